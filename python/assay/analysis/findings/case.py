@@ -148,6 +148,7 @@ class Case:
         workers: Upkeep of the server and old snapshots beside the load; None: the engine does not
             tell.
         functions: Calls and seconds of functions that the engine counts, in the measured part.
+        triggers: The same of triggers, where plans do not have them.
         other_clients: CPU seconds of sessions of other clients, by their application.
         client_queue_share: Time that the load generator was ready and had no CPU, as a share of
             service time; None: not known.
@@ -190,6 +191,7 @@ class Case:
     other_clients: Mapping[str, float] = field(default_factory=dict)
     workers: tuple[Worker, ...] | None = None
     functions: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    triggers: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     client_queue_share: float | None = None
     look_interval_s: float | None = None
     fleet_share: float | None = None

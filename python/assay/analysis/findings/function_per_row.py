@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.analysis.findings.case import at_least
+from assay.analysis.findings.counted_programs import counted_programs
 from assay.analysis.time.operation_tree import COMPUTING
 from assay.model.finding import Evidence
 from assay.model.units import count_text, percent_text, seconds_text
@@ -22,14 +23,10 @@ NAMED_SHARE = 0.02
 
 def find(case: Case) -> list[Finding]:
     """Return one finding a function, by the engine's own clock."""
-    executions = sum(op.passes for op in case.operations)
-    whole_s = sum((op.seconds or 0.0) * op.passes for op in case.operations)
-    if not executions or not whole_s:
-        return []
     found = [
-        _finding(case, name, calls / executions, seconds / whole_s)
-        for name, (calls, seconds) in case.functions.items()
-        if calls / executions >= CALLS_MIN
+        _finding(case, program.name, program.calls, program.share)
+        for program in counted_programs(case, case.functions)
+        if program.calls >= CALLS_MIN
     ]
     return [finding for finding in found if finding.effect_share >= EFFECT_MIN]
 

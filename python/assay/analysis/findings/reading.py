@@ -33,8 +33,8 @@ log = logging.getLogger(__name__)
 
 # The source of an engine's counters whose objects are tables and whose counters are `TableFacts`.
 TABLES = "tables"
-# The source whose objects are functions and whose counters are `calls` and `seconds`.
-FUNCTIONS = "functions"
+# Sources whose objects are functions and triggers, and whose counters are `calls` and `seconds`.
+FUNCTIONS, TRIGGERS = "functions", "triggers"
 
 
 def read_case(
@@ -75,7 +75,8 @@ def read_case(
         request=run.facts.get("request", {}),
         prepared=prepared,
         look_interval_s=_look_interval_s(run),
-        functions=_functions(run),
+        functions=_programs(run, FUNCTIONS),
+        triggers=_programs(run, TRIGGERS),
         other_clients=other_clients_cpu(run),
         client_queue_share=client_queue_share(run),
         indexes=plans.indexes,
@@ -196,15 +197,15 @@ def table_facts(readings: pl.DataFrame, ended_ns: int) -> dict[str, TableFacts]:
     return {table: TableFacts(**facts) for table, facts in found.items()}
 
 
-def _functions(run: Run) -> dict[str, tuple[float, float]]:
-    """Calls and seconds of each function that the engine counts, in the measured part."""
+def _programs(run: Run, source: str) -> dict[str, tuple[float, float]]:
+    """Calls and seconds of each function or trigger that the engine counts, as measured."""
     window = window_ns(run.table("events"))
     if window is None or not run.has("engine"):
         return {}
     readings = run.table("engine").with_columns(
         pl.col("source", "object", "counter").cast(pl.String)
     )
-    counted = around(readings.filter(pl.col("source") == FUNCTIONS), *window)
+    counted = around(readings.filter(pl.col("source") == source), *window)
     grown: dict[str, dict[str, float]] = {}
     spans = counted.sort("time_ns").group_by("object", "counter", maintain_order=True)
     for name, counter, value in spans.agg(

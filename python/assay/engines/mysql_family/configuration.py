@@ -19,20 +19,31 @@ def canonical(name: str) -> str:
 
 
 def write_configuration(file: Path, settings: Mapping[str, str]) -> None:
-    """Writes settings as the server reads them, for the owner's eyes only."""
-    lines = [SECTION, *(f"{name} = {_quoted(value)}" for name, value in settings.items())]
+    """Writes settings as the server reads them, for the owner's eyes only.
+
+    A value of several lines is of a setting that is given several times.
+    """
+    pairs = [(name, one) for name, value in settings.items() for one in value.split("\n")]
+    lines = [SECTION, *(f"{name} = {_quoted(value)}" for name, value in pairs)]
     descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as out:
         out.write("\n".join(lines) + "\n")
 
 
 def read_configuration(file: Path) -> dict[str, str]:
-    """The settings of a file of ours: `name = value`, comments on lines of their own."""
+    """The settings of a file of ours: `name = value`, comments on lines of their own.
+
+    The values of a name that is there several times are a line each.
+    """
     lines = [line.strip() for line in file.read_text(encoding="utf-8").splitlines()]
     pairs = [line.partition("=") for line in lines if line and line[0] not in "#["]
-    return {name.strip(): value.strip() for name, _, value in pairs}
+    settings: dict[str, str] = {}
+    for name, _, value in pairs:
+        before = settings.get(name.strip())
+        settings[name.strip()] = value.strip() if before is None else f"{before}\n{value.strip()}"
+    return settings
 
 
 def _quoted(value: str) -> str:
-    escaped = value.replace("\\", "\\\\").replace("\n", " ").replace('"', '\\"')
+    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'

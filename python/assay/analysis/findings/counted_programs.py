@@ -1,0 +1,43 @@
+"""Functions and triggers that the engine itself counts: calls an execution, share of the time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from assay.analysis.findings.case import Case
+
+
+@dataclass(frozen=True)
+class CountedProgram:
+    """A function or trigger that the engine counted.
+
+    Attributes:
+        name: The engine's.
+        calls: An execution of whichever operation.
+        share: Of the time of all operations, 0 to 1.
+    """
+
+    name: str
+    calls: float
+    share: float
+
+
+def counted_programs(
+    case: Case, counted: Mapping[str, tuple[float, float]]
+) -> list[CountedProgram]:
+    """Return programs with what they are of the run, from calls and seconds of the measured part.
+
+    None are returned of a run whose operations have no time.
+    """
+    executions = sum(op.passes for op in case.operations)
+    whole_s = sum((op.seconds or 0.0) * op.passes for op in case.operations)
+    if not executions or not whole_s:
+        return []
+    return [
+        CountedProgram(name, calls / executions, min(1.0, seconds / whole_s))
+        for name, (calls, seconds) in counted.items()
+    ]

@@ -1,0 +1,8 @@
+-- why: calls and time of stored functions, which no plan shows
+select object_name, 'calls', count_star
+from performance_schema.events_statements_summary_by_program
+where object_type = 'FUNCTION' and object_schema not in ('mysql', 'sys') and count_star > 0
+union all
+select object_name, 'seconds', sum_timer_wait / 1e12
+from performance_schema.events_statements_summary_by_program
+where object_type = 'FUNCTION' and object_schema not in ('mysql', 'sys') and count_star > 0
