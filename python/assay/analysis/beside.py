@@ -8,7 +8,14 @@ import polars as pl
 
 from assay.analysis.operations import NS, measured, window_ns
 from assay.analysis.other_work import STREAM as OTHER_WORK
-from assay.analysis.sessions import NEEDED, OTHER_CLIENTS, edges_around, owners, process_growth
+from assay.analysis.sessions import (
+    NEEDED,
+    OTHER_CLIENTS,
+    edges_around,
+    is_ours,
+    owners,
+    process_growth,
+)
 from assay.model.other_work import SNAPSHOT
 from assay.record.layout import ACCOUNT_DRIVER, ACCOUNT_ENGINE
 
@@ -22,12 +29,17 @@ def other_clients_cpu(run: Run) -> dict[str, float]:
     """Return CPU seconds of other clients' sessions in the measured part, by application.
 
     Sessions that were seen at upkeep are left out: they are told with what they do. Empty where
-    the engine does not tell its processes apart, and where nobody else was there.
+    the engine tells neither its processes nor its threads apart, and where nobody else was there.
     """
     window = window_ns(run.table("events"))
-    if window is None or not all(map(run.has, ("backends", "processes", "activity"))):
+    if window is None or not run.has("activity"):
         return {}
-    processes, activity = run.table("processes"), run.table("activity")
+    activity = run.table("activity")
+    if activity["tid"].null_count() < activity.height:
+        return _cpu_by_threads(run, activity, window)
+    if not (run.has("backends") and run.has("processes")):
+        return {}
+    processes = run.table("processes")
     if NEEDED - set(processes.columns):
         return {}
     of_engine = processes.filter(pl.col("account").cast(pl.String) == ACCOUNT_ENGINE)
@@ -52,6 +64,40 @@ def other_clients_cpu(run: Run) -> dict[str, float]:
         .agg(pl.col("cpu_ns").sum() * NS)
     )
     return dict(used.iter_rows())
+
+
+def _cpu_by_threads(run: Run, activity: pl.DataFrame, window: tuple[int, int]) -> dict[str, float]:
+    """CPU seconds of threads that serve other clients, by the name that those have."""
+    if not run.has("waits"):
+        return {}
+    is_in_window = pl.col("time_ns").is_between(*window)
+    names = (
+        activity.drop_nulls(["application", "tid"])
+        .with_columns(pl.col("application").cast(pl.String))
+        .filter(~is_ours())
+        .filter(~pl.col("connection").is_in(_served(run).implode()))
+        .group_by("tid", maintain_order=True)
+        .agg(pl.col("application").last())
+    )
+    used = (
+        run.table("waits")
+        .filter(is_in_window)
+        .sort("time_ns")
+        .group_by("tid", maintain_order=True)
+        .agg((pl.col("on_cpu_ns").last() - pl.col("on_cpu_ns").first()).alias("cpu_ns"))
+        .join(names, on="tid")
+        .group_by("application", maintain_order=True)
+        .agg(pl.col("cpu_ns").sum() * NS)
+    )
+    return dict(used.iter_rows())
+
+
+def _served(run: Run) -> pl.Series:
+    """Connections of the load's sessions, and those that were seen at upkeep."""
+    upkeep = _at_upkeep(run).cast(pl.UInt32)
+    if not run.has("connections"):
+        return upkeep
+    return pl.concat([run.table("connections")["connection"].cast(pl.UInt32), upkeep])
 
 
 def _at_upkeep(run: Run) -> pl.Series:
