@@ -147,7 +147,7 @@ class TestTheProbe:
 
     def test_those_of_the_host_apply_to_every_engine(self, tmp_path: Path) -> None:
         applying = {probe.name for probe in find_probes() if probe.applies(target(tmp_path, None))}
-        assert applying == {"system", "processes", "disks"}
+        assert applying == {"system", "processes", "disks", "neighbours"}
 
     def test_a_profile_has_to_be_asked_for_and_needs_processes(self, tmp_path: Path) -> None:
         probe = next(probe for probe in find_probes() if probe.name == "profile")

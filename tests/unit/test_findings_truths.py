@@ -29,6 +29,7 @@ BY_NAME = {
     "join-index",
     "order-limit",
     "overestimate",
+    "other-disk-load",
     "other-sessions",
     "planner-setting",
     "function-per-row",

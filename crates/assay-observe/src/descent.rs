@@ -63,7 +63,7 @@ impl Descent {
             return self.descendants(&pids, &account_of, reader);
         }
         self.due_ns = now_ns.saturating_add(SCAN_INTERVAL_NS);
-        let pids = self.pids()?;
+        let pids: HashSet<u32> = self.root.pids()?.collect();
         let found = self.descendants(&pids, &account_of, reader)?;
         self.strangers = pids;
         self.strangers.retain(|pid| !found.contains_key(pid) && account_of(*pid).is_none());
@@ -94,12 +94,6 @@ impl Descent {
         let Ok(Some(text)) = file.read(buffer) else { return true };
         let group = words(text).skip_while(|word| *word != b"Tgid:").nth(1).and_then(number);
         group.is_none_or(|group| group == u64::from(pid))
-    }
-
-    fn pids(&self) -> Result<HashSet<u32>, ObserveError> {
-        let folder = &self.root.0;
-        let entries = folder.read_dir().map_err(|error| ObserveError::io(folder, error))?;
-        Ok(entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect())
     }
 
     fn parent(&self, pid: u32, reader: &mut Reader) -> Result<Option<u32>, ObserveError> {

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::ObserveError;
+
 /// The mount point of procfs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProcRoot(pub PathBuf);
@@ -31,6 +33,12 @@ impl ProcRoot {
     /// The folder of one process.
     pub fn process(&self, pid: u32) -> PathBuf {
         self.0.join(pid.to_string())
+    }
+
+    /// The numbers of all processes.
+    pub(crate) fn pids(&self) -> Result<impl Iterator<Item = u32>, ObserveError> {
+        let entries = self.0.read_dir().map_err(|error| ObserveError::io(&self.0, error))?;
+        Ok(entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()))
     }
 
     /// Whether it is this host's own, so that its processes can be asked by other ways, too.

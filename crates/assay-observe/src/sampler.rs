@@ -8,7 +8,9 @@ use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
 use crate::clock::thread_cpu_ns;
-use crate::probe::{DisksProbe, Probe, ProbeKind, ProcessesProbe, SystemProbe, WaitsProbe};
+use crate::probe::{
+    DisksProbe, NeighboursProbe, Probe, ProbeKind, ProcessesProbe, SystemProbe, WaitsProbe,
+};
 use crate::worker::{Command, Worker};
 use crate::{ObserveError, ProcRoot, SysRoot};
 use assay_record::Stream;
@@ -147,6 +149,7 @@ fn open(config: SamplerConfig) -> Result<Box<dyn Probe>, ObserveError> {
         ProbeKind::System => Box::new(SystemProbe::new(&proc_root, &raw_dir)?),
         ProbeKind::Processes => Box::new(ProcessesProbe::new(proc_root, &raw_dir, followed)?),
         ProbeKind::Waits => Box::new(WaitsProbe::new(proc_root, &raw_dir, followed)?),
+        ProbeKind::Neighbours => Box::new(NeighboursProbe::new(proc_root, &raw_dir)?),
         ProbeKind::Disks => Box::new(DisksProbe::new(&proc_root, sys_root, &raw_dir)?),
     })
 }

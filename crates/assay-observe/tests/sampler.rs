@@ -175,6 +175,22 @@ fn counters_of_a_live_process_never_go_backwards() {
 }
 
 #[test]
+fn a_process_that_nobody_follows_is_among_the_neighbours_with_its_name() {
+    let raw = tempfile::tempdir().unwrap();
+    let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+    let sampler = Sampler::start(host_config(ProbeKind::Neighbours, raw.path())).unwrap();
+    let pid = u64::from(child.id());
+    let path = raw.path().join("neighbours.arrows");
+    let row = numbers(&path, "pid").iter().position(|told| *told == Some(pid)).unwrap();
+    assert_eq!(texts(&path, "comm")[row].as_deref(), Some("sleep"));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    sampler.stop().unwrap();
+    let rows_of_it = numbers(&path, "pid").iter().filter(|told| **told == Some(pid)).count();
+    assert_eq!(rows_of_it, 1, "a process that used nothing has one row");
+}
+
+#[test]
 fn a_probe_confesses_its_cost() {
     let raw = tempfile::tempdir().unwrap();
     let report = play(fixture_config(ProbeKind::Disks, raw.path()));

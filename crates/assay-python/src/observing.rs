@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use assay_model::{Column, Kind, Table};
 use assay_observe::tables::{
-    CGROUP, CPUS, DISKS, PROBE_DISKS, PROBE_PROCESSES, PROBE_SYSTEM, PROBE_WAITS, PROCESSES,
-    SYSTEM, WAITS,
+    CGROUP, CPUS, DISKS, NEIGHBOURS, PROBE_DISKS, PROBE_NEIGHBOURS, PROBE_PROCESSES, PROBE_SYSTEM,
+    PROBE_WAITS, PROCESSES, SYSTEM, WAITS,
 };
 use assay_observe::{ProbeKind, ProcRoot, ReadsMeter, Sampler, SamplerConfig, SysRoot};
 use pyo3::exceptions::PyValueError;
@@ -43,7 +43,7 @@ struct PySampler(Mutex<Option<Sampler>>);
 
 #[pymethods]
 impl PySampler {
-    /// Starts a probe (`system`, `processes`, `disks` or `waits`) that writes its streams into `raw_dir`.
+    /// Starts a probe (`system`, `processes`, `disks`, `neighbours` or `waits`) that writes its streams into `raw_dir`.
     /// It takes at most `core_share_max` of a core, and samples less often where it has to for that.
     /// `followed` are pids with their accounts, for `processes` and `waits` only.
     #[new]
@@ -92,6 +92,7 @@ fn probe(kind: &str) -> PyResult<ProbeKind> {
         "system" => Ok(ProbeKind::System),
         "processes" => Ok(ProbeKind::Processes),
         "disks" => Ok(ProbeKind::Disks),
+        "neighbours" => Ok(ProbeKind::Neighbours),
         "waits" => Ok(ProbeKind::Waits),
         _ => Err(PyValueError::new_err(format!("there is no probe {kind:?}"))),
     }
@@ -115,11 +116,13 @@ fn record_tables() -> Vec<TableTold> {
         &CPUS,
         &PROCESSES,
         &DISKS,
+        &NEIGHBOURS,
         &WAITS,
         &CGROUP,
         &PROBE_SYSTEM,
         &PROBE_PROCESSES,
         &PROBE_DISKS,
+        &PROBE_NEIGHBOURS,
         &PROBE_WAITS,
     ]);
     tables.extend(assay_profile::TABLES);

@@ -30,6 +30,7 @@ WITNESSES: Mapping[str, Witness] = {
     "setting": "setting",
     "catalogue": "catalogue",
     "session": "session",
+    "process": "session",
     "statements": "clock",
     "clock": "clock",
     "cluster": "counter",
@@ -48,8 +49,9 @@ class Evidence:
         says: One sentence with its figure.
         at: Where a reader sees it: `where:q18`, `plan:q18`, `profile:q18`, `timeline`,
             `counter:temporary_bytes`, `setting:work_mem`, `check:steal`, `catalogue:orders`
-            (indexes and constraints), `session:4711` (another session), `statements:q18` and
-            `clock:q18` (times of statements and round trips).
+            (indexes and constraints), `session:4711` (another session), `process:backup` (another
+            program of the host), `statements:q18` and `clock:q18` (times of statements and of
+            round trips).
         contradicts: Whether it speaks against the claim. One such witness silences a cause.
     """
 

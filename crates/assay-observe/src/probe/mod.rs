@@ -1,6 +1,7 @@
 //! The probes. Each turns one look at the host into rows of its own streams.
 
 mod disks;
+mod neighbours;
 mod processes;
 mod system;
 mod waits;
@@ -8,6 +9,7 @@ mod waits;
 use assay_model::Table;
 
 pub(crate) use disks::DisksProbe;
+pub(crate) use neighbours::NeighboursProbe;
 pub(crate) use processes::ProcessesProbe;
 pub(crate) use system::SystemProbe;
 pub(crate) use waits::WaitsProbe;
@@ -25,6 +27,8 @@ pub enum ProbeKind {
     Processes,
     /// The block devices: `disks.arrows`.
     Disks,
+    /// All processes of the host: `neighbours.arrows`.
+    Neighbours,
     /// Each thread of the followed processes and their descendants: `waits.arrows`,
     /// `cgroup.arrows`.
     Waits,
@@ -37,6 +41,7 @@ impl ProbeKind {
             Self::System => "system",
             Self::Processes => "processes",
             Self::Disks => "disks",
+            Self::Neighbours => "neighbours",
             Self::Waits => "waits",
         }
     }
@@ -47,6 +52,7 @@ impl ProbeKind {
             Self::System => &tables::PROBE_SYSTEM,
             Self::Processes => &tables::PROBE_PROCESSES,
             Self::Disks => &tables::PROBE_DISKS,
+            Self::Neighbours => &tables::PROBE_NEIGHBOURS,
             Self::Waits => &tables::PROBE_WAITS,
         }
     }

@@ -15,6 +15,10 @@ pub static PROBE_PROCESSES: Table =
 pub static PROBE_DISKS: Table =
     Table { file: "probe-disks.arrows", about: COST_ABOUT, columns: COST_COLUMNS };
 
+/// The cost of the neighbours probe.
+pub static PROBE_NEIGHBOURS: Table =
+    Table { file: "probe-neighbours.arrows", about: COST_ABOUT, columns: COST_COLUMNS };
+
 /// The cost of the waits probe.
 pub static PROBE_WAITS: Table =
     Table { file: "probe-waits.arrows", about: COST_ABOUT, columns: COST_COLUMNS };

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from assay.analysis.accounts import Accounts
     from assay.analysis.cluster.told import Cluster
     from assay.analysis.composite.played import Played
+    from assay.analysis.disk_use import DiskUse
     from assay.analysis.load import LoadSummary
     from assay.analysis.mixes import Mixes
     from assay.analysis.profile import Profile
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from assay.model.blocker import Blocker
     from assay.model.catalogue import Alternative, ChangedSetting, Index
     from assay.model.finding import Advice, Evidence, Tells
+    from assay.model.neighbour import Neighbour
     from assay.model.other_work import Worker
     from assay.model.plan import Plan
 
@@ -147,6 +149,8 @@ class Case:
             does not tell.
         workers: Upkeep of the server and old snapshots beside the load; None: the engine does not
             tell.
+        neighbours: Programs beside the run on the same host; None: nobody looked.
+        disk: Traffic of the disk that holds the data; None: nobody looked.
         functions: Calls and seconds of functions that the engine counts, in the measured part.
         triggers: The same of triggers, where plans do not have them.
         other_clients: CPU seconds of sessions of other clients, by their application.
@@ -190,6 +194,8 @@ class Case:
     blockers: tuple[Blocker, ...] | None = None
     other_clients: Mapping[str, float] = field(default_factory=dict)
     workers: tuple[Worker, ...] | None = None
+    neighbours: tuple[Neighbour, ...] | None = None
+    disk: DiskUse | None = None
     functions: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     triggers: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     client_queue_share: float | None = None

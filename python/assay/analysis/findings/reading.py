@@ -11,8 +11,10 @@ import polars as pl
 from assay.analysis.beside import client_queue_share, other_clients_cpu
 from assay.analysis.blockers import blockers_of
 from assay.analysis.composite.played import played
+from assay.analysis.disk_use import disk_use_of
 from assay.analysis.engine_counters import around
 from assay.analysis.findings.case import EXECUTIONS, Case, TableFacts
+from assay.analysis.neighbours import neighbours_of
 from assay.analysis.operations import NS, plain, window_ns
 from assay.analysis.other_work import other_work_of
 from assay.analysis.plan_aliases import by_table
@@ -84,6 +86,8 @@ def read_case(
         alternatives=_by_operation(plans.alternatives),
         blockers=blockers_of(run),
         workers=other_work_of(run),
+        neighbours=neighbours_of(run),
+        disk=disk_use_of(run),
     )
 
 

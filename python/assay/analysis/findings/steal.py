@@ -12,12 +12,15 @@ from assay.model.units import percent_text
 if TYPE_CHECKING:
     from assay.analysis.accounts import Accounts
     from assay.analysis.findings.case import Case
+    from assay.model.neighbour import Neighbour
 
 METHOD = "steal"
 # Below this a quiet machine's own housekeeping would be blamed.
 EFFECT_MIN = 0.05
 # Neighbours are blamed for queues only where they used that much of the machine.
 BACKGROUND_SHARE_MIN = 0.05
+# Of what others used; programs that used less are not named.
+NAMED_SHARE, NAMED_MAX = 0.2, 3
 QUIETER = "a quieter host, or CPUs of its own for the engine: --pin engine=..."
 
 
@@ -61,15 +64,31 @@ def _neighbours(case: Case) -> list[Finding]:
     if background < BACKGROUND_SHARE_MIN or effect < EFFECT_MIN:
         return []
     others = f"others used {percent_text(background)} of the machine's CPU time"
+    named = _named(case, used)
+    who = f": {' and '.join(one.words for one in named)}" if named else ""
     claim = (
-        f"The engine was ready and had no CPU {percent_text(effect)} of the time, while {others}"
+        f"The engine was ready and had no CPU {percent_text(effect)} of the time, while"
+        f" {others}{who}"
     )
     evidence = [
         *waiting_evidence(case, queued, ("run_queue",)),
         Evidence(others, "check:background_load"),
+        *(
+            Evidence(
+                f"{one.words} used {percent_text(one.cpu_s / used.window_s)} of a core",
+                f"process:{one.name}",
+            )
+            for one in named
+        ),
     ]
     finding = case.finding(METHOD, claim, fractions, to_try=QUIETER, evidence=evidence)
     return [finding.of("computing/queue")]
+
+
+def _named(case: Case, used: Accounts) -> list[Neighbour]:
+    """Programs that used a good part of what others used."""
+    neighbours = case.neighbours or ()
+    return [one for one in neighbours if one.cpu_s >= NAMED_SHARE * used.background_s][:NAMED_MAX]
 
 
 def _blamed(case: Case, used: Accounts) -> float:

@@ -1,0 +1,74 @@
+"""Programs beside the run on the same host: what each used in the measured part."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from assay.analysis.operations import NS, window_ns
+from assay.model.neighbour import Neighbour
+
+if TYPE_CHECKING:
+    from assay.record.reader import Run
+
+STREAM = "neighbours"
+PROCESS = ["pid", "started_ns"]
+COUNTERS = ("cpu_ns", "read_bytes", "write_bytes")
+
+
+def neighbours_of(run: Run) -> tuple[Neighbour, ...] | None:
+    """Return programs that used a CPU beside the run, most CPU first; None: nobody looked."""
+    window = window_ns(run.table("events"))
+    if window is None or not (run.has(STREAM) and run.has("processes")):
+        return None
+    return neighbours(run.table(STREAM), run.table("processes"), window)
+
+
+def neighbours(
+    looks: pl.DataFrame, followed: pl.DataFrame, window: tuple[int, int]
+) -> tuple[Neighbour, ...]:
+    """As `neighbours_of`, of its streams and the window's begin and end."""
+    grown = growth(looks, window).join(followed.select(PROCESS).unique(), on=PROCESS, how="anti")
+    by_name = (
+        grown.filter(pl.col("cpu_ns") > 0)
+        .group_by("comm", maintain_order=True)
+        .agg(
+            pl.col("pid").sort(),
+            pl.col("cpu_ns").sum() * NS,
+            # All are readable or none is: who may read one file may read the others.
+            pl.when(pl.col("moved_bytes").is_not_null().any())
+            .then(pl.col("moved_bytes").sum())
+            .first()
+            .alias("moved_bytes"),
+        )
+        .sort("cpu_ns", descending=True)
+    )
+    return tuple(
+        Neighbour(name, tuple(pids), cpu_s, None if moved is None else float(moved))
+        for name, pids, cpu_s, moved in by_name.iter_rows()
+    )
+
+
+def growth(looks: pl.DataFrame, window: tuple[int, int]) -> pl.DataFrame:
+    """One row a process with what it used in a window: pid, started_ns, comm, cpu_ns, moved_bytes.
+
+    A process has a row only where it changed, so its last row before the window is how it stood
+    then. One without such a row began later, and all that it used counts.
+    """
+    begin, end = window
+    until = looks.filter(pl.col("time_ns") <= end).sort("time_ns")
+    is_before = pl.col("time_ns") <= begin
+    grown = [
+        (
+            pl.col(name).last().cast(pl.Int64)
+            - pl.col(name).filter(is_before).last().cast(pl.Int64).fill_null(0)
+        ).alias(name)
+        for name in COUNTERS
+    ]
+    return (
+        until.group_by(PROCESS, maintain_order=True)
+        .agg(pl.col("comm").last(), *grown)
+        .with_columns((pl.col("read_bytes") + pl.col("write_bytes")).alias("moved_bytes"))
+        .select(*PROCESS, "comm", "cpu_ns", "moved_bytes")
+    )
