@@ -22,6 +22,10 @@ class Index:
         predicate: Condition of a partial index; None: of all rows.
         method: Such as `btree` or `hash`; None: the engine does not say.
         collation: Of its text columns where it is not that of the column; None otherwise.
+        types: Of its key columns, in the engine's words; empty: the engine does not say.
+        state: Why the optimiser may not use it, in the engine's word; None: it may, or that is
+            all that is known.
+        mend: The statement after which it may.
     """
 
     table: str
@@ -32,6 +36,9 @@ class Index:
     predicate: str | None = None
     method: str | None = None
     collation: str | None = None
+    types: tuple[str, ...] = ()
+    state: str | None = None
+    mend: str | None = None
 
     def facts(self) -> dict[str, Any]:
         """As JSON values."""
@@ -40,7 +47,8 @@ class Index:
     @classmethod
     def read(cls, facts: dict[str, Any]) -> Index:
         """The index that `facts` was made from."""
-        return cls(**{**facts, "columns": tuple(facts["columns"])})
+        listed = {name: tuple(facts.get(name, ())) for name in ("columns", "types")}
+        return cls(**{**facts, **listed})
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,10 @@ _TEXT = re.compile(r"'(?:[^']|'')*'")
 # A column as conditions name it, with its table or without.
 _COLUMN = r"(?:\b\w+\.)?\"?\b{}\b\"?"
 _LIKE = r"{}\)?(?:::\w+)?\s*(?:~~|\blike\b)\s*'[^%_']"
+_COLLATED = re.compile(r"\bcollate\s+\"?([\w.]+)", re.IGNORECASE)
+_TEXT_TYPES = ("char", "text")
+# A column that equals a number, which no quotes are around.
+_NUMBER = r"{}\s*=\s*-?\d[\d.]*(?![\w'])"
 _CALL = re.compile(r"(?<![\w.])(\w+)\(")
 _CAST = r"(?:\({0}\)|{0})::\"?\w+[\w ]*(?:\([\d,]+\))?"
 # Words before a parenthesis that call no function.
@@ -79,9 +83,9 @@ def _leading(index: Index) -> str:
 def _reason(case: Case, scan: Timed, index: Index, others: Iterable[Alternative]) -> Unused | None:
     condition, column = scan.node.condition or "", _leading(index)
     if not index.valid:
-        return Unused(
-            index, "it is not valid", f"build {index.name} anew", f"catalogue:{index.table}"
-        )
+        why = f"it is {index.state or 'not valid'}"
+        to_try = index.mend or f"build {index.name} anew"
+        return Unused(index, why, to_try, f"catalogue:{index.table}")
     using = [one for one in others if index.name in one.indexes]
     for other in using:
         if other.kind == "setting" and _is_faster(other):
@@ -120,17 +124,33 @@ def _by_condition(index: Index, condition: str, column: str, scan: Timed) -> Unu
         )
         return Unused(index, why, to_try, at)
     bare = _TEXT.sub("''", condition)
+    if collated := _COLLATED.search(bare):
+        why = f"{column} is compared in collation {collated[1]}, in which the index is not ordered"
+        to_try = (
+            f"an index of {index.table} ({column} collate {collated[1]}), or the column itself in"
+            f" collation {collated[1]}"
+        )
+        return Unused(index, why, to_try, at)
     if called := _called(bare, name):
         why = f"the condition calls a function of {column}: {called}"
         to_try = (
             f"compare {column} itself, or an index of {index.table} for the expression {called}"
         )
         return Unused(index, why, to_try, at)
+    if _is_text(index) and (number := re.search(_NUMBER.format(name), bare)):
+        why = f"{column} is text and is compared with a number, {number[0].strip()}"
+        to_try = f"compare {column} with text (a value in quotes, or a parameter of type text)"
+        return Unused(index, why, to_try, at)
     if cast := re.search(_CAST.format(name), bare):
         why = f"the condition converts {column}: {cast[0].strip()}"
         to_try = f"compare {column} with a value of its own type, so that {column} is not converted"
         return Unused(index, why, to_try, at)
     return None
+
+
+def _is_text(index: Index) -> bool:
+    """Whether the column that an index begins with is known to be text."""
+    return bool(index.types) and any(word in index.types[0].lower() for word in _TEXT_TYPES)
 
 
 def _called(condition: str, name: str) -> str | None:

@@ -16,11 +16,14 @@ def indexes_of(rows: Iterable[tuple[Any, ...]]) -> list[Index]:
     """Return indexes of `plans/indexes.sql`, which has a row for each key column in order."""
     columns: dict[tuple[str, str], list[str]] = {}
     facts: dict[tuple[str, str], dict[str, Any]] = {}
-    for table, name, column, unique, valid, method in rows:
+    types: dict[tuple[str, str], list[str]] = {}
+    for table, name, column, unique, valid, method, kind, state, mend in rows:
         columns.setdefault((table, name), []).append(str(column))
-        facts[table, name] = {"unique": bool(unique), "valid": bool(valid), "method": method}
+        types.setdefault((table, name), []).append(str(kind or ""))
+        known = {"unique": bool(unique), "valid": bool(valid), "method": method}
+        facts[table, name] = known | {"state": state, "mend": mend}
     return [
-        Index(table, name, tuple(names), **facts[table, name])
+        Index(table, name, tuple(names), types=tuple(types[table, name]), **facts[table, name])
         for (table, name), names in columns.items()
     ]
 

@@ -21,6 +21,7 @@ from assay.engines.sqlite.bytecode import (
     program_of,
 )
 from assay.engines.sqlite.catalogue import changed_of, indexes_of
+from assay.engines.sqlite.conditions import condition_of, counted_condition, scanned_alone
 from assay.engines.sqlite.database import script
 from assay.engines.sqlite.scans import counted_scans
 from assay.model.units import NS_PER_S
@@ -142,7 +143,7 @@ class SqlitePlans:
             plan = self._connection.execute(text, values, explain=QUERY_PLAN).fetchall()
             program = program_of(self._connection, text, values)
             places = columns_by_root(self._connection)
-            told = {
+            told: dict[str, Any] = {
                 "plan": [{"id": row[0], "parent": row[1], "detail": row[3]} for row in plan],
                 "changes": _changes(actions),
                 "aliases": _aliases(self._connection, text),
@@ -153,13 +154,22 @@ class SqlitePlans:
                 return native, OF_ESTIMATES, False
             scans = filtered_scans(program, places, values)
             with self._limited(limit_s):
-                told["scans"] = counted_scans(self._connection, scans)
+                told["scans"] = counted_scans(self._connection, scans) or self._by_text(
+                    told["plan"], text, values
+                )
             told |= self._executed(text, values, limit_s)
             return json.dumps(told, indent=1), UNTIMED, False
         except apsw.InterruptError:
             return native, f"it was cancelled after {limit_s:.3g} s", True
         except apsw.Error as error:
             return native, _words(error), True
+
+    def _by_text(
+        self, plan: list[dict[str, Any]], text: str, values: Sequence[object]
+    ) -> list[dict[str, Any]]:
+        """Rows of a scan whose condition only the text of the statement has."""
+        found = condition_of(text) if scanned_alone(plan) else None
+        return [] if found is None else counted_condition(self._connection, found, values)
 
     @contextmanager
     def _limited(self, limit_s: float) -> Iterator[None]:

@@ -53,13 +53,14 @@ def with_scans(
 def _facts(
     scan: Mapping[str, Any], read: float, steps: float, execution_s: float
 ) -> dict[str, Any]:
+    of_time = 1.0 if scan["steps"] is None else min(1.0, read * scan["steps"] / steps)
     kept = read * scan["kept"] / scan["read"] if scan["read"] else 0.0
     return {
         "condition": scan["condition"],
         "rows": kept,
         "removed_rows": read - kept,
         "loops": read / scan["read"] if scan["read"] else None,
-        "seconds": execution_s * min(1.0, read * scan["steps"] / steps),
+        "seconds": execution_s * of_time,
     }
 
 

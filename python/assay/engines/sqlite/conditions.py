@@ -1,0 +1,102 @@
+"""Conditions of statements that scan one table, from their text.
+
+The program of a statement shows comparisons of columns with values. Others, as of a function of a
+column, are in the text alone.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from assay.engines.sqlite.database import script
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import apsw
+    from sqlglot.expressions import Expr
+
+DIALECT = "sqlite"
+# The one line of a plan that reads a whole table.
+SCAN = "SCAN "
+_VALUE = re.compile(r"[?$:@]\w*")
+_TEXT = re.compile(r"'(?:[^']|'')*'")
+
+
+@dataclass(frozen=True)
+class TextCondition:
+    """The condition under which a statement takes rows of its only table.
+
+    Attributes:
+        table: As the statement names it, with its alias.
+        name: Of the table.
+        condition: In SQL.
+        values: How many values it has.
+    """
+
+    table: str
+    name: str
+    condition: str
+    values: int
+
+
+def scanned_alone(plan: Sequence[dict[str, Any]]) -> bool:
+    """Whether a plan reads one whole table and nothing else."""
+    accesses = [line for line in plan if line["detail"].startswith((SCAN, "SEARCH "))]
+    return len(accesses) == 1 and accesses[0]["detail"].startswith(SCAN)
+
+
+def condition_of(text: str) -> TextCondition | None:
+    """Return the condition of a statement on one table; None: it has another form, or none."""
+    import sqlglot
+    from sqlglot import exp
+    from sqlglot.errors import SqlglotError
+
+    try:
+        trees = [tree for tree in sqlglot.parse(text, read=DIALECT) if tree is not None]
+    except SqlglotError:
+        return None
+    if len(trees) != 1:
+        return None
+    tree: Expr = trees[0]
+    where, tables = tree.args.get("where"), list(tree.find_all(exp.Table))
+    if where is None or len(tables) != 1 or len(list(tree.find_all(exp.Select))) > 1:
+        return None
+    condition = where.this.sql(dialect=DIALECT, comments=False)
+    values = _values(condition)
+    # Which value is which is known only where all of them are in the condition.
+    if values != _values(tree.sql(dialect=DIALECT, comments=False)):
+        return None
+    table = tables[0].sql(dialect=DIALECT, comments=False)
+    return TextCondition(table, tables[0].name, condition, values)
+
+
+def _values(text: str) -> int:
+    """How many marks for values a text has."""
+    return len(_VALUE.findall(_TEXT.sub("''", text)))
+
+
+def counted_condition(
+    connection: apsw.Connection, found: TextCondition, values: Sequence[object]
+) -> list[dict[str, Any]]:
+    """Return rows that the scan reads and keeps, as `scans.counted_scans` does.
+
+    Raises what apsw raises.
+    """
+    if found.values != len(values):
+        return []
+    text = script("plans/kept.sql", table=found.table, condition=found.condition)
+    counts: tuple[Any, ...] = connection.execute(text, tuple(values)).fetchall()[0]
+    return [
+        {
+            "table": found.name,
+            "condition": f"({found.condition})",
+            # Of a statement that does nothing else, each row takes as long as another.
+            "steps": None,
+            "joined": False,
+            "read": float(counts[0]),
+            "kept": float(counts[1]),
+        }
+    ]
