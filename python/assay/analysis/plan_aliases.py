@@ -12,12 +12,27 @@ if TYPE_CHECKING:
     from assay.model.plan import Plan, PlanNode
 
 _NAMED = re.compile(
-    r"(?:\b(?:from|join)|,)\s+([\w.\"`]+)\s+(?:as\s+)?([A-Za-z_]\w*)", re.IGNORECASE
+    r"(?:\b(?:from|(?:straight_)?join|update)|,)\s+([\w.\"`]+)\s+(?:as\s+)?([A-Za-z_]\w*)",
+    re.IGNORECASE,
 )
 # What may follow a table that has no other name.
 KEYWORDS = frozenset(
     (
-        *("cross", "except", "full", "group", "having", "inner", "intersect", "join", "left"),
+        *(
+            "cross",
+            "except",
+            "force",
+            "full",
+            "ignore",
+            "straight_join",
+            "use",
+            "group",
+            "having",
+            "inner",
+            "intersect",
+            "join",
+            "left",
+        ),
         *("limit", "natural", "offset", "on", "order", "right", "set", "union", "using"),
         *("values", "where", "window"),
     )

@@ -40,6 +40,11 @@ class Index:
     state: str | None = None
     mend: str | None = None
 
+    @property
+    def words(self) -> str:
+        """Name, table and columns, as people read them."""
+        return f"{self.name} of {self.table} ({', '.join(self.columns)})"
+
     def facts(self) -> dict[str, Any]:
         """As JSON values."""
         return asdict(self)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from assay.analysis.findings.case import Case
     from assay.analysis.findings.plan_time import Timed
     from assay.model.catalogue import Alternative, Index
+    from assay.model.plan import PlanNode
 
 # With the change the statement takes this much of its time at most: else the plan chosen is right.
 FASTER_MAX = 0.7
@@ -70,6 +71,21 @@ def unused_index(case: Case, scan: Timed) -> Unused | None:
     return None
 
 
+def hidden_at_join(case: Case, join: Timed, scan: PlanNode) -> Unused | None:
+    """Return the index of a scanned table that the condition of a join hides; None: none is.
+
+    It is hidden where the condition does something to the table's own column.
+    """
+    condition = join.node.condition or ""
+    for index in (case.indexes or {}).get(scan.object or "", ()):
+        if not index.valid or index.predicate is not None:
+            continue
+        name = rf"\b{re.escape(index.table)}\.\"?{re.escape(_leading(index))}\b\"?"
+        if re.search(name, condition):
+            return _by_condition(index, condition, _leading(index), join, name)
+    return None
+
+
 def _is_about(condition: str, index: Index) -> bool:
     """Whether a condition names the column that an index begins with."""
     column = _leading(index)
@@ -113,9 +129,14 @@ def _by_estimate(index: Index, other: Alternative) -> Unused:
     return Unused(index, why, to_try, f"catalogue:{index.table}", other)
 
 
-def _by_condition(index: Index, condition: str, column: str, scan: Timed) -> Unused | None:
-    """What the condition does to the column, so that the index cannot serve it."""
-    name, at = _COLUMN.format(re.escape(column)), f"plan:{scan.operation}"
+def _by_condition(
+    index: Index, condition: str, column: str, scan: Timed, name: str | None = None
+) -> Unused | None:
+    """What the condition does to the column, so that the index cannot serve it.
+
+    `name` is a pattern of the column, where that has to be one of a certain table.
+    """
+    name, at = name or _COLUMN.format(re.escape(column)), f"plan:{scan.operation}"
     if re.search(_LIKE.format(name), condition, re.IGNORECASE):
         why = f"it is not ordered byte by byte, as a comparison of {column} with a prefix needs"
         to_try = (

@@ -13,7 +13,7 @@ from assay.model.finding import Advice, Evidence
 from assay.model.units import count_text, percent_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from assay.analysis.findings.case import Case
     from assay.model.finding import Finding
@@ -39,26 +39,36 @@ def find(case: Case) -> list[Finding]:
         return []
     nodes = timed_nodes(case)
     found = []
-    for join in nodes:
-        if join.node.operator not in JOINS or len(join.node.children) < 2:  # noqa: PLR2004 - sides
-            continue
-        outer, inner = join.node.children[0], _scan(join.node.children[1])
-        if inner is None or not _is_wasteful(join.node, outer, inner):
-            continue
+    for join, inner in wasteful_joins(nodes):
         named = joined_column(join, inner)
         if named is not None and usable_index(case, *named) is None:
             found.append(_finding(case, join, inner, named, nodes))
     return [finding for finding in found if finding.effect_share >= EFFECT_MIN]
 
 
-def _scan(node: PlanNode) -> PlanNode | None:
-    """The full scan that a side of a join is, if nothing else is between them."""
+def wasteful_joins(nodes: Iterable[Timed]) -> Iterator[tuple[Timed, PlanNode]]:
+    """Yield joins that read a whole table for few matches, each with the scan of that table."""
+    for join in nodes:
+        if join.node.operator not in JOINS or len(join.node.children) < 2:  # noqa: PLR2004 - sides
+            continue
+        outer, inner = join.node.children[0], _full_scan(join.node.children[1])
+        if inner is not None and _is_wasteful(join.node, outer, inner):
+            yield join, inner
+
+
+def _full_scan(node: PlanNode) -> PlanNode | None:
+    """The full scan that a side of a join is; None: something else is between them.
+
+    A whole index that is read without a condition is one, too.
+    """
     while node.operator in PASSING and len(node.children) == 1:
         node = node.children[0]
-    return node if node.operator == "scan" and node.object is not None else None
+    is_whole = node.operator == "scan" or (node.operator == "index scan" and not node.condition)
+    return node if is_whole and node.object is not None else None
 
 
-def _read(scan: PlanNode) -> float:
+def rows_read(scan: PlanNode) -> float:
+    """Return how many rows a scan read, those that it removed among them."""
     return (scan.rows or 0.0) + (scan.removed_rows or 0.0)
 
 
@@ -68,7 +78,7 @@ def _is_wasteful(join: PlanNode, outer: PlanNode, scan: PlanNode) -> bool:
     A small table is read in no time, however often. Where many more rows ask than were expected, it
     is the estimate that was wrong. A nested loop compares each row that asks with each one read.
     """
-    read = _read(scan)
+    read = rows_read(scan)
     if read / max(1.0, scan.loops or 1.0) < READ_ROWS_MIN:
         return False
     if join.rows is None or outer.rows is None:
@@ -109,11 +119,11 @@ def _finding(
 ) -> Finding:
     (table, columns), operation = named, join.operation
     words = ", ".join(columns)
-    fractions = {operation: _fraction(case, join, nodes)}
+    fractions = {operation: join_fraction(case, join, nodes)}
     effect = case.of_run(fractions)
     claim = (
-        f"Missing index at a join: {operation} reads {count_text(_read(scan))} rows of {table} to"
-        f" find {count_text(join.node.rows)} by {words}; that took {percent_text(effect)} of the"
+        f"Missing index at a join: {operation} reads {count_text(rows_read(scan))} rows of {table}"
+        f" to find {count_text(join.node.rows)} by {words}; that took {percent_text(effect)} of the"
         " time"
     )
     advice = Advice("index", table, {"columns": ",".join(columns)}, effect)
@@ -121,7 +131,7 @@ def _finding(
     evidence = [
         Evidence(
             f"{join.node.native} of {operation} by {join.node.condition} gave"
-            f" {count_text(join.node.rows)} rows of {count_text(_read(scan))} that were read",
+            f" {count_text(join.node.rows)} rows of {count_text(rows_read(scan))} that were read",
             f"plan:{operation}",
         )
     ]
@@ -135,8 +145,11 @@ def _finding(
     )
 
 
-def _fraction(case: Case, join: Timed, nodes: Sequence[Timed]) -> float:
-    """Time in the join and in the side that it scans; of a join that is not timed, what is left."""
+def join_fraction(case: Case, join: Timed, nodes: Sequence[Timed]) -> float:
+    """Return the part of an operation's time in the join and in the side that it scans.
+
+    Of a join that is not timed, what no other operator took.
+    """
     inner = {id(node) for node in join.node.children[1].walk()}
     its = [one for one in nodes if one.plan is join.plan]
     within = sum(one.fraction or 0.0 for one in its if id(one.node) in inner)
