@@ -35,13 +35,14 @@ TOLD = {
 
 def test_key_columns_of_an_index_stand_in_order() -> None:
     rows = [
-        ("b", "bk", "k", 1, 1, "btree"),
-        ("b", "bk", "v", 1, 1, "btree"),
-        ("b", "hidden", "(v + 1)", 0, 0, "btree"),
+        ("b", "bk", "k", 1, 1, "btree", "int", None, None),
+        ("b", "bk", "v", 1, 1, "btree", "varchar", None, None),
+        ("b", "hidden", "(v + 1)", 0, 0, "btree", None, "invisible", "alter table b ..."),
     ]
+    hidden = {"valid": False, "state": "invisible", "mend": "alter table b ..."}
     assert indexes_of(rows) == [
-        Index("b", "bk", ("k", "v"), unique=True, method="btree"),
-        Index("b", "hidden", ("(v + 1)",), valid=False, method="btree"),
+        Index("b", "bk", ("k", "v"), unique=True, method="btree", types=("int", "varchar")),
+        Index("b", "hidden", ("(v + 1)",), method="btree", types=("",), **hidden),
     ]
 
 

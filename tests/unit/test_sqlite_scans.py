@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from assay.analysis.findings.missing_index import indexable
 from assay.engines.contract import PlanReader, TellsChangedSettings, TellsIndexes
+from assay.engines.sqlite.conditions import condition_of
 from assay.engines.sqlite.plans import normalised
 from assay.model.catalogue import ChangedSetting, Index
 from assay.model.plan import PlanNode
@@ -79,12 +81,34 @@ def test_most_of_the_steps_of_a_selective_scan_remove_rows(reader: PlanReader) -
     [
         "select count(*) from t where b = 3 or c = 'row 9'",
         "select count(*) from t where b % 7 = 3",
-        "select count(*) from t",
+        "select count(*) from t where lower(c) = 'row 9'",
+        "select count(*) from t where c = 'ROW 9' collate nocase",
         "select count(*) from t where b <> 3",
     ],
 )
-def test_nothing_is_said_of_conditions_that_no_index_serves(reader: PlanReader, text: str) -> None:
-    assert scan_of(reader, "t", text).removed_rows is None
+def test_conditions_of_other_forms_are_counted_by_the_text(reader: PlanReader, text: str) -> None:
+    scan = scan_of(reader, "t", text)
+    assert (scan.rows or 0.0) + (scan.removed_rows or 0.0) == ROWS
+    assert scan.removed_rows
+    assert scan.condition is not None
+    assert indexable(scan.condition, "t") == ()
+
+
+def test_a_scan_without_a_condition_removes_nothing(reader: PlanReader) -> None:
+    assert scan_of(reader, "t", "select count(*) from t").removed_rows is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "select b from t, u where t.b = u.y",
+        "select b from t where b in (select y from u)",
+        "select b + $1 from t where b = $2",
+        "not a statement",
+    ],
+)
+def test_a_condition_is_read_of_statements_on_one_table_only(text: str) -> None:
+    assert condition_of(text) is None
 
 
 def test_a_scan_in_the_inner_loop_of_a_join_is_read_for_each_outer_row(tmp_path: Path) -> None:

@@ -38,6 +38,7 @@ EFFECT_MIN = 0.05
 _TEXT = re.compile(r"'(?:[^']|'')*'")
 # What an index is entered by stands before what its rows are then filtered by.
 _AND = re.compile(r"\band\b|;", re.IGNORECASE)
+_COLLATED = re.compile(r"\bcollate\b", re.IGNORECASE)
 _EITHER = re.compile(r"\bor\b", re.IGNORECASE)
 _CAST_NAME = re.compile(r"\(([\w.\"]+)\)::[\w ]+(?:\[\])?")
 _CAST = re.compile(r"::[\w ]+(?:\(\d+(?:,\d+)?\))?(?:\[\])?")
@@ -101,6 +102,9 @@ def indexable(condition: str | None, table: str) -> tuple[str, ...]:
     equal: list[str] = []
     ranges: list[str] = []
     for each in _AND.split(text):
+        # An index in the column's own collation does not serve a comparison in another.
+        if _COLLATED.search(each):
+            continue
         told = _COMPARED.match(_CAST.sub("", _CAST_NAME.sub(r"\1", each)))
         if told is not None and _is_of(told[1], table) and not _has_column(told[3], table):
             column = told[1].rpartition(".")[2]

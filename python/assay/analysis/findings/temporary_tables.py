@@ -9,13 +9,15 @@ from assay.model.finding import Evidence
 from assay.model.units import count_text, percent_text
 
 if TYPE_CHECKING:
-    from assay.analysis.findings.case import Case
+    from assay.analysis.findings.case import Case, Setting
     from assay.analysis.findings.plan_time import Timed
     from assay.model.finding import Finding
 
 METHOD = "temporary-tables"
 # The figure of an engine's counters.
 ON_DISK = "temporary_disk_tables"
+# Rows read of temporary tables, where the engine counts them, and what one takes at most.
+ROWS, ROW_BYTES = "rows_temporary", 1 << 10
 ROLE = "temporary_memory"
 WORD = "temporary"
 # Our own looks at the server make some, so there has to be one an execution.
@@ -37,6 +39,8 @@ def find(case: Case) -> list[Finding]:
     if effect < EFFECT_MIN:
         return []
     setting = case.setting(ROLE)
+    if _fits(case, setting, executions):
+        return []
     beside = f" beside {setting.words}" if setting is not None else ""
     names = case.largest_first(fractions)
     claim = (
@@ -60,6 +64,14 @@ def find(case: Case) -> list[Finding]:
     finding = case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)
     best = case.of_run(reach_of(nodes))
     return [finding.without_interval().of("computing", saved=(0.0, best))]
+
+
+def _fits(case: Case, setting: Setting | None, executions: float) -> bool:
+    """Whether rows of an execution fit into memory, so that the tables on disk are our looks'."""
+    rows = case.total(ROWS)
+    if rows is None or setting is None or setting.bytes is None:
+        return False
+    return rows / executions * ROW_BYTES < setting.bytes
 
 
 def _has_table(one: Timed) -> bool:

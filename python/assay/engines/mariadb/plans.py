@@ -33,6 +33,7 @@ AROUND = {
     "duplicates_removal": "aggregate",
     "temporary_table": "materialize",
 }
+TEMPORARY_TABLE, OTHER_TIME = "temporary_table", "r_other_time_ms"
 UNIONS = ("union_result", "recursive_union")
 JOINED_BY_BUFFER = "block-nl-join"
 # Of kinds of join buffers: those that are looked up by a hash of the key.
@@ -135,17 +136,38 @@ def _around(kind: str, operator: str, told: Told, above: _Above) -> PlanNode:
     """One step around the tables; it takes in all rows before it gives the first."""
     if kind == "read_sorted_file":
         return _around("filesort", operator, told["filesort"], above)
+    if kind == TEMPORARY_TABLE:
+        told, collecting_s = _collecting(told)
+    else:
+        collecting_s = None
     child = _pipeline(told, _Above(above.loops))
     if kind == "window_functions_computation":
         for sort in told.get("sorts", ()):
             child = replace(_sort(sort["filesort"], above), children=(child,))
     made = _sort(told, above) if kind == "filesort" else PlanNode(operator, kind.replace("_", " "))
-    own_s = made.seconds
+    own_s = made.seconds if collecting_s is None else collecting_s
     if own_s is not None and "table" in told:
         # The time of a sort that reads a table itself has the reading in it.
         own_s = max(0.0, own_s - sum(node.seconds or 0.0 for node in child.walk()))
     loops = told.get("r_loops")
-    return replace(made, seconds=own_s, loops=loops or made.loops, children=(child,))
+    work = made.work if collecting_s is None else "aggregate"
+    return replace(made, seconds=own_s, work=work, loops=loops or made.loops, children=(child,))
+
+
+def _collecting(told: Told) -> tuple[Told, float | None]:
+    """A part without the time in which its rows were put into a temporary table; that time.
+
+    It is told with the last table that is joined, as time beside reading it. Where that table has a
+    condition, the time is the condition's, too, and stays there.
+    """
+    items = told.get("nested_loop") or [told]
+    last = items[-1].get("table", {})
+    if OTHER_TIME not in last or "attached_condition" in last:
+        return told, None
+    table = {key: value for key, value in last.items() if key != OTHER_TIME}
+    item = {**items[-1], "table": table}
+    whole = {**told, "nested_loop": [*items[:-1], item]} if "nested_loop" in told else item
+    return whole, last[OTHER_TIME] / MS_PER_S
 
 
 def _sort(told: Told, above: _Above) -> PlanNode:
