@@ -26,6 +26,8 @@ MAIN_DATABASE = 0
 # A comparison jumps where a row is removed: what the kept rows fulfil is the opposite of it.
 KEPT_BY = {"Ne": "=", "Le": ">", "Lt": ">=", "Ge": "<", "Gt": "<="}
 MIRRORED = {"=": "=", ">": "<", ">=": "<=", "<": ">", "<=": ">="}
+# The collation that columns have where nothing is said, as a comparison's program names it.
+BYTEWISE = "BINARY"
 JUMPS = {"Eq", "If", "IfNot", "IsNull", "NotNull", "Once", "ElseEq", *KEPT_BY}
 # How the program's text of a literal is read.
 CONSTANTS: dict[str, Callable[[str], object]] = {"String8": str, "Real": float, "Int64": int}
@@ -153,7 +155,12 @@ def _comparison(
     registers: Mapping[int, tuple[int, tuple[str, str]]],
     constants: Mapping[int, object],
 ) -> Comparison | None:
-    """One that has the scanned table's column on one side only; None: it is another."""
+    """One that has the scanned table's column on one side only; None: it is another.
+
+    None, too, of one in another collation, which only the statement's text tells.
+    """
+    if step.p4 is not None and not str(step.p4).startswith(BYTEWISE):
+        return None
     how = KEPT_BY[step.opcode]
     left, right = step.p3 or 0, step.p1 or 0
     if left not in registers or registers[left][0] != scanned:
