@@ -9,6 +9,10 @@ use crate::{ObserveError, ProcRoot};
 /// The control groups of one process that may be limited, the innermost first.
 pub(crate) struct Limits {
     pub pid: u32,
+    root: ProcRoot,
+    membership: ProcFile,
+    /// The membership that `groups` follow from.
+    member_of: Vec<u8>,
     groups: Vec<Group>,
     /// The one that is told of, once there is a reason to.
     limited: Option<usize>,
@@ -23,23 +27,45 @@ struct Group {
 impl Limits {
     /// The groups of a process; none where the host has no CPU controller.
     pub fn of(root: &ProcRoot, pid: u32, buffer: &mut Buffer) -> Result<Self, ObserveError> {
-        let mut groups = Vec::new();
+        let membership = ProcFile::lines(root.process(pid).join("cgroup"));
+        let mut limits = Self {
+            pid,
+            root: root.clone(),
+            membership,
+            member_of: Vec::new(),
+            groups: Vec::new(),
+            limited: None,
+        };
+        limits.follow(buffer)?;
+        Ok(limits)
+    }
+
+    /// Looks for the groups anew if the process was moved into others.
+    fn follow(&mut self, buffer: &mut Buffer) -> Result<(), ObserveError> {
+        let Some(text) = self.membership.read(buffer)? else { return Ok(()) };
+        if text == self.member_of {
+            return Ok(());
+        }
+        self.member_of = text.to_vec();
+        self.limited = None;
+        self.groups.clear();
         for (hierarchy, quota) in
             [(Hierarchy::Cpu, "cpu.cfs_quota_us"), (Hierarchy::Unified, "cpu.max")]
         {
-            for folder in folders(root, pid, hierarchy, buffer)? {
-                groups.push(Group {
+            for folder in folders(&self.root, &self.member_of, hierarchy, buffer)? {
+                self.groups.push(Group {
                     stat: ProcFile::lines(folder.join("cpu.stat")),
                     quota: ProcFile::lines(folder.join(quota)),
                     first: None,
                 });
             }
         }
-        Ok(Self { pid, groups, limited: None })
+        Ok(())
     }
 
     /// What the limit has done so far; `None` as long as there is none and none was felt.
     pub fn read(&mut self, buffer: &mut Buffer) -> Result<Option<Throttling>, ObserveError> {
+        self.follow(buffer)?;
         if self.limited.is_none() {
             self.limited = self.find(buffer)?;
         }
@@ -75,12 +101,11 @@ impl Group {
 /// The folders of the group of a process and of those around it, as far as they are mounted here.
 fn folders(
     root: &ProcRoot,
-    pid: u32,
+    member_of: &[u8],
     hierarchy: Hierarchy,
     buffer: &mut Buffer,
 ) -> Result<Vec<PathBuf>, ObserveError> {
-    let mut membership = ProcFile::lines(root.process(pid).join("cgroup"));
-    let own = membership.read(buffer)?.and_then(|text| group(text, hierarchy));
+    let own = group(member_of, hierarchy);
     let mut mounts = ProcFile::lines(root.join("self/mountinfo"));
     let mounted = mounts.read(buffer)?.and_then(|text| mount(text, hierarchy));
     let (Some(own), Some(mounted)) = (own, mounted) else { return Ok(Vec::new()) };
@@ -136,6 +161,21 @@ mod tests {
         stat(folder.path(), "inner", 3);
         quota(folder.path(), "inner", "-1\n");
         assert_eq!(read(&mut limits(&root)), None);
+    }
+
+    #[test]
+    fn a_limit_of_a_group_into_which_it_was_moved_is_told_of() {
+        let (folder, root) = first_version();
+        stat(folder.path(), "inner", 3);
+        quota(folder.path(), "inner", "-1\n");
+        let mut limits = limits(&root);
+        assert_eq!(read(&mut limits), None);
+        fs::create_dir_all(folder.path().join("groups/narrow")).unwrap();
+        stat(folder.path(), "narrow", 5);
+        quota(folder.path(), "narrow", "50000\n");
+        let line = "1:cpu,cpuacct:/outer/narrow\n0::/elsewhere\n";
+        fs::write(folder.path().join("7/cgroup"), line).unwrap();
+        assert_eq!(read(&mut limits), Some(5));
     }
 
     #[test]
