@@ -30,7 +30,7 @@ class ArmRun:
         name: Of its record, in the directory of runs.
         service_s: Seconds of an operation, see `arms.service_s`.
         findings: As the document has them; None where nobody looked.
-        host_busy: Share of the machine's CPU time that the hypervisor and others took.
+        host_busy: Share of the CPU time in use that the hypervisor and others took.
     """
 
     arm: str
@@ -134,12 +134,17 @@ def _run(lab: Lab, cell: Cell, name: str, *, explain: bool) -> ArmRun:
 
 
 def host_busy(document: dict[str, Any]) -> float:
-    """Share of the CPU time that others than we had; 0 where it was not measured."""
+    """Share that others than we had of the CPU time that was not idle; 0 where not measured.
+
+    A CPU that is idle is taken from nobody: one busy thread on two CPUs that the hypervisor keeps
+    from running for a tenth of its time loses a tenth, of which the machine's share is the half.
+    """
     accounts = document["accounts"]
     if accounts is None:
         return 0.0
     taken_s = (accounts["steal_s"] or 0.0) + (accounts["background_s"] or 0.0)
-    return float(taken_s / accounts["capacity_s"])
+    used_s = accounts["capacity_s"] - (accounts["idle_s"] or 0.0)
+    return float(taken_s / used_s) if used_s > 0 else 0.0
 
 
 def _plain(arm: Arm) -> Arm:

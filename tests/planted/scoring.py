@@ -80,7 +80,7 @@ def wrong(
     Args:
         cell: Whose arm; None: a healthy run, which has none.
         findings: Of one run.
-        host_busy: Share of the machine's CPU time that the hypervisor and others took.
+        host_busy: Share of the CPU time in use that the hypervisor and others took.
         planted: Whether the arm has the cell's causes.
     """
     right = cell.methods if cell is not None and planted else frozenset()
