@@ -33,6 +33,7 @@ BY_NAME = {
     "other-sessions",
     "planner-setting",
     "function-per-row",
+    "large-result",
     "large-values",
     "temporary-tables",
     "round-trips",

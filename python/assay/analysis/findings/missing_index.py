@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from assay.analysis.findings.case import names_text
 from assay.analysis.findings.index_use import unused_index
 from assay.analysis.findings.plan_time import Timed, fraction_of, reach_of, timed_nodes
+from assay.analysis.findings.planner_setting import is_faster_by_default
 from assay.analysis.time.operation_tree import COMPUTING
 from assay.model.finding import Advice, Evidence
 from assay.model.units import count_text, percent_text
@@ -65,6 +66,8 @@ def find(case: Case) -> list[Finding]:
     for timed in timed_nodes(case):
         if timed.node.object is None or unused_index(case, timed) is not None:
             continue
+        if _is_by_setting(case, timed):
+            continue
         if _is_wasteful(case, timed.node):
             columns = indexable(timed.node.condition, timed.node.object)
             by_index.setdefault((timed.node.object, columns), []).append(timed)
@@ -74,6 +77,13 @@ def find(case: Case) -> list[Finding]:
         if usable_index(case, table, columns) is None
     ]
     return [finding for finding in found if finding.effect_share >= EFFECT_MIN]
+
+
+def _is_by_setting(case: Case, timed: Timed) -> bool:
+    """Whether a setting keeps the statement from a faster plan with the indexes that there are."""
+    others = case.alternatives.get(timed.operation, ())
+    statement = timed.plan.statement
+    return any(is_faster_by_default(one) for one in others if one.statement == statement)
 
 
 def _is_wasteful(case: Case, node: PlanNode) -> bool:

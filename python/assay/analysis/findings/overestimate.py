@@ -34,7 +34,7 @@ FASTER_MAX = 0.7
 EXPLAINED_SHARE = 0.5
 # With these in a plan more rows than there are were prepared for.
 FOR_MANY = ("scan", "sort", "hash join", "hash build", "merge join")
-KINDS = ("rewrite", "setting")
+KINDS = ("rewrite",)
 GROUPS = "aggregate"
 
 

@@ -30,7 +30,7 @@ def find(case: Case) -> list[Finding]:
     by_setting: dict[str, list[Alternative]] = {}
     for alternatives in case.alternatives.values():
         for one in alternatives:
-            if _is_faster(one):
+            if is_faster_by_default(one):
                 by_setting.setdefault(one.change, []).append(one)
     # A setting with a role is another finding's, which knows what the role is for.
     roles = {facts.get("name") for facts in case.advice.get("settings", {}).values()}
@@ -40,7 +40,8 @@ def find(case: Case) -> list[Finding]:
     return [finding for finding in found if finding.effect_share >= EFFECT_MIN]
 
 
-def _is_faster(one: Alternative) -> bool:
+def is_faster_by_default(one: Alternative) -> bool:
+    """Return whether a statement was faster with a changed setting back at its default."""
     if one.kind != "setting" or not one.differs or not one.seconds:
         return False
     return one.seconds_changed is not None and one.seconds_changed <= FASTER_MAX * one.seconds

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from assay.engines.mariadb.plans import normalised
 from assay.engines.mysql_family.explaining import CataloguePlans
 from assay.engines.mysql_family.plan_facts import changed_of
 
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 
 class MariaPlans(CataloguePlans):
     """See `assay.engines.contract.PlanReader`."""
+
+    normalised = staticmethod(normalised)
 
     def changed_settings(self) -> list[ChangedSetting]:
         """Return settings of the optimiser away from their default. Raises `EngineError`."""

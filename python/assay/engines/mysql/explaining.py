@@ -7,20 +7,25 @@ from typing import TYPE_CHECKING
 
 import pymysql
 
+from assay.engines.mysql.plans import normalised
 from assay.engines.mysql.server import CONF
 from assay.engines.mysql_family.explaining import CANCELLED, CataloguePlans
 from assay.engines.mysql_family.plan_facts import SWITCH, changed_of
-from assay.engines.mysql_family.statements import file_text, filled
+from assay.engines.mysql_family.statements import file_text
 
 if TYPE_CHECKING:
     from assay.model.catalogue import ChangedSetting
 
 CHANGES = {"delete", "insert", "replace", "update"}
+# Flags of the switch that are off as the server is built, by the manual; all others are on.
+OFF = {"batched_key_access", "hypergraph_optimizer", "subquery_to_derived", "use_invisible_indexes"}
 ESTIMATES = "MySQL tells no rows and times of a statement that changes rows; it was executed"
 
 
 class MysqlPlans(CataloguePlans):
     """See `assay.engines.contract.PlanReader`."""
+
+    normalised = staticmethod(normalised)
 
     def read_plan(self, asked: str, limit_s: float) -> tuple[str | None, str | None]:
         """As others have it, but for changes, of which only the older format tells a table."""
@@ -36,12 +41,11 @@ class MysqlPlans(CataloguePlans):
     def changed_settings(self) -> list[ChangedSetting]:
         """Return flags of the optimiser's switch away from how it is built. Raises `EngineError`.
 
-        The server tells the default of no other setting, and only when it is set.
+        The server tells no setting's default: what it calls so is what it was started with.
         """
         ((value,),) = self.told_rows("plans/switch.sql")
-        self.told_rows("plans/switch_default.sql")
-        ((default,),) = self.told_rows("plans/switch.sql")
-        self.rows(filled("plans/switch_restore.sql", texts={"switch": str(value)}, conf=CONF))
+        flags = [flag.partition("=")[0] for flag in str(value).split(",")]
+        default = ",".join(f"{flag}={'off' if flag in OFF else 'on'}" for flag in flags)
         return changed_of([(SWITCH, value, default)])
 
     def _tables(self, asked: str) -> str:

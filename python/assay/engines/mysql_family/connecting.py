@@ -104,7 +104,7 @@ def session_config(address: Address, init: Sequence[str] = ()) -> str:
     `init` are statements that each connection begins with, after the settings of the address.
     """
     ca = address.get("ssl_ca")
-    settings = [_set(name, value) for name, value in address.get("settings", {}).items()]
+    settings = [set_session(name, value) for name, value in address.get("settings", {}).items()]
     told = {
         "host": address["host"],
         "port": address["port"],
@@ -152,7 +152,7 @@ def opened(address: Address, **more: Any) -> pymysql.Connection[Any]:  # noqa: A
     try:
         with connection.cursor() as cursor:
             for name, value in address.get("settings", {}).items():
-                cursor.execute(_set(name, value))
+                cursor.execute(set_session(name, value))
     except pymysql.Error:
         connection.close()
         raise
@@ -205,7 +205,8 @@ def words_of(error: Exception) -> str:
     return without_secrets(" ".join(text.split())) + (f" ({number})" if said else "")
 
 
-def _set(name: str, value: str) -> str:
+def set_session(name: str, value: str) -> str:
+    """Return the statement that sets a setting of the session; numbers and words have no quotes."""
     if re.fullmatch(r"-?\d+(\.\d+)?|\w+", value):
         return filled("set_session.sql", plain={"value": value}, name=name)
     return filled("set_session.sql", texts={"value": value}, name=name)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 import pymysql
 
 from assay.engines.contract import EngineError, Explained, PlanAnswer
+from assay.engines.mysql_family.alternatives import PlanAsker, alternatives
 from assay.engines.mysql_family.connecting import connect, words_of
 from assay.engines.mysql_family.plan_facts import indexes_of
 from assay.engines.mysql_family.statements import bound, file_text, filled, pieces, split
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from assay.engines.contract import Address, PlanAsked
-    from assay.model.catalogue import Index
+    from assay.model.catalogue import Alternative, ChangedSetting, Index
+    from assay.model.plan import Plan
 
 Told = TypeVar("Told")
 
@@ -54,6 +56,8 @@ LOOKUPS = ("Handler_read_key", "Handler_read_first", "Handler_read_last")
 NEXT = ("Handler_read_next", "Handler_read_prev")
 SCANNED = ("Handler_read_rnd_next",)
 SOURCE = "the session's counters Handler_read_*: calls for a row, those that found none included"
+# A statement is executed thrice for each setting that changes its plan: longer ones are not.
+REPEATED_MAX_S = 2.0
 LIMIT_MIN_S = 0.001
 MS_PER_S = 1000
 
@@ -230,7 +234,40 @@ class FamilyPlans:
 
 
 class CataloguePlans(FamilyPlans):
-    """Plans of an engine whose `conf` also has `plans/indexes.sql`."""
+    """Plans of an engine whose `conf` also has `plans/indexes.sql`, and what explains them."""
+
+    # Both settings and the meaning of a plan's text are an engine's own.
+    changed_settings: Callable[[], list[ChangedSetting]]
+    normalised: Callable[[str, str, int, str], Plan]
+    _changed: list[ChangedSetting] | None = None
+
+    def alternatives(
+        self, operation: str, statements: Sequence[tuple[str, Sequence[object]]]
+    ) -> list[Alternative]:
+        """Plans with each changed setting back at its default, undone at once."""
+        if self._changed is None:
+            self._changed = self.changed_settings()
+        if not self._changed or self._begun(REPEATED_MAX_S) is not None:
+            return []
+        try:
+            return [
+                alternative
+                for number, (text, values) in enumerate(statements)
+                for alternative in alternatives(
+                    (operation, number),
+                    bound(pieces(text), values, self._connection.escape),
+                    self._changed,
+                    PlanAsker(self._estimated_plan, self._executed_plan, self.rows),
+                )
+            ]
+        finally:
+            self._rolled_back()
+
+    def _estimated_plan(self, asked: str) -> Plan:
+        return type(self).normalised(self.told("plans/estimated.sql", asked), "", 0, "")
+
+    def _executed_plan(self, asked: str) -> Plan:
+        return type(self).normalised(self.executed(asked), "", 0, "")
 
     def indexes(self) -> list[Index]:
         """Return indexes of the tables that sessions see."""

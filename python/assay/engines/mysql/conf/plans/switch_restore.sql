@@ -1,1 +1,0 @@
-set session optimizer_switch = {switch}

@@ -1,0 +1,122 @@
+"""Plans of statements with each changed setting of the optimiser back at its default."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pymysql
+
+from assay.engines.contract import EngineError
+from assay.engines.mysql_family.connecting import set_session
+from assay.engines.mysql_family.plan_facts import SWITCH
+from assay.engines.mysql_family.statements import split
+from assay.model.catalogue import Alternative, ChangedSetting
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from assay.model.plan import Plan, PlanNode
+
+
+# Only these are executed once more with a setting changed: they change nothing.
+READING = ("select", "with", "(")
+
+
+@dataclass(frozen=True)
+class PlanAsker:
+    """How the server is asked; each raises what pymysql raises.
+
+    Attributes:
+        estimated: The plan of a statement that is not executed.
+        executed: The plan of one that is executed for it.
+        carry_out: Executes a statement that sets something.
+    """
+
+    estimated: Callable[[str], Plan]
+    executed: Callable[[str], Plan]
+    carry_out: Callable[[str], object]
+
+
+def alternatives(
+    place: tuple[str, int],
+    text: str,
+    changed: Sequence[ChangedSetting],
+    asker: PlanAsker,
+) -> list[Alternative]:
+    """Return plans of other shapes, with their times.
+
+    Args:
+        place: Operation and number of the statement.
+        text: The statement, with its values in it.
+        changed: Settings away from their default.
+        asker: Asks for plans.
+    """
+    if not split(text)[0].lower().startswith(READING):
+        return []
+    found = []
+    for setting in each(changed):
+        try:
+            found += _changed(place, text, setting, asker)
+        except (pymysql.Error, EngineError, ValueError):
+            # A plan that is refused, takes too long or is not understood says nothing.
+            continue
+    return found
+
+
+def each(changed: Sequence[ChangedSetting]) -> Iterator[ChangedSetting]:
+    """Yield settings one by one; of the switch each flag by itself."""
+    for setting in changed:
+        if setting.name != SWITCH:
+            yield setting
+            continue
+        flags = zip(setting.value.split(","), setting.default.split(","), strict=False)
+        yield from (ChangedSetting(SWITCH, value, default) for value, default in flags)
+
+
+def _changed(
+    place: tuple[str, int],
+    text: str,
+    setting: ChangedSetting,
+    asker: PlanAsker,
+) -> list[Alternative]:
+    """The plan with one setting changed; empty where it is the same plan."""
+    chosen = asker.estimated(text)
+    with_default = _with(setting, asker, lambda: asker.estimated(text))
+    if with_default.line == chosen.line:
+        return []
+    # The chosen plan first: what it brings into memory is there for the other one.
+    asker.executed(text)
+    measured = asker.executed(text)
+    changed = _with(setting, asker, lambda: asker.executed(text))
+    seconds, seconds_changed = measured.execution_s, changed.execution_s
+    if seconds is None or seconds_changed is None:
+        seconds = seconds_changed = None
+    return [
+        Alternative(
+            *place,
+            "setting",
+            setting.name,
+            setting.default,
+            chosen.cost,
+            with_default.cost,
+            differs=True,
+            indexes=tuple(sorted(_indexes(with_default.root) - _indexes(chosen.root))),
+            summary=with_default.line,
+            seconds=seconds,
+            seconds_changed=seconds_changed,
+        )
+    ]
+
+
+def _with(setting: ChangedSetting, asker: PlanAsker, ask: Callable[[], Plan]) -> Plan:
+    """A plan that is asked for with the setting at its default, which is undone at once."""
+    asker.carry_out(set_session(setting.name, setting.default))
+    try:
+        return ask()
+    finally:
+        asker.carry_out(set_session(setting.name, setting.value))
+
+
+def _indexes(root: PlanNode) -> set[str]:
+    return {node.index for node in root.walk() if node.index is not None}

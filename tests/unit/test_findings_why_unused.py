@@ -1,0 +1,236 @@
+"""Reasons why an index that exists is not used, and causes that only some engines count."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from assay.analysis.beside import other_clients_cpu
+from assay.analysis.findings import (
+    large_result,
+    missing_index,
+    planner_setting,
+    temporary_tables,
+    triggers,
+    unused_index,
+)
+from assay.analysis.findings.case import Case
+from assay.engines.mariadb.plans import normalised
+from assay.engines.mysql_family.alternatives import PlanAsker, alternatives, each
+from assay.engines.mysql_family.configuration import read_configuration, write_configuration
+from assay.model.catalogue import Alternative, ChangedSetting, Index
+from tests.cases import case, node, operation, plan, plans
+from tests.truths import counted, scanned
+
+ONE_SECOND = {"seconds": 1.0}
+SWITCH = ChangedSetting("optimizer_switch", "index_merge=off", "index_merge=on")
+
+
+def scan_of(condition: str, index: Index) -> Case:
+    scan = node("scan", object="lines", condition=condition, rows=10.0, removed_rows=1e6)
+    known = plans(plan(_timed(scan)))
+    return case(operation(told=ONE_SECOND), plans=known, indexes={"lines": (index,)})
+
+
+def _timed(root: Any, seconds: float = 1.0) -> Any:
+    return replace(root, seconds=seconds)
+
+
+class TestReasons:
+    @pytest.mark.parametrize(
+        ("condition", "types", "why"),
+        [
+            ("(lines.badge = 8025)", ("varchar",), "badge is text and is compared with a number"),
+            ("(title = ('a' || $1) COLLATE nocase)", ("text",), "compared in collation nocase"),
+            ("(lower(lines.badge) = 'x')", ("text",), "calls a function of badge"),
+        ],
+    )
+    def test_what_hides_the_column_is_said(
+        self, condition: str, types: tuple[str, ...], why: str
+    ) -> None:
+        column = "title" if "title" in condition else "badge"
+        index = Index("lines", "lines_badge", (column,), types=types)
+        (found,) = unused_index.find(scan_of(condition, index))
+        assert why in found.claim
+        assert missing_index.find(scan_of(condition, index)) == []
+
+    @pytest.mark.parametrize(
+        ("condition", "types"),
+        [("(lines.badge = 8025)", ("int",)), ("(lines.badge = '8025')", ("varchar",))],
+    )
+    def test_a_comparison_of_its_own_type_hides_nothing(
+        self, condition: str, types: tuple[str, ...]
+    ) -> None:
+        index = Index("lines", "lines_badge", ("badge",), types=types)
+        assert unused_index.find(scan_of(condition, index)) == []
+
+    def test_a_hidden_index_has_the_statement_that_shows_it(self) -> None:
+        hidden = {"valid": False, "state": "invisible", "mend": "alter table lines ..."}
+        index = Index("lines", "lines_badge", ("badge",), **hidden)
+        (found,) = unused_index.find(scan_of("(lines.badge = 7)", index))
+        assert "it is invisible" in found.claim
+        assert "alter table lines ..." in (found.to_try or "")
+
+    def joined(self, condition: str) -> Case:
+        outer = node("scan", object="orders", rows=400.0, seconds=0.01)
+        inner = node("index scan", object="towns", rows=1_500.0, removed_rows=0.0, seconds=0.01)
+        join = node("nested loop", outer, inner, condition=condition, rows=387.0, seconds=0.9)
+        index = Index("towns", "towns_town", ("town",))
+        known = plans(plan(join, text="select 1"))
+        return case(operation(told=ONE_SECOND), plans=known, indexes={"towns": (index,)})
+
+    def test_what_hides_an_index_at_a_join_is_said(self) -> None:
+        told = self.joined("convert(towns.town using utf8mb4) = orders.town")
+        (found,) = unused_index.find(told)
+        assert "towns_town of towns (town) is not used at a join of q1" in found.claim
+        assert "convert(towns.town using utf8mb4)" in found.claim
+        assert found.effect_share == pytest.approx(1.0, abs=0.02)
+
+    def test_a_plain_comparison_hides_nothing_at_a_join(self) -> None:
+        assert unused_index.find(self.joined("towns.town = orders.town")) == []
+
+
+class TestSettings:
+    def faster(self, seconds_changed: float) -> Case:
+        other = Alternative(
+            *("q1", 0, "setting", SWITCH.name, SWITCH.default, None, None, True, ()),
+            summary="index_merge",
+            seconds=1.0,
+            seconds_changed=seconds_changed,
+        )
+        known = {"q1": (other,)}
+        return scanned(0.9, changed_settings=(SWITCH,), alternatives=known)
+
+    def test_no_index_is_advised_where_a_setting_is_in_the_way(self) -> None:
+        assert missing_index.find(self.faster(0.01)) == []
+        (found,) = planner_setting.find(self.faster(0.01))
+        assert "optimizer_switch = index_merge=off" in found.claim
+        assert missing_index.find(self.faster(0.99)) != []
+
+    def test_flags_of_the_switch_are_asked_one_by_one(self) -> None:
+        two = ChangedSetting("optimizer_switch", "a=off,b=on", "a=on,b=off")
+        other = ChangedSetting("join_cache_level", "0", "2")
+        assert [(one.value, one.default) for one in each([two, other])] == [
+            ("a=off", "a=on"),
+            ("b=on", "b=off"),
+            ("0", "2"),
+        ]
+
+    def test_a_plan_of_another_shape_is_executed_with_and_without(self) -> None:
+        in_force = ["off"]
+
+        def planned(_: str) -> Any:
+            of_index = {"operator": "index scan", "index": "k"}
+            root = node(object="t") if in_force[-1] == "off" else node(object="t", **of_index)
+            return plan(_timed(root, 2.0 if in_force[-1] == "off" else 0.1))
+
+        def carry_out(text: str) -> None:
+            in_force.append("on" if "=on" in text else "off")
+
+        asker = PlanAsker(planned, planned, carry_out)
+        (found,) = alternatives(("q1", 0), "-- Who?\nselect 1", [SWITCH], asker)
+        assert (found.seconds, found.seconds_changed, found.indexes) == (2.0, 0.1, ("k",))
+        assert in_force[-1] == "off"
+        assert alternatives(("q1", 0), "delete from t", [SWITCH], asker) == []
+
+
+class TestCounted:
+    def test_a_trigger_that_the_server_counts_is_named(self) -> None:
+        text = {"q1": "update samples set grams = 1 where id = 7"}
+        told = case(operation(told=ONE_SECOND), statements=text, triggers={"stamp": (3.0, 0.6)})
+        (found,) = triggers.find(told)
+        assert found.effect_share == pytest.approx(0.6)
+        assert "trigger stamp, which is called 3 times an execution" in found.claim
+        quick = case(operation(told=ONE_SECOND), statements=text, triggers={"stamp": (3.0, 0.01)})
+        assert triggers.find(quick) == []
+
+    def test_rows_that_fit_into_memory_are_in_no_table_on_disk(self) -> None:
+        root = replace(node("aggregate", seconds=1.0), native="temporary table")
+        known = {"settings": {"temporary": "1MB"}, "plans": plans(plan(root))}
+        advice = {"settings": {"temporary_memory": {"name": "temporary"}}}
+
+        def of(rows: float) -> Case:
+            counters = counted(temporary_disk_tables=3, rows_temporary=rows)
+            return case(operation(told=ONE_SECOND), advice=advice, counters=counters, **known)
+
+        assert temporary_tables.find(of(1e6)) != []
+        assert temporary_tables.find(of(100)) == []
+
+    @pytest.mark.parametrize(
+        ("sent", "read", "kernel", "count"),
+        [(1e9, 0.0, 0.4, 1), (1e5, 0.0, 0.4, 0), (1e9, 1e9, 0.4, 0), (1e9, 0.0, 0.02, 0)],
+    )
+    def test_large_results_are_the_kernels_work(
+        self, sent: float, read: float, kernel: float, count: int
+    ) -> None:
+        counters = counted(sent_bytes=sent, buffer_read_bytes=read)
+        told = operation(told=ONE_SECOND, cpu_user=1 - kernel, cpu_system=kernel)
+        found = large_result.find(case(told, counters=counters))
+        assert len(found) == count
+        assert all(one.effect_share == pytest.approx(kernel) for one in found)
+
+
+def test_rows_of_a_temporary_table_have_their_time() -> None:
+    table = {"table_name": "calls", "access_type": "ALL", "r_loops": 1, "rows": 10, "r_rows": 10}
+    table |= {"r_table_time_ms": 30.0, "r_other_time_ms": 600.0, "filtered": 100, "r_filtered": 100}
+
+    def nodes(**more: Any) -> list[Any]:
+        block = {"temporary_table": {"nested_loop": [{"table": table | more}]}}
+        told = {"query_block": {"select_id": 1, "r_loops": 1, "r_total_time_ms": 650.0} | block}
+        return list(normalised(json.dumps(told), "q", 0, "q.json").root.walk())
+
+    collecting, scan = nodes()
+    assert (collecting.seconds, collecting.work, scan.seconds) == (0.6, "aggregate", 0.03)
+    # A condition may have taken it.
+    collecting, scan = nodes(attached_condition="calls.cell > 7")
+    assert (collecting.seconds, scan.seconds) == (None, 0.63)
+
+
+def test_a_setting_that_is_given_several_times_has_a_line_each(tmp_path: Path) -> None:
+    file = tmp_path / "run.cnf"
+    file.write_text("[mysqld]\na = 1\ninstrument = x=ON\ninstrument = y=ON\n")
+    settings = read_configuration(file)
+    assert settings == {"a": "1", "instrument": "x=ON\ny=ON"}
+    write_configuration(tmp_path / "written.cnf", settings)
+    lines = (tmp_path / "written.cnf").read_text().splitlines()
+    assert lines[1:] == ['a = "1"', 'instrument = "x=ON"', 'instrument = "y=ON"']
+
+
+class Record:
+    """The streams of a run, as far as they are asked for."""
+
+    def __init__(self, **tables: pl.DataFrame) -> None:
+        self._tables = tables
+
+    def has(self, name: str) -> bool:
+        return name in self._tables
+
+    def table(self, name: str) -> pl.DataFrame:
+        return self._tables[name]
+
+
+def test_threads_of_other_clients_have_their_cpu_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("assay.analysis.beside.window_ns", lambda _: (0, 10**9))
+    activity = pl.DataFrame(
+        {
+            "tid": [1, 2, 3, 4],
+            "application": ["assay", "report", "app", None],
+            "connection": [11, 12, 13, None],
+        }
+    )
+    tids = [1, 2, 3, 4]
+    waits = pl.DataFrame(
+        {
+            "time_ns": [0] * 4 + [10**9] * 4,
+            "tid": tids * 2,
+            "on_cpu_ns": [0] * 4 + [9 * 10**8, 5 * 10**8, 7 * 10**8, 10**8],
+        }
+    )
+    served = pl.DataFrame({"connection": [13]})
+    run: Any = Record(events=pl.DataFrame(), activity=activity, waits=waits, connections=served)
+    assert other_clients_cpu(run) == {"report": 0.5}
