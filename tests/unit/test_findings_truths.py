@@ -39,6 +39,7 @@ BY_NAME = {
     "round-trips",
     "look-ups",
     "rate-held",
+    "row-order",
     "steady",
     "tail",
     "work",

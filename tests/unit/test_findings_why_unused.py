@@ -95,6 +95,26 @@ class TestReasons:
         assert unused_index.find(self.joined("towns.town = orders.town")) == []
 
 
+class TestRowOrder:
+    def of(self, kept: float = 11_000.0, read: float = 4e6, *, by_column: bool = True) -> Case:
+        scan = node("scan", object="journeys", rows=kept, removed_rows=read - kept, seconds=1.0)
+        scan = replace(scan, condition="((day >= 700) AND (day <= 703))")
+        advice = {"by_column": by_column, "statements": {"index": "..."}}
+        return case(operation(told=ONE_SECOND), plans=plans(plan(scan)), advice=advice)
+
+    def test_the_column_is_named(self) -> None:
+        (found,) = row_order.find(self.of())
+        assert "Rows of journeys are in no order of day" in found.claim
+        assert found.effect_share == pytest.approx(1.0)
+
+    @pytest.mark.parametrize(
+        "other",
+        [{"by_column": False}, {"kept": 1e6}, {"read": 120_000.0}, {"kept": 100.0}],
+    )
+    def test_its_twins_are_silent(self, other: dict[str, Any]) -> None:
+        assert row_order.find(self.of(**other)) == []
+
+
 class TestSettings:
     def faster(self, seconds_changed: float) -> Case:
         other = Alternative(
