@@ -15,6 +15,7 @@ from assay.analysis.findings import (
     large_result,
     missing_index,
     planner_setting,
+    row_order,
     temporary_tables,
     triggers,
     unused_index,
