@@ -1,6 +1,6 @@
 -- What all threads waited for since the server started, and how long, in seconds: Performance Schema measures in
--- picoseconds. The names are looked up, because going through all that there are costs milliseconds. It is off by
--- default: `--set performance_schema=ON`, and `performance_schema_instrument` for what is to be measured.
+-- picoseconds. The names are looked up, because going through all that there are costs milliseconds. Only writes of the
+-- log are on: `performance_schema_instrument` has others measured.
 select substring(event_name, 6), 'count', count_star
 from performance_schema.events_waits_summary_global_by_event_name
 where event_name in (
