@@ -10,7 +10,7 @@ class NeighboursProbe(Sampled):
     stream = "neighbours"
     cost = "reads one /proc file a process once a second, and one more if the process ran"
     look_interval_s: float | None = 1.0
-    core_share_max: float = 0.001
+    core_share_max: float = 0.0005
 
 
 probe = NeighboursProbe

@@ -16,7 +16,7 @@ class ProcessesProbe(Sampled):
     name = "processes"
     stream = "processes"
     cost = "reads four /proc files a process that ran, and two a thread that ran, at each sample"
-    core_share_max: float = 0.0015
+    core_share_max: float = 0.0013
 
     def followed(self, target: Target) -> list[tuple[int, str]]:
         """All processes of a run."""

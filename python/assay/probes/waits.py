@@ -18,7 +18,7 @@ class WaitsProbe(Sampled):
     stream = "probe-waits"
     cost = "reads one /proc file a thread at each look, and up to three more if the thread ran"
     look_interval_s = 0.01  # workers that live shorter than this are never seen
-    core_share_max: float = 0.0023
+    core_share_max: float = 0.0022
 
     def applies(self, target: Target) -> bool:
         """Whether the engine's processes are on this host."""
