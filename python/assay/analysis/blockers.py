@@ -33,12 +33,16 @@ def blockers_of(run: Run) -> tuple[Blocker, ...] | None:
     window = window_ns(run.table("events"))
     if window is None or not run.has(STREAM):
         return None
-    own: set[int] = set()
-    for stream, number in OWN:
-        if run.has(stream):
-            own |= set(run.table(stream)[number].to_list())
     within = run.table(STREAM).filter(pl.col("time_ns").is_between(*window))
-    return blockers(within.with_columns(pl.col(WORDS).cast(pl.String)).to_dicts(), own)
+    return blockers(
+        within.with_columns(pl.col(WORDS).cast(pl.String)).to_dicts(), own_sessions(run)
+    )
+
+
+def own_sessions(run: Run) -> set[int]:
+    """Return the engine's numbers of the run's own sessions."""
+    tables = [run.table(stream)[number] for stream, number in OWN if run.has(stream)]
+    return {session for numbers in tables for session in numbers.to_list()}
 
 
 def blockers(rows: Iterable[Row], own: set[int]) -> tuple[Blocker, ...]:

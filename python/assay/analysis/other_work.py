@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from assay.analysis.blockers import OWN
+from assay.analysis.blockers import own_sessions
 from assay.analysis.operations import NS, window_ns
 from assay.analysis.sessions import NEEDED, edges_around, owners, process_growth
 from assay.model.other_work import Worker
@@ -31,16 +31,12 @@ def other_work_of(run: Run) -> tuple[Worker, ...] | None:
     window = window_ns(run.table("events"))
     if window is None or not run.has(STREAM):
         return None
-    own: set[int] = set()
-    for stream, number in OWN:
-        if run.has(stream):
-            own |= set(run.table(stream)[number].to_list())
     within = run.table(STREAM).filter(pl.col("time_ns").is_between(*window))
     times = run.table(LOOKS).filter(pl.col("time_ns").is_between(*window))["time_ns"]
     rows = within.with_columns(pl.col(pl.Categorical).cast(pl.String)).to_dicts()
     used, titles = _used(run, window)
     used = with_peers(used, titles, {row["session"] for row in rows})
-    return workers(rows, own, times.n_unique(), used)
+    return workers(rows, own_sessions(run), times.n_unique(), used)
 
 
 def workers(

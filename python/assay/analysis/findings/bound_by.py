@@ -50,7 +50,7 @@ def find(case: Case) -> list[Finding]:
             None, (", ".join(_parts_text(named)), *_of_nodes(case, path), _busy(case), _top(case))
         )
     )
-    fractions = {name: own.share_of(path) for name, own in case.trees.items()}
+    fractions = case.node(path)
     found = case.finding(
         METHOD, f"{_held(case)}{claim}", fractions, tells="bound", evidence=_evidence(case)
     )

@@ -385,6 +385,16 @@ class Case:
             sorted(fractions, key=lambda name: (-fractions[name] * shares.get(name, 0.0), name))
         )
 
+    def node(self, path: str) -> dict[str, float]:
+        """A node of the time trees: of each operation that was split, its share of the time."""
+        return {name: tree.share_of(path) for name, tree in self.trees.items()}
+
+    def readings(self, name: str) -> list[float]:
+        """A figure over time, as the engine declares it; empty where it does not."""
+        series = (self.counters or {}).get("series", ())
+        figure = next((figure for figure in series if figure["name"] == name), {"values": ()})
+        return [value for value in figure["values"] if value is not None]
+
     def figure(self, name: str) -> Mapping[str, Any] | None:
         """A figure that the engine declares and counted, by its name."""
         told = (self.counters or {}).get("counters", ())

@@ -41,10 +41,8 @@ def find(case: Case) -> list[Finding]:
     share = min(1.0, image_bytes / logged)
     if share < IMAGES_SHARE_MIN:
         return []
-    part = max(PARTS, key=lambda path: case.of_run(_shares(case, path)))
-    fractions = at_least(
-        {name: own * share for name, own in _shares(case, part).items()}, NAMED_SHARE
-    )
+    part = max(PARTS, key=lambda path: case.of_run(case.node(path)))
+    fractions = at_least({name: own * share for name, own in case.node(part).items()}, NAMED_SHARE)
     effect = case.of_run(fractions)
     if effect < EFFECT_MIN:
         return []
@@ -65,12 +63,8 @@ def find(case: Case) -> list[Finding]:
             advice = Advice("setting", LOG_SIZE, {"value": str(larger)}, effect)
             does = f"sets {setting.name} to {bytes_text(larger)}"
             to_try = case.try_words(METHOD, fractions, does)
-    best = sum(case.of_run(_shares(case, path)) for path in (*PARTS, "computing/queue"))
+    best = sum(case.of_run(case.node(path)) for path in (*PARTS, "computing/queue"))
     finding = case.finding(
         METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice
     )
     return [finding.of(part, saved=(effect * share, min(1.0, best)))]
-
-
-def _shares(case: Case, path: str) -> dict[str, float]:
-    return {name: tree.share_of(path) for name, tree in case.trees.items()}

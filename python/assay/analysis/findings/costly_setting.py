@@ -47,7 +47,7 @@ def is_costly(value: str, declared: Mapping[str, Any]) -> bool:
 
 def _finding(case: Case, declared: Mapping[str, Any], value: str) -> Finding:
     part: str = declared["part"]
-    shares = {name: tree.share_of(part) for name, tree in case.trees.items()}
+    shares = case.node(part)
     fractions = at_least(shares, NAMED_SHARE)
     effect = case.of_run(fractions)
     words = f"{declared['setting']} = {value}"

@@ -42,8 +42,8 @@ def find(case: Case) -> list[Finding]:
     if not paused_s or not pauses or not window_s:
         return []
     share = min(1.0, paused_s / window_s)
-    part = max(PARTS, key=lambda path: case.of_run(_shares(case, path)))
-    fractions = {name: min(own, share) for name, own in _shares(case, part).items()}
+    part = max(PARTS, key=lambda path: case.of_run(case.node(path)))
+    fractions = {name: min(own, share) for name, own in case.node(part).items()}
     effect = case.of_run(fractions)
     return [_finding(case, part, fractions)] if effect >= EFFECT_MIN else []
 
@@ -76,7 +76,3 @@ def _finding(case: Case, part: str, fractions: dict[str, float]) -> Finding:
         METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice
     )
     return finding.of(part, saved=(0.0, effect))
-
-
-def _shares(case: Case, path: str) -> dict[str, float]:
-    return {name: tree.share_of(path) for name, tree in case.trees.items()}

@@ -41,17 +41,15 @@ def find(case: Case) -> list[Finding]:
     window_s = (case.counters or {}).get("window_s")
     if size is None or not capacity or not logged or not window_s:
         return []
-    age, turns = _greatest(case, AGE), (case.total(RELEASED) or 0.0) / capacity
+    age, turns = max(case.readings(AGE), default=None), (case.total(RELEASED) or 0.0) / capacity
     held_s = capacity * window_s / logged
     if age is None or turns < TURNS_MIN or held_s > HELD_MAX_S:
         return []
     if age < AGE_SHARE_MIN * capacity:
         return []
     pages = _share_of_pages(case, logged)
-    part = max(_parts(case), key=lambda path: case.of_run(_shares(case, path)))
-    fractions = at_least(
-        {name: own * pages for name, own in _shares(case, part).items()}, NAMED_SHARE
-    )
+    part = max(_parts(case), key=lambda path: case.of_run(case.node(path)))
+    fractions = at_least({name: own * pages for name, own in case.node(part).items()}, NAMED_SHARE)
     if case.of_run(fractions) < EFFECT_MIN:
         return []
     claim = (
@@ -68,7 +66,7 @@ def find(case: Case) -> list[Finding]:
         Evidence(size.words, f"setting:{size.name}"),
         *(
             Evidence(f"{name}: {percent_text(share)} of its time in {part}", f"where:{name}")
-            for name, share in _shares(case, part).items()
+            for name, share in case.node(part).items()
             if name in fractions
         ),
     ]
@@ -95,7 +93,7 @@ def _advised(
         evidence=evidence,
         advice=advice,
     )
-    induced = sum(case.of_run(_shares(case, path)) for path in (*_parts(case), "computing/queue"))
+    induced = sum(case.of_run(case.node(path)) for path in (*_parts(case), "computing/queue"))
     return finding.of(part, saved=(effect, min(1.0, max(effect, induced))))
 
 
@@ -108,14 +106,3 @@ def _share_of_pages(case: Case, logged: float) -> float:
     """Of what was written, the part that was no log; all of it where that is not counted."""
     written = case.total(WRITTEN)
     return 1.0 if not written else max(0.0, 1 - logged / max(written, logged))
-
-
-def _greatest(case: Case, name: str) -> float | None:
-    told = (case.counters or {}).get("series", ())
-    series = next((one for one in told if one["name"] == name), None)
-    values = [value for value in (series or {}).get("values", ()) if value is not None]
-    return max(values, default=None)
-
-
-def _shares(case: Case, path: str) -> dict[str, float]:
-    return {name: tree.share_of(path) for name, tree in case.trees.items()}

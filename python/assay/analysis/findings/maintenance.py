@@ -67,7 +67,7 @@ def _of_cpus(case: Case, busy: Sequence[Worker]) -> Blamed | None:
     if used_s < CORES_MIN * window_s:
         return None
     threads = {op.name: op.threads_at_work or 1.0 for op in case.operations}
-    queued = {name: tree.share_of(QUEUE) for name, tree in case.trees.items()}
+    queued = case.node(QUEUE)
     waited_s = window_s * sum(
         part * case.shares.get(name, 0.0) * threads.get(name, 1.0) for name, part in queued.items()
     )
@@ -88,7 +88,7 @@ def _of_disks(case: Case, busy: Sequence[Worker]) -> list[Blamed]:
         Blamed(
             part,
             at_least(
-                {name: tree.share_of(part) * share for name, tree in case.trees.items()},
+                {name: own * share for name, own in case.node(part).items()},
                 NAMED_SHARE,
             ),
             says,

@@ -110,9 +110,7 @@ def find(case: Case) -> list[Finding]:
 
 def _kept(case: Case) -> tuple[float, float] | None:
     """Changes that are kept, at the first reading and at most; None where they did not pile up."""
-    told = (case.counters or {}).get("series", ())
-    series = next((one for one in told if one["name"] == KEPT), None)
-    values = [value for value in (series or {}).get("values", ()) if value is not None]
+    values = case.readings(KEPT)
     if not values or max(values) < max(KEPT_MIN, PILED_MIN * values[0]):
         return None
     return values[0], max(values)

@@ -29,7 +29,7 @@ def find(case: Case) -> list[Finding]:
     used = sum(others.values()) / (case.accounts.window_s * cores)
     if used < OTHERS_SHARE_MIN:
         return []
-    queued = at_least({name: tree.share_of(PART) for name, tree in case.trees.items()}, NAMED_SHARE)
+    queued = at_least(case.node(PART), NAMED_SHARE)
     effect = case.of_run(queued)
     if effect < EFFECT_MIN:
         return []
