@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from assay.analysis.findings.missing_index import indexable
-from assay.engines.contract import PlanReader, TellsChangedSettings, TellsIndexes
+from assay.engines.contract import AsksAlternatives, PlanReader, TellsChangedSettings, TellsIndexes
 from assay.engines.sqlite.conditions import condition_of
 from assay.engines.sqlite.plans import normalised
 from assay.model.catalogue import ChangedSetting, Index
@@ -25,6 +25,18 @@ insert into t
 with recursive n (i) as (select 1 union all select i + 1 from n where i < 2000)
 select i, i % 100, 'row ' || i from n;
 insert into u select a, b from t where a <= 50;
+"""
+
+# Statistics of a time when every row had an `a` of its own; now all have the same.
+SKEWED = """
+create table v (a integer, b integer, c text);
+create index v_a on v (a);
+create index v_b on v (b);
+insert into v
+with recursive n (i) as (select 1 union all select i + 1 from n where i < 5000)
+select i, i % 10, 'row ' || i from n;
+analyze;
+update v set a = 1, b = rowid;
 """
 
 
@@ -134,3 +146,20 @@ def test_indexes_are_read_with_their_conditions(reader: PlanReader) -> None:
 def test_settings_of_the_optimiser_away_from_their_default_are_known(reader: PlanReader) -> None:
     assert isinstance(reader, TellsChangedSettings)
     assert reader.changed_settings() == [ChangedSetting("cache_size", "-4000", "-2000")]
+
+
+def test_a_plan_with_fresh_statistics_is_tried_and_nothing_stays(tmp_path: Path) -> None:
+    with sqlite.started(tmp_path) as (engine, instance):
+        engine.run_script(instance, SKEWED)
+        reader = engine.plan_reader(instance)
+        assert isinstance(reader, AsksAlternatives)
+        text = "select count(c) from v where a = 1 and b = 7"
+        (found,) = reader.alternatives("q1", [(text, ())])
+        assert (found.kind, found.indexes, found.differs) == ("statistics", ("v_b",), True)
+        assert found.seconds is not None
+        assert found.seconds_changed is not None
+        # The plan is again as the old statistics have it, and a change is never carried out.
+        (answer,) = reader.explain([(text, ())], 60)
+        assert "v_a" in (answer.native or "")
+        assert reader.alternatives("q1", [("delete from v", ())]) == []
+        reader.close()

@@ -396,6 +396,25 @@ class TestEmbeddedEngines:
         assert shares(row) == found({"workers": 0.2, "cpu_user": 0.8})
         assert row["threads_s"] == pytest.approx(20.0)
 
+    def test_where_no_thread_was_seen_to_run_it_was_the_thread_of_the_session(
+        self, library: Lab
+    ) -> None:
+        library.at_work = 1
+        session = library.serial(200, 4, {RUN: 1.0}, rest=RUN)
+        until_ms = sum(doing.ms for doing in session)
+        # Told first, and asleep all the time.
+        library.threads = [
+            Thread(ROOT, ROOT, "python", BEGUN_NS, [lasting(POOL, until_ms)]),
+            Thread(ROOT, SESSION_TID, "session", BEGUN_NS, session),
+        ]
+
+        def unseen(stream: str, row: dict[str, Any]) -> dict[str, Any]:
+            is_session = stream == "waits" and row["tid"] == SESSION_TID
+            return row | {"on_cpu_ns": 0} if is_session else row
+
+        row = split(library.write(change=unseen))["q1"]
+        assert row["idle"] in (None, 0.0)
+
     def test_what_a_thread_ran_that_was_not_at_work_is_counted_in_the_whole_too(
         self, library: Lab
     ) -> None:

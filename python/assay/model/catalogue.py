@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-# `custom`: plans for each value instead of one for all values.
-ChangeKind = Literal["setting", "index", "rewrite", "custom"]
+# `custom`: plans for each value instead of one for all values; `statistics`: gathered just before.
+ChangeKind = Literal["setting", "index", "rewrite", "custom", "statistics"]
 
 
 @dataclass(frozen=True)

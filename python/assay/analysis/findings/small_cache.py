@@ -24,12 +24,15 @@ METHOD = "small-cache"
 ROLE = "cache"
 # The figure of an engine's counters that tells how long it waited for pages to be read.
 READ_SECONDS = "block_read_seconds"
+BY_KERNEL = "the kernel's, with its wait for a CPU"
 KERNEL_READS = ("kernel I/O",)
 # A cache that has all but this much is large enough for what is asked of it.
 MISSED_SHARE_MIN = 0.05
 # Where more than this of what was missed came from storage, the host's memory is what is small.
 STORAGE_SHARE_MAX = 0.1
 EFFECT_MIN = 0.03
+# Where neither the engine's clock nor samples tell reading from the kernel's other work.
+KERNEL_EFFECT_MIN = 0.1
 # The rest of the host's memory is for operators, sessions and the system's own cache.
 HOST_SHARE_MAX = 0.4
 # An engine that reads a table through keeps no more of it than a quarter of the cache.
@@ -47,7 +50,8 @@ def find(case: Case) -> list[Finding]:
         return []
     fractions, effect, how = _reading(case)
     setting = case.setting(ROLE)
-    if effect < EFFECT_MIN or _holds_it(setting, missed_bytes):
+    least = KERNEL_EFFECT_MIN if how.endswith(BY_KERNEL) else EFFECT_MIN
+    if effect < least or _holds_it(setting, missed_bytes):
         return []
     beside = f" beside {setting.words}" if setting is not None else ""
     claim = (
@@ -102,7 +106,7 @@ def _reading(case: Case) -> tuple[dict[str, float], float, str]:
         )
     fractions = {name: _copying(tree) for name, tree in case.trees.items()}
     effect = case.of_run(fractions)
-    words = f"{percent_text(effect)} of the time was the kernel's, with its wait for a CPU"
+    words = f"{percent_text(effect)} of the time was {BY_KERNEL}"
     return fractions, effect, words
 
 

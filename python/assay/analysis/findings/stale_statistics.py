@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.analysis.findings.case import product
+from assay.analysis.findings.case import names_text, product
 from assay.analysis.findings.estimates import Hurt, hurts
 from assay.model.finding import Advice, Evidence
-from assay.model.units import count_text, percent_text
+from assay.model.units import count_text, percent_text, seconds_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from assay.analysis.findings.case import Case, TableFacts
+    from assay.model.catalogue import Alternative
     from assay.model.finding import Finding
     from assay.model.plan import PlanNode
 
@@ -24,6 +25,8 @@ EFFECT_MIN = 0.02
 EXPLAINED_SHARE = 0.5
 # The optimiser believes in a table of a wholly other size.
 SIZE_FACTOR = 2.0
+# Executions of one plan differ by less than this from each other.
+FASTER_MAX = 0.8
 
 
 def find(case: Case) -> list[Finding]:
@@ -34,7 +37,59 @@ def find(case: Case) -> list[Finding]:
         if table is not None:
             by_table.setdefault(table, []).append(hurt)
     found = [_told(case, table, its) for table, its in by_table.items()]
+    found += _by_gathering(case)
     return [finding for finding in found if finding.effect_share >= EFFECT_MIN]
+
+
+def _by_gathering(case: Case) -> list[Finding]:
+    """Operations that were faster with statistics that had just been gathered."""
+    found = []
+    for operation, others in case.alternatives.items():
+        faster = [one for one in others if one.kind == "statistics" and _is_faster(one)]
+        found += [_faster(case, operation, one) for one in faster]
+    return found
+
+
+def _is_faster(other: Alternative) -> bool:
+    if not other.seconds or other.seconds_changed is None:
+        return False
+    return other.seconds_changed <= FASTER_MAX * other.seconds
+
+
+def _faster(case: Case, operation: str, other: Alternative) -> Finding:
+    saved = 1 - (other.seconds_changed or 0.0) / (other.seconds or 1.0)
+    nodes = [
+        node
+        for plan in case.plans.get(operation, ())
+        if plan.statement == other.statement
+        for node in plan.root.walk()
+    ]
+    tables = dict.fromkeys(node.object for node in nodes if node.object is not None)
+    of = f" of {names_text(list(tables))}" if tables else ""
+    fractions = {operation: saved * case.computing(operation)}
+    times = f"{seconds_text(other.seconds)}, and {seconds_text(other.seconds_changed)}"
+    claim = (
+        f"Statistics{of} are missing or out of date: {operation} took {times} after gathering them,"
+        f" by another plan; that is {percent_text(case.of_run(fractions))} of the time"
+    )
+    chosen = next((plan.line for plan in case.plans.get(operation, ())), "a plan")
+    evidence = [
+        Evidence(f"{operation}: {times} after gathering statistics", f"clock:{operation}"),
+        Evidence(f"{chosen} became {other.summary}", f"plan:{operation}"),
+    ]
+    advice = None
+    if len(tables) == 1 and case.can("statistics"):
+        advice = Advice("statistics", next(iter(tables)), {}, case.of_run(fractions))
+    to_try = (
+        "gather statistics (analyze)"
+        if advice is None
+        else case.try_words(METHOD, fractions, f"gathers statistics of {advice.subject}")
+    )
+    finding = case.finding(
+        METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice
+    )
+    effect = finding.effect_share
+    return finding.without_interval().of("computing", saved=(0.0, effect))
 
 
 def changed_since(case: Case, hurt: Hurt) -> str | None:

@@ -181,6 +181,9 @@ def of_process(
 ) -> pl.DataFrame:
     """The threads at work in each pass: life, sequence, kind, rank (1 ran most).
 
+    In a pass that is shorter than the time between two looks none was seen to run: then it was the
+    thread of a session, where an embedded engine has such.
+
     Args:
         spans: Of one process's threads.
         lives: The threads.
@@ -188,7 +191,9 @@ def of_process(
         counted: sequence, threads_at_work.
     """
     grown = growth(spans, existed(lives, passes)).join(counted, on="sequence")
-    rank = pl.col("on_cpu_grown_ns").rank("ordinal", descending=True).over("sequence")
+    serves = pl.col("life").is_in(sessions_of(spans).implode())
+    ran_ns = pl.col("on_cpu_grown_ns") + serves.cast(pl.Int64)
+    rank = ran_ns.rank("ordinal", descending=True).over("sequence")
     return (
         grown.with_columns(rank.alias("rank"))
         .filter(pl.col("rank") <= pl.col("threads_at_work"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
 import threading
 import time
@@ -14,6 +15,7 @@ import apsw
 import apsw.ext
 
 from assay.engines.contract import EngineError, Explained, PlanAnswer
+from assay.engines.sqlite.alternatives import with_fresh_statistics
 from assay.engines.sqlite.bytecode import (
     columns_by_root,
     columns_read,
@@ -30,11 +32,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from assay.engines.contract import PlanAsked
-    from assay.model.catalogue import ChangedSetting, Index
+    from assay.model.catalogue import Alternative, ChangedSetting, Index
+
+log = logging.getLogger(__name__)
 
 OF_ESTIMATES = "its plan alone was asked for, and it was not executed"
 UNTIMED = "SQLite tells neither rows nor times of operators"
 OF_TRANSACTIONS = "it steers a transaction, and the capture has one of its own"
+# Gathering statistics reads all indexes.
+GATHERING_MAX_S = 10.0
 # For `sqlite3_stmt_explain`.
 QUERY_PLAN = 2
 STATUS = "SQLITE_STMTSTATUS_"
@@ -126,6 +132,32 @@ class SqlitePlans:
             return changed_of(self._connection)
         except apsw.Error as error:
             raise EngineError(_words(error)) from error
+
+    def alternatives(
+        self, operation: str, statements: Sequence[tuple[str, Sequence[object]]]
+    ) -> list[Alternative]:
+        """Plans with statistics that are gathered for it, and taken back."""
+        reading = [one for one in statements if self._only_reads(one[0])]
+        if len(reading) < len(statements):
+            return []
+        try:
+            with self._limited(GATHERING_MAX_S):
+                return with_fresh_statistics(
+                    self._connection,
+                    operation,
+                    statements,
+                    lambda one, limit_s: self._one(*one, limit_s)[0],
+                )
+        except apsw.Error as error:
+            log.info("plans with fresh statistics are not known: %s", _words(error))
+            return []
+
+    def _only_reads(self, text: str) -> bool:
+        try:
+            actions = apsw.ext.query_info(self._connection, text, actions=True).actions or []
+        except apsw.Error:
+            return False
+        return not any(one.action in TRANSACTIONS or one.action in CHANGES for one in actions)
 
     def close(self) -> None:
         """Closes the connection."""

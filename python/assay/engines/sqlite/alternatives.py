@@ -1,0 +1,84 @@
+"""Plans of statements with statistics that were just gathered, which are taken back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import apsw
+
+from assay.engines.sqlite.database import script
+from assay.engines.sqlite.plans import normalised
+from assay.model.catalogue import Alternative
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from assay.model.plan import Plan
+
+    Statement = tuple[str, Sequence[object]]
+    # The native plan of a statement; executed where a limit in seconds is given.
+    Ask = Callable[[Statement, float], str | None]
+
+FRESH = "statistics"
+# Statements are executed thrice, and statistics gathered once: what takes longer is left.
+REPEATED_MAX_S = 2.0
+
+
+def with_fresh_statistics(
+    connection: apsw.Connection, operation: str, statements: Sequence[Statement], ask: Ask
+) -> list[Alternative]:
+    """Return plans that differ after gathering statistics, with their times.
+
+    Nothing stays: it is done in a transaction that is rolled back, and the connection reads the
+    statistics of the file again. Raises what apsw raises.
+    """
+    chosen = [_plan(ask(statement, 0.0)) for statement in statements]
+    measured: dict[int, Plan | None] = {}
+    changed: dict[int, Plan | None] = {}
+    connection.execute("begin")
+    try:
+        connection.execute(script("plans/gather.sql"))
+        for number, statement in enumerate(statements):
+            other, before = _plan(ask(statement, 0.0)), chosen[number]
+            if before is not None and other is not None and other.line != before.line:
+                ask(statement, REPEATED_MAX_S)
+                changed[number] = _plan(ask(statement, REPEATED_MAX_S))
+    finally:
+        connection.execute("rollback")
+        connection.execute(script("plans/reload.sql"))
+    for number in changed:
+        measured[number] = _plan(ask(statements[number], REPEATED_MAX_S))
+    return [
+        _alternative(operation, number, before, after)
+        for number, after in changed.items()
+        if after is not None and (before := measured[number]) is not None
+    ]
+
+
+def _plan(native: str | None) -> Plan | None:
+    return None if native is None else normalised(native, "", 0, "")
+
+
+def _alternative(operation: str, number: int, before: Plan, after: Plan) -> Alternative:
+    seconds, seconds_changed = before.execution_s, after.execution_s
+    if seconds is None or seconds_changed is None:
+        seconds = seconds_changed = None
+    indexes = _indexes(after) - _indexes(before)
+    return Alternative(
+        operation,
+        number,
+        "statistics",
+        FRESH,
+        None,
+        before.cost,
+        after.cost,
+        differs=True,
+        indexes=tuple(sorted(indexes)),
+        summary=after.line,
+        seconds=seconds,
+        seconds_changed=seconds_changed,
+    )
+
+
+def _indexes(plan: Plan) -> set[str]:
+    return {node.index for node in plan.root.walk() if node.index is not None}

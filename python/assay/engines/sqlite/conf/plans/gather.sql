@@ -1,0 +1,2 @@
+-- Statistics of all tables, in a transaction that is rolled back.
+analyze

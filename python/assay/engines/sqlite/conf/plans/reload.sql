@@ -1,0 +1,2 @@
+-- Has this connection read the statistics anew that are in the file.
+analyze sqlite_schema
