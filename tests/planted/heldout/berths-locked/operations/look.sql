@@ -1,0 +1,2 @@
+-- Who lies there?
+select boat, nights from berths where berth = ${berth}

@@ -1,0 +1,2 @@
+-- A temperature is noted.
+insert into brew_temperatures (tank, tenths) values (${tank}, ${tenths})

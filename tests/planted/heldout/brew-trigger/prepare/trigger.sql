@@ -1,0 +1,1 @@
+create trigger tank_average after insert on brew_temperatures for each row update brew_tanks set average = (select avg(tenths) from brew_temperatures where brew_temperatures.tank = new.tank) where brew_tanks.tank = new.tank;

@@ -1,0 +1,2 @@
+-- A reading was wrong.
+update gas_counters set cubic = cubic + 1 where counter = ${counter}

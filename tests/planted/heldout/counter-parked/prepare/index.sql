@@ -1,0 +1,1 @@
+create index gas_counters_by_serial on gas_counters (serial);

@@ -1,0 +1,1 @@
+create index scrap_metal_cheapest on scrap_metal (metal, price);

@@ -1,0 +1,2 @@
+-- The first is called in.
+delete from surgery_list order by place limit 1
