@@ -12,6 +12,8 @@ import pytest
 
 from assay.analysis.beside import other_clients_cpu
 from assay.analysis.findings import (
+    function_per_row,
+    index_filter,
     large_result,
     missing_index,
     planner_setting,
@@ -114,6 +116,76 @@ class TestRowOrder:
     )
     def test_its_twins_are_silent(self, other: dict[str, Any]) -> None:
         assert row_order.find(self.of(**other)) == []
+
+
+class TestHints:
+    INDEX = Index("lines", "lines_badge", ("badge",))
+
+    def of(self, hint: str) -> list[Any]:
+        known = scan_of("(lines.badge = 7)", self.INDEX)
+        (its,) = known.plans["q1"]
+        text = " ".join(["select 1 from lines", hint, "where badge = 7"])
+        return unused_index.find(replace(known, plans=plans(replace(its, text=text))))
+
+    @pytest.mark.parametrize(
+        "hint",
+        [
+            "ignore index (lines_badge)",
+            "IGNORE KEY FOR JOIN (`lines_badge`, other)",
+            "use index (other)",
+            "not indexed",
+            "/*+ no_index(lines lines_badge) */",
+        ],
+    )
+    def test_a_hint_against_the_index_is_the_reason(self, hint: str) -> None:
+        (found,) = self.of(hint)
+        assert "the statement says so" in found.claim
+
+    @pytest.mark.parametrize("hint", ["", "ignore index (other)", "use index (lines_badge)"])
+    def test_other_hints_are_none(self, hint: str) -> None:
+        assert self.of(hint) == []
+
+
+class TestOrderedScans:
+    def of(self, condition: str, **facts: Any) -> Case:
+        scan = node("index scan", object="lines", index="lines_pkey", rows=5.0, **facts)
+        scan = replace(scan, condition=condition, removed_rows=25_000.0, seconds=1.0)
+        index = {"lines": (Index("lines", "lines_pkey", ("id",)),)}
+        advice = {"statements": {"index": "..."}}
+        return case(
+            operation(told=ONE_SECOND), plans=plans(plan(scan)), indexes=index, advice=advice
+        )
+
+    def test_an_index_that_only_orders_rows_finds_none(self) -> None:
+        told = self.of("filter (lines.keeper = 3)")
+        (found,) = missing_index.find(told)
+        assert "lines" in found.claim
+        assert index_filter.find(told) == []
+
+    def test_one_that_finds_rows_is_filtered(self) -> None:
+        told = self.of("(lines.id > 7); filter (lines.keeper = 3)")
+        assert missing_index.find(told) == []
+        assert len(index_filter.find(told)) == 1
+
+    def test_one_that_stops_early_is_no_full_scan(self) -> None:
+        assert missing_index.find(self.of("filter (lines.keeper = 3)", cut_short=True)) == []
+
+
+class TestExpressions:
+    def of(self, text: str, operator: str = "projection", condition: str | None = None) -> Case:
+        root = replace(node(operator, rows=900_000.0, seconds=1.0), condition=condition)
+        return case(operation(told=ONE_SECOND), plans=plans(plan(root)), statements={"q1": text})
+
+    def test_functions_and_conversions_of_the_statement_are_named(self) -> None:
+        text = "-- How much (in all)?\nselect sum(cast(price as decimal(12, 2))) from sales"
+        (found,) = function_per_row.find(self.of(text))
+        assert found.claim.startswith("q1 computes cast(price as decimal(12, 2)) for 900 k rows")
+        (found,) = function_per_row.find(self.of("", "scan", "regexp_matches(line, '^a(b|c)')"))
+        assert "regexp_matches(line, '^a(b|c)')" in found.claim
+
+    def test_arithmetic_and_aggregates_are_none(self) -> None:
+        text = "select sum(price * (1 - discount)), count(*) from sales where id in (1, 2)"
+        assert function_per_row.find(self.of(text)) == []
 
 
 class TestSettings:

@@ -32,6 +32,7 @@ WITNESSES: Mapping[str, Witness] = {
     "session": "session",
     "process": "session",
     "statements": "clock",
+    "statement": "setting",
     "clock": "clock",
     "cluster": "counter",
     "steady": "counter",
@@ -50,8 +51,8 @@ class Evidence:
         at: Where a reader sees it: `where:q18`, `plan:q18`, `profile:q18`, `timeline`,
             `counter:temporary_bytes`, `setting:work_mem`, `check:steal`, `catalogue:orders`
             (indexes and constraints), `session:4711` (another session), `process:backup` (another
-            program of the host), `statements:q18` and `clock:q18` (times of statements and of
-            round trips).
+            program of the host), `statement:q18` (what its text asks for), `statements:q18` and
+            `clock:q18` (times of statements and of round trips).
         contradicts: Whether it speaks against the claim. One such witness silences a cause.
     """
 

@@ -104,6 +104,17 @@ class PlanNode:
         )
 
     @property
+    def is_full_scan(self) -> bool:
+        """Return whether it reads a whole table: row by row, or in the order of an index.
+
+        An index that is read without a condition of its own finds no rows, it only orders them.
+        """
+        if self.operator != "index scan":
+            return self.operator == "scan"
+        parts = (self.condition or "").split("; ")
+        return bool(self.condition) and all(part.startswith("filter ") for part in parts)
+
+    @property
     def q_error(self) -> float | None:
         """By which factor the estimate is off, at least 1; rows below one count as one."""
         if self.estimated_rows is None or self.rows is None:

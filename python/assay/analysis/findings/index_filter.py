@@ -45,7 +45,7 @@ def find(case: Case) -> list[Finding]:
 
 def _index(scan: Timed) -> str | None:
     """The index that a scan finds its rows by; of a scan by a bitmap the one below it."""
-    if scan.node.operator not in OPERATORS:
+    if scan.node.operator not in OPERATORS or (scan.node.is_full_scan and not scan.node.cut_short):
         return None
     return next((node.index for node in scan.node.walk() if node.index is not None), None)
 

@@ -25,6 +25,13 @@ _TEXT = re.compile(r"'(?:[^']|'')*'")
 _COLUMN = r"(?:\b\w+\.)?\"?\b{}\b\"?"
 _LIKE = r"{}\)?(?:::\w+)?\s*(?:~~|\blike\b)\s*'[^%_']"
 _COLLATED = re.compile(r"\bcollate\s+\"?([\w.]+)", re.IGNORECASE)
+# Hints that forbid indexes, and those that allow no others.
+_HINT = re.compile(
+    r"\b((?:ignore|use|force)\s+(?:index|key)|no_index)\s*(?:for\s+\w+(?:\s+by)?\s*)?"
+    r"\(([^)]*)\)",
+    re.IGNORECASE,
+)
+_NOT_INDEXED = re.compile(r"\bnot\s+indexed\b", re.IGNORECASE)
 _TEXT_TYPES = ("char", "text")
 # A column that equals a number, which no quotes are around.
 _NUMBER = r"{}\s*=\s*-?\d[\d.]*(?![\w'])"
@@ -102,6 +109,9 @@ def _reason(case: Case, scan: Timed, index: Index, others: Iterable[Alternative]
         why = f"it is {index.state or 'not valid'}"
         to_try = index.mend or f"build {index.name} anew"
         return Unused(index, why, to_try, f"catalogue:{index.table}")
+    if hint := _hint(index, scan.plan.text or ""):
+        why = f"the statement says so: {hint}"
+        return Unused(index, why, "the statement without this hint", f"statement:{scan.operation}")
     using = [one for one in others if index.name in one.indexes]
     for other in using:
         if other.kind == "setting" and _is_faster(other):
@@ -112,6 +122,18 @@ def _reason(case: Case, scan: Timed, index: Index, others: Iterable[Alternative]
     if _removed(scan) < HIDDEN_REMOVED_MIN:
         return None
     return _by_condition(index, condition, column, scan)
+
+
+def _hint(index: Index, text: str) -> str | None:
+    """What a statement says that keeps this index from being used; None: it says nothing."""
+    for match in _HINT.finditer(text):
+        names = set(re.findall(r"\w+", match[2].lower()))
+        is_named = index.name.lower() in names
+        if is_named == match[1].lower().startswith(("ignore", "no_index")):
+            return " ".join(match[0].split())
+    if _NOT_INDEXED.search(text):
+        return "not indexed"
+    return None
 
 
 def _by_setting(case: Case, index: Index, other: Alternative) -> Unused:
@@ -177,14 +199,14 @@ def _is_text(index: Index) -> bool:
 def _called(condition: str, name: str) -> str | None:
     """The call of a function that a column stands in; None: it stands in none."""
     for match in _CALL.finditer(condition):
-        call = condition[match.start() : _end(condition, match.end())]
+        call = condition[match.start() : end_of_call(condition, match.end())]
         if match[1].lower() not in _NO_CALL and re.search(name, call):
             return call
     return None
 
 
-def _end(text: str, begin: int) -> int:
-    """Where the parenthesis ends that was opened just before `begin`."""
+def end_of_call(text: str, begin: int) -> int:
+    """Return where the parenthesis ends that was opened just before `begin`."""
     depth = 1
     for at in range(begin, len(text)):
         depth += {"(": 1, ")": -1}.get(text[at], 0)

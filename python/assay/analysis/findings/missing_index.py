@@ -87,7 +87,10 @@ def _is_by_setting(case: Case, timed: Timed) -> bool:
 
 
 def _is_wasteful(case: Case, node: PlanNode) -> bool:
-    if node.operator != "scan" or node.removed_rows is None or node.rows is None:
+    if not node.is_full_scan or node.removed_rows is None or node.rows is None:
+        return False
+    # One that stops at the first rows in an order is another finding's.
+    if node.cut_short and node.operator != "scan":
         return False
     read = node.removed_rows + node.rows
     by_column = case.advice.get("by_column", False)

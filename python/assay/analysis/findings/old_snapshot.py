@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 METHOD = "old-snapshot"
 # A snapshot that most looks saw kept what was changed during most of the run.
 SEEN_MIN = 0.5
-# Changes that an engine without old readers removes as they come are fewer.
-KEPT_MIN = 10_000
+# Changes that an engine without old readers removes as they come are fewer, as a rule. That the
+# load became slower meanwhile, and that somebody has an old snapshot, has to be seen as well.
+KEPT_MIN = 1_000
 KEPT = "undo_records"
 # They pile up if there are so many times as many at last.
 PILED_MIN = 2.0

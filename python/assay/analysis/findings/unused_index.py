@@ -29,7 +29,7 @@ def find(case: Case) -> list[Finding]:
     """Return one finding an index that full scans do not use."""
     by_index: dict[str, list[tuple[Timed, Unused]]] = {}
     for scan in timed_nodes(case):
-        if scan.node.operator == "scan" and removed_share(scan) >= REMOVED_SHARE_MIN:
+        if scan.node.is_full_scan and removed_share(scan) >= REMOVED_SHARE_MIN:
             unused = unused_index(case, scan)
             if unused is not None:
                 by_index.setdefault(unused.index.name, []).append((scan, unused))
