@@ -1,0 +1,2 @@
+-- A pallet was weighed.
+update frozen_pallets set kilos = ${kilos} where pallet = ${pallet}

@@ -1,0 +1,1 @@
+lock table ferry_cabins in share row exclusive mode;

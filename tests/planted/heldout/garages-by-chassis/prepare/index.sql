@@ -1,0 +1,1 @@
+create index garage_visits_chassis on garage_visits (chassis);

@@ -1,0 +1,1 @@
+create index roof_tiles_kiln on roof_tiles (kiln);

@@ -1,0 +1,1 @@
+create index parking_stays_plate on parking_stays (plate);

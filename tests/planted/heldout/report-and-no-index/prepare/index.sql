@@ -1,0 +1,1 @@
+create index ski_hires_guest on ski_hires (guest);
