@@ -70,6 +70,6 @@ def _finding(case: Case, table: str, column: str, scans: list[Timed]) -> Finding
         )
         for one in scans
     ]
-    to_try = f"store {table} in the order of {column} (create table ... order by {column})"
+    to_try = f"store {table} in the order of {column}: made anew from its own rows, sorted so"
     finding = case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)
     return finding.without_interval().of(COMPUTING, saved=(0.0, finding.effect_share))
