@@ -49,7 +49,7 @@ def test_samples_are_those_of_the_engine_s_host(place, server, server_lab):
     assert found["name"] == "db"
     assert found["error"] is None
     hosts = {name: probe.get("host") for name, probe in run.facts["probes"].items()}
-    ours = {"disks", "processes", "system", "waits"}
+    ours = {"disks", "neighbours", "processes", "system", "waits"}
     assert hosts == dict.fromkeys(ours, "db") | {"engine": None}
     # The postmaster and the server's processes below it are the engine's, here and nowhere else.
     processes = run.table("processes")

@@ -45,7 +45,7 @@ STREAMS: dict[str, tuple[str, ...]] = {
 }
 HOST_LOG = "host-drive.log"
 # Probes that observe a host by itself, and have streams with this column.
-HOST_PROBES = ("disks", "processes", "system", "waits")
+HOST_PROBES = ("disks", "neighbours", "processes", "system", "waits")
 HOST_TIMES = ("time_ns", "seen_ns")
 
 # An agent sends along what was written so often, which is less than is lost with a host that dies.
