@@ -27,8 +27,8 @@ PREPARED, STARTED, AFTER_LOAD = "prepare", "start", ("plans", "stop", "stopping"
 # 3: the verdict may be invalid, where the plant itself is what a check warns of.
 ENDED = (0, 3)
 MYSQL_FAMILY = ("mariadb", "mysql")
-ACCOUNT = """create user {name}@'%' identified by '{password}';
-grant all on *.* to {name}@'%';
+ACCOUNT = """create user '{name}'@'%' identified by '{password}';
+grant all on *.* to '{name}'@'%';
 """
 
 

@@ -178,6 +178,20 @@ def played(
     return told
 
 
+def times_asked_and_taken(
+    root: Path, load: tuple[float, float, int], factor: float
+) -> tuple[float, float]:
+    """Milliseconds that a load should take where computing is slowed, and those that it took."""
+    root.mkdir()
+    lab = Slowed(root)
+    with lab.guardian:
+        told = played(lab, load, {"cpu": factor})
+    assert lab.told["error"] is None
+    taken_ms = lab.told["taken_cpu_ns"] / NS_PER_MS
+    assert taken_ms == pytest.approx(told["cpu_ms"], rel=0.1, abs=25)
+    return factor * told["cpu_ms"] + load[1] * load[2], told["wall_ms"]
+
+
 class TestTruth:
     """What it takes longer is what was asked for, of each part of a known mixture."""
 
@@ -191,17 +205,17 @@ class TestTruth:
         ],
     )
     def test_computing_takes_so_many_times_as_long(
-        self, lab: Slowed, load: tuple[float, float, int], factor: float
+        self, tmp_path: Path, load: tuple[float, float, int], factor: float
     ) -> None:
-        told = played(lab, load, {"cpu": factor})
+        """It never takes less; a host that is busy adds to it, so the least of three is looked at."""
+        times = []
+        for attempt in range(3):
+            expected_ms, wall_ms = times_asked_and_taken(tmp_path / str(attempt), load, factor)
+            assert wall_ms > 0.93 * expected_ms
+            times.append(wall_ms / expected_ms)
         # Sleeping lasts a little longer than asked; how much, a load that only sleeps would tell.
-        cpu_ms, asleep_ms = told["cpu_ms"], load[1] * load[2]
-        expected_ms = factor * cpu_ms + asleep_ms
-        late_ms = 0.15 * load[2] if asleep_ms else 0.0
-        assert 0.93 * expected_ms < told["wall_ms"] < 1.1 * expected_ms + late_ms
-        facts = lab.told
-        assert facts["error"] is None
-        assert facts["taken_cpu_ns"] / NS_PER_MS == pytest.approx(cpu_ms, rel=0.1, abs=25)
+        late_ms = 0.15 * load[2] if load[1] else 0.0
+        assert min(times) < 1.1 + late_ms / expected_ms
 
     @pytest.mark.parametrize("factor", [1.0, 3.0])
     def test_waiting_for_a_disk_takes_so_many_times_as_long(

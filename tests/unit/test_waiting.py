@@ -23,6 +23,7 @@ from tests.looks import (
     HELD,
     LOCK,
     LOG,
+    LOOK_NS,
     ON_CPU,
     OWN,
     POOL,
@@ -195,11 +196,18 @@ class TestSourcesAreIndependent:
         assert row["coverage"] == pytest.approx(1 - 0.5 * lost, abs=2 * WITHIN)
         assert row[UNCOVERED] / row["threads_s"] == pytest.approx(0.5 * lost, abs=2 * WITHIN)
 
-    def test_half_of_the_looks_evenly_say_the_same(
-        self, lab: Lab, monkeypatch: pytest.MonkeyPatch
+    @pytest.mark.parametrize("every", [2, 8])
+    def test_few_looks_say_the_same(
+        self, lab: Lab, monkeypatch: pytest.MonkeyPatch, every: int
     ) -> None:
-        lab.threads = [backend(lab.serial(1000, 6, {READ: 0.5, RUN: 0.5}))]
-        monkeypatch.setattr(looks, "look_times", lambda *told: look_times(*told)[::2])
+        """A probe that must not cost more looks less often, and each look stands for more time."""
+        lab.threads = [backend(lab.serial(100 * every, 60, {READ: 0.5, RUN: 0.5}))]
+
+        def rarely(until_ns: int, dice: random.Random) -> list[int]:
+            rare = look_times(until_ns, dice)[::every]
+            return [at + dice.randrange(every * LOOK_NS // 2) for at in rare]
+
+        monkeypatch.setattr(looks, "look_times", rarely)
         row = split(lab.write())["q1"]
         assert shares(row) == found({"disk_read": 0.5, "cpu_user": 0.5})
         assert row["coverage"] == found(1.0)

@@ -1,8 +1,10 @@
 """Looks at threads as spans of time, and what of them fell into operations.
 
 A thread is as it was last seen to be until the look before the one that found a change; when in
-between it changed is not known, and the middle is taken. Of a longer time without looks than there
-should be, what is further from a look than `STANDS_FOR_NS` is of no span: nothing is known of it.
+between it changed is not known, and the middle is taken. When the next look comes has nothing to do
+with what threads do, so a look stands for the time around it however rare looks are; but of a longer
+time without looks than is usual in the run, what is further from a look than the usual gap is of no
+span: nothing is known of it.
 
 Looks outside of an operation say nothing of it: its session's thread slept before and after it.
 A span counts in an operation if a look within it was taken while the operation was under way, and
@@ -20,7 +22,7 @@ THREAD = ["pid", "tid"]
 RUNNING = "R"
 # What is left of a thread that ended has no time of its own.
 ENDED = ("X", "Z")
-# The probe looks at what sleeps every 100 ms at least; a look tells nothing of times further off.
+# Looks at what sleeps are up to 100 ms apart, where the probe's budget does not make them rarer.
 STANDS_FOR_NS = 50_000_000
 CLOCKS = ("on_cpu_ns", "run_delay_ns")
 
@@ -45,16 +47,18 @@ def spans_of(waits: pl.DataFrame) -> pl.DataFrame:
     rows = waits.join(gaps, on="time_ns", how="left", maintain_order="left").with_columns(
         pl.col("gap_ns").is_null().alias("is_opening"), pl.col("gap_ns").fill_null(0)
     )
-    return _spans(rows, int(looks[-1]))
+    usual_gap_ns = looks.diff().median()
+    stands_for_ns = max(STANDS_FOR_NS, int(usual_gap_ns or 0))
+    return _spans(rows, int(looks[-1]), stands_for_ns)
 
 
-def _spans(rows: pl.DataFrame, over_ns: int) -> pl.DataFrame:
+def _spans(rows: pl.DataFrame, over_ns: int, stands_for_ns: int) -> pl.DataFrame:
     ended = pl.col("state").is_in(ENDED)
     born = pl.col("time_ns") - pl.max_horizontal(
         pl.col("gap_ns") // 2, (pl.col("on_cpu_ns") + pl.col("run_delay_ns")).cast(pl.Int64)
     )
     appeared = pl.when("is_opening").then(pl.col("time_ns")).otherwise(born)
-    half_gap = ((pl.col("time_ns") - pl.col("seen_ns")) // 2).clip(upper_bound=STANDS_FOR_NS)
+    half_gap = ((pl.col("time_ns") - pl.col("seen_ns")) // 2).clip(upper_bound=stands_for_ns)
     life = pl.struct(*THREAD, pl.col("ended_before")).rank("dense").alias("life")
     following = {"last_look_ns": "seen_ns", "end_ns": "left_ns"}
     return (
