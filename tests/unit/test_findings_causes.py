@@ -92,6 +92,29 @@ class TestCostlySetting:
         assert "commit_delay = 5000: each commit waits; commit and log is 60 %" in found.claim
         assert found.to_try == "set commit_delay to 0"
 
+    def tried(self, seconds_changed: float | None, *, differs: bool = False) -> Case:
+        other = Alternative("q1", 0, "setting", "join_memory", "256k", 9.0, 9.0, differs=differs)
+        other = dataclasses.replace(other, seconds=1.0, seconds_changed=seconds_changed)
+        return case(
+            operation(told=ONE_SECOND),
+            plans=plans(plan(node(seconds=1.0))),
+            alternatives={"q1": (other,)},
+            changed_settings=(ChangedSetting("join_memory", "256", "256k"),),
+        )
+
+    def test_memory_that_slows_the_same_plan_costs_what_its_default_saves(self) -> None:
+        (found,) = costly_setting.find(self.tried(0.4))
+        assert found.effect_share == pytest.approx(0.6)
+        assert found.claim.startswith(
+            "join_memory = 256 slows the same plan: q1 took 1.00 s with it"
+        )
+        assert planner_setting.find(self.tried(0.4)) == []
+
+    def test_memory_that_costs_nothing_is_none(self) -> None:
+        assert costly_setting.find(self.tried(0.9)) == []
+        assert costly_setting.find(self.tried(None)) == []
+        assert costly_setting.find(self.tried(0.4, differs=True)) == []
+
     @pytest.mark.parametrize(("value", "log"), [("0", 0.6), ("5000", 0.01), ("off", 0.6)])
     def test_its_twin_is_silent(self, value: str, log: float) -> None:
         assert costly_setting.find(self.of(value, log)) == []
@@ -139,15 +162,19 @@ class TestLogFull:
         settings = {**SETTINGS, "redo_size": size}
         return case(operation(**where), counters=counters, advice=advice, settings=settings)
 
-    @pytest.mark.parametrize("wait", ["lock", "latch", "log", "disk_write"])
+    @pytest.mark.parametrize("wait", ["lock", "latch", "log", "paused", "disk_write"])
     def test_pages_have_their_part_of_the_largest_wait(self, wait: str) -> None:
         (found,) = log_full.find(self.of(wait=wait))
         assert found.effect_share == pytest.approx(0.5 * 0.9)
-        assert found.part == ("log" if wait == "log" else f"waiting/{wait}")
+        assert found.part == ("log" if wait == "log" else "waiting")
         assert "redo_size 4MB holds 839 ms of them" in found.claim
         assert {"counter", "setting", "wait"} <= set(found.witnesses)
         assert found.advice is not None
         assert found.advice.values == {"value": str(64 << 20)}
+
+    def test_where_rows_were_locked_short_sleeps_are_of_the_log(self) -> None:
+        (found,) = log_full.find(self.of(wait="paused", row_lock_waits=5.0))
+        assert found.part == "waiting/paused"
 
     @pytest.mark.parametrize(
         "facts",
@@ -262,6 +289,15 @@ class TestOrderLimit:
         both = Index("orders", "by_both", ("clerk", "created"))
         known = dataclasses.replace(known, indexes={"orders": (by_clerk, both)})
         assert order_limit.find(known) == []
+
+    def test_some_hundred_rows_are_sorted_for_three(self) -> None:
+        found = node("bitmap scan", condition="(waves.buoy = $1)", rows=600.0, seconds=0.1)
+        scan = node("bitmap scan", found, object="waves", rows=600.0, seconds=0.7)
+        sort = node("top-n", scan, condition="waves.rolled DESC", rows=3.0, seconds=0.2)
+        told = case(operation(told=ONE_SECOND), plans=plans(plan(sort)), indexes={"waves": ()})
+        (finding,) = order_limit.find(told)
+        assert finding.advice is not None
+        assert finding.advice.values == {"columns": "buoy,rolled"}
 
     def test_many_rows_are_wanted_in_its_twin(self) -> None:
         assert order_limit.find(self.of(limit=5e4)) == []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
 
@@ -25,6 +25,10 @@ from assay.analysis.findings import (
 from assay.analysis.findings.kernel_time import KERNEL_SHARE
 from assay.analysis.summary import OperationSummary
 from tests.cases import CORES, RUN, case, node, operation, passes, plan, plans
+from tests.truths import counted
+
+if TYPE_CHECKING:
+    from assay.model.finding import Finding
 
 # A wait, the finding about it, and what that needs to be sure of it.
 WAITS: list[tuple[str, Any, dict[str, Any]]] = [
@@ -234,6 +238,38 @@ def of_one_file(**more: Any) -> Any:
         "lock_timeout": {"name": "busy_timeout", "limits": "the write lock of the file"},
     }
     return {"advice": {"settings": settings}, **more}
+
+
+class TestTwoLogs:
+    """An engine that syncs its own log, and one of statements for replicas where it has one."""
+
+    ROLES: ClassVar = {
+        "commit_sync": {"name": "flush", "cheaper": {"value": "2", "but": "x", "alike": ["0"]}},
+        "second_log_sync": {
+            "name": "sync_binlog",
+            "needs": {"log_bin": ["on", "1"]},
+            "cheaper": {"value": "0", "but": "replicas may miss commits"},
+        },
+    }
+
+    def find(self, **settings: str) -> list[Finding]:
+        split = operation(log=0.4, cpu_user=0.6)
+        counters = counted(wal_bytes=1e7)
+        advice = {"settings": self.ROLES}
+        return stalls.find(case(split, advice=advice, settings=settings, counters=counters))
+
+    def test_the_second_is_named_where_there_is_one(self) -> None:
+        (found,) = self.find(flush="2", sync_binlog="1", log_bin="ON")
+        assert found.tells == "cause"
+        assert [one.at for one in found.evidence][2:] == ["setting:sync_binlog"]
+        assert "sync_binlog = 0: replicas may miss commits" in (found.to_try or "")
+        (found,) = self.find(flush="1", sync_binlog="1", log_bin="OFF")
+        assert [one.at for one in found.evidence][2:] == ["setting:flush"]
+
+    @pytest.mark.parametrize("flush", ["0", "2"])
+    def test_commits_that_do_not_wait_for_the_disk_are_no_cause(self, flush: str) -> None:
+        (found,) = self.find(flush=flush, sync_binlog="1", log_bin="OFF")
+        assert found.tells == "shape"
 
 
 class TestOneFile:

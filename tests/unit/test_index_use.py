@@ -69,6 +69,12 @@ def test_an_index_that_would_be_slower_is_rightly_not_used() -> None:
     assert "takes it to be dearer" in faster.why
 
 
+def test_one_plan_for_all_values_is_another_finding_s() -> None:
+    other = Alternative("q1", 0, "custom", "plan_mode", "custom", 9.0, 1.0, True, ("lines_line",))
+    faster = replace(other, seconds=1.0, seconds_changed=0.1)
+    assert reason("(line = 7)", INDEX, faster) is None
+
+
 def test_no_index_is_advised_where_one_is_hidden() -> None:
     case = hidden(0.7, "(lower(line) = 'a'::text)")
     assert missing_index.find(case) == []

@@ -207,7 +207,7 @@ class TestTruth:
     def test_computing_takes_so_many_times_as_long(
         self, tmp_path: Path, load: tuple[float, float, int], factor: float
     ) -> None:
-        """It never takes less; a host that is busy adds to it, so the least of three is looked at."""
+        """It never takes less; a busy host adds to it, so the least of three is looked at."""
         times = []
         for attempt in range(3):
             expected_ms, wall_ms = times_asked_and_taken(tmp_path / str(attempt), load, factor)

@@ -79,6 +79,31 @@ def test_a_scan_has_the_rows_it_keeps_and_removes(
     assert scan.seconds > 0
 
 
+KEYS = """
+pragma foreign_keys = on;
+create table models (model integer primary key, brand text);
+create table vehicles (vin integer primary key, model integer references models (model){action});
+insert into models with recursive n (i) as (select 1 union all select i + 1 from n where i < 100)
+select i, 'brand' from n;
+insert into vehicles with recursive n (i) as (select 1 union all select i + 1 from n where i < 900)
+select i, i % 90 + 1 from n;
+"""
+
+
+@pytest.mark.parametrize("action", ["", " on delete cascade"])
+def test_rows_that_a_foreign_key_has_to_look_for_are_a_scan(tmp_path: Path, action: str) -> None:
+    with sqlite.started(tmp_path, foreign_keys="on") as (engine, instance):
+        engine.run_script(instance, KEYS.format(action=action))
+        reader = engine.plan_reader(instance)
+        try:
+            scan = scan_of(reader, "vehicles", "delete from models where model = ?", 95)
+        finally:
+            reader.close()
+    assert scan.condition == "(model = models.model)"
+    assert (scan.removed_rows or 0.0) > 800
+    assert indexable(scan.condition, "vehicles") == ("model",)
+
+
 def test_most_of_the_steps_of_a_selective_scan_remove_rows(reader: PlanReader) -> None:
     text = "select count(*) from t where b = 3"
     (answer,) = reader.explain([(text, ())], 60)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from string import Template
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from assay.engines.contract import EngineError
 from assay.model.errors import suggestion
@@ -24,6 +24,7 @@ ROLES = (
     "heap",
     "log_mode",
     "commit_sync",
+    "second_log_sync",
     "lock_timeout",
     "temporary_memory",
 )
@@ -44,12 +45,14 @@ class CheaperValue(BaseModel):
     Attributes:
         value: As the engine takes it.
         but: What is given up for it, in words.
+        alike: Other values with which commits wait no more than with it.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     value: str
     but: str
+    alike: tuple[str, ...] = ()
 
 
 class SettingFacts(BaseModel):
@@ -61,11 +64,13 @@ class SettingFacts(BaseModel):
         on, off: The words of a switch.
         limits: Of memory, what may use that much, in words; of a timeout, what is waited for.
         cheaper: The value under which commits wait less, and what that costs, in words.
+        needs: Another setting and its values, in lower case, without which this one does nothing.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: str
+    needs: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     values: Literal["bytes", "switch", "count"] = "switch"
     on: str = "on"
     off: str = "off"

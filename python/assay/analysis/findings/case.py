@@ -90,6 +90,7 @@ class Setting:
         limits: Of memory, what may use that much; None: the engine does not say.
         cheaper: The value with which commits wait less; None: the engine has none.
         but: What is given up for that value.
+        alike: Other values with which commits wait no more than with the cheaper one.
     """
 
     role: str
@@ -98,6 +99,7 @@ class Setting:
     limits: str | None = None
     cheaper: str | None = None
     but: str | None = None
+    alike: tuple[str, ...] = ()
 
     @property
     def bytes(self) -> int | None:
@@ -412,10 +414,14 @@ class Case:
         return None if value is None else float(value)
 
     def setting(self, role: str) -> Setting | None:
-        """The engine's setting in a role; None if it tells of none."""
+        """The engine's setting in a role; None if it tells of none, or of one that does nothing."""
         told = self.advice.get("settings", {}).get(role, {})
         name = told.get("name")
-        if name is None:
+        needs = told.get("needs") or {}
+        if name is None or any(
+            (self.settings.get(other) or "").lower() not in values
+            for other, values in needs.items()
+        ):
             return None
         cheaper = told.get("cheaper") or {}
         return Setting(
@@ -425,6 +431,7 @@ class Case:
             told.get("limits"),
             cheaper.get("value"),
             cheaper.get("but"),
+            tuple(cheaper.get("alike", ())),
         )
 
     def can(self, statement: str) -> bool:

@@ -1,6 +1,7 @@
 """Settings that cost time by themselves: a wait before each commit, a log of each statement.
 
-An engine declares them in its `advice.toml`, with the value from which they cost.
+An engine declares them in its `advice.toml`, with the value from which they cost. Memory that is
+away from its default is tried: statements were executed with both values.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from assay.analysis.findings.case import at_least
+from assay.analysis.findings.setting_trials import settings_tried, tried_finding
 from assay.model.finding import Evidence
 from assay.model.units import percent_text
 
@@ -21,6 +23,7 @@ METHOD = "costly-setting"
 EFFECT_MIN = 0.05
 NAMED_SHARE = 0.02
 NAMED_OPERATIONS = 3
+SLOWS = "slows the same plan"
 
 
 def find(case: Case) -> list[Finding]:
@@ -30,7 +33,12 @@ def find(case: Case) -> list[Finding]:
         value = case.settings.get(declared["setting"])
         if value is not None and is_costly(value, declared):
             found.append(_finding(case, declared, value))
-    return [finding for finding in found if finding.effect_share >= EFFECT_MIN]
+    tried = [
+        finding
+        for name, better in settings_tried(case, differs=False).items()
+        for finding in tried_finding(case, METHOD, name, better, SLOWS)
+    ]
+    return [*(finding for finding in found if finding.effect_share >= EFFECT_MIN), *tried]
 
 
 def is_costly(value: str, declared: Mapping[str, Any]) -> bool:

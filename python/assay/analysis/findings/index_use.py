@@ -71,11 +71,21 @@ def unused_index(case: Case, scan: Timed) -> Unused | None:
         if one.statement == scan.plan.statement
     ]
     for index in case.indexes.get(table, ()):
+        if _is_used_by_value(index, others):
+            return None
         if index.predicate is None and _is_about(condition, index):
             found = _reason(case, scan, index, others)
             if found is not None:
                 return found
     return None
+
+
+def _is_used_by_value(index: Index, others: Iterable[Alternative]) -> bool:
+    """Whether plans for each value use it and are faster; then one plan for all is to blame."""
+    return any(
+        other.kind == "custom" and index.name in other.indexes and _was_faster(other)
+        for other in others
+    )
 
 
 def hidden_at_join(case: Case, join: Timed, scan: PlanNode) -> Unused | None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 METHOD = "join-index"
 EFFECT_MIN = 0.05
-READ_ROWS_MIN = 1_000
+READ_ROWS_MIN = 100
 # Matches are found one by one through an index, which pays where few rows match, and where few rows
 # ask for them.
 MATCHED_SHARE_MAX = 0.02

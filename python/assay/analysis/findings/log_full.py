@@ -29,9 +29,10 @@ AGE_SHARE_MIN = 0.5
 EFFECT_MIN = 0.05
 NAMED_SHARE = 0.02
 LARGER = 16
-PARTS = ("log", "waiting/disk_write", "waiting/disk")
-# Who waits for room in the log sleeps as one who waits for a lock.
-LOCKS = ("waiting/lock", "waiting/latch")
+# Who waits for room in the log looks again after a short sleep.
+PARTS = ("log", "waiting/disk_write", "waiting/disk", "waiting/paused")
+# Or sleeps as one who waits for a lock.
+WAITING = ("log", "waiting")
 
 
 def find(case: Case) -> list[Finding]:
@@ -98,8 +99,8 @@ def _advised(
 
 
 def _parts(case: Case) -> tuple[str, ...]:
-    """Nodes of the time tree in which it may show; those of locks where no row was locked."""
-    return PARTS if case.total(ROW_LOCKS) or case.blockers else (*PARTS, *LOCKS)
+    """Nodes of the time tree in which it may show; all waiting where no row was locked."""
+    return PARTS if case.total(ROW_LOCKS) or case.blockers else WAITING
 
 
 def _share_of_pages(case: Case, logged: float) -> float:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from assay.analysis.findings.case import names_text
 from assay.analysis.findings.index_use import unused_index
 from assay.analysis.findings.plan_time import Timed, fraction_of, reach_of, timed_nodes
-from assay.analysis.findings.planner_setting import is_faster_by_default
+from assay.analysis.findings.setting_trials import is_faster_by_default
 from assay.analysis.time.operation_tree import COMPUTING
 from assay.model.finding import Advice, Evidence
 from assay.model.units import count_text, percent_text
@@ -32,7 +32,7 @@ METHOD = "missing-index"
 REMOVED_SHARE_MIN = 0.98
 REMOVED_SHARE_MIN_BY_COLUMN = 0.999
 # A scan of fewer rows is through before an index is opened.
-READ_ROWS_MIN = 1_000
+READ_ROWS_MIN = 100
 # Less is worth no index: it costs every write.
 EFFECT_MIN = 0.05
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 METHOD = "order-limit"
 EFFECT_MIN = 0.05
-READ_ROWS_MIN = 1_000
+READ_ROWS_MIN = 100
 # An index is read in order, row by row, which pays where few rows are wanted.
 KEPT_SHARE_MAX = 0.02
 # Engines call their own temporary tables so, and nobody makes an index of these.

@@ -32,7 +32,9 @@ INTERVALS_MIN = 10
 BLAMED_SHARE = 0.8
 ALWAYS_SHARE = 0.6
 LOG_SIZE = "log_size"
-LOG_MODE, COMMIT_SYNC = "log_mode", "commit_sync"
+LOG_MODE = "log_mode"
+# What makes commits wait: the form of the log, and which logs are synced.
+COMMIT_ROLES = (LOG_MODE, "commit_sync", "second_log_sync")
 LARGER = 4
 
 CHECKPOINT_FIGURE = "checkpoint_pages"
@@ -70,19 +72,28 @@ def _log(case: Case) -> list[Finding]:
         to_try += f" ({', '.join(map(_change_words, settings))})"
     # Another form of the log costs less for the same safety; a sync is the price of it.
     is_dear = any(setting.role == LOG_MODE for setting in settings)
-    tells: Tells = "cause" if is_dear or effect >= LOG_CAUSE_MIN else "shape"
+    is_cause = is_dear or (effect >= LOG_CAUSE_MIN and _commits_wait(case, settings))
+    tells: Tells = "cause" if is_cause else "shape"
     finding = case.finding(METHOD, claim, fractions, tells=tells, to_try=to_try, evidence=evidence)
     return [finding.of(part, saved=(0.0, effect))]
 
 
 def _commit_settings(case: Case) -> list[Setting]:
     """Settings that make commits wait: the form of the log, and whether it is synced."""
-    settings = [case.setting(role) for role in (LOG_MODE, COMMIT_SYNC)]
+    settings = [case.setting(role) for role in COMMIT_ROLES]
     return [
         setting
         for setting in settings
-        if setting is not None and setting.value not in (None, setting.cheaper)
+        if setting is not None
+        and setting.value is not None
+        and setting.value.lower() not in (setting.cheaper, *setting.alike)
     ]
+
+
+def _commits_wait(case: Case, settings: Sequence[Setting]) -> bool:
+    """Whether commits wait for the disk, as far as the engine has settings that say so."""
+    known = any(setting and setting.value for setting in map(case.setting, COMMIT_ROLES))
+    return bool(settings) or not known
 
 
 def _change_words(setting: Setting) -> str:

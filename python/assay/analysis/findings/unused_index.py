@@ -22,7 +22,7 @@ METHOD = "unused-index"
 EFFECT_MIN = 0.05
 # An index finds rows one by one, which pays where few are kept.
 REMOVED_SHARE_MIN = 0.9
-READ_ROWS_MIN = 1_000
+READ_ROWS_MIN = 100
 
 
 def find(case: Case) -> list[Finding]:

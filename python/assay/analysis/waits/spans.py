@@ -2,9 +2,9 @@
 
 A thread is as it was last seen to be until the look before the one that found a change; when in
 between it changed is not known, and the middle is taken. When the next look comes has nothing to do
-with what threads do, so a look stands for the time around it however rare looks are; but of a longer
-time without looks than is usual in the run, what is further from a look than the usual gap is of no
-span: nothing is known of it.
+with what threads do, so a look stands for the time around it however rare looks are. Of a time
+without looks that is longer than usual in the run, what is further from a look than the usual gap
+is of no span: nothing is known of it.
 
 Looks outside of an operation say nothing of it: its session's thread slept before and after it.
 A span counts in an operation if a look within it was taken while the operation was under way, and
@@ -15,6 +15,8 @@ looks show.
 """
 
 from __future__ import annotations
+
+from typing import cast
 
 import polars as pl
 
@@ -47,8 +49,8 @@ def spans_of(waits: pl.DataFrame) -> pl.DataFrame:
     rows = waits.join(gaps, on="time_ns", how="left", maintain_order="left").with_columns(
         pl.col("gap_ns").is_null().alias("is_opening"), pl.col("gap_ns").fill_null(0)
     )
-    usual_gap_ns = looks.diff().median()
-    stands_for_ns = max(STANDS_FOR_NS, int(usual_gap_ns or 0))
+    usual_gap_ns = looks.diff().cast(pl.Float64).median()
+    stands_for_ns = max(STANDS_FOR_NS, int(cast("float | None", usual_gap_ns) or 0))
     return _spans(rows, int(looks[-1]), stands_for_ns)
 
 

@@ -19,6 +19,19 @@ if TYPE_CHECKING:
 CHANGES = {"delete", "insert", "replace", "update"}
 # Flags of the switch that are off as the server is built, by the manual; all others are on.
 OFF = {"batched_key_access", "hypergraph_optimizer", "subquery_to_derived", "use_invisible_indexes"}
+# Settings of the optimiser and executor, as the server is built, by the manual.
+DEFAULTS = {
+    "eq_range_index_dive_limit": "200",
+    "join_buffer_size": "262144",
+    "max_heap_table_size": "16777216",
+    "max_seeks_for_key": "18446744073709551615",
+    "optimizer_prune_level": "1",
+    "optimizer_search_depth": "62",
+    "range_optimizer_max_mem_size": "8388608",
+    "read_rnd_buffer_size": "262144",
+    "sort_buffer_size": "262144",
+    "tmp_table_size": "16777216",
+}
 ESTIMATES = "MySQL tells no rows and times of a statement that changes rows; it was executed"
 
 
@@ -39,14 +52,17 @@ class MysqlPlans(CataloguePlans):
         return estimated, ESTIMATES
 
     def changed_settings(self) -> list[ChangedSetting]:
-        """Return flags of the optimiser's switch away from how it is built. Raises `EngineError`.
+        """Return settings away from how the server is built, and flags. Raises `EngineError`.
 
         The server tells no setting's default: what it calls so is what it was started with.
         """
-        ((value,),) = self.told_rows("plans/switch.sql")
-        flags = [flag.partition("=")[0] for flag in str(value).split(",")]
+        values = {str(name): str(value) for name, value in self.told_rows("plans/settings.sql")}
+        flags = [flag.partition("=")[0] for flag in values[SWITCH].split(",")]
         default = ",".join(f"{flag}={'off' if flag in OFF else 'on'}" for flag in flags)
-        return changed_of([(SWITCH, value, default)])
+        defaults = DEFAULTS | {SWITCH: default}
+        return changed_of(
+            [(name, value, defaults[name]) for name, value in values.items() if name in defaults]
+        )
 
     def _tables(self, asked: str) -> str:
         """What the older format tells of a statement."""

@@ -21,6 +21,18 @@ if TYPE_CHECKING:
 
 # Only these are executed once more with a setting changed: they change nothing.
 READING = ("select", "with", "(")
+# Memory of an executor, which may be slower by the same plan.
+MEMORY = {
+    "join_buffer_size",
+    "join_buffer_space_limit",
+    "max_heap_table_size",
+    "read_rnd_buffer_size",
+    "sort_buffer_size",
+    "tmp_memory_table_size",
+    "tmp_table_size",
+}
+# Executions of one plan differ by themselves: the least of so many counts.
+REPEATED = 2
 
 
 @dataclass(frozen=True)
@@ -80,16 +92,20 @@ def _changed(
     setting: ChangedSetting,
     asker: PlanAsker,
 ) -> list[Alternative]:
-    """The plan with one setting changed; empty where it is the same plan."""
+    """The plan with one setting changed; empty where the same plan has the same memory."""
     chosen = asker.estimated(text)
     with_default = _with(setting, asker, lambda: asker.estimated(text))
-    if with_default.line == chosen.line:
+    differs = with_default.line != chosen.line
+    if not differs and setting.name not in MEMORY:
         return []
     # The chosen plan first: what it brings into memory is there for the other one.
     asker.executed(text)
-    measured = asker.executed(text)
-    changed = _with(setting, asker, lambda: asker.executed(text))
-    seconds, seconds_changed = measured.execution_s, changed.execution_s
+    times = 1 if differs else REPEATED
+    measured, changed = [], []
+    for _ in range(times):
+        measured.append(asker.executed(text).execution_s)
+        changed.append(_with(setting, asker, lambda: asker.executed(text)).execution_s)
+    seconds, seconds_changed = _least(measured), _least(changed)
     if seconds is None or seconds_changed is None:
         seconds = seconds_changed = None
     return [
@@ -100,13 +116,19 @@ def _changed(
             setting.default,
             chosen.cost,
             with_default.cost,
-            differs=True,
+            differs=differs,
             indexes=tuple(sorted(_indexes(with_default.root) - _indexes(chosen.root))),
             summary=with_default.line,
             seconds=seconds,
             seconds_changed=seconds_changed,
         )
     ]
+
+
+def _least(seconds: Sequence[float | None]) -> float | None:
+    """The least of times; None where one is not known."""
+    known = [time_s for time_s in seconds if time_s is not None]
+    return min(known) if known and len(known) == len(seconds) else None
 
 
 def _with(setting: ChangedSetting, asker: PlanAsker, ask: Callable[[], Plan]) -> Plan:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import apsw.ext
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
 OPENING = {"OpenRead", "OpenWrite", "ReopenIdx"}
 COLUMN, ROW_NUMBER = "Column", {"Rowid", "IdxRowid"}
+COPIES = {"Copy", "SCopy"}
+# What triggers and foreign keys do is a program of its own, whose addresses and cursors begin anew.
+BEGINNING = "Init"
 # Where a column is that is the row's number itself.
 PLACE_OF_NUMBER = -1
 # Others are temporary tables.
@@ -96,6 +100,8 @@ def columns_read(
     cursors: dict[int, Places] = {}
     found: dict[str, list[str]] = {}
     for step in program:
+        if step.opcode == BEGINNING:
+            cursors = {}
         _open(step, cursors, places)
         column = _column(step, cursors)
         if column is not None and column[1] not in found.setdefault(column[0], []):
@@ -109,6 +115,19 @@ def filtered_scans(
     values: Sequence[object],
 ) -> list[FilteredScan]:
     """Return scans of whole tables that compare each row before anything else is done with it."""
+    begins = [at for at, step in enumerate(program) if step.opcode == BEGINNING] or [0]
+    return [
+        scan
+        for begin, end in pairwise([*begins, len(program)])
+        for scan in _filtered_scans(program[begin:end], places, values)
+    ]
+
+
+def _filtered_scans(
+    program: Sequence[apsw.ext.VDBEInstruction],
+    places: Mapping[int, Places],
+    values: Sequence[object],
+) -> list[FilteredScan]:
     cursors: dict[int, Places] = {}
     for step in program:
         _open(step, cursors, places)
@@ -183,8 +202,12 @@ def _registers(
     for step in steps:
         column = _column(step, cursors)
         register = step.p3 if step.opcode == COLUMN else step.p2
-        if column is not None and register is not None and step.p1 is not None:
+        if register is None or step.p1 is None:
+            continue
+        if column is not None:
             filled[register] = (step.p1, column)
+        elif step.opcode in COPIES and step.p1 in filled:
+            filled[register] = filled[step.p1]
     return filled
 
 

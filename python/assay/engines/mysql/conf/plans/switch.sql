@@ -1,1 +1,0 @@
-select @@session.optimizer_switch
