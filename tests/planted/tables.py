@@ -68,11 +68,19 @@ COLUMNS = (
     "error, time in it",
 )
 ALL = "all"
+# On some hosts a cause costs next to nothing, and what is not there cannot be named: such cells stand
+# in the list, and count in no table.
+COUNTED_SHARE_MIN = 0.15
+
+
+def is_counted(cell: Judged) -> bool:
+    """Return whether a cell was explained and its cause cost a part of the time that counts."""
+    return bool(cell.scores) and cell.measured.share >= COUNTED_SHARE_MIN
 
 
 def table(cells: Sequence[Judged], *, every_run: bool = False) -> list[str]:
     """A Markdown table by half and engine; of the first run with the cause, or of every one."""
-    scored = [cell for cell in cells if cell.scores]
+    scored = [cell for cell in cells if is_counted(cell)]
     rows = [COLUMNS, tuple("---:" if number > 1 else "---" for number in range(len(COLUMNS)))]
     for half in HALVES:
         of_half = [cell for cell in scored if cell.measured.half == half]
@@ -108,7 +116,7 @@ def kinds_table(cells: Sequence[Judged]) -> list[str]:
     """A Markdown table by kind of cause: how often it was named, and its root."""
     by_kind: dict[str, list[tuple[bool, bool]]] = {}
     for cell in cells:
-        if cell.scores:
+        if is_counted(cell):
             hits = zip(cell.measured.kinds, cell.first.named, cell.first.root, strict=True)
             for kind, named, root in hits:
                 by_kind.setdefault(kind, []).append((named, root))

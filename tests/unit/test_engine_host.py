@@ -156,7 +156,7 @@ def test_samples_of_the_engine_s_host_are_on_the_run_s_clock(tmp_path, seen):
     run, told = observed(tmp_path, agents, last)
     assert agents.said == ["go", "cancel"]
     assert agents.job == {
-        "probes": ["disks", "processes", "system", "waits"],
+        "probes": ["disks", "neighbours", "processes", "system", "waits"],
         "interval_s": RunRequest(workload="w", engine="e", scale=1.0).probe_interval_s,
         "pids": [],
         "port": 5432,

@@ -290,6 +290,15 @@ class TestOrderLimit:
         known = dataclasses.replace(known, indexes={"orders": (by_clerk, both)})
         assert order_limit.find(known) == []
 
+    def test_what_the_scan_compares_with_a_value_comes_first(self) -> None:
+        condition = "(orders.clerk = 9) and (orders.day > 7)"
+        scan = node("scan", object="orders", condition=condition, rows=2e3, seconds=0.9)
+        sort = node("top-n", scan, condition="orders.created", rows=5.0, seconds=0.1)
+        told = case(operation(told=ONE_SECOND), plans=plans(plan(sort)), indexes={"orders": ()})
+        (found,) = order_limit.find(told)
+        assert found.advice is not None
+        assert found.advice.values == {"columns": "clerk,created"}
+
     def test_some_hundred_rows_are_sorted_for_three(self) -> None:
         found = node("bitmap scan", condition="(waves.buoy = $1)", rows=600.0, seconds=0.1)
         scan = node("bitmap scan", found, object="waves", rows=600.0, seconds=0.7)

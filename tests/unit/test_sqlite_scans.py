@@ -104,6 +104,38 @@ def test_rows_that_a_foreign_key_has_to_look_for_are_a_scan(tmp_path: Path, acti
     assert indexable(scan.condition, "vehicles") == ("model",)
 
 
+def first_rows_of(reader: PlanReader, text: str, *values: object) -> PlanNode:
+    (answer,) = reader.explain([(text, values)], 60)
+    return normalised(answer.native or "", "q", 0, "q-0.json").root
+
+
+def test_a_sort_for_the_first_rows_has_what_it_reads_and_keeps(reader: PlanReader) -> None:
+    sort = first_rows_of(reader, "select a from t where b = ? order by c desc limit 2 offset 1", 7)
+    assert (sort.operator, sort.condition, sort.rows) == ("sort", "c DESC", 3)
+    (scan,) = sort.children
+    assert (scan.rows, scan.removed_rows) == (ROWS / GROUPS, ROWS - ROWS / GROUPS)
+    assert (sort.seconds or 0.0) + (scan.seconds or 0.0) > 0
+
+
+def test_rows_that_an_index_finds_for_a_sort_are_counted(reader: PlanReader) -> None:
+    sort = first_rows_of(reader, "select a from t where a > 1500 order by c limit 4")
+    (search,) = sort.children
+    assert (search.operator, search.rows, sort.rows) == ("index scan", 500, 4)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "select a from t order by c",
+        "select b, count(*) from t group by b order by 2 limit 3",
+        "select t.a from t, u where t.a = u.x order by t.c limit 3",
+    ],
+)
+def test_sorts_of_other_statements_are_as_they_were(reader: PlanReader, text: str) -> None:
+    root = first_rows_of(reader, text)
+    assert (root.rows, root.seconds) == (None, None)
+
+
 def test_most_of_the_steps_of_a_selective_scan_remove_rows(reader: PlanReader) -> None:
     text = "select count(*) from t where b = 3"
     (answer,) = reader.explain([(text, ())], 60)

@@ -109,9 +109,21 @@ def indexable(condition: str | None, table: str) -> tuple[str, ...]:
     Of ranges only one is of use. Nothing is found behind a function, in an alternative, or by what
     another column of the same row says.
     """
+    equal, ranges = _compared(condition, table)
+    first_range = [column for column in ranges if column not in equal][:1]
+    return (*equal, *first_range)
+
+
+def equal_columns(condition: str | None, table: str) -> tuple[str, ...]:
+    """Return the columns that are compared with one value each, as `indexable` finds them."""
+    return _compared(condition, table)[0]
+
+
+def _compared(condition: str | None, table: str) -> tuple[tuple[str, ...], list[str]]:
+    """Columns that have to be equal to a value, and those that have to be in a range."""
     text = _TEXT.sub("''", condition or "")
     if _EITHER.search(text):
-        return ()
+        return (), []
     equal: list[str] = []
     ranges: list[str] = []
     for each in _AND.split(text):
@@ -122,8 +134,7 @@ def indexable(condition: str | None, table: str) -> tuple[str, ...]:
         if told is not None and _is_of(told[1], table) and not _has_column(told[3], table):
             column = told[1].rpartition(".")[2]
             (equal if told[2].lower() in EQUAL else ranges).append(column)
-    first_range = [column for column in ranges if column not in equal][:1]
-    return tuple(dict.fromkeys([*equal, *first_range]))
+    return tuple(dict.fromkeys(equal)), ranges
 
 
 def usable_index(case: Case, table: str, columns: Sequence[str]) -> Index | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from assay.analysis.findings.missing_index import indexable
+from assay.analysis.findings.missing_index import equal_columns
 from assay.analysis.findings.plan_time import Timed, fraction_of, reach_of, timed_nodes
 from assay.analysis.time.operation_tree import COMPUTING
 from assay.model.finding import Advice, Evidence
@@ -57,12 +57,12 @@ def find(case: Case) -> list[Finding]:
 def _columns(sort: PlanNode, scan: PlanNode) -> tuple[str, ...]:
     """Columns of an index that finds the rows of a scan in the order of a sort; empty: none."""
     ordered = sort_columns(sort.condition)
-    if scan.operator == "scan" or not ordered:
-        return ordered
     # A scan by a bitmap has its condition where the bitmap is made.
     conditions = [part.condition for part in scan.walk() if part.condition]
-    searched = indexable("; ".join(conditions), scan.object or "")
-    return tuple(dict.fromkeys([*searched, *ordered])) if searched else ()
+    searched = equal_columns("; ".join(conditions), scan.object or "")
+    if not ordered or (scan.operator != "scan" and not searched):
+        return ()
+    return tuple(dict.fromkeys([*searched, *ordered]))
 
 
 def _has_index(case: Case, table: str, columns: Sequence[str]) -> bool:

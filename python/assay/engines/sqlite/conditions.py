@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from sqlglot.expressions import Expr
 
 DIALECT = "sqlite"
+NO_CONDITION = "true"
 # The one line of a plan that reads a whole table.
 SCAN = "SCAN "
 _VALUE = re.compile(r"[?$:@]\w*")
@@ -48,23 +49,31 @@ def scanned_alone(plan: Sequence[dict[str, Any]]) -> bool:
     return len(accesses) == 1 and accesses[0]["detail"].startswith(SCAN)
 
 
-def condition_of(text: str) -> TextCondition | None:
-    """Return the condition of a statement on one table; None: it has another form, or none."""
+def parsed(text: str) -> Expr | None:
+    """Return a statement as a tree; None: it is not understood, or there are several."""
     import sqlglot
-    from sqlglot import exp
     from sqlglot.errors import SqlglotError
 
     try:
         trees = [tree for tree in sqlglot.parse(text, read=DIALECT) if tree is not None]
     except SqlglotError:
         return None
-    if len(trees) != 1:
+    return trees[0] if len(trees) == 1 else None
+
+
+def condition_of(text: str) -> TextCondition | None:
+    """Return the condition of a statement on one table, `true` for none; None: another form."""
+    from sqlglot import exp
+
+    tree = parsed(text)
+    if tree is None:
         return None
-    tree: Expr = trees[0]
     where, tables = tree.args.get("where"), list(tree.find_all(exp.Table))
-    if where is None or len(tables) != 1 or len(list(tree.find_all(exp.Select))) > 1:
+    if len(tables) != 1 or len(list(tree.find_all(exp.Select))) > 1:
         return None
-    condition = where.this.sql(dialect=DIALECT, comments=False)
+    condition = NO_CONDITION
+    if where is not None:
+        condition = where.this.sql(dialect=DIALECT, comments=False)
     values = _values(condition)
     # Which value is which is known only where all of them are in the condition.
     if values != _values(tree.sql(dialect=DIALECT, comments=False)):
@@ -85,7 +94,7 @@ def counted_condition(
 
     Raises what apsw raises.
     """
-    if found.values != len(values):
+    if found.values != len(values) or found.condition == NO_CONDITION:
         return []
     text = script("plans/kept.sql", table=found.table, condition=found.condition)
     counts: tuple[Any, ...] = connection.execute(text, tuple(values)).fetchall()[0]

@@ -25,6 +25,7 @@ from assay.engines.sqlite.bytecode import (
 from assay.engines.sqlite.catalogue import changed_of, indexes_of
 from assay.engines.sqlite.conditions import condition_of, counted_condition, scanned_alone
 from assay.engines.sqlite.database import script
+from assay.engines.sqlite.ordering import counted_first_rows
 from assay.engines.sqlite.scans import counted_scans
 from assay.model.units import NS_PER_S
 
@@ -188,6 +189,9 @@ class SqlitePlans:
             with self._limited(limit_s):
                 told["scans"] = counted_scans(self._connection, scans) or self._by_text(
                     told["plan"], text, values
+                )
+                told["first_rows"] = counted_first_rows(
+                    self._connection, told["plan"], text, values
                 )
             told |= self._executed(text, values, limit_s)
             return json.dumps(told, indent=1), UNTIMED, False

@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from assay.engines.sqlite.ordering import with_first_rows
 from assay.engines.sqlite.scan_counts import with_scans
 from assay.model.plan import Plan, PlanNode, Reads
 
@@ -69,11 +70,13 @@ def normalised(told: str, operation: str, statement: int, native: str) -> Plan:
         changes = whole["changes"]
         columns = whole.get("columns", {})
         scans = whole.get("scans", ())
+        first_rows = whole.get("first_rows")
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"this is no plan of SQLite: {error!r}") from error
     root = _level(rows, aliases)
     if root is not None and execution_s is not None:
         root = with_scans(root, scans, counted, execution_s)
+        root = with_first_rows(root, first_rows, execution_s) if first_rows else root
     if changes is not None:
         inputs = () if root is None else (root,)
         root = PlanNode("modify", changes["how"], object=changes["table"], children=inputs)

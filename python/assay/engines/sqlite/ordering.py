@@ -1,0 +1,91 @@
+"""First rows of one table in an order, by a statement's text: SQLite's plans do not tell them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from assay.engines.sqlite.conditions import DIALECT, condition_of, parsed
+from assay.engines.sqlite.database import script
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import apsw
+    from sqlglot.expressions import Expr
+
+    from assay.model.plan import PlanNode
+
+ACCESS = ("SCAN ", "SEARCH ")
+
+
+@dataclass(frozen=True)
+class FirstRows:
+    """What a statement on one table asks for.
+
+    Attributes:
+        by: Columns of the order, with a comma between, each with DESC where it is so.
+        rows: How many are wanted, with those that an offset passes over.
+    """
+
+    by: str
+    rows: int
+
+
+def first_rows(text: str) -> FirstRows | None:
+    """Return order and number of a statement's rows; None: it has no such number or form."""
+    from sqlglot import exp
+
+    tree = parsed(text)
+    if not isinstance(tree, exp.Select) or len(list(tree.find_all(exp.Select))) > 1:
+        return None
+    order, limit = tree.args.get("order"), tree.args.get("limit")
+    if order is None or limit is None or len(list(tree.find_all(exp.Table))) != 1:
+        return None
+    keys = [key.sql(dialect=DIALECT, comments=False) for key in order.expressions]
+    offset = tree.args.get("offset")
+    wanted = [_count(limit), 0 if offset is None else _count(offset)]
+    numbers = [number for number in wanted if number is not None]
+    return FirstRows(", ".join(keys), sum(numbers)) if len(numbers) == len(wanted) else None
+
+
+def _count(clause: Expr) -> int | None:
+    text = clause.expression.name
+    return int(text) if text.isdigit() else None
+
+
+def counted_first_rows(
+    connection: apsw.Connection, plan: Sequence[dict[str, Any]], text: str, values: Sequence[object]
+) -> dict[str, Any] | None:
+    """Return what is sorted for a statement's first rows, as JSON values; None: nothing is.
+
+    `found` is how many rows fulfil its condition. Raises what apsw raises.
+    """
+    accesses = [line for line in plan if line["detail"].startswith(ACCESS)]
+    asked = first_rows(text) if len(accesses) == 1 else None
+    if asked is None:
+        return None
+    condition = condition_of(text)
+    if condition is None or condition.values != len(values):
+        return None
+    counting = script("plans/kept.sql", table=condition.table, condition=condition.condition)
+    counts: tuple[Any, ...] = connection.execute(counting, tuple(values)).fetchall()[0]
+    return {"by": asked.by, "rows": asked.rows, "found": float(counts[1])}
+
+
+def with_first_rows(root: PlanNode, told: Mapping[str, Any], execution_s: float) -> PlanNode:
+    """Return a sort over one access with the rows that go in and out, and the whole time divided.
+
+    A scan whose own part is not known has all of it: what is sorted has to be found first.
+    """
+    if root.operator != "sort" or len(root.children) != 1 or root.children[0].children:
+        return root
+    access = root.children[0]
+    own_s = execution_s if access.seconds is None else min(access.seconds, execution_s)
+    rows = told["found"] if access.rows is None else access.rows
+    removed = access.removed_rows if access.rows is not None else 0.0
+    below = replace(access, rows=rows, removed_rows=removed, seconds=own_s)
+    kept = min(float(told["rows"]), rows)
+    return replace(
+        root, condition=told["by"], rows=kept, seconds=execution_s - own_s, children=(below,)
+    )
