@@ -68,8 +68,8 @@ COLUMNS = (
     "error, time in it",
 )
 ALL = "all"
-# On some hosts a cause costs next to nothing, and what is not there cannot be named: such cells stand
-# in the list, and count in no table.
+# On some hosts a cause costs next to nothing, and what is not there cannot be named: such cells
+# stand in the list, and count in no table.
 COUNTED_SHARE_MIN = 0.15
 
 
