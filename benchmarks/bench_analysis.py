@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 from assay import _core
-from assay.analysis.load_view import load_view
+from assay.analysis.load.view import load_view
 from assay.analysis.summary import summarise
 from assay.checks.judge import judge
 from assay.record.reader import Run

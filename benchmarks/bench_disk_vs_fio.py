@@ -21,11 +21,11 @@ from pathlib import Path
 import polars as pl
 
 from assay import _core
-from assay.analysis.ceiling import Estimate, estimate
+from assay.analysis.ceiling.trials import Estimate, estimate
 from assay.engines.providers.debian import DebianProvider
 from assay.model.units import bytes_text, count_text, parse_bytes
+from assay.running.host.places import cache_dir
 from assay.study.ceiling.place import check_place
-from assay.study.places import cache_dir
 
 SIZES = [512 << power for power in range(13)]
 PATTERNS = {"sequential": "read", "random": "randread"}

@@ -40,7 +40,7 @@ import peers  # benchmarks/peers.py
 import pgbench  # benchmarks/pgbench.py
 from assay.engines.discovery import find_engine
 from assay.engines.postgresql.programs import find_programs
-from assay.study.filling import fill
+from assay.running.data.filling import fill
 from assay.workloads.discovery import find_workload
 from peers import Sysbench, Target
 from servers import Server, Started, filling_of, started  # benchmarks/servers.py

@@ -20,7 +20,7 @@ from pathlib import Path
 import duckdb
 
 from assay.analysis.operations import geometric_mean
-from assay.study.places import cache_dir
+from assay.running.host.places import cache_dir
 from assay.workloads.discovery import find_workload
 
 ASSAY = [sys.executable, "-m", "assay.cli.main"]

@@ -21,7 +21,7 @@ from tests.mixtures.truth import ENGINES, WORKLOAD, true_shares
 
 from assay.record.reader import Run
 from assay.record.studies import read_study
-from assay.report.why import why_document
+from assay.report.sections.why import why_document
 
 ASSAY = [sys.executable, "-m", "assay.cli.main"]
 # What the elasticities of a mixture are to be known to.

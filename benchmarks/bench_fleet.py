@@ -36,9 +36,9 @@ from assay.engines.contract import Place, Wanted, tell_nobody
 from assay.engines.discovery import find_engine
 from assay.record.reader import Run
 from assay.record.writer import new_run_id
-from assay.study.launcher import Guardian
-from assay.study.places import engines_dir
-from assay.study.serving import ServerLauncher
+from assay.running.host.places import engines_dir
+from assay.running.processes.launcher import Guardian
+from assay.running.server.serving import ServerLauncher
 from namespaces import NETWORK, Network, network  # benchmarks/namespaces.py
 from run import left_out  # benchmarks/run.py
 

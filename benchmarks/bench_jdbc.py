@@ -31,7 +31,7 @@ from assay.engines.bridge.jre import find_java
 from assay.engines.bridge.process import JAR, await_bridge, command
 from assay.engines.bridge.statements import marked_script
 from assay.model.script import Script
-from assay.study.places import engines_dir
+from assay.running.host.places import engines_dir
 from pgbench import OPERATIONS, cpu_s, drawn, prepare, statement  # benchmarks/pgbench.py
 from servers import Server, server  # benchmarks/servers.py
 

@@ -33,7 +33,7 @@ from tests.planted.measuring import Judged, Kept, explained_anew, judged, measur
 from tests.planted.scoring import wilson
 from tests.planted.tables import HEAD, kinds_table, line, table
 
-from assay.study.places import cache_dir
+from assay.running.host.places import cache_dir
 
 PAGE = Path(__file__).parents[1] / "docs" / "how-right.md"
 BEGIN, END = "<!-- planted: begin -->", "<!-- planted: end -->"

@@ -22,8 +22,8 @@ import time
 from pathlib import Path
 
 import perf  # benchmarks/perf.py
-from assay.analysis.profile import read_profile
-from assay.analysis.profile_tables import symbols_table
+from assay.analysis.profile.samples import read_profile
+from assay.analysis.profile.tables import symbols_table
 from assay.record.reader import Run
 
 # High, so that a million samples take a minute and not an hour.

@@ -1,7 +1,7 @@
 """How much memory the reference takes, in sizes of the tables that it holds.
 
 The 22 TPC-H queries with default parameters, in a process of their own with nothing kept from
-before. `assay.study.reference_loading.MEMORY_FACTOR` has to be above what this prints.
+before. `assay.running.reference.loading.MEMORY_FACTOR` has to be above what this prints.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ import argparse
 import os
 import resource
 
-from assay.study.memory import KIB
-from assay.study.reference_engine import ReferenceEngine
-from assay.study.reference_loading import MEMORY_FACTOR, loaded
+from assay.running.host.memory import KIB
+from assay.running.reference.engine import ReferenceEngine
+from assay.running.reference.loading import MEMORY_FACTOR, loaded
 from assay.workloads.discovery import find_workload
 
 MIB = 1 << 20

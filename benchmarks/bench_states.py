@@ -22,15 +22,15 @@ from pathlib import Path
 import polars as pl
 
 from assay.analysis.findings.reading import executions
+from assay.analysis.host.state import starting_state
 from assay.analysis.operations import measured
-from assay.analysis.state import starting_state
 from assay.analysis.summary import summarise
 from assay.checks import state as state_check
 from assay.engines.discovery import find_engine
 from assay.model.units import bytes_text, parse_bytes, percent_text, seconds_text
 from assay.record.reader import Run
-from assay.study.execute import execute
-from assay.study.request import RunRequest, parse_state
+from assay.running.asked.request import RunRequest, parse_state
+from assay.running.execute import execute
 from assay.study.variants import interleaved
 from passes import Silent  # benchmarks/passes.py
 

@@ -37,7 +37,7 @@ import pymysql
 from assay.engines.contract import Address, Instance
 from assay.engines.discovery import find_engine
 from assay.engines.mysql_family.connecting import connect
-from assay.study.filling import fill
+from assay.running.data.filling import fill
 from assay.workloads.discovery import find_workload
 from assay.workloads.generate import column_names, table_rows
 from servers import STREAMS, filling_of, started  # benchmarks/servers.py

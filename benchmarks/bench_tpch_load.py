@@ -36,8 +36,8 @@ from assay.engines.contract import HasKeys, Instance
 from assay.engines.discovery import find_engine
 from assay.engines.postgresql.engine import PostgresEngine
 from assay.record.writer import new_run_id
-from assay.study.hosting import host
-from assay.study.launcher import Guardian
+from assay.running.processes.hosting import host
+from assay.running.processes.launcher import Guardian
 from assay.workloads.discovery import find_workload
 from run import left_out  # benchmarks/run.py
 from servers import STREAMS, Server, filling_of, server  # benchmarks/servers.py

@@ -28,10 +28,10 @@ from assay.engines.contract import Address, Place, Wanted, tell_nobody
 from assay.engines.discovery import find_engine
 from assay.engines.virtuoso.engine import VirtuosoEngine
 from assay.record.writer import new_run_id
-from assay.study.hosting import host
-from assay.study.launcher import Guardian
-from assay.study.places import engines_dir
-from assay.study.serving import ServerLauncher
+from assay.running.host.places import engines_dir
+from assay.running.processes.hosting import host
+from assay.running.processes.launcher import Guardian
+from assay.running.server.serving import ServerLauncher
 from assay.workloads.discovery import find_workload
 from servers import STREAMS, filling_of  # benchmarks/servers.py
 

@@ -41,7 +41,7 @@ from assay.analysis.whatif.metrics import metrics_of
 from assay.analysis.whatif.prediction import Prediction
 from assay.analysis.whatif.timing import Measured
 from assay.record.reader import Run
-from assay.study.places import engines_dir
+from assay.running.host.places import engines_dir
 
 ASSAY = [sys.executable, "-m", "assay.cli.main"]
 FILES = Path(__file__).parent / "whatif"

@@ -28,7 +28,7 @@ import duckdb
 import pyarrow
 
 from assay import _core
-from assay.analysis.answers import Expected, Tolerances, difference, expected_text
+from assay.analysis.answers.comparison import Expected, Tolerances, difference, expected_text
 from assay.workloads.discovery import OURS, find_workload
 from assay.workloads.facts import AS_CHECK
 from assay.workloads.generate import table_rows

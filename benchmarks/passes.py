@@ -22,12 +22,12 @@ from assay.engines.contract import Address, Embedded, HasCounters, Instance, Pla
 from assay.engines.discovery import find_engine
 from assay.probes.contract import CounterReader
 from assay.record.writer import RunWriter, new_run_id
-from assay.study.asking import Asked, understood
-from assay.study.changes.changing import changing
-from assay.study.launcher import Guardian
-from assay.study.loading import Loading
-from assay.study.request import RunRequest
-from assay.study.starting import Steps, ready
+from assay.running.asked.asking import Asked, understood
+from assay.running.asked.request import RunRequest
+from assay.running.changes.changing import changing
+from assay.running.data.loading import Loading
+from assay.running.processes.launcher import Guardian
+from assay.running.server.starting import Steps, ready
 
 WORKLOAD = "tpch"
 

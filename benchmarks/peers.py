@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.engines.providers.debian import DebianProvider
-from assay.study.places import cache_dir
+from assay.running.host.places import cache_dir
 from pgbench import cpu_s  # benchmarks/pgbench.py
 
 ROWS = 100_000

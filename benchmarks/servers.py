@@ -14,9 +14,9 @@ from assay.engines.discovery import find_engine
 from assay.engines.postgresql.programs import find_programs
 from assay.model.language import SQL
 from assay.record.writer import new_run_id
-from assay.study.launcher import Guardian
-from assay.study.places import engines_dir
-from assay.study.serving import ServerLauncher
+from assay.running.host.places import engines_dir
+from assay.running.processes.launcher import Guardian
+from assay.running.server.serving import ServerLauncher
 from assay.workloads.contract import Workload
 
 STREAMS = os.cpu_count() or 1

@@ -6,9 +6,9 @@ from typing import Any
 
 import polars as pl
 
-from assay.analysis.causes import PARTS, UNCOVERED
 from assay.analysis.findings.case import EXECUTIONS, Case
 from assay.analysis.summary import OperationSummary
+from assay.analysis.time.causes import PARTS, UNCOVERED
 from assay.model.plan import Plan, PlanNode
 
 RUN = "a-run"

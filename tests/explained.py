@@ -6,12 +6,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from assay.analysis.plans import Missing, OperationCost
+from assay.analysis.plans.recorded import Missing, OperationCost
 from assay.model.finding import Advice, Evidence, Finding
 from assay.model.plan import Plan, PlanNode
 from assay.record.reader import Run
 from assay.report.document import document
-from assay.report.plan_section import plan_facts
+from assay.report.sections.plans import plan_facts
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 NATIVE = '[{"Plan": {"Node Type": "Hash Join", "Filter": "a < 1 and b > \'\u00e4\'"}}]'

@@ -7,8 +7,8 @@ from typing import Any
 
 from assay.engines.contract import Address, Instance, Place
 from assay.engines.discovery import find_engine
-from assay.study.launcher import Guardian
-from assay.study.serving import ServerLauncher
+from assay.running.processes.launcher import Guardian
+from assay.running.server.serving import ServerLauncher
 from tests.products import obtained
 
 

@@ -14,7 +14,7 @@ from assay.engines.bridge.drivers import obtain_driver
 from assay.engines.bridge.jre import find_java
 from assay.engines.bridge.process import JAR, await_bridge, command
 from assay.engines.contract import EngineError
-from assay.study.places import engines_dir
+from assay.running.host.places import engines_dir
 
 DRIVERS = {
     "postgresql": "org.postgresql:postgresql:42.7.4",

@@ -9,7 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from assay.analysis.steady_state import Mark
+from assay.analysis.load.steady_state import Mark
 from assay.probes.streams import MIXES, Stream
 from assay.record.layout import MIXES_STREAM
 from assay.record.seal import write_seal

@@ -11,7 +11,7 @@ from assay.engines.contract import Engine, EngineError, Product, Wanted, tell_no
 from assay.engines.discovery import find_engine
 from assay.engines.obtaining import is_installed
 from assay.engines.providers.contract import UnavailableError
-from assay.study.places import engines_dir
+from assay.running.host.places import engines_dir
 
 # What builds a product from its sources takes minutes: it is tested where that was done.
 BUILDS = "go"

@@ -13,7 +13,7 @@ from typing import Any
 from assay.record.layout import DRIVER_FILE
 from assay.record.seal import write_seal
 from assay.record.writer import write_json
-from assay.study.specified import Piece, PlannedTest, Refresh, SpecifiedTest
+from assay.running.asked.specified import Piece, PlannedTest, Refresh, SpecifiedTest
 from assay.workloads.contract import Workload
 from assay.workloads.discovery import find_workload
 from tests.conftest import write_stream

@@ -10,13 +10,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from assay.analysis.accounts import Accounts
 from assay.analysis.cluster.barriers import Barrier, Barriers
 from assay.analysis.cluster.line import Line, NodeFigures, together
 from assay.analysis.cluster.nodes import ClusterNode
 from assay.analysis.cluster.skew import skews_over
 from assay.analysis.cluster.told import Cluster
 from assay.analysis.findings.case import Case, TableFacts
+from assay.analysis.host.accounts import Accounts
 from assay.model.blocker import Blocker
 from assay.model.catalogue import Alternative, ChangedSetting, Index
 from assay.model.plan import PlanNode, Trigger

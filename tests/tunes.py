@@ -7,8 +7,8 @@ import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from assay.analysis.tuning import Trial, setting_words
-from assay.study.request import RunRequest
+from assay.analysis.tune.search import Trial, setting_words
+from assay.running.asked.request import RunRequest
 from assay.study.tuning.knobs import SearchedKnob
 from assay.study.tuning.planning import Left, Tune
 from assay.study.variants import Part

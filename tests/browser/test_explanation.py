@@ -13,7 +13,7 @@ from assay.analysis.whatif.changes import ScaleOperation
 from assay.model.units import seconds_text
 from assay.record.reader import Run
 from assay.report.build import build
-from assay.report.html import page as page_of
+from assay.report.page.run import page as page_of
 from tests.browser.test_report import WIDE, Opened, browser
 from tests.explained import NATIVE, explained, with_causes
 from tests.records import write_run

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Route, sync_playwright
 
 from assay.report.build import build
-from assay.report.charts import Charts
+from assay.report.charts.run import Charts
 from tests.loads import an_operation, open_load, write_load
 from tests.records import MS, OPERATIONS, truncate_run, write_run
 from tests.servers import as_server

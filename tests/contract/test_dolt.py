@@ -34,8 +34,8 @@ from assay.engines.contract import (
 from assay.engines.discovery import find_engine
 from assay.engines.dolt.engine import DoltEngine
 from assay.engines.mysql_family import loading
-from assay.study.guardian import all_processes, read_process
-from assay.study.serving import unprivileged_user
+from assay.running.processes.guardian import all_processes, read_process
+from assay.running.server.serving import unprivileged_user
 from tests.contract.playing import assert_played_and_undone
 from tests.family import Started
 from tests.products import obtained

@@ -36,8 +36,8 @@ from assay.engines.mariadb.engine import MariaEngine
 from assay.engines.mysql_family import loading
 from assay.engines.mysql_family.connecting import opened
 from assay.model.other_work import SNAPSHOT
-from assay.study.guardian import all_processes, read_process
-from assay.study.serving import unprivileged_user
+from assay.running.processes.guardian import all_processes, read_process
+from assay.running.server.serving import unprivileged_user
 from assay.workloads.discovery import find_workload
 from tests.contract.playing import assert_played_and_undone
 from tests.family import Started

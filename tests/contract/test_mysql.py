@@ -31,7 +31,7 @@ from assay.engines.discovery import find_engine
 from assay.engines.mysql_family import loading
 from assay.engines.mysql_family.configured import default_settings
 from assay.model.other_work import SNAPSHOT
-from assay.study.serving import unprivileged_user
+from assay.running.server.serving import unprivileged_user
 from tests.contract.playing import assert_played_and_undone
 from tests.family import Started
 from tests.products import obtained

@@ -8,7 +8,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from assay.analysis.answers import Tolerances, difference, read_expected
+from assay.analysis.answers.comparison import Tolerances, difference, read_expected
 from assay.model.errors import UsageError
 from assay.workloads import facts
 from assay.workloads.contract import Workload

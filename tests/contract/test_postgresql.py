@@ -42,11 +42,11 @@ from assay.engines.postgresql.explaining import PostgresPlans
 from assay.engines.postgresql.server import HOST
 from assay.model.other_work import SNAPSHOT, OtherWork
 from assay.model.script import Script, ScriptOperation, ScriptStatement
-from assay.study.guardian import all_processes, read_process
-from assay.study.instances import sweep
-from assay.study.launcher import Guardian
-from assay.study.places import cache_dir
-from assay.study.serving import ServerLauncher, unprivileged_user
+from assay.running.host.places import cache_dir
+from assay.running.processes.guardian import all_processes, read_process
+from assay.running.processes.launcher import Guardian
+from assay.running.server.instances import sweep
+from assay.running.server.serving import ServerLauncher, unprivileged_user
 from assay.workloads.discovery import find_workload
 from tests.contract.playing import assert_played_and_undone
 

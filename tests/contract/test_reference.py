@@ -7,9 +7,15 @@ from __future__ import annotations
 
 import pytest
 
-from assay.analysis.answers import Expected, Tolerances, difference, expected_text, read_expected
-from assay.study import reference_loading
-from assay.study.reference_engine import DIALECT, ReferenceEngine
+from assay.analysis.answers.comparison import (
+    Expected,
+    Tolerances,
+    difference,
+    expected_text,
+    read_expected,
+)
+from assay.running.reference import loading as reference_loading
+from assay.running.reference.engine import DIALECT, ReferenceEngine
 from assay.workloads.contract import Workload
 from assay.workloads.discovery import find_workloads
 

@@ -31,8 +31,8 @@ from assay.engines.contract import (
 )
 from assay.engines.discovery import EngineFolder, find_engines
 from assay.model.script import Script, ScriptOperation, ScriptStatement
-from assay.study.launcher import Guardian
-from assay.study.serving import ServerLauncher
+from assay.running.processes.launcher import Guardian
+from assay.running.server.serving import ServerLauncher
 from assay.workloads import scripts
 from assay.workloads.discovery import find_workload
 from assay.workloads.generate import table_stream

@@ -10,7 +10,7 @@ from contextlib import closing
 import duckdb
 import pytest
 
-from assay.analysis.answers import Expected, Tolerances, difference, read_expected
+from assay.analysis.answers.comparison import Expected, Tolerances, difference, read_expected
 from assay.workloads.contract import Workload
 from assay.workloads.discovery import find_workload
 

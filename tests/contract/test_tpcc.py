@@ -11,7 +11,7 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from assay.analysis.answers import read_expected
+from assay.analysis.answers.comparison import read_expected
 from assay.model.errors import UsageError
 from assay.workloads.discovery import find_workload
 from assay.workloads.generate import table_rows

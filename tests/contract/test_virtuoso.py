@@ -37,10 +37,10 @@ from assay.engines.contract import (
 )
 from assay.engines.discovery import find_engine
 from assay.engines.virtuoso.engine import VirtuosoEngine
-from assay.study.guardian import all_processes, read_process
-from assay.study.launcher import Guardian
-from assay.study.places import cache_dir
-from assay.study.serving import ServerLauncher, unprivileged_user
+from assay.running.host.places import cache_dir
+from assay.running.processes.guardian import all_processes, read_process
+from assay.running.processes.launcher import Guardian
+from assay.running.server.serving import ServerLauncher, unprivileged_user
 
 TABLE = """
     create table things (

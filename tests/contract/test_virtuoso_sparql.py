@@ -13,7 +13,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from assay.analysis.meters import activity_line, parse_activity
+from assay.analysis.counters.meters import activity_line, parse_activity
 from assay.engines.contract import (
     EngineError,
     Instance,

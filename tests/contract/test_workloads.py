@@ -14,11 +14,11 @@ from typing import Any
 import duckdb
 import pytest
 
-from assay.analysis.answers import Tolerances, difference, read_expected
+from assay.analysis.answers.comparison import Tolerances, difference, read_expected
 from assay.engines.discovery import find_engines
 from assay.model.language import SPARQL, SQL, SUFFIXES
 from assay.model.script import Script, ScriptOperation
-from assay.study.reference_engine import DIALECT
+from assay.running.reference.engine import DIALECT
 from assay.workloads.contract import Workload
 from assay.workloads.discovery import find_workloads, read_workload
 from assay.workloads.refreshing import VALUES

@@ -17,8 +17,8 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from assay.engines.contract import Place, Wanted, tell_nobody
 from assay.engines.discovery import find_engine
 from assay.record.writer import new_run_id
-from assay.study.launcher import Guardian
-from assay.study.serving import ServerLauncher
+from assay.running.processes.launcher import Guardian
+from assay.running.server.serving import ServerLauncher
 from tests.e2e.conftest import POSTGRESQL
 
 HOST = "127.0.0.1"

@@ -17,7 +17,7 @@ import jsonschema
 import pytest
 
 import assay
-from assay.analysis.ceiling import read_ceiling
+from assay.analysis.ceiling.trials import read_ceiling
 from assay.model.errors import RecordUnreadableError
 from assay.record.reader import Run
 from tests.e2e.conftest import DISK, MEMORY, Lab, end, wait_until

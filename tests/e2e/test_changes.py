@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from assay.model.errors import UsageError
-from assay.study.changes.device import why_not
-from assay.study.changes.limits.group import check
-from assay.study.changes.limits.hierarchies import find_hierarchies
+from assay.running.changes.device import why_not
+from assay.running.changes.limits.group import check
+from assay.running.changes.limits.hierarchies import find_hierarchies
 from tests.e2e.conftest import PATIENCE_S, POSTGRESQL, SMALL, Lab, wait_for_phase, wait_until
 
 LIMITS = ["cpu", "read-rate", "write-rate", "memory"]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.study.places import engines_dir
+from assay.running.host.places import engines_dir
 from tests.e2e.conftest import Lab
 from tests.products import obtained
 

@@ -15,8 +15,8 @@ import polars as pl
 import pytest
 
 from assay.record.reader import Run
-from assay.study.changes.device import why_not
-from assay.study.places import engines_dir
+from assay.running.changes.device import why_not
+from assay.running.host.places import engines_dir
 from tests.e2e.conftest import (
     POSTGRESQL,
     Lab,

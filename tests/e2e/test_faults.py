@@ -248,7 +248,7 @@ def test_a_killed_guardian_takes_everything_with_it(lab):
 def test_a_killed_engine_is_a_failed_run_with_its_signal(lab):
     started = lab.begin("run", "tpch", *LONG)
     wait_for_phase(lab, started, "measured")
-    (host,) = lab.titled("assay.study.host")
+    (host,) = lab.titled("assay.running.processes.host")
     os.kill(host, signal.SIGKILL)
     _, errors = started.communicate(timeout=60)
     assert started.returncode == 2, errors

@@ -13,7 +13,7 @@ import pytest
 from assay.record.reader import Run
 from tests.e2e.conftest import Lab
 
-AGENT = "assay.study.fleet.agent"
+AGENT = "assay.running.fleet.agent"
 PATIENCE_S = 60.0
 MIX = ["run", "point-select", "--engine", "null", "--set", "delay=1ms", "--clients", "5"]
 
@@ -92,5 +92,5 @@ def test_one_of_three_hosts_is_killed_and_the_others_go_on(lab):
         before = host["clock"]["before"]
         assert host["clock"]["same"]
         assert abs(before["offset_ns"]) <= before["uncertainty_ns"]
-    assert not processes(lab, "assay.study")
+    assert not processes(lab, "assay.running")
     assert not list(lab.instances.glob("*"))

@@ -14,8 +14,8 @@ import pytest
 
 from assay.engines.contract import Place
 from assay.engines.discovery import find_engine
-from assay.study.launcher import Guardian
-from assay.study.serving import ServerLauncher
+from assay.running.processes.launcher import Guardian
+from assay.running.server.serving import ServerLauncher
 from tests.e2e.conftest import (
     PATIENCE_S,
     SMALL,

@@ -21,8 +21,8 @@ from assay import _core
 from assay.engines.contract import Place
 from assay.engines.discovery import find_engine
 from assay.model.script import Draw, Script, ScriptOperation, ScriptStatement
-from assay.study.launcher import Guardian
-from assay.study.serving import ServerLauncher
+from assay.running.processes.launcher import Guardian
+from assay.running.server.serving import ServerLauncher
 from tests.e2e.conftest import reachable_directory, wait_until
 from tests.e2e.server import make_certificate
 from tests.e2e.test_postgresql_session import Played, played

@@ -11,9 +11,9 @@ import duckdb
 import jsonschema
 import pytest
 
-from assay.analysis.plans import captured, read_plans
+from assay.analysis.plans.recorded import captured, read_plans
 from assay.record.reader import Run
-from assay.study.guardian import read_process
+from assay.running.processes.guardian import read_process
 from tests.e2e.conftest import (
     PATIENCE_S,
     POSTGRESQL,

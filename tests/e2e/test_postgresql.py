@@ -127,7 +127,7 @@ def test_an_open_load_is_placed_as_asked(server_lab):
     started = server_lab.begin("run", "point-select", *ON_POSTGRESQL, *load, "--pin", pin, "--json")
     wait_for_phase(server_lab, started, "warmup")
     servers = server_lab.titled("postgres: ") or server_lab.titled("bin/postgres")
-    (host,) = server_lab.titled("assay.study.host")
+    (host,) = server_lab.titled("assay.running.processes.host")
     placed = {pid: os.sched_getaffinity(pid) for pid in (*servers, host)}
     told, errors = started.communicate(timeout=PATIENCE_S)
     assert started.returncode == 0, errors

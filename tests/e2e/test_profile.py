@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.analysis.profile import read_profile, shares
+from assay.analysis.profile.samples import read_profile, shares
 from assay.record.reader import Run
 from tests.e2e.conftest import (
     POSTGRESQL,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.analysis.removed import Removal, removals
+from assay.analysis.ablation.removed import Removal, removals
 from assay.record.reader import Run
 from tests.e2e.conftest import POSTGRESQL, SMALL, Lab, run_once, server_laboratory
 

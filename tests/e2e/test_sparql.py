@@ -19,7 +19,7 @@ import pytest
 
 from assay.engines.oxigraph_server.programs import find_program
 from assay.engines.resources import free_port
-from assay.study.places import engines_dir
+from assay.running.host.places import engines_dir
 from tests.e2e.conftest import Lab, reachable_directory, wait_for_phase
 from tests.e2e.test_running_server import assert_is_nowhere_within
 from tests.products import obtained

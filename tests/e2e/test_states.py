@@ -179,7 +179,7 @@ def _recorded(lab: Lab) -> dict[str, Any]:
 
 
 def test_a_file_system_of_memory_alone_cannot_be_cold(lab: Lab) -> None:
-    from assay.study.environment import describe_host
+    from assay.running.host.environment import describe_host
 
     place = Path("/dev/shm")  # noqa: S108 - it is the file system that is asked for
     kind = describe_host(place)["data_filesystem"]["type"] if place.is_dir() else "absent"

@@ -8,8 +8,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from assay.analysis.contiguity import traced_devices
-from assay.analysis.operation_reads import operation_reads
+from assay.analysis.host.contiguity import traced_devices
+from assay.analysis.host.operation_reads import operation_reads
 from assay.record.reader import Run
 from tests.e2e.conftest import run_once
 

@@ -24,8 +24,8 @@ import pyarrow as pa
 import pytest
 
 from assay._core import Sampler
-from assay.analysis.cpu_series import mpstat
-from assay.analysis.disk_series import iostat
+from assay.analysis.host.cpu_series import mpstat
+from assay.analysis.host.disk_series import iostat
 from assay.engines.providers.contract import ProviderError
 from assay.engines.providers.debian import DebianProvider
 

@@ -15,7 +15,7 @@ from assay.engines.bridge.process import JAR
 from assay.engines.contract import EngineError, Wanted, tell_nobody
 from assay.engines.discovery import find_engine
 from assay.record.reader import Run
-from assay.study.places import engines_dir
+from assay.running.host.places import engines_dir
 from tests.e2e.conftest import PATIENCE_S, Lab, wait_for_phase
 
 RUN = ["run", "tpch", "--engine", "virtuoso", "--scale", "0.01", "--set", "NumberOfBuffers=20000"]

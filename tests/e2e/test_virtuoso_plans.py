@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from assay.analysis.plan_work import plan_work
+from assay.analysis.plans.work import plan_work
 from assay.engines.bridge.link import Link
 from assay.engines.contract import EngineError, Explained, Instance, Place, Wanted, tell_nobody
 from assay.engines.discovery import find_engine
 from assay.engines.virtuoso.engine import VirtuosoEngine
 from assay.model.plan import Plan
-from assay.study.launcher import Guardian
-from assay.study.places import cache_dir
-from assay.study.serving import ServerLauncher
+from assay.running.host.places import cache_dir
+from assay.running.processes.launcher import Guardian
+from assay.running.server.serving import ServerLauncher
 from tests.e2e.conftest import reachable_directory
 
 TABLES = """

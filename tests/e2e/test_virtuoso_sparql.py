@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from assay.analysis.activity import activity_between
-from assay.analysis.index_work import Span, index_work
+from assay.analysis.counters.activity import activity_between
+from assay.analysis.counters.index_work import Span, index_work
 from assay.analysis.operations import window_ns
 from assay.record.reader import Run
 from tests.e2e.conftest import Lab

@@ -7,7 +7,7 @@ from decimal import Decimal
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.analysis.answers import Expected, Tolerances, difference
+from assay.analysis.answers.comparison import Expected, Tolerances, difference
 
 TOLERANCES = Tolerances.of({}, 100.0, 0.01, 1.0)
 

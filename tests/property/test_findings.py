@@ -9,12 +9,12 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.analysis.accounts import Accounts
-from assay.analysis.causes import PARTS
 from assay.analysis.findings.case import Case, TableFacts
 from assay.analysis.findings.discovery import findings, methods
-from assay.analysis.latency import Window, distribution
-from assay.analysis.load import Load, LoadSummary, OperationLoad, Pace
+from assay.analysis.host.accounts import Accounts
+from assay.analysis.load.latency import Window, distribution
+from assay.analysis.load.summary import Load, LoadSummary, OperationLoad, Pace
+from assay.analysis.time.causes import PARTS
 from assay.model.finding import TELLS
 from assay.model.plan import OPERATORS, Plan, PlanNode
 from tests.cases import ADVICE, HOST, RUN, SETTINGS, executions, operation

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.analysis.message_model import (
+from assay.analysis.cluster.message_model import (
     batch_messages,
     blocks_of,
     page_messages,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.analysis.plans import compare_plans, shares, worst_estimate
+from assay.analysis.plans.recorded import compare_plans, shares, worst_estimate
 from assay.engines.postgresql.plans import normalised
 from assay.model.plan import Plan
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.analysis.pruning import columns_of_plan
+from assay.analysis.plans.pruning import columns_of_plan
 from assay.model.plan import PlanNode
 from tests.plans import made_plan
 

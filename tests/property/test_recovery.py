@@ -6,7 +6,7 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.analysis.recovery import Comparison, compared
+from assay.analysis.answers.recovery import Comparison, compared
 
 KEYS = st.tuples(st.integers(1, 2), st.integers(1, 4))
 # One after another: a key that was acknowledged, whether it was lost again, and how much later.

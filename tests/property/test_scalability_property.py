@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.analysis.scalability import Law, Scaling, scaling
+from assay.analysis.sweep.scalability import Law, Scaling, scaling
 
 LEVELS = (1, 2, 4, 8, 16)
 ROUNDS, NOISE, TRIALS = 3, 0.03, 200

@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.analysis.states import Refresh
+from assay.analysis.answers.states import Refresh
 from tests.unit.test_states import executions, frame, function, query
 
 # Milliseconds; commits are looked for at every half of them.

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from assay.record.layout import SCHEMA_VERSION
 from assay.record.studies import read_study
+from assay.running.asked.request import RunRequest
+from assay.running.telling import Teller
 from assay.study.declared.levels import NamedLevel, combinations, merged
-from assay.study.request import RunRequest
 from assay.study.several import Means, Terms, carry_out
-from assay.study.telling import Teller
 from assay.study.variants import Part, PlannedRun, Study, Variant
 
 # How long an example takes says nothing of it.

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.analysis.anytime import anytime_interval
-from assay.analysis.tuning import hold_outs, setting_words
+from assay.analysis.stats.anytime import anytime_interval
+from assay.analysis.tune.search import hold_outs, setting_words
 from assay.study.tuning.knobs import SearchedKnob, searched_knobs
 from assay.study.tuning.optimiser import suggest
 from tests.tunes import Tuned, valley

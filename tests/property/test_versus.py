@@ -8,7 +8,7 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.analysis.student import mean_of
+from assay.analysis.stats.student import mean_of
 from assay.analysis.versus.account import Account, Executed, OperationAccount
 from assay.analysis.versus.causes import Parts, amounts
 from assay.analysis.versus.evidence import Evidence

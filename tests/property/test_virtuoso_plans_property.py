@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.analysis.plans import shares
+from assay.analysis.plans.recorded import shares
 from assay.engines.virtuoso.plan_totals import read_native
 from assay.engines.virtuoso.plans import normalised
 from assay.model.plan import Plan

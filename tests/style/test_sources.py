@@ -45,19 +45,21 @@ NAMES_THAT_SAY_NOTHING = {
 }
 
 # Files that are named after something that the field calls so.
-TERMS_OF_THE_FIELD = {"python/assay/analysis/findings/buffer_manager.py": "part of an engine"}
+TERMS_OF_THE_FIELD = {
+    "python/assay/analysis/findings/memory/buffer_manager.py": "part of an engine"
+}
 
 # The only modules that know the compiled core, beside the `engine.py` of engines.
 KNOW_THE_CORE = {
     "assay.probes.profile",
     "assay.probes.requests",
     "assay.probes.sampled",
-    "assay.study.asking",
+    "assay.running.asked.asking",
     "assay.study.ceiling.measuring",
-    "assay.study.host",
-    "assay.study.mixes",
-    "assay.study.page_cache",
-    "assay.study.slower",
+    "assay.running.processes.host",
+    "assay.running.mixes",
+    "assay.running.data.page_cache",
+    "assay.running.processes.slower",
     "assay.workloads.texts",
     "assay.workloads.generate",
 }

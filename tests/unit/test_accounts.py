@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from assay.analysis.accounts import Accounts, accounts
+from assay.analysis.host.accounts import Accounts, accounts
 from assay.analysis.summary import window_accounts
 from tests.conftest import MS, S, SyntheticRun, stream_table
 

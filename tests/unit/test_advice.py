@@ -15,9 +15,9 @@ from assay.engines.discovery import EngineFolder, find_engine
 from assay.engines.postgresql.statements import split
 from assay.model.errors import UsageError
 from assay.model.finding import Advice
+from assay.running.asked.asking import told_dsn
+from assay.running.asked.request import RunRequest
 from assay.study.advice import followed
-from assay.study.asking import told_dsn
-from assay.study.request import RunRequest
 
 ODD_NAMES = ["orders", "My Orders", 'a"b', "select", "a;drop table b", "ö-1", "a'b", "$table"]
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import assay.workloads
-from assay.analysis.answers import (
+from assay.analysis.answers.comparison import (
     Expected,
     Tolerances,
     cell_is_right,

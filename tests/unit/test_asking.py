@@ -9,8 +9,8 @@ import pytest
 
 from assay.cli.main import run_command
 from assay.model.errors import UsageError
-from assay.study.asking import Asked, considered, understood
-from assay.study.request import RunRequest
+from assay.running.asked.asking import Asked, considered, understood
+from assay.running.asked.request import RunRequest
 
 
 class Silent:

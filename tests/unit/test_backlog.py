@@ -8,8 +8,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from assay.analysis.backlog import Schedule, backlog, chance_of_growth, schedule, tenths
-from assay.analysis.latency import Window, measured_times
+from assay.analysis.load.backlog import Schedule, backlog, chance_of_growth, schedule, tenths
+from assay.analysis.load.latency import Window, measured_times
 from assay.checks.thresholds import BACKLOG_TREND_CHANCE_MAX
 from tests.conftest import stream_table
 from tests.loads import SKIPPED, an_operation

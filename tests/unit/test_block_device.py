@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from assay.model.errors import UsageError
-from assay.study.changes.block_device import device_below, device_numbered
-from assay.study.changes.read_ahead import device_read_ahead, parse_read_ahead
+from assay.running.changes.block_device import device_below, device_numbered
+from assay.running.changes.read_ahead import device_read_ahead, parse_read_ahead
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from assay.analysis.blockers import blockers
+from assay.analysis.server.blockers import blockers
 from assay.model.blocker import Blocked
 
 

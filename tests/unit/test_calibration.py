@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from assay.analysis.calibration import calibrate
+from assay.analysis.try_.calibration import calibrate
 from assay.model.errors import RunFailedError
 from assay.record.predictions import PREDICTIONS_FILE, append_prediction, read_predictions
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from assay.analysis.ceiling import Estimate, estimate, interpolated, read_ceiling
-from assay.analysis.ceiling_medium import hiding_signs, is_virtual
-from assay.analysis.ceiling_points import disk_points
+from assay.analysis.ceiling.medium import hiding_signs, is_virtual
+from assay.analysis.ceiling.points import disk_points
+from assay.analysis.ceiling.trials import Estimate, estimate, interpolated, read_ceiling
 from assay.checks.judge import judge
 from assay.model.errors import RecordUnreadableError
 from assay.model.verdict import Verdict

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from assay.running.host.devices import device_of
 from assay.study.ceiling.measuring import _environment
-from assay.study.devices import device_of
 
 if TYPE_CHECKING:
     from pathlib import Path

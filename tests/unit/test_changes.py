@@ -21,16 +21,16 @@ import pytest
 
 import assay
 from assay.model.errors import RunFailedError, UsageError
-from assay.study.changes.block_device import device_below
-from assay.study.changes.changing import Changes, changing
-from assay.study.changes.device import size_for, why_not
-from assay.study.changes.ledger import Ledger
-from assay.study.changes.left import Left, changed_now, restore_left
-from assay.study.changes.limits.group import check
-from assay.study.changes.limits.hierarchies import find_hierarchies
-from assay.study.changes.undo import loops_of
-from assay.study.guardian import journal_of
-from assay.study.request import RunRequest
+from assay.running.asked.request import RunRequest
+from assay.running.changes.block_device import device_below
+from assay.running.changes.changing import Changes, changing
+from assay.running.changes.device import size_for, why_not
+from assay.running.changes.ledger import Ledger
+from assay.running.changes.left import Left, changed_now, restore_left
+from assay.running.changes.limits.group import check
+from assay.running.changes.limits.hierarchies import find_hierarchies
+from assay.running.changes.undo import loops_of
+from assay.running.processes.guardian import journal_of
 
 PATIENCE_S = 60.0
 MIB = 1 << 20
@@ -45,9 +45,9 @@ LIMITS = {"cpu": 0.5, "write-rate": 50.0 * MIB + zlib.crc32(RUN.encode()) % MIB}
 ENDING = """
 import os, signal, sys
 from pathlib import Path
-from assay.study.changes import undo
-from assay.study.changes.changing import Changes
-from assay.study.launcher import Guardian
+from assay.running.changes import undo
+from assay.running.changes.changing import Changes
+from assay.running.processes.launcher import Guardian
 from tests.unit.test_changes import Told, everything
 
 instances, last, both = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3] == "both"

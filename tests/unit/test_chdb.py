@@ -20,8 +20,8 @@ from assay.engines.contract import EngineError, Instance, Place
 from assay.engines.discovery import find_engine
 from assay.model.errors import RunFailedError, UsageError
 from assay.model.script import Draw, Script, ScriptOperation, ScriptStatement
-from assay.study.asking import understood
-from assay.study.request import RunRequest
+from assay.running.asked.asking import understood
+from assay.running.asked.request import RunRequest
 
 ENDLESS = "select count() as n from numbers(1000000000000) where sipHash64(number) = 7"
 ROWS = """create table t (id integer not null, word text, primary key (id));

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from assay.analysis.limits import limits_used
+from assay.analysis.host.limits import limits_used
 from assay.checks import limits
 from assay.model.verdict import CheckResult, Verdict
-from assay.report.changes_section import changes_lines, changes_paragraph, changes_section
+from assay.report.sections.changes import changes_lines, changes_paragraph, changes_section
 from tests.conftest import S, SyntheticRun
 
 MIB = 1 << 20

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from assay.analysis.slowing import is_stopped, slowing
-from assay.analysis.where import where_time_went
+from assay.analysis.host.slowing import is_stopped, slowing
+from assay.analysis.time.where import where_time_went
 from assay.checks import slowing as check
 from assay.checks import thresholds
 from assay.model.verdict import CheckResult, Verdict

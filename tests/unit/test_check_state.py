@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from assay.analysis.state import StartingState, starting_state
+from assay.analysis.host.state import StartingState, starting_state
 from assay.checks import state
 from assay.checks.thresholds import (
     COLD_RESIDENT_SHARE_MAX,

@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from assay.analysis.load import summarise_load
+from assay.analysis.load.summary import summarise_load
+from assay.analysis.load.transactions import transactions
 from assay.analysis.summary import summarise
-from assay.analysis.transactions import transactions
 from assay.checks import conditions, mix, response_limits, specified_rate
 from assay.model.verdict import CheckResult, Verdict
 from assay.record.reader import Run
 from assay.record.seal import write_seal
 from assay.record.writer import write_json
-from assay.report.terminal_load import retries_words
-from assay.report.transactions_text import rate_words, transaction_lines
+from assay.report.terminal.load import retries_words
+from assay.report.words.transactions import rate_words, transaction_lines
 from tests.conftest import write_stream
 from tests.loads import an_operation, closed, write_load
 from tests.records import BEGUN_NS, MS, S

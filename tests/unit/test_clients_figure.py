@@ -10,7 +10,7 @@ import pytest
 
 from assay.analysis.figures.contract import Asked, Figure
 from assay.analysis.figures.discovery import make
-from assay.analysis.scalability import Law
+from assay.analysis.sweep.scalability import Law
 from assay.report.study.charts import charts_of
 from tests.conftest import write_stream
 from tests.loads import an_operation, closed, write_load

@@ -9,7 +9,7 @@ import pytest
 
 from assay.analysis.figures.contract import Asked, Figure, StudyRun
 from assay.analysis.figures.discovery import make
-from assay.analysis.figures.executions import deviation
+from assay.analysis.figures.queries.executions import deviation
 from assay.record.reader import Run
 from tests.clusters import as_cluster
 from tests.conftest import BEGUN_NS, SyntheticRun, an_event

@@ -7,7 +7,7 @@ import pytest
 from assay.engines.discovery import find_engine
 from assay.engines.durability import level_of
 from assay.model.errors import UsageError
-from assay.study.conditions import state_default, with_buffer, with_durability
+from assay.running.asked.conditions import state_default, with_buffer, with_durability
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from assay.analysis.contiguity import ALL, Contiguity, contiguity, traced_devices
+from assay.analysis.host.contiguity import ALL, Contiguity, contiguity, traced_devices
 from tests.conftest import BEGUN_NS, MS, SyntheticRun, an_event
 
 KIB = 1 << 10

@@ -18,14 +18,14 @@ from pathlib import Path
 import pytest
 
 from assay.model.errors import RunFailedError
-from assay.study.changes import copies as copying
-from assay.study.changes import device as of_devices
-from assay.study.changes.copies import Copies, moments_s
-from assay.study.changes.device import NotMountedError, make_device, why_not
-from assay.study.changes.ledger import Ledger
-from assay.study.changes.left import changed_now, restore_left
-from assay.study.changes.undo import loops_of, put_back
-from assay.study.guardian import journal_of
+from assay.running.changes import copies as copying
+from assay.running.changes import device as of_devices
+from assay.running.changes.copies import Copies, moments_s
+from assay.running.changes.device import NotMountedError, make_device, why_not
+from assay.running.changes.ledger import Ledger
+from assay.running.changes.left import changed_now, restore_left
+from assay.running.changes.undo import loops_of, put_back
+from assay.running.processes.guardian import journal_of
 from tests.unit.test_changes import (
     ENDING,
     eventually_left,
@@ -242,8 +242,8 @@ PATH=/usr/sbin:/sbin:/usr/bin:/bin exec mount "$@"
 MOUNTING = """
 import sys
 from pathlib import Path
-from assay.study.changes.device import make_device
-from assay.study.changes.ledger import Ledger
+from assay.running.changes.device import make_device
+from assay.running.changes.ledger import Ledger
 make_device(Path(sys.argv[1]), 64 << 20, Ledger(Path(sys.argv[1])))
 """
 

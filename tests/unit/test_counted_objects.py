@@ -7,9 +7,9 @@ from typing import Any
 import polars as pl
 import pytest
 
-from assay.analysis.counted_objects import OBJECTS_MAX, declared_tables, object_tables
-from assay.report.counted_text import object_text
-from assay.report.engine_tables import object_rows
+from assay.analysis.counters.objects import OBJECTS_MAX, declared_tables, object_tables
+from assay.report.words.counted import object_text
+from assay.report.words.engine_tables import object_rows
 
 TABLE: dict[str, Any] = {
     "name": "indexes",

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from assay.analysis.cpu_series import cpu_series
+from assay.analysis.host.cpu_series import cpu_series
 from tests.conftest import BEGUN_NS, MS, S, SyntheticRun
 
 

@@ -13,9 +13,9 @@ from assay.checks import outcomes
 from assay.engines.contract import EngineError
 from assay.model.errors import RunFailedError
 from assay.probes.operation_counters import operation_counters
-from assay.study import crashes
-from assay.study.crashes import Crashes
-from assay.study.subject import Subject
+from assay.running.server import crashes
+from assay.running.server.crashes import Crashes
+from assay.running.server.subject import Subject
 
 
 class Written:

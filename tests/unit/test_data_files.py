@@ -16,7 +16,7 @@ from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, parse
 
 from assay.cli.main import run_command
 from assay.engines.contract import Tell
-from assay.study import data_files
+from assay.running.data import data_files
 from assay.workloads.generate import table_stream
 
 PRODUCTS = 60
@@ -191,7 +191,7 @@ class TestFailures:
         capsys: pytest.CaptureFixture[str],
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
-        monkeypatch.setattr("assay.study.telling.telling", stopping_at("product"))
+        monkeypatch.setattr("assay.running.telling.telling", stopping_at("product"))
         command = ["generate", shop, "--format", "csv", "--out", str(tmp_path)]
         assert run_command(command) == 2
         assert "stopped by SIGTERM: nothing is left" in capsys.readouterr().err

@@ -15,11 +15,11 @@ from unittest.mock import MagicMock
 import pytest
 
 from assay.model.errors import RunFailedError
-from assay.study import datasets
-from assay.study.asking import understood
-from assay.study.datasets import DatasetCache, DatasetKey
-from assay.study.request import RunRequest
-from assay.study.starting import key_of
+from assay.running.asked.asking import understood
+from assay.running.asked.request import RunRequest
+from assay.running.data import datasets
+from assay.running.data.datasets import DatasetCache, DatasetKey
+from assay.running.server.starting import key_of
 from assay.workloads import generate
 
 KEY = DatasetKey("tpch", "c0ffee", 0.01, "duckdb", "2.0.0")

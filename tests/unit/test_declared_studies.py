@@ -10,6 +10,7 @@ import jsonschema
 import pytest
 
 from assay.model.errors import UsageError
+from assay.running.asked.request import RunRequest
 from assay.study.declared.expanding import Expanded, Wanted, expanded
 from assay.study.declared.lines import line_of
 from assay.study.declared.new import EXAMPLE, new_study, study_schema
@@ -20,7 +21,6 @@ from assay.study.declared.reading import (
     study_files,
 )
 from assay.study.preparing import considered_all
-from assay.study.request import RunRequest
 
 HEAD = '# Which?\ntitle = "T"\nworkload = "tpch"\nscale = 0.01\n'
 STUDY = (

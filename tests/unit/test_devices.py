@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.study import devices
-from assay.study.devices import described, device_of, stat_file
+from assay.running.host import devices
+from assay.running.host.devices import described, device_of, stat_file
 
 
 def write(folder: Path, **files: str) -> Path:

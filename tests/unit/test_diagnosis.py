@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from assay.analysis.bottleneck import verdict_of
-from assay.analysis.demand import Demand
-from assay.analysis.diagnosis import Diagnosis, diagnose
+from assay.analysis.why.bottleneck import verdict_of
+from assay.analysis.why.demand import Demand
+from assay.analysis.why.diagnosis import Diagnosis, diagnose
 from assay.model.verdict import CheckResult, Verdict
 from tests.scarce import figure_of, scarce_study, serial, slowed
 

@@ -9,12 +9,12 @@ from typing import Any
 import polars as pl
 import pytest
 
-from assay.analysis.call_tree import REST, call_tree
-from assay.analysis.difference_tree import difference_tree
-from assay.analysis.profile import Profile, compare, read_profile
+from assay.analysis.profile.call_tree import REST, call_tree
+from assay.analysis.profile.difference_tree import difference_tree
+from assay.analysis.profile.samples import Profile, compare, read_profile
 from assay.record.reader import Run
-from assay.report.difference_page import difference_view
-from assay.report.flame_view import NODES_MAX, SEVERAL, SHARES_MIN, flame_view, small_enough
+from assay.report.page.difference import difference_view
+from assay.report.page.flame_view import NODES_MAX, SEVERAL, SHARES_MIN, flame_view, small_enough
 from tests.records import write_run
 from tests.sampled import as_sampled
 

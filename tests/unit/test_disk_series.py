@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from assay.analysis.disk_series import data_device, disk_series
+from assay.analysis.host.disk_series import data_device, disk_series
 from tests.conftest import BEGUN_NS, MS, S, SyntheticRun
 
 KIB = 1024

@@ -9,7 +9,7 @@ from statistics import mean
 
 import pytest
 
-from assay.analysis.elasticity import Observation, elasticity, fitted, total
+from assay.analysis.why.elasticity import Observation, elasticity, fitted, total
 
 LEVELS = (1.0, 1.5, 2.0, 3.0)
 

@@ -12,8 +12,7 @@ import pyarrow as pa
 import pytest
 
 import assay.engines
-from assay.analysis.counted_objects import declared_tables
-from assay.analysis.engine_counters import (
+from assay.analysis.counters.engine_counters import (
     Shown,
     around,
     declared,
@@ -23,6 +22,7 @@ from assay.analysis.engine_counters import (
     rates,
     totals,
 )
+from assay.analysis.counters.objects import declared_tables
 from assay.probes.streams import ENGINE, ENGINE_OPERATIONS, ENGINE_STATUS, Stream
 from tests.conftest import BEGUN_NS, S, SyntheticRun, an_event, stream_table
 

@@ -19,14 +19,14 @@ from assay.probes.discovery import find_probes
 from assay.probes.system import SystemProbe
 from assay.record.reader import Run
 from assay.record.writer import RunWriter
-from assay.study.fleet.asked import EngineHost, parse_engine_host
-from assay.study.fleet.clocks import Offset
-from assay.study.fleet.contract import whose
-from assay.study.fleet.meeting import Agent
-from assay.study.fleet.observer import Observer
-from assay.study.fleet.observing import engine_pids
-from assay.study.request import RunRequest
-from assay.study.subject import Subject
+from assay.running.asked.request import RunRequest
+from assay.running.fleet.asked import EngineHost, parse_engine_host
+from assay.running.fleet.clocks import Offset
+from assay.running.fleet.contract import whose
+from assay.running.fleet.meeting import Agent
+from assay.running.fleet.observer import Observer
+from assay.running.fleet.observing import engine_pids
+from assay.running.server.subject import Subject
 from tests.unit.test_fleet_asked import asked
 
 AHEAD_NS = 7_000_000_000_000

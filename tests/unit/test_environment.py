@@ -11,9 +11,9 @@ import pytest
 
 import assay
 from assay.model.secrets import is_secret, without_secrets
-from assay.study import environment
-from assay.study.devices import device_of
-from assay.study.environment import describe_host, describe_ourselves
+from assay.running.host import environment
+from assay.running.host.devices import device_of
+from assay.running.host.environment import describe_host, describe_ourselves
 
 
 class TestHost:

@@ -12,9 +12,9 @@ from rich.console import Console
 
 from assay.record.reader import Run
 from assay.report.document import document
-from assay.report.failure import doubts
-from assay.report.html import page
-from assay.report.terminal import render
+from assay.report.page.run import page
+from assay.report.sections.failure import doubts
+from assay.report.terminal.summary import render
 from tests.records import write_run
 
 if TYPE_CHECKING:

@@ -7,23 +7,18 @@ from typing import Any, ClassVar
 
 import pytest
 
-from assay.analysis.accounts import Accounts
-from assay.analysis.findings import (
-    checkpoints,
-    costly_setting,
+from assay.analysis.findings.case import Case, TableFacts
+from assay.analysis.findings.indexes import join_index, order_limit
+from assay.analysis.findings.memory import garbage_collection, temporary_tables
+from assay.analysis.findings.plans import (
     function_per_row,
-    garbage_collection,
-    join_index,
     large_values,
-    log_full,
-    order_limit,
-    other_sessions,
     overestimate,
     plan_changed,
     planner_setting,
-    temporary_tables,
 )
-from assay.analysis.findings.case import Case, TableFacts
+from assay.analysis.findings.waiting import checkpoints, costly_setting, log_full, other_sessions
+from assay.analysis.host.accounts import Accounts
 from assay.model.catalogue import Alternative, ChangedSetting, Index
 from tests.cases import ADVICE, CORES, SETTINGS, case, node, operation, plan, plans
 from tests.truths import counted, generic

@@ -7,7 +7,7 @@ import pytest
 from assay.analysis.cluster.barriers import Barriers
 from assay.analysis.cluster.line import Line, NodeFigures
 from assay.analysis.cluster.told import Cluster
-from assay.analysis.findings import node_waits
+from assay.analysis.findings.nodes import node_waits
 from tests.cases import case, operation
 
 UNREAD = Line(1.0, NodeFigures("", "", {}), ())

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from assay.analysis.accounts import Accounts
+from assay.analysis.counters.meters import parse_activity
 from assay.analysis.findings.case import Case
 from assay.analysis.findings.discovery import findings, methods
-from assay.analysis.meters import parse_activity
+from assay.analysis.host.accounts import Accounts
 from assay.model.finding import Finding
 from tests.cases import case, operation
 from tests.unit.test_meters import AT_1000_MT

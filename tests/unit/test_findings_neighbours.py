@@ -7,10 +7,10 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
-from assay.analysis.disk_use import DiskUse
-from assay.analysis.findings import other_disk_load, steal
 from assay.analysis.findings.case import Case
-from assay.analysis.neighbours import neighbours
+from assay.analysis.findings.host import other_disk_load, steal
+from assay.analysis.host.disk_use import DiskUse
+from assay.analysis.host.neighbours import neighbours
 from assay.model.neighbour import Neighbour
 from tests.cases import case
 from tests.truths import neighboured, two

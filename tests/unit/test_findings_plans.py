@@ -7,20 +7,19 @@ from typing import Any
 
 import pytest
 
-from assay.analysis.findings import (
+from assay.analysis.findings.case import Case, TableFacts
+from assay.analysis.findings.client import round_trips
+from assay.analysis.findings.indexes import missing_index
+from assay.analysis.findings.memory import dead_rows, spill
+from assay.analysis.findings.plans import (
     columns_read,
-    dead_rows,
     jit,
     misestimate,
-    missing_index,
     optimiser,
     parallelism,
-    round_trips,
-    spill,
     stale_statistics,
 )
-from assay.analysis.findings.case import Case, TableFacts
-from assay.analysis.findings.plan_time import fraction_of, timed_nodes
+from assay.analysis.findings.plans.plan_time import fraction_of, timed_nodes
 from assay.model.finding import Finding
 from assay.model.plan import PlanNode
 from tests.cases import ADVICE, case, even, node, operation, passes, plan, plans

@@ -8,27 +8,21 @@ from typing import Any
 import polars as pl
 import pytest
 
-from assay.analysis.accounts import Accounts
 from assay.analysis.composite.figures import figures
 from assay.analysis.composite.played import played_of
-from assay.analysis.findings import (
-    buffer_manager,
-    cold_cache,
-    first_run,
-    hot_operations,
-    optimiser,
-    small_cache,
-    stalls,
-    steal,
-    throttled,
-)
 from assay.analysis.findings.case import Case, TableFacts
+from assay.analysis.findings.host import steal, throttled
 from assay.analysis.findings.judging import Judged
+from assay.analysis.findings.memory import buffer_manager, cold_cache, small_cache
+from assay.analysis.findings.plans import optimiser
 from assay.analysis.findings.reading import executions as read_executions
 from assay.analysis.findings.reading import table_facts
-from assay.analysis.latency import Window, distribution
-from assay.analysis.load import Load, LoadSummary, OperationLoad, Pace
-from assay.analysis.profile import Profile, read_profile
+from assay.analysis.findings.shape import first_run, hot_operations
+from assay.analysis.findings.waiting import stalls
+from assay.analysis.host.accounts import Accounts
+from assay.analysis.load.latency import Window, distribution
+from assay.analysis.load.summary import Load, LoadSummary, OperationLoad, Pace
+from assay.analysis.profile.samples import Profile, read_profile
 from assay.analysis.summary import summarise
 from tests.cases import case, even, executions, operation
 from tests.conftest import BEGUN_NS, MS, SyntheticRun, an_event

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from assay.analysis.findings import dead_rows, maintenance, old_snapshot
 from assay.analysis.findings.case import Case, TableFacts
-from assay.analysis.other_work import with_peers, workers
+from assay.analysis.findings.memory import dead_rows
+from assay.analysis.findings.waiting import maintenance, old_snapshot
+from assay.analysis.server.other_work import with_peers, workers
 from assay.model.other_work import SNAPSHOT, OtherWork, Worker
 from tests.cases import ADVICE, SETTINGS, case, node, operation, plan, plans
 from tests.truths import counted, neighboured

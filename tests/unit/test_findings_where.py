@@ -7,23 +7,18 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
 
-from assay.analysis.accounts import Accounts
-from assay.analysis.causes import PARTS
 from assay.analysis.cluster.barriers import Barriers
 from assay.analysis.cluster.line import Line, NodeFigures
 from assay.analysis.cluster.told import Cluster
-from assay.analysis.findings import (
-    bound_by,
-    client_bound,
-    cold_cache,
-    kernel_time,
-    lock_wait,
-    stalls,
-    steal,
-    throttled,
-)
-from assay.analysis.findings.kernel_time import KERNEL_SHARE
+from assay.analysis.findings.client import client_bound
+from assay.analysis.findings.host import kernel_time, steal, throttled
+from assay.analysis.findings.host.kernel_time import KERNEL_SHARE
+from assay.analysis.findings.memory import cold_cache
+from assay.analysis.findings.shape import bound_by
+from assay.analysis.findings.waiting import lock_wait, stalls
+from assay.analysis.host.accounts import Accounts
 from assay.analysis.summary import OperationSummary
+from assay.analysis.time.causes import PARTS
 from tests.cases import CORES, RUN, case, node, operation, passes, plan, plans
 from tests.truths import counted
 

@@ -10,19 +10,12 @@ from typing import Any
 import polars as pl
 import pytest
 
-from assay.analysis.beside import other_clients_cpu
-from assay.analysis.findings import (
-    function_per_row,
-    index_filter,
-    large_result,
-    missing_index,
-    planner_setting,
-    row_order,
-    temporary_tables,
-    triggers,
-    unused_index,
-)
 from assay.analysis.findings.case import Case
+from assay.analysis.findings.client import large_result
+from assay.analysis.findings.indexes import index_filter, missing_index, row_order, unused_index
+from assay.analysis.findings.memory import temporary_tables
+from assay.analysis.findings.plans import function_per_row, planner_setting, triggers
+from assay.analysis.server.beside import other_clients_cpu
 from assay.engines.mariadb.plans import normalised
 from assay.engines.mysql_family.alternatives import PlanAsker, alternatives, each
 from assay.engines.mysql_family.configuration import read_configuration, write_configuration
@@ -308,7 +301,7 @@ class Record:
 
 
 def test_threads_of_other_clients_have_their_cpu_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("assay.analysis.beside.window_ns", lambda _: (0, 10**9))
+    monkeypatch.setattr("assay.analysis.server.beside.window_ns", lambda _: (0, 10**9))
     activity = pl.DataFrame(
         {
             "tid": [1, 2, 3, 4],

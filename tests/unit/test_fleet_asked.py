@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from assay.cli.main import run_command
 from assay.model.errors import UsageError
-from assay.study.asking import considered
-from assay.study.fleet.asked import (
+from assay.running.asked.asking import considered
+from assay.running.asked.options import RunOptions, request_of
+from assay.running.fleet.asked import (
     TLS_FILES,
     Fleet,
     Meeting,
@@ -18,8 +19,7 @@ from assay.study.fleet.asked import (
     parse_meeting,
     tls_directory,
 )
-from assay.study.fleet.shares import split
-from assay.study.options import RunOptions, request_of
+from assay.running.fleet.shares import split
 
 LOOPBACK = Meeting("tcp", "127.0.0.1", 8786)
 ELSEWHERE = Meeting("tcp", "10.0.0.5", 8786)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.study.fleet.clocks import ClockOf, Exchange, Offset, estimated
+from assay.running.fleet.clocks import ClockOf, Exchange, Offset, estimated
 
 S = 1_000_000_000
 delays = st.lists(st.tuples(st.integers(0, S), st.integers(0, S)), min_size=1, max_size=30)

@@ -17,13 +17,13 @@ from assay.model.errors import RunFailedError, UsageError
 from assay.model.verdict import Verdict
 from assay.record.reader import Run
 from assay.record.writer import RunWriter
-from assay.study.fleet import meeting
-from assay.study.fleet.asked import security
-from assay.study.fleet.clocks import Offset
-from assay.study.fleet.contract import whose
-from assay.study.fleet.hosts import FleetDriver
-from assay.study.fleet.meeting import Agent
-from assay.study.subject import Subject
+from assay.running.fleet import meeting
+from assay.running.fleet.asked import security
+from assay.running.fleet.clocks import Offset
+from assay.running.fleet.contract import whose
+from assay.running.fleet.hosts import FleetDriver
+from assay.running.fleet.meeting import Agent
+from assay.running.server.subject import Subject
 
 AHEAD_NS = 7_000_000_000_000
 SESSIONS, OPERATIONS = 5, 600

@@ -22,10 +22,12 @@ from typing import Any
 import pytest
 
 import assay
-from assay.study import guardian, instances, places
-from assay.study.guardian import read_process
-from assay.study.instances import LaunchError, sweep
-from assay.study.launcher import Child, Guardian
+from assay.running.host import places
+from assay.running.processes import guardian
+from assay.running.processes.guardian import read_process
+from assay.running.processes.launcher import Child, Guardian
+from assay.running.server import instances
+from assay.running.server.instances import LaunchError, sweep
 
 PATIENCE_S = 20.0
 PYTHON = [sys.executable, "-I", "-S", "-c"]
@@ -58,7 +60,7 @@ DISGUISED = [*PYTHON, DISGUISE]
 OWNER = """
 import json, os, signal, sys, time
 from pathlib import Path
-from assay.study.launcher import Guardian
+from assay.running.processes.launcher import Guardian
 
 plan = json.loads(sys.argv[1])
 report = Path(plan["report"])

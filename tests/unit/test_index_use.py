@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from assay.analysis.findings import missing_index
-from assay.analysis.findings.index_use import Unused, unused_index
-from assay.analysis.findings.plan_time import timed_nodes
+from assay.analysis.findings.indexes import missing_index
+from assay.analysis.findings.indexes.index_use import Unused, unused_index
+from assay.analysis.findings.plans.plan_time import timed_nodes
 from assay.model.catalogue import Alternative, Index
 from tests.truths import hidden
 

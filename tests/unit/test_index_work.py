@@ -7,17 +7,14 @@ from typing import Any
 import polars as pl
 import pytest
 
-from assay.analysis.activity import (
+from assay.analysis.counters.activity import (
     activity_between,
     activity_by_operation,
     activity_facts,
     activity_told,
     why_no_activity,
 )
-from assay.analysis.counted_parts import tables_apart
-from assay.analysis.figures.contract import Asked, StudyRun
-from assay.analysis.figures.discovery import make
-from assay.analysis.index_work import (
+from assay.analysis.counters.index_work import (
     IndexWork,
     Span,
     index_facts,
@@ -26,6 +23,9 @@ from assay.analysis.index_work import (
     parts,
     share_of_reads,
 )
+from assay.analysis.counters.parts import tables_apart
+from assay.analysis.figures.contract import Asked, StudyRun
+from assay.analysis.figures.discovery import make
 from assay.analysis.operations import window_ns
 from assay.probes.streams import ENGINE, ENGINE_OPERATIONS, ENGINE_STATUS, Stream
 from assay.record.reader import Run

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from assay.analysis.findings.captured_plan import doubt_of_plan
 from assay.analysis.findings.case import Case
 from assay.analysis.findings.judging import judged
+from assay.analysis.findings.plans.captured_plan import doubt_of_plan
 from assay.model.finding import Evidence, Finding
 from tests.cases import RUN, case, node, operation, plan, plans
 

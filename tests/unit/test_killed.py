@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.study.changes.killed import killed_on_host, killed_words
+from assay.running.changes.killed import killed_on_host, killed_words
 
 LIMITS = {"memory": 60 * 2**20}
 

@@ -10,7 +10,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from assay.analysis.latency import (
+from assay.analysis.host.timeline import timeline
+from assay.analysis.load.latency import (
     Distribution,
     Window,
     by_interval,
@@ -21,9 +22,8 @@ from assay.analysis.latency import (
     measured_times,
     succeeded,
 )
-from assay.analysis.load import load_of, per_second, summarise_load
-from assay.analysis.load_view import CURVES_MAX, load_view
-from assay.analysis.timeline import timeline
+from assay.analysis.load.summary import load_of, per_second, summarise_load
+from assay.analysis.load.view import CURVES_MAX, load_view
 from assay.record.reader import Run
 from tests.conftest import stream_table
 from tests.loads import OPERATIONS, SKIPPED, an_operation, closed, open_load, played_run, write_load

@@ -14,16 +14,16 @@ import pytest
 
 from assay.model.errors import RunFailedError, UsageError
 from assay.model.limit import NAMES
-from assay.study.changes import undo
-from assay.study.changes.block_device import BlockDevice
-from assay.study.changes.limits import group as groups
-from assay.study.changes.limits.contract import COUNTERS, Wish
-from assay.study.changes.limits.hierarchies import Hierarchies, find_hierarchies
-from assay.study.changes.limits.limit import parse_limits, period_us, quota_us
-from assay.study.changes.limits.placing import cpus_for
-from assay.study.changes.limits.second import parent_for
-from assay.study.changes.undo import Journal
-from assay.study.request import RunRequest
+from assay.running.asked.request import RunRequest
+from assay.running.changes import undo
+from assay.running.changes.block_device import BlockDevice
+from assay.running.changes.limits import group as groups
+from assay.running.changes.limits.contract import COUNTERS, Wish
+from assay.running.changes.limits.hierarchies import Hierarchies, find_hierarchies
+from assay.running.changes.limits.limit import parse_limits, period_us, quota_us
+from assay.running.changes.limits.placing import cpus_for
+from assay.running.changes.limits.second import parent_for
+from assay.running.changes.undo import Journal
 
 MIB = 1 << 20
 DISK = BlockDevice("sdx", "8:16", Path("/sys/block/sdx"))

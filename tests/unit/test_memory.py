@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from assay.analysis.memory import Peak, engine_samples, memory_peaks
+from assay.analysis.host.memory import Peak, engine_samples, memory_peaks
 from assay.engines.postgresql import plans as postgresql
 from tests.conftest import BEGUN_NS, MS, an_event
 from tests.plans import plan_of

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from assay.analysis.messages import Predicted, message_facts, model_of
+from assay.analysis.cluster.messages import Predicted, message_facts, model_of
 from assay.engines.discovery import find_engines
 from assay.record.reader import Run
 from assay.record.seal import write_seal

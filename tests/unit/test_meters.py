@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.analysis.meters import (
+from assay.analysis.counters.meters import (
     WORDS,
     activity_line,
     locality,

@@ -12,18 +12,18 @@ import pyarrow as pa
 import pytest
 from rich.console import Console
 
-from assay.analysis.findings import steady
-from assay.analysis.mixes import mixes_of
+from assay.analysis.findings.shape import steady
+from assay.analysis.load.mixes import mixes_of
 from assay.model.errors import UsageError
 from assay.record.reader import Run
-from assay.report.charts import Charts
+from assay.report.charts.run import Charts
 from assay.report.document import document
-from assay.report.html import page, read_load, read_timeline
-from assay.report.terminal import render
-from assay.study.control import METERED_HOST
-from assay.study.mixes import ELSEWHERE, NOT_ASKED, Mixes
-from assay.study.options import RunOptions, request_of
-from assay.study.request import Mix, RunRequest, driver_plan, steps
+from assay.report.page.run import page, read_load, read_timeline
+from assay.report.terminal.summary import render
+from assay.running.asked.options import RunOptions, request_of
+from assay.running.asked.request import Mix, RunRequest, driver_plan, steps
+from assay.running.mixes import ELSEWHERE, NOT_ASKED, Mixes
+from assay.running.processes.control import METERED_HOST
 from tests.mixes import drifting_run, marks, steady_run, write_mixes
 from tests.records import BEGUN_NS
 
@@ -117,8 +117,8 @@ class TestListener:
     ) -> tuple[list[bool], Mixes]:
         """What it says to passes and when they ended; a second goes by between two words."""
         now_s = iter(range(10_000))
-        monkeypatch.setattr("assay.study.mixes.time.monotonic", lambda: float(next(now_s)))
-        monkeypatch.setattr("assay.study.mixes.LOOKS_SHARE", 1e9)
+        monkeypatch.setattr("assay.running.mixes.time.monotonic", lambda: float(next(now_s)))
+        monkeypatch.setattr("assay.running.mixes.LOOKS_SHARE", 1e9)
         with Mixes(raw, [PHASE | phase], [os.getpid()]) as mixes:
             return [mixes.heard("measured", *one) for one in told], mixes
 

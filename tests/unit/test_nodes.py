@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pytest
 
+from assay.analysis.cluster.counters import totals_by_operation, totals_of_a_pass
 from assay.analysis.cluster.nodes import shared_cores, workers_of
-from assay.analysis.cluster_counters import totals_by_operation, totals_of_a_pass
 from assay.analysis.figures.contract import Asked, Figure
 from assay.analysis.figures.discovery import make
 from assay.analysis.scales.costs import SENT_BYTES, SENT_MESSAGES, costs_of
-from assay.analysis.sizing_runs import measured_of
+from assay.analysis.size.runs import measured_of
 from assay.record.reader import Run
 from assay.record.seal import write_seal
 from assay.record.writer import write_json

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from assay.analysis.accounts import accounts
-from assay.analysis.timeline import cpu_cores
+from assay.analysis.host.accounts import accounts
+from assay.analysis.host.timeline import cpu_cores
 from tests.conftest import S
 from tests.unit.test_accounts import frame, machine, process
 

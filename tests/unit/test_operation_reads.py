@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from assay.analysis.operation_reads import operation_reads
+from assay.analysis.host.operation_reads import operation_reads
 from tests.conftest import BEGUN_NS, MS, S, SyntheticRun, an_event
 
 PAGE = 8192

@@ -10,7 +10,7 @@ import pytest
 
 from assay.cli.run import run
 from assay.model.errors import UsageError
-from assay.study.options import RunOptions, option_names, request_of
+from assay.running.asked.options import RunOptions, option_names, request_of
 
 # Parameters of the command that say nothing of the run itself.
 OF_THE_COMMAND = {"context", "runs", "all_operations", "strict", "as_json"}

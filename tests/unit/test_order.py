@@ -11,12 +11,12 @@ import pyarrow as pa
 import pytest
 
 from assay.model.errors import UsageError
-from assay.report.order_words import order_sentences, order_words
-from assay.study.asking import understood
-from assay.study.filling import fill
-from assay.study.order import LoadOrder, asked_order, parse_load_order, parse_sorted
-from assay.study.request import RunRequest, recorded_request
-from assay.study.starting import key_of
+from assay.report.words.order import order_sentences, order_words
+from assay.running.asked.asking import understood
+from assay.running.asked.order import LoadOrder, asked_order, parse_load_order, parse_sorted
+from assay.running.asked.request import RunRequest, recorded_request
+from assay.running.data.filling import fill
+from assay.running.server.starting import key_of
 from assay.workloads.discovery import find_workload
 from assay.workloads.scripts import statements
 

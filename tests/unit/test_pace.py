@@ -6,8 +6,8 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+from assay.running.asked.request import RunRequest
 from assay.study.pace import Pace, expected_after, guessed_s
-from assay.study.request import RunRequest
 from tests.records import write_run
 
 SMALL = RunRequest("tpch", "duckdb", 0.1)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from assay.study import page_cache
-from assay.study.environment import describe_host
+from assay.running.data import page_cache
+from assay.running.host.environment import describe_host
 
 if TYPE_CHECKING:
     from pathlib import Path

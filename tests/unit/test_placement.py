@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from assay.model.errors import UsageError
-from assay.study.placement import Host, parse_cpu_list, resolve_pin
+from assay.running.asked.placement import Host, parse_cpu_list, resolve_pin
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.analysis.plan_aliases import aliases, by_table
+from assay.analysis.plans.aliases import aliases, by_table
 from tests.cases import node, plan
 
 TABLES = {"orders", "order_lines", "hosts"}

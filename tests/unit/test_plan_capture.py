@@ -16,7 +16,7 @@ from assay.engines.duckdb.explaining import DuckPlans
 from assay.engines.duckdb.plans import normalised
 from assay.model.plan import Plan
 from assay.model.script import Draw, Script, ScriptOperation, ScriptStatement
-from assay.study.plans import LIMIT_MIN_S, SLOWER_MAX, Capture, drawn_value, timed_seconds
+from assay.running.plans import LIMIT_MIN_S, SLOWER_MAX, Capture, drawn_value, timed_seconds
 
 NUMBER = Draw("n", integer=(3, 9))
 SCANNED = '[{"name": "SEQ_SCAN", "children": [], "extra_info": {"Table": "t"}}]'

@@ -10,7 +10,7 @@ from typing import Any
 from assay.engines.contract import CachedPlan, Explained
 from assay.model.plan import Plan
 from assay.model.script import Draw, Script
-from assay.study.plans import ROWS_OF_VALUES, Capture
+from assay.running.plans import ROWS_OF_VALUES, Capture
 from tests.unit.test_plan_capture import SCANNED, Engine, Reader, operation, tell_nobody
 
 WIDE = Draw("n", integer=(1, 1_000_000))

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from assay.analysis.plans import Comparison, compare_plans
+from assay.analysis.plans.recorded import Comparison, compare_plans
 from assay.model.plan import PlanNode
 from tests.plans import made, made_plan, plan_of
 

@@ -14,7 +14,7 @@ from assay import _core
 from assay.engines.contract import Explained, PlanAnswer, PlanAsked
 from assay.model.plan import Plan, PlanNode, Reads
 from assay.model.script import Script, ScriptOperation, ScriptStatement
-from assay.study.plans import EXECUTIONS_MAX, NO_ANSWERS, Capture
+from assay.running.plans import EXECUTIONS_MAX, NO_ANSWERS, Capture
 from assay.workloads.discovery import find_workload
 
 ROW: Sequence[object] = ("Name", *["x"] * 14)

@@ -12,14 +12,14 @@ from typing import Any
 
 import pytest
 
-from assay.analysis.pruning import TableColumns
+from assay.analysis.plans.pruning import TableColumns
 from assay.model.plan import Plan, Reads
 from assay.record.reader import Run
 from assay.report.document import document
-from assay.report.operation_section import operation_of
-from assay.report.plan_difference import plan_difference, plan_differences
-from assay.report.plan_section import plan_facts
-from assay.report.terminal_plans import (
+from assay.report.sections.operation import operation_of
+from assay.report.sections.plan_difference import plan_difference, plan_differences
+from assay.report.sections.plans import plan_facts
+from assay.report.terminal.plans import (
     changed_lines,
     difference_lines,
     factor_text,

@@ -11,17 +11,17 @@ import pytest
 from assay.model.plan import Plan
 from assay.record.layout import PLANS_DIR, PLANS_FILE, RAW_DIR
 from assay.record.reader import Run
-from assay.report.plan_page import plan_rows
-from assay.report.plan_section import plan_work_section, plans_section
-from assay.report.plan_work import (
+from assay.report.page.plans import plan_rows
+from assay.report.sections.plans import plan_work_section, plans_section
+from assay.report.terminal.plans import plan_lines
+from assay.report.terminal.profile import symbol_text
+from assay.report.words.plan_work import (
     activity_words,
     is_wanted,
     plan_work_about,
     plan_work_lines,
     plan_work_rows,
 )
-from assay.report.terminal_plans import plan_lines
-from assay.report.terminal_profile import symbol_text
 from tests.plans import captured_facts, made, made_plan
 from tests.records import write_run
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from assay.analysis.plans import captured, read_plans, shares, worst_estimate
+from assay.analysis.plans.recorded import captured, read_plans, shares, worst_estimate
 from assay.model.plan import Plan, PlanNode
 from assay.record.reader import Run
 from tests.plans import made, made_plan, plan_of, tpch_plans, with_plans

@@ -7,8 +7,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from assay.analysis.placing import ALL_TOGETHER
-from assay.analysis.profile import (
+from assay.analysis.profile.placing import ALL_TOGETHER
+from assay.analysis.profile.samples import (
     Profile,
     call_tree,
     matrix,
@@ -290,7 +290,7 @@ class TestWhichSession:
         mix.streams |= self.backends()
         run = mix
         made.add(BEGUN_NS + MS, "f", pid=60)
-        from assay.analysis.sessions import owners
+        from assay.analysis.server.sessions import owners
 
         activity = pl.DataFrame(
             {

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
-from assay.analysis.profile import Profile, Sampling, compare
-from assay.analysis.student import student_quantile
+from assay.analysis.profile.samples import Profile, Sampling, compare
+from assay.analysis.stats.student import student_quantile
 from assay.analysis.work.rules import Rules
 
 if TYPE_CHECKING:

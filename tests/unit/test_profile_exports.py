@@ -13,11 +13,11 @@ from xml.etree import ElementTree
 import polars as pl
 import pytest
 
-from assay.analysis.profile import call_tree
+from assay.analysis.profile.call_tree import call_tree
 from assay.model.errors import UsageError
 from assay.record.reader import Run
 from assay.report.exports import export
-from assay.report.flame_layout import layout
+from assay.report.page.flame_layout import layout
 from assay.report.profile_exports import firefox, flamegraph, folded, formats
 from assay.report.profile_exports.firefox_code import breakpad_id
 from assay.report.profile_exports.protobuf import content, number, varint

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from assay.analysis.findings import work
-from assay.analysis.profile import read_profile
-from assay.analysis.profile_shares import Shares, metered_cpu, shares
+from assay.analysis.findings.shape import work
+from assay.analysis.profile.samples import read_profile
+from assay.analysis.profile.shares import Shares, metered_cpu, shares
 from assay.checks import profile as check
 from assay.checks.thresholds import PROFILE_DIFFERENCE_MAX
 from assay.model.verdict import CheckResult, Verdict

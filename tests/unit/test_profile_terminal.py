@@ -13,17 +13,16 @@ from typing import Any
 
 import pytest
 
-from assay.analysis.profile import Profile, read_profile, unclassified
-from assay.analysis.profile_compare import as_long_as
+from assay.analysis.profile.difference import as_long_as
+from assay.analysis.profile.samples import Profile, read_profile, unclassified
 from assay.record.reader import Run
-from assay.report.article import article_lines
-from assay.report.difference_section import difference
+from assay.report.charts.profile import why_empty
 from assay.report.document import document
-from assay.report.missing_rules import skeleton_lines
-from assay.report.profile_charts import why_empty
-from assay.report.profile_section import section
-from assay.report.terminal_difference import compared_lines, difference_lines
-from assay.report.terminal_profile import (
+from assay.report.sections.difference import difference
+from assay.report.sections.profile import section
+from assay.report.terminal.article import article_lines
+from assay.report.terminal.difference import compared_lines, difference_lines
+from assay.report.terminal.profile import (
     lost_text,
     metered_text,
     operations_text,
@@ -31,6 +30,7 @@ from assay.report.terminal_profile import (
     profile_lines,
     shortened,
 )
+from assay.report.words.missing_rules import skeleton_lines
 from tests.records import write_run
 from tests.sampled import as_sampled
 

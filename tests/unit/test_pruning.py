@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.analysis.pruning import columns_of_plan, named_columns, table_columns, width_bytes
+from assay.analysis.plans.pruning import columns_of_plan, named_columns, table_columns, width_bytes
 from assay.model.plan import Plan, PlanNode
 from assay.record.reader import Run
 from assay.workloads.discovery import find_workload

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 import assay
+from assay.analysis.counters.meters import parse_activity
 from assay.analysis.figures.contract import Asked, Figure, Measure, Spread
 from assay.analysis.figures.discovery import make
-from assay.analysis.meters import parse_activity
 from assay.analysis.published.compared import compare, says
 from assay.analysis.published.derived import derive
 from assay.analysis.published.facts import Published, parse_published, read_published

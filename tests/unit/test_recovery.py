@@ -14,9 +14,9 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from assay.analysis.answers.recovery import looks
 from assay.analysis.figures.contract import Asked, StudyRun
-from assay.analysis.figures.durability import figure
-from assay.analysis.recovery import looks
+from assay.analysis.figures.loads.durability import figure
 from assay.checks import completeness, conditions, mix, outcomes, recovery
 from assay.model.errors import RunFailedError, UsageError
 from assay.model.verdict import Verdict
@@ -24,14 +24,14 @@ from assay.record.reader import Run
 from assay.record.seal import write_seal
 from assay.record.writer import write_json
 from assay.report.document import document
-from assay.report.terminal_load import load_conditions
-from assay.study.asking import considered
+from assay.report.terminal.load import load_conditions
+from assay.running.asked.asking import considered
+from assay.running.asked.options import RunOptions, request_of
+from assay.running.processes.guardian import read_process
+from assay.running.server.faults import Kill
+from assay.running.server.recovery import Recoveries
+from assay.running.server.subject import Subject
 from assay.study.durability import CRASH, Crashes, durability_study, parse_between
-from assay.study.faults import Kill
-from assay.study.guardian import read_process
-from assay.study.options import RunOptions, request_of
-from assay.study.recovery import Recoveries
-from assay.study.subject import Subject
 from tests.conftest import write_result, write_stream
 from tests.loads import an_operation, closed, write_load
 from tests.records import BEGUN_NS, MS, S
@@ -343,7 +343,7 @@ def test_an_engine_that_is_gone_cannot_be_killed() -> None:
 
 
 def test_receipts_of_an_operation_are_read_by_their_names() -> None:
-    from assay.analysis.recovery import receipts_of
+    from assay.analysis.answers.recovery import receipts_of
 
     stream = pl.DataFrame(
         {"operation": ["a", "b"], "finished_ns": [1, 2], "values": [[3, 4], [5, 6]]}

@@ -15,17 +15,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.analysis.answers import Expected, Tolerances, difference, expected_text, read_expected
+from assay.analysis.answers.comparison import (
+    Expected,
+    Tolerances,
+    difference,
+    expected_text,
+    read_expected,
+)
 from assay.model.errors import RunFailedError
 from assay.record.reader import Run
-from assay.study import reference, reference_cache, reference_loading
-from assay.study.asking import understood
-from assay.study.reference import References
-from assay.study.reference_cache import ReferenceCache
-from assay.study.reference_data import ReferenceData, RefreshSets
-from assay.study.reference_engine import NotAnsweredError, ReferenceEngine, columns_read
-from assay.study.reference_making import ReferenceMaking
-from assay.study.request import RunRequest
+from assay.running.asked.asking import understood
+from assay.running.asked.request import RunRequest
+from assay.running.reference import cache as reference_cache
+from assay.running.reference import loading as reference_loading
+from assay.running.reference import rows as reference
+from assay.running.reference.cache import ReferenceCache
+from assay.running.reference.data import ReferenceData, RefreshSets
+from assay.running.reference.engine import NotAnsweredError, ReferenceEngine, columns_read
+from assay.running.reference.making import ReferenceMaking
+from assay.running.reference.rows import References
 from assay.workloads.discovery import find_workload
 from assay.workloads.refreshing import batches_of
 from tests.conftest import SyntheticRun, an_event

@@ -7,7 +7,14 @@ from typing import Any
 
 import pytest
 
-from assay.analysis.plan_shape import (
+from assay.analysis.plans.regret import (
+    CHOSEN,
+    SWITCHES,
+    ForcedPlan,
+    leave_one_out,
+    rank_correlation,
+)
+from assay.analysis.plans.shape import (
     estimated_join_rows,
     join_order,
     join_rows,
@@ -15,9 +22,8 @@ from assay.analysis.plan_shape import (
     same_shape,
     shape,
 )
-from assay.analysis.regret import CHOSEN, SWITCHES, ForcedPlan, leave_one_out, rank_correlation
-from assay.analysis.rounds import factor_of
-from assay.study.request import RunRequest, driver_plan
+from assay.analysis.stats.rounds import factor_of
+from assay.running.asked.request import RunRequest, driver_plan
 from tests.plans import made, made_plan, tpch_plans
 
 TEXTS = {f"q09@{number}": {"sql": "", "kind": CHOSEN, "words": ""} for number in range(3)}

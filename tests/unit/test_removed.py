@@ -10,9 +10,9 @@ from typing import Any
 import polars as pl
 import pytest
 
+from assay.analysis.ablation.removed import differences, reading, removals
 from assay.analysis.figures.contract import Asked, Figure
 from assay.analysis.figures.discovery import make
-from assay.analysis.removed import differences, reading, removals
 from assay.model.plan import Plan, PlanNode
 from assay.record.reader import Run
 from assay.record.seal import write_seal

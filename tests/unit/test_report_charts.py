@@ -12,11 +12,11 @@ import polars as pl
 import pytest
 
 import assay
-from assay.analysis import timeline as timeline_module
-from assay.analysis.timeline import rate_per_s, thinned, timeline, under_way
+from assay.analysis.host import timeline as timeline_module
+from assay.analysis.host.timeline import rate_per_s, thinned, timeline, under_way
 from assay.model.errors import UsageError
 from assay.record.reader import Run
-from assay.report.charts import Charts, save
+from assay.report.charts.run import Charts, save
 from assay.report.document import document
 from assay.report.exports import export
 from tests.records import CPUS, ENGINE_AND_DRIVER, OPERATIONS, PASSES, RSS_BYTES, write_run

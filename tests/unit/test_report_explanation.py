@@ -13,10 +13,10 @@ import pytest
 
 from assay.record.reader import Run
 from assay.report.document import document
-from assay.report.html import page
-from assay.report.plan_page import factor_words, plan_rows
-from assay.report.what_if_page import change_text, what_if_words
-from assay.report.why_page import anchors, finding_rows, place_words
+from assay.report.page.findings import anchors, finding_rows, place_words
+from assay.report.page.plans import factor_words, plan_rows
+from assay.report.page.run import page
+from assay.report.page.what_if import change_text, what_if_words
 from tests.explained import HOSTILE, NATIVE, SPILLED, explained
 from tests.records import OPERATIONS, write_run
 from tests.sampled import as_sampled

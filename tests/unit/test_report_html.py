@@ -13,7 +13,7 @@ import pytest
 from assay.record.reader import Run
 from assay.record.writer import write_json
 from assay.report.document import document
-from assay.report.html import json_in_html, page, script_digest
+from assay.report.page.run import json_in_html, page, script_digest
 from tests.records import truncate_run, write_run
 from tests.sampled import as_sampled
 

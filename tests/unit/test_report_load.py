@@ -14,13 +14,13 @@ from rich.console import Console
 
 from assay import _core
 from assay.record.reader import Run
-from assay.report.charts import Charts, save
+from assay.report.charts.run import Charts, save
 from assay.report.document import document
 from assay.report.exports import export
-from assay.report.html import page, read_load, read_timeline
-from assay.report.operation_columns import LOAD_COLUMNS
-from assay.report.terminal import render, run_line
-from assay.report.terminal_load import sparkline
+from assay.report.page.operation_columns import LOAD_COLUMNS
+from assay.report.page.run import page, read_load, read_timeline
+from assay.report.terminal.load import sparkline
+from assay.report.terminal.summary import render, run_line
 from tests.loads import OPERATIONS, SKIPPED, an_operation, closed, open_load, played_run, write_load
 from tests.records import MS, S, write_run
 from tests.unit.test_report_document import told

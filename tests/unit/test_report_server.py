@@ -12,10 +12,12 @@ import pytest
 from assay.model.units import amount_rate_text, amount_text, near_whole_text
 from assay.record.reader import Run
 from assay.record.writer import write_json
-from assay.report.charts import Charts, save
-from assay.report.counter_charts import POINTS_MAX, thinned
+from assay.report.charts.counters import POINTS_MAX, thinned
+from assay.report.charts.run import Charts, save
 from assay.report.document import document
-from assay.report.engine_tables import (
+from assay.report.exports import export
+from assay.report.terminal.load import engine_lines
+from assay.report.words.engine_tables import (
     SESSIONS_EACH_MAX,
     TITLES_MAX,
     CpuRow,
@@ -24,8 +26,6 @@ from assay.report.engine_tables import (
     cpu_rows,
     operation_rows,
 )
-from assay.report.exports import export
-from assay.report.terminal_load import engine_lines
 from tests.loads import an_operation, closed, write_load
 from tests.records import MS, OPERATIONS, truncate_run, write_run
 from tests.servers import CORES, MIB, SPILLING, as_server

@@ -15,7 +15,7 @@ from rich.console import Console
 
 from assay.record.reader import Run
 from assay.report.document import document
-from assay.report.terminal import bar, render, run_line
+from assay.report.terminal.summary import bar, render, run_line
 from tests.records import truncate_run, write_run
 from tests.sampled import as_sampled
 

@@ -16,13 +16,13 @@ from assay.checks.judge import judge
 from assay.cli.main import run_command
 from assay.model.verdict import CheckResult, Verdict
 from assay.record.reader import Run
-from assay.report import test_charts
-from assay.report.charts import Charts
+from assay.report.charts import specified as test_charts
+from assay.report.charts.run import Charts
 from assay.report.document import document
 from assay.report.exports import export
-from assay.report.html import page
-from assay.report.terminal_load import run_figure
-from assay.report.test_page import words_of_test
+from assay.report.page.run import page
+from assay.report.page.specified import words_of_test
+from assay.report.terminal.load import run_figure
 from tests.records import truncate_run
 from tests.specified import QUERIES, RUN, PlayedTest, even_times, write_test
 from tests.unit.test_report_document import VALIDATOR

@@ -9,7 +9,7 @@ import pytest
 
 from assay import _core
 from assay.model.errors import UsageError
-from assay.study.request import (
+from assay.running.asked.request import (
     READ_WITHIN_S,
     Mix,
     RunRequest,

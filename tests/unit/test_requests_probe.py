@@ -17,7 +17,7 @@ from assay.probes.contract import Refusing, Target
 from assay.probes.discovery import find_probes
 from assay.probes.requests import RequestsProbe
 from assay.record.reader import Run
-from assay.study.devices import device_of
+from assay.running.host.devices import device_of
 
 PAGE = 8192
 READS = 128

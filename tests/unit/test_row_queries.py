@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 
 from assay.model.errors import UsageError
-from assay.study.asking import understood
-from assay.study.request import RunRequest
-from assay.study.starting import key_of
+from assay.running.asked.asking import understood
+from assay.running.asked.request import RunRequest
+from assay.running.server.starting import key_of
 from assay.workloads import generate, row_queries, rules
 from assay.workloads.contract import Workload
 from assay.workloads.discovery import read_workload

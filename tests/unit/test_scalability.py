@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from assay.analysis.scalability import Law, Scaling, scaling
+from assay.analysis.sweep.scalability import Law, Scaling, scaling
 
 LEVELS = (1, 2, 4, 8, 16)
 # Gunther's closed forms at these: the most at sqrt((1 - 0.04) / 0.0006) = 40 clients.

@@ -13,18 +13,18 @@ import polars as pl
 import pytest
 
 import assay
-from assay.analysis.figures import scales
 from assay.analysis.figures.contract import Asked, Chart, Column, Figure, StudyRun, Table
 from assay.analysis.figures.discovery import make
-from assay.analysis.figures.scales_words import exponent_words, says_of, times_words
+from assay.analysis.figures.growth import scales
+from assay.analysis.figures.growth.scales_words import exponent_words, says_of, times_words
 from assay.analysis.published.facts import read_published
-from assay.analysis.rounds import factor_of
 from assay.analysis.scales.compared import compared
 from assay.analysis.scales.costs import costs_of, whole_name
 from assay.analysis.scales.law import Point, PowerLaw, power_law
 from assay.analysis.scales.shares import Shares, Shift
 from assay.analysis.scales.size import cache_bytes, host_memory_bytes, size_of
-from assay.analysis.student import Mean
+from assay.analysis.stats.rounds import factor_of
+from assay.analysis.stats.student import Mean
 from assay.model.errors import UsageError
 from assay.probes.streams import ENGINE, Stream
 from assay.record.reader import Run

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from assay.analysis.client_time import ClientTime
-from assay.analysis.scaling_limit import (
+from assay.analysis.load.client_time import ClientTime
+from assay.analysis.sweep.limit import (
     CLIENT,
     COMMIT,
     CPU,

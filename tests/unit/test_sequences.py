@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from assay.analysis.sequences import Sequence, sequence_of
+from assay.analysis.load.sequences import Sequence, sequence_of
 from assay.analysis.summary import summarise
 from assay.record.reader import Run
 from assay.report.document import document
-from assay.report.sequence_text import metric_words, rows, sequence_lines, specified_figure
+from assay.report.words.sequences import metric_words, rows, sequence_lines, specified_figure
 from tests.loads import an_operation, closed, write_load
 from tests.records import MS
 

@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from assay.engines.contract import EngineError
-from assay.study import serving
-from assay.study.guardian import read_process
-from assay.study.launcher import Guardian
-from assay.study.serving import ServerLauncher, User, unprivileged_user
+from assay.running.processes.guardian import read_process
+from assay.running.processes.launcher import Guardian
+from assay.running.server import serving
+from assay.running.server.serving import ServerLauncher, User, unprivileged_user
 
 PATIENCE_S = 20.0
 ENVIRONMENT = {"PATH": os.environ["PATH"]}

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.analysis.sessions import (
+from assay.analysis.server.sessions import (
     BACKGROUND,
     OTHER_CLIENTS,
     OURS,

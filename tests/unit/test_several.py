@@ -14,7 +14,8 @@ from assay.engines.contract import EngineError
 from assay.model.errors import RunFailedError
 from assay.record.layout import SCHEMA_VERSION
 from assay.record.studies import STUDY_FILE, read_study, read_study_file
-from assay.study.request import RunRequest
+from assay.running.asked.request import RunRequest
+from assay.running.telling import Teller
 from assay.study.several import (
     Begun,
     Means,
@@ -25,7 +26,6 @@ from assay.study.several import (
     same,
     unfinished,
 )
-from assay.study.telling import Teller
 from assay.study.variants import Part, Planned, Study, Variant
 
 BASE = RunRequest("w", "e", 1.0)

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from assay.model.errors import UsageError
-from assay.study.asking import considered
-from assay.study.request import RunRequest
-from assay.study.starting import key_of
+from assay.running.asked.asking import considered
+from assay.running.asked.request import RunRequest
+from assay.running.server.starting import key_of
 from assay.workloads.discovery import find_workload, read_workload
 
 QUERY = "select count(*) as n from lineitem\n"

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.analysis.figures.sizing import cluster_of
-from assay.analysis.sizing import CPU, DISK, NETWORK, Cluster, Measured, Taken, leaving, sized
+from assay.analysis.figures.cluster.sizing import cluster_of
+from assay.analysis.size.cluster import CPU, DISK, NETWORK, Cluster, Measured, Taken, leaving, sized
 from assay.model.errors import UsageError
 from assay.model.units import parse_bit_rate
 

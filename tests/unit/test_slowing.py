@@ -20,12 +20,12 @@ import pytest
 
 from assay.model.errors import RunFailedError, UsageError
 from assay.record.layout import ACCOUNT_PROBES
-from assay.study.guardian import all_processes, read_process
-from assay.study.instances import LaunchError
-from assay.study.launcher import Guardian
-from assay.study.request import RunRequest
-from assay.study.slowing import check_slow, parse_slow, slowed
-from assay.study.subject import Subject
+from assay.running.asked.request import RunRequest
+from assay.running.host.slowing import check_slow, parse_slow, slowed
+from assay.running.processes.guardian import all_processes, read_process
+from assay.running.processes.launcher import Guardian
+from assay.running.server.instances import LaunchError
+from assay.running.server.subject import Subject
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -9,8 +9,8 @@ import pyarrow.compute as pc
 import pytest
 
 from assay.model.errors import RunFailedError
-from assay.study import sorting
-from assay.study.sorting import SPILLED_SIZES, SortedRows, check_room, sorter
+from assay.running.data import sorting
+from assay.running.data.sorting import SPILLED_SIZES, SortedRows, check_room, sorter
 from assay.workloads.generate import estimated_bytes, table_stream
 
 SCALE = 0.01

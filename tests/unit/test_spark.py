@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from assay.analysis.cluster_counters import cluster_facts
+from assay.analysis.cluster.counters import cluster_facts
 from assay.engines.contract import EngineError, Product
 from assay.engines.discovery import find_engine
 from assay.engines.spark import configuration, tables

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from assay.model.errors import UsageError
-from assay.study.request import RunRequest, plan_sessions, steps
-from assay.study.specified import (
+from assay.running.asked.request import RunRequest, plan_sessions, steps
+from assay.running.asked.specified import (
     PieceTexts,
     PlannedTest,
     SpecifiedTest,

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from assay.analysis.split import (
+from assay.analysis.time.split import (
     BY_DELAY_ACCOUNTING,
     BY_NO_STORAGE,
     BY_THREAD_STATES,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.analysis.findings.missing_index import indexable
+from assay.analysis.findings.indexes.missing_index import indexable
 from assay.engines.contract import AsksAlternatives, PlanReader, TellsChangedSettings, TellsIndexes
 from assay.engines.sqlite.conditions import condition_of
 from assay.engines.sqlite.plans import normalised

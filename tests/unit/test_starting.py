@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from assay.engines.contract import EngineError
-from assay.study import starting
-from assay.study.starting import DiedLoadingError
-from assay.study.subject import Subject
+from assay.running.server import starting
+from assay.running.server.starting import DiedLoadingError
+from assay.running.server.subject import Subject
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from assay.study import page_cache
-from assay.study.request import RunRequest
-from assay.study.state import look_after_start, set_state, state_of
+from assay.running.asked.request import RunRequest
+from assay.running.data import page_cache
+from assay.running.host.state import look_after_start, set_state, state_of
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from assay.analysis.states import Refresh, distinct, executions
+from assay.analysis.answers.states import Refresh, distinct, executions
 from tests.conftest import MS, an_event, stream_table
 
 TEST = {"refresh": {"insert": "in", "delete": "out", "batches": 1, "sets": 2}}

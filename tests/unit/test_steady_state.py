@@ -7,7 +7,7 @@ from statistics import pvariance
 
 import pytest
 
-from assay.analysis.steady_state import (
+from assay.analysis.load.steady_state import (
     ASKED,
     BATCHES_MAX,
     BATCHES_MIN,

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from assay.record.reader import Run
+from assay.report.charts.storage import chart
 from assay.report.document import document
-from assay.report.html import page
-from assay.report.storage_chart import chart
-from assay.report.storage_section import POINTS_MAX, interval_for, storage_section
-from assay.report.storage_text import storage_lines
+from assay.report.page.run import page
+from assay.report.sections.storage import POINTS_MAX, interval_for, storage_section
+from assay.report.words.storage import storage_lines
 from tests.conftest import write_stream
 from tests.records import OPERATIONS, PASSES, write_run
 from tests.traced import READS, as_traced
@@ -105,7 +105,7 @@ class TestPage:
         assert 'id="chart-contiguity"' not in text
 
     def test_what_the_chart_draws_can_be_taken(self, tmp_path: Path) -> None:
-        from assay.report.charts import Charts
+        from assay.report.charts.run import Charts
 
         directory = as_traced(write_run(tmp_path))
         charts = Charts(document(Run(directory), directory), None)

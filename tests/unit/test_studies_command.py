@@ -10,8 +10,8 @@ import pytest
 from assay.cli.main import run_command
 from assay.engines.contract import EngineError
 from assay.model.errors import UsageError
+from assay.running.asked.request import RunRequest
 from assay.study.preparing import considered_all, prepared
-from assay.study.request import RunRequest
 from assay.study.several import Terms
 from assay.study.variants import Part, Study, Variant
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from assay.analysis.figures.nodes import WORKERS
+from assay.analysis.figures.cluster.nodes import WORKERS
 from assay.cli.main import run_command
 from assay.model.errors import UsageError
 from assay.study.asked_study import factor_of, varied

@@ -9,17 +9,17 @@ from pathlib import Path
 
 import pytest
 
+from assay.analysis.ablation.techniques import in_all, worths
 from assay.analysis.figures.contract import Asked
 from assay.analysis.figures.discovery import make
-from assay.analysis.rounds import factor_of, noise_of
-from assay.analysis.techniques import in_all, worths
+from assay.analysis.stats.rounds import factor_of, noise_of
 from assay.engines.contract import EngineError
 from assay.engines.discovery import find_engine, find_engines
 from assay.engines.techniques import TechniquesFacts, forced, read_techniques
 from assay.model.errors import UsageError
+from assay.running.asked.options import RunOptions, request_of
 from assay.study.declared.expanding import Wanted, expanded
 from assay.study.declared.reading import find_declared, read_declared
-from assay.study.options import RunOptions, request_of
 from tests.records import write_run
 from tests.studies import MadeStudy, shortened
 

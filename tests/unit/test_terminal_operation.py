@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from assay.cli.main import run_command
-from assay.report.operation_section import operation_of
-from assay.report.profile_section import profile_of, section
-from assay.report.terminal import bridge_words
-from assay.report.terminal_operation import operation_lines
+from assay.report.sections.operation import operation_of
+from assay.report.sections.profile import profile_of, section
+from assay.report.terminal.operation import operation_lines
+from assay.report.terminal.summary import bridge_words
 from tests.explained import SPILLED, explained, with_causes
 from tests.records import write_run
 from tests.sampled import as_sampled

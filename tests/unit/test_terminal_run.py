@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from assay.report.profile_section import profile_of, section
-from assay.report.terminal_run import run_lines
-from assay.report.terminal_where import time_line
+from assay.report.sections.profile import profile_of, section
+from assay.report.terminal.run import run_lines
+from assay.report.terminal.where import time_line
 from tests.explained import explained, with_causes
 from tests.loads import an_operation, closed, write_load
 from tests.records import MS, write_run

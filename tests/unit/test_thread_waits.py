@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from assay.analysis.waiting import wall_split
+from assay.analysis.time.waiting import wall_split
 from assay.analysis.waits import threads
 from assay.analysis.waits.naming import causes_by_word
 from assay.analysis.waits.rules import parse_waits, waits_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from assay.analysis.findings.throttled import find
+from assay.analysis.findings.host.throttled import find
 from tests.cases import case, operation
 
 

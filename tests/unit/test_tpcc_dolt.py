@@ -11,12 +11,13 @@ import pytest
 from typer.testing import CliRunner
 
 import assay
-from assay.analysis.figures import multiples, statements, transactions
+from assay.analysis.figures.loads import multiples, transactions
+from assay.analysis.figures.queries import statements
 from assay.analysis.published.facts import read_published
 from assay.cli.main import app
+from assay.running.asked.request import RunRequest
 from assay.study.declared.expanding import Expanded, Wanted, expanded
 from assay.study.declared.reading import find_declared
-from assay.study.request import RunRequest
 from assay.workloads.discovery import find_workload
 
 FOLDER = Path(assay.__file__).parent / "studies" / "tpcc-dolt"

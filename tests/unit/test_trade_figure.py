@@ -13,9 +13,9 @@ import pytest
 
 from assay.analysis.figures.contract import Asked, Figure
 from assay.analysis.figures.discovery import make
-from assay.analysis.knob_counters import NAMES, counted
-from assay.analysis.knob_effect import same_value
-from assay.analysis.trade import variability_of
+from assay.analysis.tune.knob_counters import NAMES, counted
+from assay.analysis.tune.knob_effect import same_value
+from assay.analysis.tune.trade import variability_of
 from assay.engines.discovery import find_engine, find_engines
 from assay.record.seal import write_seal
 from assay.record.studies import read_study

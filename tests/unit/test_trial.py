@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.analysis.trial import HIT_FACTOR, Times, judge_trial, times_of
+from assay.analysis.try_.trial import HIT_FACTOR, Times, judge_trial, times_of
 from assay.record.reader import Run
 from tests.loads import an_operation, closed, open_load, write_load
 from tests.records import MS, OPERATIONS, write_run

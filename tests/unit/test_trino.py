@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from assay.analysis.cluster_counters import WORDS, cluster_facts
+from assay.analysis.cluster.counters import WORDS, cluster_facts
 from assay.engines.contract import (
     BulkLoads,
     ChecksSettings,

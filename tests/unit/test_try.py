@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from assay.analysis.calibration import calibrate
+from assay.analysis.try_.calibration import calibrate
 from assay.cli.main import run_command
 from assay.model.errors import UsageError
 from assay.model.finding import Advice, Finding
 from assay.record.reader import Run, took_s
 from assay.record.seal import write_seal
-from assay.report.terminal_trial import calibration_lines, trial_lines
-from assay.report.trial import prediction, trial_document
-from assay.study.request import recorded_request
+from assay.report.sections.trial import prediction, trial_document
+from assay.report.terminal.trial import calibration_lines, trial_lines
+from assay.running.asked.request import recorded_request
 from assay.study.trying import BASELINE, chosen, trial_study
 from tests.records import write_run
 

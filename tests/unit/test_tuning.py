@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from assay.analysis.anytime import EFFECT_VARIANCE, anytime_interval
 from assay.analysis.figures.metrics import BY_NAME, TOTAL
-from assay.analysis.tuning import (
+from assay.analysis.stats.anytime import EFFECT_VARIANCE, anytime_interval
+from assay.analysis.tune.search import (
     ALPHA,
     DEFAULT,
     FIRST,
@@ -28,7 +28,7 @@ from assay.analysis.tuning import (
 )
 from assay.engines.knobs import KnobsFacts
 from assay.model.errors import UsageError
-from assay.study.request import RunRequest
+from assay.running.asked.request import RunRequest
 from assay.study.tuning import planning
 from assay.study.tuning.knobs import SearchedKnob, searched_knobs
 from assay.study.tuning.optimiser import suggest

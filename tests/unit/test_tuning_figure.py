@@ -138,7 +138,7 @@ def test_its_article_has_charts_and_a_table_first(tmp_path: Path) -> None:
 
 
 def test_the_interval_is_the_one_of_the_ratios(tmp_path: Path) -> None:
-    from assay.analysis.anytime import anytime_interval
+    from assay.analysis.stats.anytime import anytime_interval
 
     told = shown(tune(tmp_path, 0.5, jitter=0.02))
     logs = [math.log(0.5 * (1 + 0.02 * (-1) ** number)) for number in range(1, 5)]

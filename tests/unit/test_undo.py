@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.study.changes import undo
-from assay.study.changes.undo import Journal, Step, loops_of, put_back
+from assay.running.changes import undo
+from assay.running.changes.undo import Journal, Step, loops_of, put_back
 
 
 @pytest.fixture

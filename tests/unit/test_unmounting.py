@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from assay.study.changes import undo
+from assay.running.changes import undo
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from assay.analysis.variance import chance_of_alike, incomplete_beta, told_share
+from assay.analysis.stats.variance import chance_of_alike, incomplete_beta, told_share
 
 TRIALS, LEVEL = 3_000, 0.05
 # Of so many trials the share that is called different by chance is within this of the level.

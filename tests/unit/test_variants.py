@@ -18,7 +18,7 @@ from assay.record.studies import (
     read_study_file,
     write_study,
 )
-from assay.study.request import RunRequest
+from assay.running.asked.request import RunRequest
 from assay.study.variants import Part, Planned, Study, Variant, interleaved
 
 BASE = RunRequest(

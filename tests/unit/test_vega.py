@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.report import vega
+from assay.report.page import vega
 
 
 @pytest.fixture

@@ -11,9 +11,9 @@ import pytest
 from assay import engines
 from assay.analysis.figures.contract import Asked, Column, Figure, StudyRun
 from assay.analysis.figures.discovery import make
-from assay.analysis.figures.versus_tables import is_remarkable, plan_rows
-from assay.analysis.plan_compare import Change, Comparison
-from assay.analysis.statement_work import statement_work
+from assay.analysis.figures.versus.versus_tables import is_remarkable, plan_rows
+from assay.analysis.plans.difference import Change, Comparison
+from assay.analysis.profile.statement_work import statement_work
 from assay.analysis.versus.account import account_of
 from assay.analysis.versus.causes import NOTHING, PLAN, PLANNING, Parts, amounts
 from assay.analysis.versus.evidence import Evidence, evidence_of, settings_that_differ
@@ -25,7 +25,7 @@ from assay.analysis.work.rules import STEPS, parse_rules
 from assay.model.errors import UsageError
 from assay.record.reader import Run
 from assay.report.study.versus_charts import TOTAL, versus_rows
-from assay.report.terminal_versus import versus_lines
+from assay.report.terminal.versus import versus_lines
 from tests.plans import made, made_plan
 from tests.sides import OPERATION, Doing, Side
 

@@ -11,14 +11,14 @@ from typing import Any
 import polars as pl
 import pytest
 
-from assay.analysis.plan_work import (
+from assay.analysis.plans.recorded import shares
+from assay.analysis.plans.work import (
     in_proportion,
     mixed_work,
     plan_work,
     work_by_operation,
     work_of,
 )
-from assay.analysis.plans import shares
 from assay.analysis.work.rules import UNCLASSIFIED, WORDS
 from assay.engines.virtuoso.explaining import VirtuosoPlans, asked
 from assay.engines.virtuoso.plan_text import words

@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 
 import pytest
 
-from assay.analysis.causes import PARTS, UNCOVERED
-from assay.analysis.placing import ALL_TOGETHER
-from assay.analysis.waiting import wall_split
-from assay.analysis.where import Doubt, where_time_went
+from assay.analysis.profile.placing import ALL_TOGETHER
+from assay.analysis.time.causes import PARTS, UNCOVERED
+from assay.analysis.time.waiting import wall_split
+from assay.analysis.time.where import Doubt, where_time_went
 from assay.engines.discovery import find_engine
 from assay.record.reader import Run
 from tests import looks

@@ -21,7 +21,7 @@ from assay.cli.main import run_command
 from assay.cli.whatif import _in_order
 from assay.record.reader import Run
 from assay.report.document import document
-from assay.report.terminal_what_if import predicted_lines
+from assay.report.terminal.what_if import predicted_lines
 from tests.loads import an_operation, closed, write_load
 from tests.records import MS, OPERATIONS, write_run
 from tests.sampled import as_sampled

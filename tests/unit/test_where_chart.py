@@ -8,12 +8,11 @@ from typing import Any
 
 import pytest
 
-from assay.analysis.causes import CAUSES, PARTS
+from assay.analysis.time.causes import CAUSES, PARTS
 from assay.record.reader import Run
-from assay.report.charts import Charts, save
-from assay.report.document import document
-from assay.report.palette import CAUSE_COLOURS, LARGEST_WORK_COLOURS, OTHER_WORK_COLOUR
-from assay.report.where_chart import (
+from assay.report.charts.palette import CAUSE_COLOURS, LARGEST_WORK_COLOURS, OTHER_WORK_COLOUR
+from assay.report.charts.run import Charts, save
+from assay.report.charts.where import (
     ALWAYS,
     BY_MODE,
     BY_WORK,
@@ -26,6 +25,7 @@ from assay.report.where_chart import (
     why_empty,
     works_of,
 )
+from assay.report.document import document
 from tests.explained import with_causes
 from tests.loads import an_operation, open_load, write_load
 from tests.records import MS, OPERATIONS, write_run

@@ -6,36 +6,36 @@ import logging
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from assay.analysis.accounts import Accounts, accounts
-from assay.analysis.activity import activity_told
-from assay.analysis.causes import PARTS
+from assay.analysis.cluster.fleet import measured_share
 from assay.analysis.cluster.told import Cluster, cluster_of
-from assay.analysis.counted_parts import tables_apart
-from assay.analysis.engine_counters import engine_counters
+from assay.analysis.counters.activity import activity_told
+from assay.analysis.counters.engine_counters import engine_counters
+from assay.analysis.counters.index_work import index_work_told
+from assay.analysis.counters.parts import tables_apart
 from assay.analysis.findings.discovery import judged_findings
 from assay.analysis.findings.reading import read_case
-from assay.analysis.fleet import measured_share
-from assay.analysis.index_work import index_work_told
-from assay.analysis.load import summarise_load
-from assay.analysis.load_metrics import load_metrics, no_load_metrics
-from assay.analysis.memory import Peak, memory_peaks
-from assay.analysis.mixes import Mixes, mixes_of
+from assay.analysis.host.accounts import Accounts, accounts
+from assay.analysis.host.memory import Peak, memory_peaks
+from assay.analysis.load.metrics import load_metrics, no_load_metrics
+from assay.analysis.load.mixes import Mixes, mixes_of
+from assay.analysis.load.sequences import Sequence, sequence_of
+from assay.analysis.load.stalls import Stalls, stalls
+from assay.analysis.load.summary import summarise_load
+from assay.analysis.load.transactions import Transactions, transactions
+from assay.analysis.load.wasted_work import Work, work_of
 from assay.analysis.operations import operation_table, total_and_mean, window_ns
-from assay.analysis.sequences import Sequence, sequence_of
-from assay.analysis.sessions import sessions
-from assay.analysis.stalls import Stalls, stalls
-from assay.analysis.statement_times import OperationStatements, statement_times
-from assay.analysis.transactions import Transactions, transactions
-from assay.analysis.wasted_work import Work, work_of
-from assay.analysis.where import Where, where_time_went
+from assay.analysis.server.sessions import sessions
+from assay.analysis.time.causes import PARTS
+from assay.analysis.time.statement_times import OperationStatements, statement_times
+from assay.analysis.time.where import Where, where_time_went
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import polars as pl
 
-    from assay.analysis.latency import Distribution
-    from assay.analysis.load import LoadSummary, OperationLoad
+    from assay.analysis.load.latency import Distribution
+    from assay.analysis.load.summary import LoadSummary, OperationLoad
     from assay.analysis.time.tree import TimeNode
     from assay.model.finding import Finding
     from assay.record.reader import Run

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from assay.analysis.compared import Compared
+from assay.analysis.answers.compared import Compared
+from assay.analysis.answers.states import Refresh, distinct, executions
 from assay.analysis.operations import plain
-from assay.analysis.states import Refresh, distinct, executions
 from assay.model.verdict import CheckResult, Verdict
 
 if TYPE_CHECKING:

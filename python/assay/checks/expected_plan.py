@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.analysis.plans import captured
+from assay.analysis.plans.recorded import captured
 from assay.model.verdict import CheckResult, Verdict
 
 if TYPE_CHECKING:

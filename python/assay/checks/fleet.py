@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from assay.analysis.fleet import clock_uncertainty_s, hosts_of, lost_hosts
+from assay.analysis.cluster.fleet import clock_uncertainty_s, hosts_of, lost_hosts
 from assay.checks.thresholds import CLOCK_UNCERTAINTY_S_MAX
 from assay.model.units import seconds_text
 from assay.model.verdict import CheckResult, Verdict

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from assay.analysis.limits import limits_used, use_words
+from assay.analysis.host.limits import limits_used, use_words
 from assay.checks.thresholds import LIMIT_EXCESS_SHARE_MAX
 from assay.model.limit import amount_text
 from assay.model.verdict import CheckResult, Verdict
@@ -12,7 +12,7 @@ from assay.model.verdict import CheckResult, Verdict
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.analysis.limits import LimitsUsed, LimitUse
+    from assay.analysis.host.limits import LimitsUsed, LimitUse
     from assay.record.reader import Run
 
 NAME = "limits"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.analysis.profile import read_profile
-from assay.analysis.profile_shares import shares
+from assay.analysis.profile.samples import read_profile
+from assay.analysis.profile.shares import shares
 from assay.analysis.summary import probe_core_shares
 from assay.checks.thresholds import (
     PROFILE_CORE_SHARE_MAX,
@@ -16,8 +16,8 @@ from assay.model.units import percent_text
 from assay.model.verdict import CheckResult, Verdict
 
 if TYPE_CHECKING:
-    from assay.analysis.profile import Sampling
-    from assay.analysis.profile_shares import Shares
+    from assay.analysis.profile.samples import Sampling
+    from assay.analysis.profile.shares import Shares
     from assay.record.reader import Run
 
 NAME = "profile_agrees"

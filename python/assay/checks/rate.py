@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.analysis.load import LATE_START_S, OPEN, load_of, open_schedule
+from assay.analysis.load.summary import LATE_START_S, OPEN, load_of, open_schedule
 from assay.checks.thresholds import (
     BACKLOG_SECONDS_MAX,
     BACKLOG_TREND_CHANCE_MAX,
@@ -14,8 +14,8 @@ from assay.model.units import percent_text, rate_text
 from assay.model.verdict import CheckResult, Verdict
 
 if TYPE_CHECKING:
-    from assay.analysis.backlog import Schedule
-    from assay.analysis.load import Load
+    from assay.analysis.load.backlog import Schedule
+    from assay.analysis.load.summary import Load
     from assay.record.reader import Run
 
 NAME = "rate_held"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.analysis.recovery import looks
+from assay.analysis.answers.recovery import looks
 from assay.model.units import seconds_text
 from assay.model.verdict import CheckResult, Verdict
 
 if TYPE_CHECKING:
-    from assay.analysis.recovery import Look
+    from assay.analysis.answers.recovery import Look
     from assay.record.reader import Run
 
 NAME = "recovery"

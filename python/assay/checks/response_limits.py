@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.analysis.load import summarise_load
+from assay.analysis.load.summary import summarise_load
 from assay.model.units import seconds_text
 from assay.model.verdict import CheckResult, Verdict
 

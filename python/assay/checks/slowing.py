@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from assay.analysis.host.slowing import slowing
 from assay.analysis.operations import window_ns
-from assay.analysis.slowing import slowing
 from assay.analysis.summary import window_accounts
 from assay.checks.thresholds import (
     SLOWED_AHEAD_SHARE_MAX,
@@ -18,7 +18,7 @@ from assay.model.verdict import CheckResult, Verdict
 from assay.record.layout import ENGINE_ACCOUNTS
 
 if TYPE_CHECKING:
-    from assay.analysis.slowing import Slowing
+    from assay.analysis.host.slowing import Slowing
     from assay.record.reader import Run
 
 NAME = "slowing"

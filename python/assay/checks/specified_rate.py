@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.analysis.load import summarise_load
-from assay.analysis.transactions import transactions
+from assay.analysis.load.summary import summarise_load
+from assay.analysis.load.transactions import transactions
 from assay.checks.thresholds import RATE_ERRORS_MAX
 from assay.model.verdict import CheckResult, Verdict
 
 if TYPE_CHECKING:
-    from assay.analysis.transactions import Rate
+    from assay.analysis.load.transactions import Rate
     from assay.record.reader import Run
 
 NAME = "specified_rate"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.analysis.state import LOADED, StartingState, starting_state
+from assay.analysis.host.state import LOADED, StartingState, starting_state
 from assay.checks.thresholds import (
     COLD_RESIDENT_SHARE_MAX,
     PROGRAMS_READ_BYTES_MAX,

@@ -61,8 +61,8 @@ def agent(
       assay run tpcc --dsn ... --clients 64 --fleet tls://driver-1:8786 --fleet-tls certs
                      --engine-host db
     """
-    from assay.study.fleet.agent import serve
-    from assay.study.fleet.asked import check_network, parse_meeting, security, tls_directory
+    from assay.running.fleet.agent import serve
+    from assay.running.fleet.asked import check_network, parse_meeting, security, tls_directory
 
     meeting = parse_meeting(address, "agent")
     told = None if tls is None else str(tls)

@@ -34,8 +34,8 @@ def show(
     from assay.record.layout import KIND_CEILING
     from assay.report.build import build
     from assay.report.ceiling.terminal import ceiling_lines
-    from assay.report.terminal import render
-    from assay.study.places import runs_dir
+    from assay.report.terminal.summary import render
+    from assay.running.host.places import runs_dir
 
     found, is_study = _meant(which, runs_dir(runs))
     if is_study:
@@ -65,7 +65,7 @@ def report(which: WhichRun = "latest", *, runs: RunsDir = None, as_json: AsJson 
     from assay.model.errors import RunFailedError
     from assay.report.build import build
     from assay.report.study.build import build_study
-    from assay.study.places import runs_dir
+    from assay.running.host.places import runs_dir
 
     found, is_study = _meant(which, runs_dir(runs))
     document = build_study(found) if is_study else build(found)
@@ -98,7 +98,7 @@ def _meant(which: str, place: Path) -> tuple[Path, bool]:
 def _show_study(directory: Path, *, whole: bool, as_json: bool) -> None:
     from assay.report.study.build import build_study
     from assay.report.study.terminal import article_lines
-    from assay.report.terminal import width_of
+    from assay.report.terminal.summary import width_of
 
     document = build_study(directory)
     if as_json:
@@ -143,7 +143,7 @@ def export(
     """
     from assay.record.reader import Run, find_run
     from assay.report.exports import export as write
-    from assay.study.places import runs_dir
+    from assay.running.host.places import runs_dir
 
     found = Run(find_run(which, runs_dir(runs)))
     written = write(found, to, out, operation)
@@ -166,8 +166,8 @@ def runs(*, runs: RunsDir = None, as_json: AsJson = False) -> None:
     from assay.record.reader import list_runs
     from assay.report.build import stored
     from assay.report.ceiling.terminal import ceiling_line
-    from assay.report.terminal import run_line
-    from assay.study.places import runs_dir
+    from assay.report.terminal.summary import run_line
+    from assay.running.host.places import runs_dir
 
     listed = [(path, stored(path)) for path in list_runs(runs_dir(runs))]
     if as_json:

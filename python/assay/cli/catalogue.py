@@ -105,8 +105,8 @@ def install_engine(
     from assay.cli.progress import Progress
     from assay.engines.contract import Wanted
     from assay.engines.discovery import find_engine
-    from assay.study.places import engines_dir
-    from assay.study.telling import telling
+    from assay.running.host.places import engines_dir
+    from assay.running.telling import telling
 
     asked, _, wanted = name.partition("@")
     folder = find_engine(asked)

@@ -116,7 +116,7 @@ def _parts(text: str) -> tuple[str, ...]:
 
 def _directory(asked: Path | None) -> Path:
     """The directory asked for; else the one of engines' data, which is made if it is not there."""
-    from assay.study.places import instances_dir
+    from assay.running.host.places import instances_dir
 
     if asked is not None:
         return asked

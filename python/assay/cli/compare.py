@@ -103,7 +103,7 @@ def compare(
     """
     from assay.cli.several import carried_out, end, shown
     from assay.record.places import runs_dir
-    from assay.report.terminal_versus import versus_lines
+    from assay.report.terminal.versus import versus_lines
     from assay.study.comparing import Comparison, check_durability, comparison_study
     from assay.study.declared.expanding import Wanted, expanded
     from assay.study.several import Terms

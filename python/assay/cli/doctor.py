@@ -10,7 +10,7 @@ from assay.cli.options import AsJson
 from assay.cli.output import complain, say, say_json
 
 if TYPE_CHECKING:
-    from assay.study.changes.left import Left
+    from assay.running.changes.left import Left
 
 
 def doctor(
@@ -35,8 +35,8 @@ def doctor(
     """
     from dataclasses import asdict
 
-    from assay.study.abilities import examine
-    from assay.study.places import cache_dir, runs_dir
+    from assay.running.host.abilities import examine
+    from assay.running.host.places import cache_dir, runs_dir
 
     if restore:
         _restore(as_json=as_json)
@@ -56,8 +56,8 @@ def _restore(*, as_json: bool) -> None:
     """Puts back what dead runs left; exit code 2 where something could not be."""
     from dataclasses import asdict
 
-    from assay.study.changes.left import restore_left
-    from assay.study.places import instances_dir
+    from assay.running.changes.left import restore_left
+    from assay.running.host.places import instances_dir
 
     found = restore_left(instances_dir())
     if as_json:

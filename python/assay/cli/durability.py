@@ -105,9 +105,9 @@ def durability(
     """
     from assay.cli.several import end, shown
     from assay.record.places import runs_dir
+    from assay.running.asked.options import RunOptions, request_of
+    from assay.running.asked.request import parse_settings
     from assay.study.durability import Crashes, durability_study, parse_between
-    from assay.study.options import RunOptions, request_of
-    from assay.study.request import parse_settings
 
     options = {
         "workload": workload,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from assay.analysis.durability import level_of, unequal
+from assay.analysis.answers.durability import level_of, unequal
 from assay.cli.explain_plans import differences, say_differences
 from assay.cli.options import AsJson, RunsDir, WhichRun
 from assay.cli.output import complain, console, say, say_json
@@ -16,7 +16,7 @@ from assay.model.errors import UsageError, suggestion
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from assay.analysis.profile import Profile
+    from assay.analysis.profile.samples import Profile
     from assay.analysis.work.rules import Rules
     from assay.record.reader import Run
 
@@ -160,8 +160,8 @@ def _profile(
     Raises:
         UsageError: If they are needed, or the operation is not known.
     """
-    from assay.analysis.profile import read_profile
-    from assay.report.method import no_profile
+    from assay.analysis.profile.samples import read_profile
+    from assay.report.words.method import no_profile
 
     profile = read_profile(run, rules)
     if profile is not None:
@@ -182,7 +182,7 @@ def _sampled(run: Run, rules: Rules | None, operation: str | None) -> Profile:
 
 def _planned(run: Run, operation: str) -> None:
     """Raises `UsageError` for an operation of a run that has plans of others only."""
-    from assay.report.plan_section import captured_of
+    from assay.report.sections.plans import captured_of
 
     names = list(captured_of(run).plans)
     if names and operation not in names:
@@ -210,13 +210,13 @@ def _operation(
     run: Run, rules: Rules | None, operation: str, shown: dict[str, bool], *, as_json: bool
 ) -> None:
     """All that is known of one operation; its CPU samples only where there are some."""
-    from assay.analysis.profile import read_profile
+    from assay.analysis.profile.samples import read_profile
     from assay.report.document import document
-    from assay.report.method import no_profile
-    from assay.report.operation_section import operation_of
-    from assay.report.profile_section import SYMBOLS_MAX, section
-    from assay.report.terminal import width_of
-    from assay.report.terminal_operation import operation_lines
+    from assay.report.sections.operation import operation_of
+    from assay.report.sections.profile import SYMBOLS_MAX, section
+    from assay.report.terminal.operation import operation_lines
+    from assay.report.terminal.summary import width_of
+    from assay.report.words.method import no_profile
 
     profile, told = read_profile(run, rules), document(run, run.dir)
     names = [one["name"] for one in told["operations"]]
@@ -245,10 +245,10 @@ def _not_told_apart(profile: Profile) -> str | None:
 def _whole(run: Run, rules: Rules | None, shown: dict[str, bool], *, as_json: bool) -> None:
     """All that is known of a run; its CPU samples only where there are some."""
     from assay.report.document import document
-    from assay.report.method import no_profile
-    from assay.report.profile_section import SYMBOLS_MAX, section
-    from assay.report.terminal import width_of
-    from assay.report.terminal_run import run_lines
+    from assay.report.sections.profile import SYMBOLS_MAX, section
+    from assay.report.terminal.run import run_lines
+    from assay.report.terminal.summary import width_of
+    from assay.report.words.method import no_profile
 
     needed = shown["open_families"] or rules is not None
     profile, told = _profile(run, rules, None, is_needed=needed), document(run, run.dir)
@@ -262,9 +262,9 @@ def _whole(run: Run, rules: Rules | None, shown: dict[str, bool], *, as_json: bo
 
 
 def _article(run: Run, profile: Profile, operation: str | None, shown: dict[str, bool]) -> None:
-    from assay.report.article import article_lines
-    from assay.report.profile_section import SYMBOLS_MAX, section
-    from assay.report.terminal import title
+    from assay.report.sections.profile import SYMBOLS_MAX, section
+    from assay.report.terminal.article import article_lines
+    from assay.report.terminal.summary import title
 
     most = None if shown["all_symbols"] else SYMBOLS_MAX
     told = section(run, profile, operation, most)
@@ -274,8 +274,8 @@ def _article(run: Run, profile: Profile, operation: str | None, shown: dict[str,
 def _unclassified(
     run: Run, profile: Profile, operation: str | None, shown: dict[str, bool], *, as_json: bool
 ) -> None:
-    from assay.analysis.profile import unclassified
-    from assay.report.missing_rules import skeleton_lines
+    from assay.analysis.profile.samples import unclassified
+    from assay.report.words.missing_rules import skeleton_lines
 
     missing = unclassified(profile, operation).to_dicts()
     if as_json:
@@ -334,9 +334,9 @@ def _sampled_difference(
     operation: str | None,
     html: Path | None,
 ) -> dict[str, Any]:
-    from assay.analysis.profile_compare import as_long_as
-    from assay.report.difference_page import write_page
-    from assay.report.difference_section import difference
+    from assay.analysis.profile.difference import as_long_as
+    from assay.report.page.difference import write_page
+    from assay.report.sections.difference import difference
 
     if _scale(ours[0]) != _scale(theirs[0]):
         theirs = (theirs[0], as_long_as(theirs[1], ours[1], operation))
@@ -349,8 +349,8 @@ def _sampled_difference(
 def _difference_lines(
     ours: Run, theirs: Run, samples: dict[str, Any] | None, *, all_symbols: bool
 ) -> Iterable[str]:
-    from assay.report.terminal import width_of
-    from assay.report.terminal_difference import compared_lines, uncompared_lines
+    from assay.report.terminal.difference import compared_lines, uncompared_lines
+    from assay.report.terminal.summary import width_of
 
     width = width_of(console(stderr=False))
     titles = (_told(ours), _told(theirs))

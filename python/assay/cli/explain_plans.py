@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def differences(ours: Run, theirs: Run, operation: str | None) -> list[dict[str, Any]]:
     """What changed in the plans of both runs, with the time of the operations in each."""
-    from assay.report.plan_difference import plan_differences
+    from assay.report.sections.plan_difference import plan_differences
 
     return plan_differences(ours, theirs, (_seconds(ours), _seconds(theirs)), operation)
 
@@ -23,8 +23,8 @@ def say_differences(
     ours: Run, theirs: Run, told: list[dict[str, Any]], operation: str | None
 ) -> None:
     """Prints what changed in the plans, or why they cannot be compared."""
-    from assay.report.plan_section import captured_of
-    from assay.report.terminal_plans import changed_lines, difference_lines
+    from assay.report.sections.plans import captured_of
+    from assay.report.terminal.plans import changed_lines, difference_lines
 
     say("")
     without = [run for run in (ours, theirs) if not captured_of(run).plans]
@@ -47,13 +47,13 @@ def _seconds(run: Run) -> dict[str, float]:
 
 
 def _width() -> int:
-    from assay.report.terminal import width_of
+    from assay.report.terminal.summary import width_of
 
     return width_of(console(stderr=False))
 
 
 def _say_wrapped(words: str) -> None:
-    from assay.report.wrapping import indented
+    from assay.report.words.wrapping import indented
 
     _say_all(indented(words, "", _width()))
 

@@ -62,8 +62,8 @@ def generate(
     """
     from assay.cli.progress import Progress
     from assay.model.units import bytes_text, rate_text
-    from assay.study.data_files import Wanted, write_files
-    from assay.study.telling import telling
+    from assay.running.data.data_files import Wanted, write_files
+    from assay.running.telling import telling
     from assay.workloads.discovery import find_workload
 
     check_scale_name(context.meta[SCALE], workload)

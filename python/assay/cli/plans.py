@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from assay.record.reader import Run
-    from assay.study.options import RunOptions
+    from assay.running.asked.options import RunOptions
     from assay.study.regret import Search, Terms
     from assay.study.several import Begun
     from assay.study.variants import Study
@@ -82,9 +82,9 @@ def plans(
     """
     from assay.record.places import runs_dir
     from assay.report.study.build import build_study
-    from assay.study.options import RunOptions
+    from assay.running.asked.options import RunOptions
+    from assay.running.asked.request import parse_settings
     from assay.study.regret import Terms
-    from assay.study.request import parse_settings
 
     if cut_off <= 1:
         raise UsageError(f"--cut-off {cut_off:g}: above 1, or the chosen plan itself is cut off")
@@ -117,7 +117,7 @@ plans.__doc__ = f"{cleandoc(plans.__doc__ or '')}\n{EXAMPLES}"
 
 def _show(document: dict[str, Any]) -> None:
     from assay.report.study.terminal import article_lines
-    from assay.report.terminal import width_of
+    from assay.report.terminal.summary import width_of
 
     for line in article_lines(document, width_of(console(stderr=False)), whole=True):
         say(line)
@@ -127,8 +127,8 @@ def _search(options: RunOptions, terms: Terms) -> tuple[Search, dict[str, Any]]:
     """What is searched, and by which facts the same search is known again."""
     from dataclasses import asdict
 
-    from assay.study.asking import considered
-    from assay.study.options import request_of
+    from assay.running.asked.asking import considered
+    from assay.running.asked.options import request_of
     from assay.study.regret import Search, Ways
 
     base = request_of(options, [])

@@ -413,9 +413,9 @@ def run(
     """Runs a workload on an engine, checks and explains it, and writes a report."""
     from assay.cli.progress import Progress
     from assay.record.places import runs_dir
-    from assay.study.execute import execute
-    from assay.study.options import RunOptions, request_of
-    from assay.study.request import parse_settings
+    from assay.running.asked.options import RunOptions, request_of
+    from assay.running.asked.request import parse_settings
+    from assay.running.execute import execute
 
     options = RunOptions(
         workload=workload,
@@ -477,7 +477,7 @@ def run(
     )
     check_scale_name(context.meta[SCALE], workload)
     request = request_of(options, given(context))
-    from assay.report.terminal import render
+    from assay.report.terminal.summary import render
 
     shown = console()
     document = executed(

@@ -58,7 +58,7 @@ def run_keys(context: typer.Context, told: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         UsageError: For a setting that is not NAME=VALUE.
     """
-    from assay.study.options import RunOptions
+    from assay.running.asked.options import RunOptions
 
     fields = RunOptions.model_fields
     told_of = said(context, told)
@@ -73,7 +73,7 @@ def said(context: typer.Context, names: Collection[str]) -> list[str]:
 
 def _value(name: str, value: Any) -> Any:  # noqa: ANN401 - of whatever option it is
     """A value of the command line as a study's file has it."""
-    from assay.study.request import parse_settings
+    from assay.running.asked.request import parse_settings
 
     options = {"settings": "--set", "limit": "--limit", "slow": "--slow"}
     if name in options:

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from assay.cli.study_progress import StudyProgress
+    from assay.running.telling import Teller
     from assay.study.declared.expanding import Expanded
     from assay.study.declared.reading import DeclaredStudy
     from assay.study.preparing import Prepared
     from assay.study.several import Outcome, RunOne, Terms
-    from assay.study.telling import Teller
     from assay.study.variants import StudyRequest
 
     Lines = Callable[..., Iterable[str]]
@@ -110,7 +110,7 @@ def shown(
     """
     from assay.report.study.build import build_study
     from assay.report.study.terminal import article_lines
-    from assay.report.terminal import width_of
+    from assay.report.terminal.summary import width_of
 
     document = build_study(directory)
     if as_json:

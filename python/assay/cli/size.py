@@ -63,13 +63,13 @@ def size(
     """
     from dataclasses import asdict
 
+    from assay.analysis.figures.cluster.sizing import figure
     from assay.analysis.figures.contract import Asked, StudyRun
-    from assay.analysis.figures.sizing import figure
     from assay.cli.output import console, say, say_json
     from assay.record.places import runs_dir
     from assay.record.reader import find_workload_run
     from assay.report.study.terminal import figure_lines
-    from assay.report.terminal import width_of
+    from assay.report.terminal.summary import width_of
 
     place = runs_dir(runs)
     found = [find_workload_run(one, place) for one in which or ["latest"]]
@@ -99,7 +99,7 @@ def size(
 
 def _check(runs: Sequence[Run]) -> None:
     """Refuses runs that do not belong together, or do not tell what they took."""
-    from assay.analysis.sizing_runs import measured_of
+    from assay.analysis.size.runs import measured_of
     from assay.model.errors import UsageError
 
     try:

@@ -121,8 +121,8 @@ def sweep(
     from assay.cli.several import carried_out, end, shown
     from assay.model.language import SQL
     from assay.record.places import runs_dir
+    from assay.running.asked.options import ENGINE_DEFAULTS
     from assay.study.declared.expanding import Wanted, expanded
-    from assay.study.options import ENGINE_DEFAULTS
     from assay.study.several import Terms
     from assay.study.sweeping import Sweep, numbers_of_clients, scales_told, sweep_study, turned
 

@@ -88,9 +88,9 @@ def try_(
 
 
 def _history(place: Path, *, as_json: bool) -> None:
-    from assay.analysis.calibration import calibrate
+    from assay.analysis.try_.calibration import calibrate
     from assay.record.predictions import read_predictions
-    from assay.report.terminal_trial import calibration_lines
+    from assay.report.terminal.trial import calibration_lines
 
     told = calibrate(read_predictions(place)).facts()
     if as_json:
@@ -101,8 +101,8 @@ def _history(place: Path, *, as_json: bool) -> None:
 
 
 def _show(document: dict[str, Any]) -> None:
-    from assay.report.terminal import width_of
-    from assay.report.terminal_trial import trial_lines
+    from assay.report.terminal.summary import width_of
+    from assay.report.terminal.trial import trial_lines
 
     shown = console(stderr=False)
     for line in trial_lines(document, width_of(shown)):
@@ -118,11 +118,11 @@ def tried(
         AssayError: If the advice cannot be carried out, or what ended the study early.
         KeyboardInterrupt: On Ctrl-C; the runs so far are kept, as is told.
     """
-    from assay.analysis.calibration import calibrate
+    from assay.analysis.try_.calibration import calibrate
     from assay.record.predictions import append_prediction, read_predictions
     from assay.record.studies import STUDIES_DIR
     from assay.record.writer import new_run_id
-    from assay.report.trial import prediction, trial_document
+    from assay.report.sections.trial import prediction, trial_document
     from assay.study.several import unfinished
     from assay.study.trying import trial_study
 

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from assay.analysis.tuning import Trial
+    from assay.analysis.tune.search import Trial
     from assay.cli.study_progress import StudyProgress
     from assay.record.studies import StudyRecord
-    from assay.study.asking import Asked
+    from assay.running.asked.asking import Asked
     from assay.study.preparing import Prepared
     from assay.study.tuning.planning import Left, Tune
     from assay.study.variants import Part
@@ -105,11 +105,11 @@ def tune(
     that interval excludes the default, or with the budget; inside the noise nothing is recommended.
     Each run is an ordinary one; after an end before time the same command goes on.
     """
-    from assay.analysis.tuning import hold_outs
+    from assay.analysis.tune.search import hold_outs
     from assay.cli.several import shown
     from assay.record.places import runs_dir
-    from assay.study.asking import considered
-    from assay.study.options import RunOptions, request_of
+    from assay.running.asked.asking import considered
+    from assay.running.asked.options import RunOptions, request_of
     from assay.study.tuning.knobs import searched_knobs
     from assay.study.tuning.planning import Tune
 
@@ -214,7 +214,7 @@ class _Tuning:
 
     def trials(self) -> list[Trial]:
         """All runs so far, those that failed without a record among them."""
-        from assay.analysis.tuning import Trial, setting_words
+        from assay.analysis.tune.search import Trial, setting_words
 
         if not (record := self._record()):
             return []
@@ -235,7 +235,7 @@ class _Tuning:
     def _complete(self, record: StudyRecord) -> list[Trial]:
         """The runs that ended well, in the order of parts; each record is read once."""
         from assay.analysis.figures.contract import StudyRun
-        from assay.analysis.tuning import metric_of, trial_of
+        from assay.analysis.tune.search import metric_of, trial_of
         from assay.record.reader import Run
         from assay.report.study.reading import checks_of
 

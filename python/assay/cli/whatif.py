@@ -163,7 +163,7 @@ def _measured(run: Run) -> Measured:
     from assay.analysis.summary import summarise
     from assay.analysis.whatif.prediction import check_whole
     from assay.checks.judge import judge
-    from assay.report.what_if_section import judged_of
+    from assay.report.sections.what_if import judged_of
 
     made = judged_of(run, summarise(run), judge(run))
     check_whole(made)
@@ -187,8 +187,8 @@ def _predicted(
     as_json: bool,
 ) -> None:
     from assay.analysis.whatif import predict
-    from assay.report.terminal import width_of
-    from assay.report.terminal_what_if import predicted_lines
+    from assay.report.terminal.summary import width_of
+    from assay.report.terminal.what_if import predicted_lines
 
     told = predict(measured, changes).facts()
     if as_json:
@@ -200,9 +200,9 @@ def _predicted(
 
 
 def _weighed(run: Run, measured: Measured, *, all_operations: bool, as_json: bool) -> None:
-    from assay.report.terminal import width_of
-    from assay.report.terminal_what_if import weighed_lines
-    from assay.report.what_if_section import what_if
+    from assay.report.sections.what_if import what_if
+    from assay.report.terminal.summary import width_of
+    from assay.report.terminal.what_if import weighed_lines
 
     told = what_if(measured)
     if as_json:

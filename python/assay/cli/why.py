@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from assay.record.reader import Run
-    from assay.study.request import RunRequest
+    from assay.running.asked.request import RunRequest
     from assay.study.variants import Study
     from assay.study.why import Depth
 
@@ -119,8 +119,8 @@ def why(
     time, the same command goes on where it was.
     """
     from assay.record.places import runs_dir
-    from assay.study.options import RunOptions, request_of
-    from assay.study.request import parse_settings
+    from assay.running.asked.options import RunOptions, request_of
+    from assay.running.asked.request import parse_settings
 
     options = RunOptions.model_validate(
         {
@@ -149,10 +149,10 @@ why.__doc__ = f"{cleandoc(why.__doc__ or '')}\n{EXAMPLES}"
 
 def _show(directory: Path, *, whole: bool, as_json: bool) -> None:
     from assay.record.studies import read_study
+    from assay.report.sections.why import why_document
     from assay.report.study.build import build_study
-    from assay.report.terminal import width_of
-    from assay.report.terminal_bound import why_lines
-    from assay.report.why import why_document
+    from assay.report.terminal.bound import why_lines
+    from assay.report.terminal.summary import width_of
 
     article = build_study(directory)
     document = why_document(read_study(directory), article["report"])
@@ -226,7 +226,7 @@ def _pilot(base: RunRequest, place: Path) -> Run:
     """The run as it is, once: what it takes of each resource decides what is made scarce."""
     from assay.cli.progress import Progress
     from assay.record.reader import Run
-    from assay.study.execute import execute
+    from assay.running.execute import execute
 
     progress = Progress(console())
     try:

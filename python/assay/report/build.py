@@ -40,7 +40,7 @@ def build(run_dir: Path) -> dict[str, Any]:
         RecordUnreadableError: If there is no run in `run_dir`.
     """
     from assay.report.ceiling.build import build_ceiling
-    from assay.report.html import page
+    from assay.report.page.run import page
 
     run = Run(run_dir)
     if run.kind == KIND_CEILING:

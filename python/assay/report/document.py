@@ -12,30 +12,30 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import assay
-from assay.analysis.durability import level_of
-from assay.analysis.fleet import clock_uncertainty_s, hosts_of, lost_hosts
-from assay.analysis.load import load_of, measured_phase
-from assay.analysis.load_metrics import no_load_metrics
+from assay.analysis.answers.durability import level_of
+from assay.analysis.cluster.fleet import clock_uncertainty_s, hosts_of, lost_hosts
+from assay.analysis.load.metrics import no_load_metrics
+from assay.analysis.load.summary import load_of, measured_phase
 from assay.analysis.summary import Summary, summarise
 from assay.checks.judge import judge
 from assay.model.errors import RecordUnreadableError
 from assay.model.verdict import CheckResult, worst
 from assay.record.layout import PHASE_WARMUP
-from assay.report.changes_section import changes_section
-from assay.report.failure import status_reason
-from assay.report.plan_section import capture_section, plan_work_section, plans_section
-from assay.report.profile_section import profile_of, section
-from assay.report.state_section import state_section
-from assay.report.storage_section import storage_section
-from assay.report.test_section import section_of_test
-from assay.report.time_section import time_section
-from assay.report.what_if_section import judged_of, what_if
+from assay.report.sections.changes import changes_section
+from assay.report.sections.failure import status_reason
+from assay.report.sections.plans import capture_section, plan_work_section, plans_section
+from assay.report.sections.profile import profile_of, section
+from assay.report.sections.specified import section_of_test
+from assay.report.sections.state import state_section
+from assay.report.sections.storage import storage_section
+from assay.report.sections.time import time_section
+from assay.report.sections.what_if import judged_of, what_if
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from assay.analysis.accounts import Accounts
-    from assay.analysis.load import Pace
+    from assay.analysis.host.accounts import Accounts
+    from assay.analysis.load.summary import Pace
     from assay.record.reader import Run
 
 log = logging.getLogger(__name__)

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from assay.analysis.load import per_second
+from assay.analysis.load.summary import per_second
 from assay.model.errors import RecordUnreadableError, UsageError, suggestion
 from assay.record.layout import KIND_CEILING, RAW_DIR
-from assay.report import counter_charts
 from assay.report.ceiling.document import ceiling_document
 from assay.report.ceiling.exports import ceiling_tables
-from assay.report.charts import flat_operation
+from assay.report.charts import counters as counter_charts
+from assay.report.charts.run import flat_operation
 from assay.report.document import REPORT_FILE, document
 from assay.report.profile_exports.formats import FORMATS as PROFILE_FORMATS
 from assay.report.profile_exports.formats import export_profile

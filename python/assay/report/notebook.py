@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from assay.record.places import runs_dir
 from assay.record.reader import find_workload_run
-from assay.report.charts import Charts
+from assay.report.charts.run import Charts
 from assay.report.document import document
-from assay.report.html import read_load, read_timeline
+from assay.report.page.run import read_load, read_timeline
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from assay.engines.advice import Doing
     from assay.engines.discovery import EngineFolder
     from assay.model.finding import Advice
-    from assay.study.request import RunRequest
+    from assay.running.asked.request import RunRequest
 
 # Advice about the state of a run says how long it has to be played before it is measured.
 WARMUP = "warmup_s"

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from assay.model.errors import UsageError
+from assay.running.asked.options import option_names
 from assay.study.declared.facts import SETTING, StudyFacts
 from assay.study.declared.levels import TABLES
 from assay.study.declared.reading import DeclaredStudy, contradictions, listed, wrong_keys
-from assay.study.options import option_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

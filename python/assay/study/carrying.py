@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from assay.running.execute import execute
 from assay.study.ceiling.measuring import measure_ceiling
 from assay.study.ceiling.trials import CeilingRequest
-from assay.study.execute import execute
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from assay.study.telling import Teller
+    from assay.running.telling import Teller
     from assay.study.variants import StudyRequest
 
 

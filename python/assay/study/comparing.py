@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from assay.analysis.durability import unequal
+from assay.analysis.answers.durability import unequal
 from assay.model.errors import UsageError
+from assay.running.asked.request import RunRequest
 from assay.study.asked_study import asked_study, factor_of, varied
 from assay.study.declared.facts import SETTING
 from assay.study.declared.levels import TABLES
-from assay.study.request import RunRequest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

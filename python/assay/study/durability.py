@@ -10,15 +10,15 @@ import random
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from assay.analysis.figures.durability import MOMENT
+from assay.analysis.figures.loads.durability import MOMENT
 from assay.model.errors import UsageError
 from assay.model.units import parse_duration_s
 from assay.record.studies import StudyFigure
-from assay.study.asking import considered
+from assay.running.asked.asking import considered
 from assay.study.variants import Part, Study, Variant
 
 if TYPE_CHECKING:
-    from assay.study.request import RunRequest
+    from assay.running.asked.request import RunRequest
 
 CRASH, DEVICE = "crash", "device"
 # A load goes on for so long after the last moment at which it could be killed.

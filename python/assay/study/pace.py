@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from assay.model.errors import RecordUnreadableError, UsageError
 from assay.record.layout import KIND_CEILING
 from assay.record.reader import Run, list_runs, took_s
+from assay.running.asked.request import RunRequest
 from assay.study.ceiling.trials import CeilingRequest, Machine, trials
-from assay.study.request import RunRequest
 from assay.workloads.discovery import find_workload
 from assay.workloads.generate import QUERIES, table_rows
 

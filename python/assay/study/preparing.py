@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING
 
 from assay.engines.contract import EngineError, Product
 from assay.model.errors import UsageError
-from assay.study.asking import check_settings, considered, obtained
-from assay.study.request import RunRequest
+from assay.running.asked.asking import check_settings, considered, obtained
+from assay.running.asked.request import RunRequest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from assay.study.asking import Asked
+    from assay.running.asked.asking import Asked
+    from assay.running.telling import Teller
     from assay.study.several import RunOne
-    from assay.study.telling import Teller
     from assay.study.variants import PlannedRun, Study, StudyRequest
 
     Source = tuple[str, str | None, str | None, str | None]

@@ -12,9 +12,9 @@ from functools import cached_property
 from itertools import combinations, zip_longest
 from typing import TYPE_CHECKING, Any
 
-from assay.analysis.plan_shape import join_order, shape
-from assay.analysis.plans import read_plans
-from assay.analysis.regret import CHOSEN, NEIGHBOUR, ORDER, SWITCHES, seconds_by_name
+from assay.analysis.plans.recorded import read_plans
+from assay.analysis.plans.regret import CHOSEN, NEIGHBOUR, ORDER, SWITCHES, seconds_by_name
+from assay.analysis.plans.shape import join_order, shape
 from assay.engines.techniques import forced
 from assay.model.errors import UsageError
 from assay.record.studies import StudyFigure
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from assay.record.reader import Run
-    from assay.study.asking import Asked
-    from assay.study.request import RunRequest
+    from assay.running.asked.asking import Asked
+    from assay.running.asked.request import RunRequest
     from assay.workloads.join_orders import JoinBlock, Order
 
 PART_CHOSEN, PART_NEAR, PART_ONCE, PART_ROUNDS = "chosen", "near", "once", "rounds"

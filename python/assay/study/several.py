@@ -24,9 +24,9 @@ from assay.record.layout import (
 from assay.record.reader import Run
 from assay.record.studies import STATUS_PARTIAL, STUDY_FILE, read_study_file, write_study
 from assay.record.toml_text import toml_text
+from assay.running.telling import Teller
 from assay.study.carrying import carried_out
 from assay.study.pace import Pace
-from assay.study.telling import Teller
 from assay.study.variants import Planned
 
 RunOne = Callable[["StudyRequest", "Path", Teller], "Path"]

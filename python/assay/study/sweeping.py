@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from assay.analysis.figures.nodes import WORKERS
+from assay.analysis.figures.cluster.nodes import WORKERS
 from assay.engines.discovery import find_engine
 from assay.engines.knobs import beside_of
 from assay.model.errors import UsageError

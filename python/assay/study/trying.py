@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from assay.engines.discovery import find_engine
 from assay.model.errors import UsageError, suggestion
+from assay.running.asked.request import recorded_request
 from assay.study.advice import followed
-from assay.study.request import recorded_request
 from assay.study.variants import Part, Study, Variant
 
 if TYPE_CHECKING:

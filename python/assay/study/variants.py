@@ -17,8 +17,8 @@ from assay.record.studies import SCHEMA, StudyFigure
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
+    from assay.running.asked.request import RunRequest
     from assay.study.ceiling.trials import CeilingRequest
-    from assay.study.request import RunRequest
 
     # What one run of a study is asked for: a workload on an engine, or a look at the host.
     StudyRequest = RunRequest | CeilingRequest

@@ -9,16 +9,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from assay.analysis.demand import Demand, demand_of
-from assay.analysis.diagnosis import reads_nothing
 from assay.analysis.figures.discovery import kinds
-from assay.analysis.figures.roofline import placed_reads
-from assay.analysis.scarcity import DISK, SHORT, capacities_of
+from assay.analysis.figures.host.roofline import placed_reads
+from assay.analysis.why.demand import Demand, demand_of
+from assay.analysis.why.diagnosis import reads_nothing
+from assay.analysis.why.scarcity import DISK, SHORT, capacities_of
 from assay.model.errors import UsageError
 from assay.model.limit import CPU, READ_IOPS, READ_RATE
 from assay.record.layout import COMPUTATION, KIND_CEILING
 from assay.record.studies import StudyFigure
-from assay.study.asking import considered
+from assay.running.asked.asking import considered
 from assay.study.declared.ceilings import ceiling_part
 from assay.study.declared.facts import PartFacts
 from assay.study.variants import Part, Study, Variant
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from assay.record.reader import Run
+    from assay.running.asked.request import RunRequest
     from assay.study.ceiling.newest import Look
-    from assay.study.request import RunRequest
 
 FACTOR, FREE = "level", "as it is"
 CEILING, SCARCE, REMOVED, READ_AHEAD = "ceiling", "scarce", "removed", "read-ahead"

@@ -9,6 +9,14 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from assay.analysis.cluster.counters import (
+    CPU,
+    GAUGES,
+    MEMORY,
+    declared_cluster,
+    grown_by_operation,
+    node_readings,
+)
 from assay.analysis.cluster.line import (
     BY_ENGINE,
     BY_KERNEL,
@@ -17,17 +25,9 @@ from assay.analysis.cluster.line import (
     span_seconds,
     together,
 )
-from assay.analysis.cluster_counters import (
-    CPU,
-    GAUGES,
-    MEMORY,
-    declared_cluster,
-    grown_by_operation,
-    node_readings,
-)
-from assay.analysis.engine_counters import END, execution_growth
+from assay.analysis.counters.engine_counters import END, execution_growth
 from assay.analysis.operations import NS, measured
-from assay.analysis.profile_shares import metered_cpu
+from assay.analysis.profile.shares import metered_cpu
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from assay.analysis import cluster_counters as words
-from assay.analysis.meters import scaled_text
+from assay.analysis.cluster import counters as words
+from assay.analysis.counters.meters import scaled_text
 from assay.analysis.operations import NS
 
 KIB = 1024.0

@@ -16,24 +16,24 @@ from assay.analysis.cluster.counted import (
     line_between,
     operation_lines,
 )
-from assay.analysis.cluster.line import at_rates_of
-from assay.analysis.cluster.node_clocks import LOOKS_MIN, NodeClock, cores_at_work, node_clocks
-from assay.analysis.cluster.nodes import ClusterNode, cluster_nodes, shared_cores
-from assay.analysis.cluster.skew import skews, skews_over
-from assay.analysis.cluster_counters import (
+from assay.analysis.cluster.counters import (
     WORDS,
     declared_cluster,
     node_readings,
 )
-from assay.analysis.load import load_of
+from assay.analysis.cluster.line import at_rates_of
+from assay.analysis.cluster.node_clocks import LOOKS_MIN, NodeClock, cores_at_work, node_clocks
+from assay.analysis.cluster.nodes import ClusterNode, cluster_nodes, shared_cores
+from assay.analysis.cluster.skew import skews, skews_over
+from assay.analysis.load.summary import load_of
 from assay.analysis.operations import NS, measured, window_ns
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from assay.analysis.cluster.counters import ClusterFacts
     from assay.analysis.cluster.line import Line
     from assay.analysis.cluster.skew import Skew
-    from assay.analysis.cluster_counters import ClusterFacts
     from assay.record.reader import Run
 
 # A chart's points of each node.

@@ -26,16 +26,16 @@ log = logging.getLogger(__name__)
 
 @cache
 def kinds() -> dict[str, Kind]:
-    """Every module of this folder that has a `figure`, by the name of its kind."""
+    """Every module below this folder that has a `figure`, by the name of its kind."""
     found = {}
     package = assay.analysis.figures
-    for module_info in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+    for module_info in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
         module = importlib.import_module(module_info.name)
         if hasattr(module, "figure"):
             name = module_info.name.rpartition(".")[2]
             about = " ".join((module.__doc__ or "").split("\n\n")[0].split())
             found[name] = Kind(name, about, module.OPTIONS, module.figure)
-    return found
+    return dict(sorted(found.items()))
 
 
 def check_asked(kind: str, options: Mapping[str, Any], where: str) -> None:

@@ -17,7 +17,7 @@ from assay.analysis.figures.quantities import (
     SECONDS,
     SHARE,
 )
-from assay.analysis.load import load_of
+from assay.analysis.load.summary import load_of
 from assay.analysis.operations import operation_table, total_and_mean
 from assay.analysis.summary import Summary, summarise
 from assay.model.errors import UsageError, suggestion

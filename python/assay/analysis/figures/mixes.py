@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from assay.analysis.latency import measured_times, succeeded
-from assay.analysis.load import summarise_load
+from assay.analysis.load.latency import measured_times, succeeded
+from assay.analysis.load.summary import summarise_load
+from assay.analysis.load.transactions import transactions
 from assay.analysis.operations import NS
-from assay.analysis.transactions import transactions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from assay.analysis.latency import Distribution
-    from assay.analysis.transactions import Rate
+    from assay.analysis.load.latency import Distribution
+    from assay.analysis.load.transactions import Rate
     from assay.record.reader import Run
 
 

@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING
 
 from assay.analysis.figures.metrics import seconds_of
 from assay.analysis.figures.mixes import mix_of
-from assay.analysis.plan_compare import JOINS, READS
-from assay.analysis.plan_shape import joined
-from assay.analysis.plans import captured
-from assay.analysis.pruning import table_columns
-from assay.analysis.statement_times import name_of, statement_times
+from assay.analysis.plans.difference import JOINS, READS
+from assay.analysis.plans.pruning import table_columns
+from assay.analysis.plans.recorded import captured
+from assay.analysis.plans.shape import joined
+from assay.analysis.time.statement_times import name_of, statement_times
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from assay.analysis.pruning import TableColumns
-    from assay.analysis.statement_times import StatementTimes
+    from assay.analysis.plans.pruning import TableColumns
+    from assay.analysis.time.statement_times import StatementTimes
     from assay.model.plan import Plan, PlanNode
     from assay.record.reader import Run
 

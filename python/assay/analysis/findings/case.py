@@ -13,25 +13,25 @@ import polars as pl
 
 from assay.analysis.findings.intervals import share_interval
 from assay.analysis.operations import is_measured
-from assay.analysis.split import COVERAGE_MAX
 from assay.analysis.time.computing import computing_by_operation
 from assay.analysis.time.operation_tree import COMPUTING, operation_tree
 from assay.analysis.time.run_tree import run_tree
+from assay.analysis.time.split import COVERAGE_MAX
 from assay.model.finding import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from assay.analysis.accounts import Accounts
     from assay.analysis.cluster.told import Cluster
     from assay.analysis.composite.played import Played
-    from assay.analysis.disk_use import DiskUse
-    from assay.analysis.load import LoadSummary
-    from assay.analysis.mixes import Mixes
-    from assay.analysis.profile import Profile
-    from assay.analysis.stalls import Stalls
-    from assay.analysis.statement_times import OperationStatements
+    from assay.analysis.host.accounts import Accounts
+    from assay.analysis.host.disk_use import DiskUse
+    from assay.analysis.load.mixes import Mixes
+    from assay.analysis.load.stalls import Stalls
+    from assay.analysis.load.summary import LoadSummary
+    from assay.analysis.profile.samples import Profile
     from assay.analysis.summary import OperationSummary
+    from assay.analysis.time.statement_times import OperationStatements
     from assay.analysis.time.tree import TimeNode
     from assay.model.blocker import Blocker
     from assay.model.catalogue import Alternative, ChangedSetting, Index

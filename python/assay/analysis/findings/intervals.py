@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from assay.analysis.student import mean_of
+from assay.analysis.stats.student import mean_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from assay.analysis.findings.captured_plan import doubt_of_plan
+from assay.analysis.findings.plans.captured_plan import doubt_of_plan
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -8,25 +8,25 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from assay.analysis.beside import client_queue_share, other_clients_cpu
-from assay.analysis.blockers import blockers_of
 from assay.analysis.composite.played import played
-from assay.analysis.disk_use import disk_use_of
-from assay.analysis.engine_counters import around
+from assay.analysis.counters.engine_counters import around
 from assay.analysis.findings.case import EXECUTIONS, Case, TableFacts
-from assay.analysis.neighbours import neighbours_of
+from assay.analysis.host.disk_use import disk_use_of
+from assay.analysis.host.neighbours import neighbours_of
 from assay.analysis.operations import NS, plain, window_ns
-from assay.analysis.other_work import other_work_of
-from assay.analysis.plan_aliases import by_table
-from assay.analysis.plans import captured
-from assay.analysis.profile import Profile, read_profile
+from assay.analysis.plans.aliases import by_table
+from assay.analysis.plans.recorded import captured
+from assay.analysis.profile.samples import Profile, read_profile
+from assay.analysis.server.beside import client_queue_share, other_clients_cpu
+from assay.analysis.server.blockers import blockers_of
+from assay.analysis.server.other_work import other_work_of
 from assay.model.errors import RecordUnreadableError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from assay.analysis.accounts import Accounts
-    from assay.analysis.load import LoadSummary
+    from assay.analysis.host.accounts import Accounts
+    from assay.analysis.load.summary import LoadSummary
     from assay.analysis.summary import OperationSummary
     from assay.model.catalogue import Alternative
     from assay.record.reader import Run

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from assay.analysis.composite.memory import extrapolated_bytes
 from assay.analysis.composite.utilisation import utilised_share
-from assay.analysis.meters import RND, SAME_PAGE, SEQ, locality
+from assay.analysis.counters.meters import RND, SAME_PAGE, SEQ, locality
 from assay.model.errors import UsageError, suggestion
 
 if TYPE_CHECKING:

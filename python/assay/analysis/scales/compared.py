@@ -24,7 +24,7 @@ from assay.analysis.scales.size import (
     size_of,
     size_text,
 )
-from assay.analysis.statement_times import name_of
+from assay.analysis.time.statement_times import name_of
 from assay.analysis.versus.evidence import evidence_of
 
 if TYPE_CHECKING:

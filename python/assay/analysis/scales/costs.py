@@ -10,16 +10,16 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from assay.analysis.accounts import read_by_account
-from assay.analysis.cluster_counters import BYTES as NODE_BYTES
-from assay.analysis.cluster_counters import MESSAGES, totals_of_a_pass
-from assay.analysis.engine_counters import engine_counters
-from assay.analysis.load import load_of, summarise_load
-from assay.analysis.memory import memory_peaks
+from assay.analysis.cluster.counters import BYTES as NODE_BYTES
+from assay.analysis.cluster.counters import MESSAGES, totals_of_a_pass
+from assay.analysis.counters.engine_counters import engine_counters
+from assay.analysis.host.accounts import read_by_account
+from assay.analysis.host.memory import memory_peaks
+from assay.analysis.load.summary import load_of, summarise_load
 from assay.analysis.operations import NS, window_ns
-from assay.analysis.profile_shares import metered_cpu
+from assay.analysis.profile.shares import metered_cpu
+from assay.analysis.profile.statement_work import statement_work
 from assay.analysis.scales.size import data_bytes, rows_loaded
-from assay.analysis.statement_work import statement_work
 from assay.analysis.summary import window_accounts
 from assay.analysis.versus.account import account_of, wholes_of
 from assay.analysis.versus.cpu import cpu_by_work

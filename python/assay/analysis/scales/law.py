@@ -15,14 +15,14 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from assay.analysis.rounds import factor_of
-from assay.analysis.student import mean_of, student_quantile
+from assay.analysis.stats.rounds import factor_of
+from assay.analysis.stats.student import mean_of, student_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from assay.analysis.rounds import Factor
-    from assay.analysis.student import Mean
+    from assay.analysis.stats.rounds import Factor
+    from assay.analysis.stats.student import Mean
 
 # An intercept and a slope.
 PARAMETERS = 2

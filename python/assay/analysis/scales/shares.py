@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from assay.analysis.findings.plan_time import plan_seconds
-from assay.analysis.plan_work import in_proportion
-from assay.analysis.plans import read_plans
-from assay.analysis.student import CONFIDENCE, mean_of
+from assay.analysis.findings.plans.plan_time import plan_seconds
+from assay.analysis.plans.recorded import read_plans
+from assay.analysis.plans.work import in_proportion
+from assay.analysis.stats.student import CONFIDENCE, mean_of
 from assay.analysis.versus.account import account_of
 from assay.analysis.versus.cpu import cpu_by_work
 from assay.analysis.work.rules import PLANNING as OPTIMISER
@@ -24,7 +24,7 @@ from assay.analysis.work.rules import UNCLASSIFIED
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from assay.analysis.student import Mean
+    from assay.analysis.stats.student import Mean
     from assay.record.reader import Run
 
 # What shares are of.

@@ -6,14 +6,14 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.analysis.plan_work import plan_work
-from assay.analysis.profile_tables import matrix, within_operations
+from assay.analysis.plans.work import plan_work
+from assay.analysis.profile.tables import matrix, within_operations
 from assay.analysis.work.rules import PLANNING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from assay.analysis.profile import Profile
+    from assay.analysis.profile.samples import Profile
     from assay.model.plan import Plan
 
 BY_SAMPLES, BY_PLANS = "CPU samples", "plans"

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from assay.analysis.latency import measured_times, succeeded
-from assay.analysis.load import OPEN, load_of, summarise_load
+from assay.analysis.load.latency import measured_times, succeeded
+from assay.analysis.load.summary import OPEN, load_of, summarise_load
 from assay.analysis.operations import NS, is_measured
-from assay.analysis.statement_times import STREAM
+from assay.analysis.time.statement_times import STREAM
 
 if TYPE_CHECKING:
     from assay.record.reader import Run

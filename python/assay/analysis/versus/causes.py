@@ -11,9 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.analysis.causes import TITLES
-from assay.analysis.statement_waits import RUN_QUEUE, statement_waits
-from assay.analysis.statement_work import statement_work
+from assay.analysis.profile.statement_work import statement_work
+from assay.analysis.time.causes import TITLES
+from assay.analysis.time.statement_waits import RUN_QUEUE, statement_waits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

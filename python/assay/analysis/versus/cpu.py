@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from assay.analysis.profile import matrix, read_profile
+from assay.analysis.profile.samples import matrix, read_profile
 from assay.analysis.versus.account import account_of, wholes_of
 
 if TYPE_CHECKING:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from assay.analysis.plan_compare import STRUCTURAL, compare_plans
-from assay.analysis.plans import read_plans
-from assay.analysis.pruning import table_columns
+from assay.analysis.plans.difference import STRUCTURAL, compare_plans
+from assay.analysis.plans.pruning import table_columns
+from assay.analysis.plans.recorded import read_plans
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from assay.analysis.plan_compare import Comparison
-    from assay.analysis.pruning import TableColumns
+    from assay.analysis.plans.difference import Comparison
+    from assay.analysis.plans.pruning import TableColumns
     from assay.model.plan import Plan
     from assay.record.reader import Run
 

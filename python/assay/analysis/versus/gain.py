@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.analysis.student import mean_of
+from assay.analysis.stats.student import mean_of
 from assay.analysis.versus.account import account_of
 from assay.analysis.versus.causes import FOR_A_CPU, Amount, amounts, parts_of
 from assay.analysis.versus.split import split
@@ -14,7 +14,7 @@ from assay.analysis.versus.split import split
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence
 
-    from assay.analysis.student import Mean
+    from assay.analysis.stats.student import Mean
     from assay.analysis.versus.evidence import Evidence, Key
     from assay.record.reader import Run
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.analysis.statement_times import statement_times
-from assay.analysis.statement_work import statement_work, step_order
-from assay.analysis.student import mean_of
+from assay.analysis.profile.statement_work import statement_work, step_order
+from assay.analysis.stats.student import mean_of
+from assay.analysis.time.statement_times import statement_times
 from assay.analysis.versus.causes import PLANNING
 from assay.analysis.versus.cpu import cpu_by_work
 from assay.analysis.versus.evidence import evidence_of, settings_that_differ
@@ -17,8 +17,8 @@ from assay.analysis.versus.ratios import ratios_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from assay.analysis.statement_times import Tail
-    from assay.analysis.student import Mean
+    from assay.analysis.stats.student import Mean
+    from assay.analysis.time.statement_times import Tail
     from assay.analysis.versus.evidence import Evidence, Key
     from assay.analysis.versus.gain import Gain
     from assay.analysis.versus.ratios import Ratio

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from assay.analysis.sessions import SESSIONS, background, owners
+from assay.analysis.server.sessions import SESSIONS, background, owners
 from assay.analysis.waits.spans import RUNNING, THREAD, began_and_ended, existed, growth, within
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from assay.analysis.placing import as_one
+from assay.analysis.profile.placing import as_one
 from assay.analysis.waits.machine import stolen_ns, throttled_ns
 from assay.analysis.waits.spans import existed, growth
 from assay.record.layout import ENGINE_ACCOUNTS

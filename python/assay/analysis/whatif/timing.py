@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from assay.analysis.causes import CAUSES, PARTS, UNCOVERED
 from assay.analysis.composite.played import played
 from assay.analysis.composite.sensitivity import interval_seconds
-from assay.analysis.latency import measured_times, succeeded
-from assay.analysis.load import load_of
+from assay.analysis.load.latency import measured_times, succeeded
+from assay.analysis.load.summary import load_of
 from assay.analysis.operations import NS, measured
-from assay.analysis.profile import UNCLASSIFIED, matrix, read_profile
+from assay.analysis.profile.samples import UNCLASSIFIED, matrix, read_profile
 from assay.analysis.summary import cpus_allowed, pinned_cpus
+from assay.analysis.time.causes import CAUSES, PARTS, UNCOVERED
 from assay.model.errors import RecordUnreadableError, UsageError
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from assay.analysis.composite.intervals import PerformanceRun
     from assay.analysis.composite.played import Played
     from assay.analysis.composite.steady import Steady
-    from assay.analysis.profile import Profile
+    from assay.analysis.profile.samples import Profile
     from assay.analysis.summary import OperationSummary, Summary
     from assay.record.reader import Run
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from assay.analysis.rule_files import validated
+from assay.analysis.profile.rule_files import validated
 from assay.analysis.work.globs import is_any, pattern
 from assay.model.errors import UsageError, suggestion
 

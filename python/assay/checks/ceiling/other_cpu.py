@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from assay.analysis.ceiling import DIRECT, read_ceiling
+from assay.analysis.ceiling.trials import DIRECT, read_ceiling
 from assay.checks.thresholds import BACKGROUND_SHARE_MAX
 from assay.model.units import percent_text
 from assay.model.verdict import CheckResult, Verdict

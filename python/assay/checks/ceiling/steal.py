@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.analysis.ceiling import read_ceiling
+from assay.analysis.ceiling.trials import read_ceiling
 from assay.checks.steal import NAME
 from assay.checks.thresholds import STEAL_SHARE_MAX
 from assay.model.units import percent_text

@@ -13,7 +13,7 @@ import struct
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, BinaryIO
 
-from assay.analysis.meters import WORDS, parse_activity
+from assay.analysis.counters.meters import WORDS, parse_activity
 from assay.engines.virtuoso.connecting import file_text
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from assay.analysis.plan_work import ALSO
+from assay.analysis.plans.work import ALSO
 from assay.engines.virtuoso.plan_text import UNNAMED, Chain, Figures, Step, chain_of
 from assay.engines.virtuoso.plan_totals import Totals, facts, read_native, totals
 from assay.model.plan import Plan, PlanNode

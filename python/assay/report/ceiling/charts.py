@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from assay.report.axes import sizes_axis
 from assay.report.ceiling.tables import points_of
 from assay.report.ceiling.words import size_text
-from assay.report.charts import styled
-from assay.report.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, WIDTH
+from assay.report.charts.axes import sizes_axis
+from assay.report.charts.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILION, WIDTH
+from assay.report.charts.run import styled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

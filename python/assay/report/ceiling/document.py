@@ -11,9 +11,9 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import assay
-from assay.analysis.ceiling import Ceiling, read_ceiling
-from assay.analysis.ceiling_medium import hiding_signs, is_virtual
-from assay.analysis.ceiling_points import chase_points, core_points, disk_points, memory_points
+from assay.analysis.ceiling.medium import hiding_signs, is_virtual
+from assay.analysis.ceiling.points import chase_points, core_points, disk_points, memory_points
+from assay.analysis.ceiling.trials import Ceiling, read_ceiling
 from assay.checks.judge import judge
 from assay.model.errors import RecordUnreadableError
 from assay.model.verdict import worst
@@ -22,7 +22,7 @@ from assay.record.layout import KIND_CEILING
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from assay.analysis.ceiling_points import DiskPoint, MachinePoint
+    from assay.analysis.ceiling.points import DiskPoint, MachinePoint
     from assay.record.reader import Run
 
 log = logging.getLogger(__name__)

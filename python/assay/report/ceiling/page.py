@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from assay.model.units import bytes_text, count_text, rate_text, seconds_text
-from assay.report import vega
 from assay.report.ceiling.charts import ABOUT, TITLES, charts_of
 from assay.report.ceiling.tables import (
     PATTERNS,
@@ -29,7 +28,15 @@ from assay.report.ceiling.words import (
     size_text,
     title,
 )
-from assay.report.html import POLICY, environment, json_in_html, script_digest, template, trusted
+from assay.report.page import vega
+from assay.report.page.run import (
+    POLICY,
+    environment,
+    json_in_html,
+    script_digest,
+    template,
+    trusted,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

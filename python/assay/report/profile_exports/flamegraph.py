@@ -9,15 +9,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.analysis.profile import call_tree
-from assay.report.flame_layout import layout
-from assay.report.flame_view import SEVERAL, one_kind
-from assay.report.palette import SEVERAL_KINDS, work_colour
+from assay.analysis.profile.call_tree import call_tree
+from assay.report.charts.palette import SEVERAL_KINDS, work_colour
+from assay.report.page.flame_layout import layout
+from assay.report.page.flame_view import SEVERAL, one_kind
 
 if TYPE_CHECKING:
     from typing import BinaryIO
 
-    from assay.report.flame_layout import Rectangle
+    from assay.report.page.flame_layout import Rectangle
     from assay.report.profile_exports.source import Source
 
 SUFFIX = ".svg"

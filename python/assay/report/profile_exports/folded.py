@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from assay.analysis.profile import call_tree
-from assay.report.flame_layout import walk
+from assay.analysis.profile.call_tree import call_tree
+from assay.report.page.flame_layout import walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from assay.analysis.profile import read_profile
+from assay.analysis.profile.samples import read_profile
 from assay.model.errors import UsageError, suggestion
 
 if TYPE_CHECKING:
-    from assay.analysis.profile import Profile
+    from assay.analysis.profile.samples import Profile
     from assay.record.reader import Run
 
 ARTEFACT = "artefact"

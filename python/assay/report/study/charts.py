@@ -8,8 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from assay.analysis.figures.quantities import BYTES, SECONDS, SHARE, TIMES, text
-from assay.report.charts import styled
-from assay.report.palette import (
+from assay.report.charts.palette import (
     BYTE_UNITS,
     GREY,
     SUBJECT_COLOURS,
@@ -17,6 +16,7 @@ from assay.report.palette import (
     WORK_COLOURS,
     work_colour,
 )
+from assay.report.charts.run import styled
 from assay.report.study import plots
 from assay.report.study.plots import ARTICLE
 from assay.report.study.scatter import scatter

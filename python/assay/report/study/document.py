@@ -10,10 +10,11 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import assay
-from assay.analysis.durability import level_of, unequal
-from assay.analysis.figures import answers, quantities
+from assay.analysis.answers.durability import level_of, unequal
+from assay.analysis.figures import quantities
 from assay.analysis.figures.contract import Asked
 from assay.analysis.figures.discovery import make
+from assay.analysis.figures.queries import answers
 from assay.analysis.figures.subjects import subjects_of
 from assay.analysis.published.compared import compare, says
 from assay.analysis.published.derived import derive

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from assay.analysis.figures.contract import LINE, POINT
 from assay.analysis.figures.quantities import COUNT, SECONDS, SHARE, text
-from assay.report.axes import logarithmic
-from assay.report.palette import GREY, SUBJECT_COLOURS, WIDTH
+from assay.report.charts.axes import logarithmic
+from assay.report.charts.palette import GREY, SUBJECT_COLOURS, WIDTH
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from assay.report import vega
-from assay.report.html import (
+from assay.report.page import vega
+from assay.report.page.run import (
     POLICY,
     environment,
     json_in_html,

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from assay.analysis.figures.contract import CURVE_COLUMNS, LINE, POINT
 from assay.analysis.figures.quantities import BYTES, text
-from assay.report.axes import logarithmic, sizes_axis
-from assay.report.palette import BLUE, GREY, ORANGE, SKY, SUBJECT_COLOURS, VERMILION, WIDTH
+from assay.report.charts.axes import logarithmic, sizes_axis
+from assay.report.charts.palette import BLUE, GREY, ORANGE, SKY, SUBJECT_COLOURS, VERMILION, WIDTH
 from assay.report.study.fits import FITTED, fitted
 from assay.report.study.trades import HEAT, TRADE, heat, heat_rows, trade
 from assay.report.study.versus_charts import versus_chart, versus_rows

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from assay.report.axes import logarithmic
-from assay.report.palette import WIDTH
+from assay.report.charts.axes import logarithmic
+from assay.report.charts.palette import WIDTH
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.analysis.figures.contract import LATER
 from assay.analysis.figures.quantities import text
-from assay.report.terminal import bar
+from assay.report.terminal.summary import bar
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.analysis.figures.contract import FIRST, LATER
 from assay.analysis.figures.quantities import BYTES, SECONDS, text
-from assay.report.palette import BYTE_UNITS, GREY, WIDTH
+from assay.report.charts.palette import BYTE_UNITS, GREY, WIDTH
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from assay.analysis.figures.quantities import SECONDS, SHARE, TIMES, text
-from assay.report.axes import logarithmic
-from assay.report.palette import BLUE, GREY, VERMILION, WIDTH
+from assay.report.charts.axes import logarithmic
+from assay.report.charts.palette import BLUE, GREY, VERMILION, WIDTH
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -16,16 +16,16 @@ from assay import _core
 from assay.model.errors import RunFailedError
 from assay.record.layout import KIND_CEILING
 from assay.record.writer import RunWriter, ensure_runs_dir, new_run_id
+from assay.running.host.environment import describe_host, describe_ourselves
 from assay.study.ceiling.place import check_place, describe_medium, last_cache_bytes
 from assay.study.ceiling.trials import Machine, in_order
-from assay.study.environment import describe_host, describe_ourselves
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from assay.running.telling import Teller
     from assay.study.ceiling.trials import CeilingRequest
-    from assay.study.telling import Teller
 
 # Written between two looks at whether somebody wants it to end.
 FILL_BYTES = 64 << 20

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.analysis.ceiling import read_ceiling
+from assay.analysis.ceiling.trials import read_ceiling
 from assay.record.ceilings import newest_ceiling
 from assay.record.layout import STATUS_COMPLETE, STATUS_RUNNING
 from assay.record.reader import Run, took_s
@@ -17,7 +17,7 @@ from assay.study.several import Begun
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from assay.analysis.ceiling import Ceiling
+    from assay.analysis.ceiling.trials import Ceiling
     from assay.study.variants import Study
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from assay.model.errors import UsageError
 from assay.model.units import bytes_text
-from assay.study.environment import mount_of
+from assay.running.host.environment import mount_of
 
 SYSFS = Path("/sys")
 # File systems that are memory: O_DIRECT is granted by some of them, and means nothing there.

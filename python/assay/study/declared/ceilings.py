@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.record.layout import KIND_CEILING
+from assay.running.host.places import instances_dir
 from assay.study.ceiling.trials import (
     FILE_BYTES,
     QUICK_BYTES,
@@ -15,7 +16,6 @@ from assay.study.ceiling.trials import (
     CeilingRequest,
 )
 from assay.study.declared.facts import PartFacts, run_keys
-from assay.study.places import instances_dir
 from assay.study.variants import Part, Variant
 
 if TYPE_CHECKING:

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from assay.analysis.durability import unequal
+from assay.analysis.answers.durability import unequal
 from assay.engines.discovery import find_engine
 from assay.model.errors import UsageError
 from assay.model.language import SQL
 from assay.record.layout import KIND_RUN
 from assay.record.studies import StudyFigure
+from assay.running.asked.options import ENGINE_DEFAULTS, RunOptions, request_of
+from assay.running.asked.request import RunRequest
 from assay.study.declared.ceilings import ceiling_part
 from assay.study.declared.facts import QuickPart, budget_s, run_keys
 from assay.study.declared.levels import (
@@ -29,8 +31,6 @@ from assay.study.declared.levels import (
 )
 from assay.study.declared.permission import forbidden, with_permission
 from assay.study.declared.reading import listed
-from assay.study.options import ENGINE_DEFAULTS, RunOptions, request_of
-from assay.study.request import RunRequest
 from assay.study.variants import Part, Study, Variant
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from pydantic import (
 )
 
 from assay.model.units import parse_duration_s
-from assay.study.options import RunOptions, Text, listed
+from assay.running.asked.options import RunOptions, Text, listed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

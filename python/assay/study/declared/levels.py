@@ -7,8 +7,8 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from assay.model.errors import suggestion
+from assay.running.asked.options import option_names, value_text
 from assay.study.declared.facts import SETTING, Level, PartFacts, QuickPart, run_keys
-from assay.study.options import option_names, value_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

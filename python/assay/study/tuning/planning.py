@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from assay.analysis.figures.subjects import SETTING
-from assay.analysis.tuning import (
+from assay.analysis.tune.search import (
     DEFAULT,
     FIRST,
     HOLD_OUT,
@@ -34,8 +34,8 @@ from assay.study.variants import Part, Study, Variant
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from assay.analysis.tuning import Standing, Trial
-    from assay.study.request import RunRequest
+    from assay.analysis.tune.search import Standing, Trial
+    from assay.running.asked.request import RunRequest
     from assay.study.tuning.knobs import SearchedKnob
 
 KIND = "tuning"

@@ -2,7 +2,7 @@
 
 `parts` says which a query has, `without` takes some of them away. All is done on the query's tree,
 by its grammar; whether an engine then reads what it read before is for its plans to say
-(`assay.analysis.removed`).
+(`assay.analysis.ablation.removed`).
 """
 
 from assay.workloads.rewriting.rewritten import (

@@ -1,0 +1,1 @@
+"""What parts of queries and techniques of an engine are worth."""

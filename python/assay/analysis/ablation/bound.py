@@ -1,0 +1,63 @@
+"""What bounds a query, by elimination: it is not what makes no difference when it is taken away.
+
+That needs no resource to be scarce. Where one can be made so, `bottleneck` says more: how the time
+answers to each.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from assay.analysis.ablation.removed import Removal
+    from assay.analysis.host.roofline import Placed
+    from assay.analysis.try_.trial import Gain
+
+By = Literal["the disk", "reading", "its computation", "both"]
+# A part of the time that is smaller than this bounds nothing, one that is larger than that does.
+LITTLE, MOST = 0.1, 0.5
+
+
+@dataclass(frozen=True)
+class Bound:
+    """What a query waits for.
+
+    Attributes:
+        by: `the disk`: reading is nearly all of it, and the disk gives no more; `reading`: the
+            same, but the disk would give more, or nobody knows; None: it cannot be told.
+        reason: Why it cannot; else None.
+    """
+
+    by: By | None
+    reason: str | None = None
+
+
+def bound_by(removal: Removal | None, placed: Placed | None) -> Bound:
+    """What bounds an operation.
+
+    Args:
+        removal: The operation without its computation; None: that was not run.
+        placed: Its reads beside what the disk gives; None: not known.
+    """
+    if removal is None:
+        return Bound(None, "it was not run without its computation")
+    if removal.verdict == "failed":
+        return Bound(None, f"without its computation it read otherwise: {removal.differs[0]}")
+    if removal.gain is None:
+        return Bound(None, "not all of its runs have a time")
+    return _by_gain(removal.gain, placed)
+
+
+def _by_gain(gain: Gain, placed: Placed | None) -> Bound:
+    low, high = gain.interval or (gain.share, gain.share)
+    if low >= MOST:
+        return Bound("its computation")
+    # An interval so wide, or a cost that may be none, is no ground for a verdict of either kind.
+    is_costly = gain.share >= LITTLE
+    if high - low >= MOST or (is_costly and low <= 0) or (not is_costly and high >= MOST):
+        return Bound(None, "its times differ too much from round to round: repeat it more often")
+    if is_costly:
+        return Bound("both")
+    at_ceiling = placed is not None and placed.is_at_ceiling
+    return Bound("the disk" if at_ceiling else "reading")

@@ -1,0 +1,221 @@
+"""What parts of queries cost: runs without them beside runs as they were.
+
+A query without its computation tells what reading costs only if it reads the same. That is for
+the plans of both to say: the same scans by the same paths, the same columns, as many rows looked at
+and given, as many bytes of pages. Where they do not agree, the removal failed, and it is told why.
+Where another part is gone, reading may change with it: that is told, and is part of its price.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from assay.analysis.host.operation_reads import own_read_bytes
+from assay.analysis.plans.recorded import captured
+from assay.analysis.try_.trial import gain_over, times_of
+from assay.model.units import bytes_text, grouped_text
+from assay.record.layout import COMPUTATION
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from assay.analysis.try_.trial import Gain
+    from assay.model.plan import Plan, PlanNode
+    from assay.record.reader import Run
+
+SCANS = ("scan", "index scan", "bitmap scan")
+# Averages over loops are rounded, and a page may be found twice; more is another way of reading.
+SAME_WITHIN = 0.01
+# What devices read differs from pass to pass, where something of it was in memory.
+DEVICE_SAME_WITHIN = 0.05
+DEVICE_BYTES_MIN = 1 << 20
+
+Verdict = Literal["reads the same", "failed", "not known", "priced"]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What the plans of an operation read.
+
+    Attributes:
+        paths: How often each table is read in which way, such as `Seq Scan of lineitem`.
+        columns: By table those that are read; only of tables of which the engine tells.
+        rows: By table the rows that scans gave.
+        looked_at_rows: The same with those that their conditions removed.
+        bytes: By table or index the bytes of pages, from wherever; only where that is told.
+        workers: Processes or threads beside the first that were given to it.
+    """
+
+    paths: Mapping[str, int]
+    columns: Mapping[str, frozenset[str]]
+    rows: Mapping[str, float]
+    looked_at_rows: Mapping[str, float]
+    bytes: Mapping[str, int]
+    workers: int
+
+
+@dataclass(frozen=True)
+class Removal:
+    """One operation without one or several of its parts.
+
+    Attributes:
+        operation: Its name.
+        parts: What it was without, as it was asked for.
+        words: What that is, in the query's own words.
+        stays: What is computed all the same.
+        gain: The time that is saved; None where one of the runs has no time of it.
+        differs: How it reads otherwise than before, each in a sentence's words.
+        unknown: Why that cannot be told; None where it can.
+    """
+
+    operation: str
+    parts: tuple[str, ...]
+    words: str
+    stays: tuple[str, ...]
+    gain: Gain | None
+    differs: tuple[str, ...] = ()
+    unknown: str | None = None
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether what was left is what was meant to be left."""
+        if self.parts != (COMPUTATION,):
+            return "priced"
+        if self.differs:
+            return "failed"
+        return "not known" if self.unknown else "reads the same"
+
+
+def removals(rounds: Sequence[tuple[Run, Run]]) -> list[Removal]:
+    """What each operation that was rewritten came to.
+
+    Args:
+        rounds: Runs as they were, and the same without some parts; at least one pair.
+    """
+    before, after = rounds[0]
+    told = after.facts["statements"]
+    parts = tuple(after.facts["request"].get("remove") or ())
+    times = [(times_of(one), times_of(other)) for one, other in rounds]
+    found = []
+    for operation, statement in told.items():
+        rewritten = statement.get("rewritten")
+        if not rewritten or operation not in before.facts["statements"]:
+            continue
+        each = [(b.operations.get(operation), a.operations.get(operation)) for b, a in times]
+        differs, unknown = _compared(before, after, operation)
+        words = "; ".join(one["words"] for one in rewritten["removed"])
+        stays = tuple(rewritten["stays"])
+        gain = gain_over(each)
+        found.append(Removal(operation, parts, words, stays, gain, differs, unknown))
+    return found
+
+
+def reading(plans: Sequence[Plan]) -> Reading:
+    """What an operation's plans read, of all its statements together."""
+    scans = [node for plan in plans for node in plan.root.walk() if node.operator in SCANS]
+    columns: dict[str, set[str]] = {}
+    rows: dict[str, float] = {}
+    looked_at: dict[str, float] = {}
+    pages: Counter[str] = Counter()
+    for node in scans:
+        name = _read(node)
+        if node.columns:
+            columns.setdefault(name, set()).update(node.columns)
+        if node.rows is not None:
+            rows[name] = rows.get(name, 0.0) + node.rows
+            looked = node.rows + (node.removed_rows or 0.0)
+            looked_at[name] = looked_at.get(name, 0.0) + looked
+        if node.read_bytes is not None or node.cached_bytes is not None:
+            pages[name] += (node.read_bytes or 0) + (node.cached_bytes or 0)
+    return Reading(
+        Counter(_path(node) for node in scans),
+        {name: frozenset(names) for name, names in columns.items()},
+        rows,
+        looked_at,
+        pages,
+        sum(
+            node.workers_planned or node.workers or 0 for plan in plans for node in plan.root.walk()
+        ),
+    )
+
+
+def differences(before: Reading, after: Reading) -> tuple[str, ...]:
+    """How two operations read otherwise, in words; empty where they read the same."""
+    if before.paths != after.paths:
+        # Rows and pages of other ways of reading are no news.
+        return tuple(_other_paths(before.paths, after.paths))
+    return (
+        *_other_columns(before.columns, after.columns),
+        *_other_amounts(before.looked_at_rows, after.looked_at_rows, "rows looked at"),
+        *_other_amounts(before.rows, after.rows, "rows given"),
+        *_other_amounts(before.bytes, after.bytes, "of pages"),
+        *_other_workers(before.workers, after.workers),
+    )
+
+
+def _compared(before: Run, after: Run, operation: str) -> tuple[tuple[str, ...], str | None]:
+    """How an operation reads otherwise in two runs, or why that is not known."""
+    both = [captured(run) for run in (before, after)]
+    plans = [one.plans.get(operation, ()) for one in both]
+    for told, found in zip(both, plans, strict=True):
+        if not found:
+            why = told.reason or f"{operation} has none"
+            return (), f"there are no plans to compare: {why}"
+    differs = differences(*(reading(found) for found in plans))
+    devices = [own_read_bytes(run, operation) for run in (before, after)]
+    return (*differs, *_other_devices(*devices)), None
+
+
+def _read(node: PlanNode) -> str:
+    return node.object or node.index or node.native
+
+
+def _path(node: PlanNode) -> str:
+    index = f" by {node.index}" if node.index and node.index != _read(node) else ""
+    return f"{node.native} of {_read(node)}{index}"
+
+
+def _other_paths(before: Mapping[str, int], after: Mapping[str, int]) -> Iterator[str]:
+    for path in dict.fromkeys((*before, *after)):
+        was, now = before.get(path, 0), after.get(path, 0)
+        if was != now:
+            yield f"{path}: {now} in its plan and not {was}"
+
+
+def _other_columns(
+    before: Mapping[str, frozenset[str]], after: Mapping[str, frozenset[str]]
+) -> Iterator[str]:
+    for table in dict.fromkeys((*before, *after)):
+        was, now = before.get(table), after.get(table)
+        if was is None or now is None:
+            continue
+        if was - now:
+            yield f"{', '.join(sorted(was - now))} of {table}: no longer read"
+        if now - was:
+            yield f"{', '.join(sorted(now - was))} of {table}: read, and not read before"
+
+
+def _other_amounts(
+    before: Mapping[str, float], after: Mapping[str, float], what: str
+) -> Iterator[str]:
+    for table in before:
+        was, now = before[table], after.get(table)
+        if now is None or abs(now - was) <= SAME_WITHIN * max(was, 1.0):
+            continue
+        texts = [bytes_text(one) if what == "of pages" else grouped_text(one) for one in (now, was)]
+        yield f"{table}: {texts[0]} {what} and not {texts[1]}"
+
+
+def _other_workers(before: int, after: int) -> Iterator[str]:
+    if before != after:
+        yield f"{after} workers are at work on it and not {before}"
+
+
+def _other_devices(before: float | None, after: float | None) -> Iterator[str]:
+    if before is None or after is None:
+        return
+    apart = abs(after - before)
+    if apart > DEVICE_BYTES_MIN and apart > DEVICE_SAME_WITHIN * before:
+        yield f"{bytes_text(after)} come from devices and not {bytes_text(before)}"

@@ -1,0 +1,1 @@
+"""Whether answers are right, and whether what was acknowledged is there."""

@@ -1,0 +1,88 @@
+"""Kept results beside the rows that were expected. Each pair is compared once."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from assay.analysis.answers.comparison import (
+    Tolerances,
+    difference,
+    read_expected,
+    read_expected_by,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from assay.analysis.answers.comparison import Expected
+    from assay.record.reader import Run
+
+
+# Files that are held in memory: a result is compared with states one after another.
+RESULTS_HELD = 4
+EXPECTED_HELD = 64
+
+
+class Compared:
+    """The results that a run kept, and how they differ from expected rows.
+
+    Args:
+        run: The run.
+        ordered_by: Columns by which rows of an operation are ordered; of those that are not here,
+            and that the workload has no rule for, every row has its place.
+    """
+
+    def __init__(self, run: Run, ordered_by: Mapping[str, Sequence[str]]) -> None:
+        self._run = run
+        self._ordered_by = ordered_by
+        self._kept: dict[str, dict[str, list[Path]]] = {}
+        self._differences: dict[tuple[str, int, Path], str | None] = {}
+        self._rows = lru_cache(RESULTS_HELD)(_rows)
+        self._rules = run.facts["workload"].get("answer_rules", {})
+        self._expected = lru_cache(EXPECTED_HELD)(self._read)
+
+    def kept(self, operation: str, digest: int) -> list[Path]:
+        """Results with a digest: the same rows in each order in which they were returned."""
+        if operation not in self._kept:
+            by_digest: dict[str, list[Path]] = {}
+            for told, path in self._run.results(operation):
+                by_digest.setdefault(told, []).append(path)
+            self._kept[operation] = by_digest
+        return self._kept[operation].get(f"{digest:016x}", [])
+
+    def difference(self, operation: str, digest: int, expected: Path) -> str | None:
+        """How results with a digest differ from a file of expected rows; None if none does."""
+        key = (operation, digest, expected)
+        if key not in self._differences:
+            wanted = self._expected(operation, expected)
+            tolerances = self._tolerances(operation)
+            told = (
+                difference(self._rows(path), wanted, tolerances)
+                for path in self.kept(operation, digest)
+            )
+            self._differences[key] = next((words for words in told if words is not None), None)
+        return self._differences[key]
+
+    def _read(self, operation: str, path: Path) -> Expected:
+        if (ordered_by := self._ordered_by.get(operation)) is not None:
+            return read_expected(path, tuple(ordered_by))
+        rule = self._rules.get(operation)
+        return read_expected(path) if rule is None else read_expected_by(path, rule)
+
+    def _tolerances(self, operation: str) -> Tolerances:
+        workload = self._run.facts["workload"]
+        return Tolerances.of(
+            workload["answer_columns"].get(operation, {}),
+            workload["tolerance"]["sum_absolute"],
+            workload["tolerance"]["ratio_relative"],
+            self._run.facts["request"]["scale"],
+            workload["tolerance"].get("float_relative", 0.0),
+        )
+
+
+def _rows(path: Path) -> list[tuple[object, ...]]:
+    return pl.read_ipc(path).rows()

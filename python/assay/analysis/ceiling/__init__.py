@@ -1,0 +1,1 @@
+"""What the host can do at most."""

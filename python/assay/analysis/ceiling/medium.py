@@ -1,0 +1,113 @@
+"""Whether what was measured is the medium, or something in front of it that answers in its place.
+
+A virtual disk may be a file that the host keeps in its own memory, and a flush may end before
+anything is on a medium. That cannot be seen from within; signs of it can.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from assay.analysis.ceiling.trials import RANDOM, SEQUENTIAL
+from assay.model.units import rate_text, seconds_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from assay.analysis.ceiling.trials import Ceiling
+
+PAGE_BYTES = 4096
+# Patterns that are nearer to each other than this are one to the disk.
+ALIKE_FACTOR = 1.5
+# A page of NAND flash alone takes some 40 us to be sensed, before anything is transferred.
+FLASH_READ_S = 40e-6
+# A disk with a spinning medium turns once in 4 to 11 ms.
+TURNING_READ_S = 2e-3
+# Programming a page of flash takes hundreds of microseconds; what is quicker kept it elsewhere.
+FLASH_FLUSH_S = 150e-6
+VIRTUAL_DRIVERS = ("virtio", "vbd", "xen", "hv_", "storvsc", "vmw_pvscsi")
+VIRTUAL_MODELS = ("qemu", "virtual", "vmware", "vbox", "elastic block", "persistentdisk", "msft")
+
+
+def is_virtual(medium: Mapping[str, Any] | None) -> bool:
+    """Whether the disk says that it is another's file, or a service's."""
+    driver = ((medium or {}).get("driver") or "").lower()
+    model = ((medium or {}).get("model") or "").lower()
+    return driver.startswith(VIRTUAL_DRIVERS) or any(word in model for word in VIRTUAL_MODELS)
+
+
+def hiding_signs(
+    ceiling: Ceiling, medium: Mapping[str, Any] | None, device: Mapping[str, Any] | None
+) -> list[str]:
+    """What speaks for it that figures are not of a medium, a sentence each; empty: nothing does.
+
+    Args:
+        ceiling: The trials.
+        medium: As `environment.json` has it: name, driver, model and so on.
+        device: As `host.data_device` there has it: rotational and so on.
+    """
+    if ceiling.disk.is_empty():
+        return []
+    return [
+        *_virtual(medium),
+        *_patterns(ceiling, device),
+        *_latency(ceiling, device),
+        *_flush(ceiling),
+    ]
+
+
+def _virtual(medium: Mapping[str, Any] | None) -> Iterator[str]:
+    if medium is None:
+        yield "the file lies on no single block device whose nature is known"
+    elif is_virtual(medium):
+        called = medium.get("model") or medium.get("driver")
+        yield (
+            f"{medium['name']} is a virtual disk ({called}): what lies behind it, and how much of"
+            " it its host keeps in memory, cannot be seen from here"
+        )
+
+
+def _patterns(ceiling: Ceiling, device: Mapping[str, Any] | None) -> Iterator[str]:
+    each = [ceiling.iops(PAGE_BYTES, 1, pattern) for pattern in (SEQUENTIAL, RANDOM)]
+    sequential, scattered = each
+    if sequential is None or scattered is None:
+        return
+    factor = sequential.value / scattered.value
+    if not 1 / ALIKE_FACTOR <= factor <= ALIKE_FACTOR:
+        return
+    words = (
+        f"4 KiB one at a time: {rate_text(sequential.value)} sequential and"
+        f" {rate_text(scattered.value)} random; to a medium that turns they would differ a hundred"
+        " times, to flash by little"
+    )
+    claims = (device or {}).get("rotational") is True
+    yield f"{words}, though the kernel takes this one for turning" if claims else words
+
+
+def _latency(ceiling: Ceiling, device: Mapping[str, Any] | None) -> Iterator[str]:
+    reads = ceiling.disk.filter(
+        operation="read", pattern=RANDOM, cache="direct", depth=1, size_bytes=PAGE_BYTES
+    )
+    shortest = reads["latency_p50_ns"].median()
+    if not isinstance(shortest, int | float):
+        return
+    middle_s = shortest * 1e-9
+    if (device or {}).get("rotational") is True and middle_s < TURNING_READ_S:
+        yield (
+            f"half of all random reads of 4 KiB take at most {seconds_text(middle_s)}: nothing that"
+            " turns is as quick"
+        )
+    elif middle_s < FLASH_READ_S:
+        yield (
+            f"half of all random reads of 4 KiB take at most {seconds_text(middle_s)}: less than"
+            " flash takes to be sensed, so memory answers, or a medium that is faster than flash"
+        )
+
+
+def _flush(ceiling: Ceiling) -> Iterator[str]:
+    told = ceiling.flush_seconds("fdatasync")
+    if told is not None and told.value < FLASH_FLUSH_S:
+        yield (
+            f"a write of 8 KiB with fdatasync takes {seconds_text(told.value)}: less than flash"
+            " takes to keep it, so a cache answers, with a battery or without"
+        )

@@ -1,0 +1,165 @@
+"""Trials of a ceiling over all rounds: one point each thing that was tried."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from assay.analysis.ceiling.trials import (
+    BUFFERED,
+    CHASE,
+    DIRECT,
+    READ,
+    WRITE,
+    Ceiling,
+    Estimate,
+    estimate,
+)
+from assay.analysis.operations import NS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+DISK_KEY = ("operation", "pattern", "cache", "method", "depth", "size_bytes")
+MACHINE_KEY = ("kernel", "threads")
+LATENCIES = ("p50", "p90", "p99", "p999", "max")
+# Below that share of others' bytes a trial's counts of the device are its own.
+OTHERS_SHARE_MAX = 0.02
+
+
+@dataclass(frozen=True)
+class DiskPoint:
+    """One kind of request.
+
+    Attributes:
+        operation: read, write, fsync or fdatasync; pattern, cache, method, depth and size_bytes
+            are the record's words.
+        iops: Requests a second.
+        bytes_per_s: Of the same rounds.
+        cpu_s: CPU time of our threads a request.
+        latency_s: Quantiles of a request's time, the median over rounds; the longest of all.
+        device_requests: Requests that the device got for one of ours: below 1 where neighbours
+            were joined, above where one was cut up. None where others used the device in all
+            rounds, where it does not tell, and of what goes through the page cache.
+    """
+
+    operation: str
+    pattern: str
+    cache: str
+    method: str
+    depth: int
+    size_bytes: int
+    iops: Estimate
+    bytes_per_s: Estimate
+    cpu_s: Estimate | None
+    latency_s: dict[str, float]
+    device_requests: float | None
+
+
+@dataclass(frozen=True)
+class MachinePoint:
+    """One kind of work of memory or of cores.
+
+    Attributes:
+        kernel: The record's word.
+        threads: At work.
+        array_bytes: Of each array; None of cores.
+        per_s: Bytes, or steps, a second of all threads together; seconds a load of `chase`.
+    """
+
+    kernel: str
+    threads: int
+    array_bytes: int | None
+    per_s: Estimate
+
+
+def disk_points(ceiling: Ceiling) -> list[DiskPoint]:
+    """All points of the disk: reads before writes, direct before buffered, small before large."""
+    order = {word: place for place, word in enumerate((READ, WRITE, "fsync", "fdatasync"))}
+    points = (
+        _disk_point(key, rows) for key, rows in ceiling.disk.group_by(DISK_KEY, maintain_order=True)
+    )
+    return sorted(
+        (point for point in points if point is not None),
+        key=lambda one: (
+            order.get(one.operation, len(order)),
+            one.cache == BUFFERED,
+            one.depth,
+            one.pattern != "sequential",
+            one.size_bytes,
+        ),
+    )
+
+
+def memory_points(ceiling: Ceiling) -> list[MachinePoint]:
+    """Bandwidth by kernel and threads."""
+    streams = ceiling.memory.filter(pl.col("kernel") != CHASE)
+    return sorted(
+        _machine_points(streams, "bytes_per_s"), key=lambda one: (one.kernel, one.threads)
+    )
+
+
+def chase_points(ceiling: Ceiling) -> list[MachinePoint]:
+    """Time of a load by the bytes that loads go over."""
+    chases = ceiling.memory.filter(kernel=CHASE)
+    return sorted(_machine_points(chases, "load_ns"), key=lambda one: one.array_bytes or 0)
+
+
+def core_points(ceiling: Ceiling) -> list[MachinePoint]:
+    """Speed of cores by kernel and threads."""
+    return sorted(
+        _machine_points(ceiling.core, "steps_per_s"), key=lambda one: (one.kernel, one.threads)
+    )
+
+
+def _disk_point(key: tuple[object, ...], rows: pl.DataFrame) -> DiskPoint | None:
+    iops = estimate(rows["iops"])
+    bytes_per_s = estimate(rows["bytes_per_s"])
+    if iops is None or bytes_per_s is None:
+        return None
+    operation, pattern, cache, method, depth, size_bytes = key
+    cpu_ns = estimate(rows["cpu_ns_per_request"])
+    return DiskPoint(
+        str(operation),
+        str(pattern),
+        str(cache),
+        str(method),
+        int(str(depth)),
+        int(str(size_bytes)),
+        iops,
+        bytes_per_s,
+        None if cpu_ns is None else cpu_ns.times(NS),
+        _latencies(rows),
+        _device_requests(rows),
+    )
+
+
+def _latencies(rows: pl.DataFrame) -> dict[str, float]:
+    chosen = rows.select(
+        pl.col(f"latency_{name}_ns").median() if name != "max" else pl.col("latency_max_ns").max()
+        for name in LATENCIES
+    ).row(0)
+    return {name: value * NS for name, value in zip(LATENCIES, chosen, strict=True)}
+
+
+def _device_requests(rows: pl.DataFrame) -> float | None:
+    made = pl.col("requests") + pl.col("requests_outside")
+    own = rows.filter(
+        pl.col("cache") == DIRECT,
+        pl.col("others_bytes") <= OTHERS_SHARE_MAX * made * pl.col("size_bytes"),
+    )
+    middle = own.select((pl.col("device_requests") / made).median()).item()
+    return None if middle is None else float(middle)
+
+
+def _machine_points(trials: pl.DataFrame, column: str) -> Iterator[MachinePoint]:
+    has_arrays = "array_bytes" in trials.columns
+    key = [*MACHINE_KEY, "array_bytes"] if has_arrays else [*MACHINE_KEY]
+    factor = NS if column == "load_ns" else 1.0
+    for values, rows in trials.group_by(key, maintain_order=True):
+        told = estimate(rows[column])
+        if told is not None:
+            array_bytes = int(str(values[2])) if has_arrays else None
+            yield MachinePoint(str(values[0]), int(str(values[1])), array_bytes, told.times(factor))

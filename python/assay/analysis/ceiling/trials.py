@@ -1,0 +1,227 @@
+"""What a host can do, by its trials: requests a second by size, depth and pattern, and the rest.
+
+Figures are geometric means over rounds with a 95 % interval by Student's t on their logarithms.
+What lies between two sizes or depths that were tried is interpolated on both logarithms, within
+each round; what lies beyond them is not known.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from assay.analysis.operations import NS
+from assay.analysis.stats.student import mean_of
+from assay.model.errors import RecordUnreadableError
+from assay.record.layout import KIND_CEILING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from assay.record.reader import Run
+
+DISK, MEMORY, CORE = "ceiling-disk", "ceiling-memory", "ceiling-core"
+READ, WRITE = "read", "write"
+SEQUENTIAL, RANDOM = "sequential", "random"
+DIRECT, BUFFERED = "direct", "buffered"
+CHASE = "chase"
+WORDS = {pl.Categorical, pl.Enum}
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A figure over rounds.
+
+    Attributes:
+        value: Geometric mean.
+        low: Lower end of its 95 % interval; None of a single round.
+        high: Upper end; None of a single round.
+        rounds: How many there were.
+    """
+
+    value: float
+    low: float | None
+    high: float | None
+    rounds: int
+
+    def times(self, factor: float) -> Estimate:
+        """The same in another unit."""
+        low, high = (None if end is None else end * factor for end in (self.low, self.high))
+        return Estimate(self.value * factor, low, high, self.rounds)
+
+
+def estimate(values: Iterable[float]) -> Estimate | None:
+    """The estimate of one value a round; None without any that is above zero."""
+    logs = [math.log(value) for value in values if value > 0]
+    if not logs:
+        return None
+    mean = mean_of(logs)
+    low, high = (None, None) if mean.interval is None else map(math.exp, mean.interval)
+    return Estimate(math.exp(mean.value), low, high, len(logs))
+
+
+@dataclass(frozen=True)
+class Ceiling:
+    """The trials of a record.
+
+    Attributes:
+        disk: One row a trial of the disk: the columns of `ceiling-disk.arrows`, and iops,
+            bytes_per_s, cpu_ns_per_request, merged_share (of our requests) and others_bytes (that
+            the device moved beyond ours), null where the device does not tell.
+        memory: One row a trial of memory: the columns of `ceiling-memory.arrows`, and bytes_per_s,
+            load_ns.
+        core: One row a trial of cores: the columns of `ceiling-core.arrows`, and steps_per_s.
+    """
+
+    disk: pl.DataFrame
+    memory: pl.DataFrame
+    core: pl.DataFrame
+
+    def iops(
+        self,
+        size_bytes: float,
+        depth: float = 1,
+        pattern: str = RANDOM,
+        *,
+        operation: str = READ,
+        cache: str = DIRECT,
+    ) -> Estimate | None:
+        """Requests a second of a size; None beyond the sizes and depths that were tried."""
+        chosen = self.disk.filter(operation=operation, pattern=pattern, cache=cache).select(
+            "round", "depth", "size_bytes", "iops"
+        )
+        rounds = chosen.partition_by("round", maintain_order=True)
+        each = (_between(rows, size_bytes, depth) for rows in rounds)
+        return estimate(value for value in each if value is not None)
+
+    def bandwidth(
+        self,
+        size_bytes: float,
+        depth: float = 1,
+        pattern: str = RANDOM,
+        *,
+        operation: str = READ,
+        cache: str = DIRECT,
+    ) -> Estimate | None:
+        """Bytes a second of requests of a size; None as of `iops`."""
+        told = self.iops(size_bytes, depth, pattern, operation=operation, cache=cache)
+        return None if told is None else told.times(size_bytes)
+
+    def most_iops(
+        self, size_bytes: float, pattern: str = RANDOM, *, operation: str = READ
+    ) -> Estimate | None:
+        """Requests a second of a size at whatever depth that were most, past the page cache."""
+        depths = self.depths(operation)
+        told = [self.iops(size_bytes, depth, pattern, operation=operation) for depth in depths]
+        return max((one for one in told if one), key=lambda one: one.value, default=None)
+
+    def depths(self, operation: str = READ) -> list[int]:
+        """Depths that were tried past the page cache, the smallest first."""
+        return self._tried("depth", operation)
+
+    def sizes(self, operation: str = READ) -> list[int]:
+        """Sizes that were tried past the page cache, in bytes, the smallest first."""
+        return self._tried("size_bytes", operation)
+
+    def flush_seconds(self, operation: str = "fdatasync") -> Estimate | None:
+        """What a small write takes with fsync or fdatasync behind it, by the median of a trial."""
+        chosen = self.disk.filter(operation=operation)
+        return estimate(latency * NS for latency in chosen["latency_p50_ns"])
+
+    def memory_bandwidth(self, kernel: str = READ, threads: int | None = None) -> Estimate | None:
+        """Bytes a second that so many threads move; by as many as moved most without `threads`."""
+        chosen = self.memory.filter(pl.col("kernel") == kernel, pl.col("bytes_per_s").is_not_null())
+        if threads is not None:
+            return estimate(chosen.filter(threads=threads)["bytes_per_s"])
+        told = [estimate(rows["bytes_per_s"]) for rows in chosen.partition_by("threads")]
+        return max((one for one in told if one), key=lambda one: one.value, default=None)
+
+    def load_seconds(self, array_bytes: int) -> Estimate | None:
+        """What one load takes whose address the one before it told; None if not tried."""
+        chosen = self.memory.filter(kernel=CHASE, array_bytes=array_bytes)
+        return estimate(load * NS for load in chosen["load_ns"])
+
+    def core_speed(self, kernel: str = "arithmetic", threads: int = 1) -> Estimate | None:
+        """Steps a second of all threads together."""
+        return estimate(self.core.filter(kernel=kernel, threads=threads)["steps_per_s"])
+
+    def _tried(self, column: str, operation: str) -> list[int]:
+        chosen = self.disk.filter(operation=operation, cache=DIRECT)
+        return [int(value) for value in chosen[column].unique().sort()]
+
+
+def read_ceiling(run: Run) -> Ceiling:
+    """The trials of a record, whole or partial.
+
+    Raises:
+        RecordUnreadableError: If the record is of something else, or damaged.
+    """
+    if run.kind != KIND_CEILING:
+        raise RecordUnreadableError(
+            f"{run.id} does not tell what a host can do: make such a record with `assay ceiling`."
+        )
+    disk, memory, core = (_plain(run.table(stream)) for stream in (DISK, MEMORY, CORE))
+    return Ceiling(_disk(disk), _memory(memory), _core(core))
+
+
+def _plain(trials: pl.DataFrame) -> pl.DataFrame:
+    """Trials with words as text, so that they can be compared freely."""
+    words = [name for name, kind in trials.schema.items() if kind.base_type() in WORDS]
+    return trials.with_columns(pl.col(words).cast(pl.String))
+
+
+def _disk(trials: pl.DataFrame) -> pl.DataFrame:
+    seconds = pl.col("elapsed_ns") * NS
+    made = pl.col("requests") + pl.col("requests_outside")
+    others = pl.col("device_bytes").cast(pl.Int64) - (made * pl.col("size_bytes")).cast(pl.Int64)
+    is_direct = pl.col("cache") == DIRECT
+    return trials.with_columns(
+        (pl.col("requests") / seconds).alias("iops"),
+        (pl.col("requests") * pl.col("size_bytes") / seconds).alias("bytes_per_s"),
+        ((pl.col("user_ns") + pl.col("system_ns")) / pl.col("requests")).alias(
+            "cpu_ns_per_request"
+        ),
+        pl.when(is_direct).then(pl.col("device_merged") / made).alias("merged_share"),
+        # What is read ahead or written back of buffered trials is ours, and cannot be told apart.
+        pl.when(is_direct).then(others.clip(lower_bound=0)).alias("others_bytes"),
+    )
+
+
+def _memory(trials: pl.DataFrame) -> pl.DataFrame:
+    return trials.with_columns(
+        (pl.col("moved_bytes") / (pl.col("elapsed_ns") * NS)).alias("bytes_per_s"),
+        (pl.col("elapsed_ns") / pl.col("loads")).alias("load_ns"),
+    )
+
+
+def _core(trials: pl.DataFrame) -> pl.DataFrame:
+    return trials.with_columns((pl.col("steps") / (pl.col("elapsed_ns") * NS)).alias("steps_per_s"))
+
+
+def _between(rows: pl.DataFrame, size_bytes: float, depth: float) -> float | None:
+    """A value of one round between the depths and sizes that were tried."""
+    by_depth: dict[int, dict[int, float]] = {}
+    for at, size, iops in rows.select("depth", "size_bytes", "iops").iter_rows():
+        by_depth.setdefault(at, {})[size] = iops
+    known = {
+        at: value
+        for at, sizes in by_depth.items()
+        if (value := interpolated(sizes, size_bytes)) is not None
+    }
+    return interpolated(known, depth)
+
+
+def interpolated(known: Mapping[int, float], at: float) -> float | None:
+    """A value between the nearest two that are known, on both logarithms; None beyond them."""
+    places: Sequence[int] = sorted(place for place, value in known.items() if value > 0)
+    below = max((place for place in places if place <= at), default=None)
+    above = min((place for place in places if place >= at), default=None)
+    if below is None or above is None:
+        return None
+    if below == above:
+        return known[below]
+    share = math.log(at / below) / math.log(above / below)
+    return math.exp((1 - share) * math.log(known[below]) + share * math.log(known[above]))

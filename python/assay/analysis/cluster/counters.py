@@ -1,0 +1,191 @@
+"""What the nodes of a cluster count, in words that are no engine's.
+
+Which counters they are an engine declares (`[cluster]` of its `counters.toml`), by these words;
+each node is an object of their source.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from assay.analysis.counters.engine_counters import around, growth, operation_growth, plain_readings
+from assay.analysis.operations import window_ns
+from assay.analysis.versus.account import account_of, wholes_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from assay.record.reader import Run
+
+MESSAGES, BYTES, ROWS = "messages", "bytes", "rows"
+LOCAL_MESSAGES, LOCAL_BYTES = "local_messages", "local_bytes"
+WAIT, BLOCKED, SCHEDULING = "wait_ns", "blocked_ns", "scheduling_ns"
+TASKS, TASK, CPU, COLLECTING = "tasks", "task_ns", "cpu_ns", "collecting_ns"
+READ_BYTES, READ_ROWS, SPILLED_BYTES, MEMORY = (
+    "read_bytes",
+    "read_rows",
+    "spilled_bytes",
+    "memory_bytes",
+)
+# Words, what each counts of a node, and its unit. All grow but `memory_bytes`, which is a gauge.
+WORDS: dict[str, tuple[str, str]] = {
+    MESSAGES: ("messages that it got from other nodes", "messages"),
+    BYTES: ("bytes of them", "bytes"),
+    ROWS: ("rows in them", "rows"),
+    LOCAL_MESSAGES: ("messages handed over within it", "messages"),
+    LOCAL_BYTES: ("bytes of them", "bytes"),
+    WAIT: ("time its tasks waited for what other nodes send", "ns"),
+    BLOCKED: ("time its tasks could not write, because nobody took it off them", "ns"),
+    SCHEDULING: ("time that deciding who works on what took, and waiting for it", "ns"),
+    TASKS: ("pieces of work that were scheduled", "tasks"),
+    TASK: ("time of its tasks, by the clock, summed", "ns"),
+    CPU: ("CPU time", "ns"),
+    COLLECTING: ("time of collecting garbage", "ns"),
+    READ_BYTES: ("bytes read of the data", "bytes"),
+    READ_ROWS: ("rows read of the data", "rows"),
+    SPILLED_BYTES: ("bytes written aside for want of memory", "bytes"),
+    MEMORY: ("memory that it uses", "bytes"),
+}
+GAUGES = (MEMORY,)
+GROWN: dict[str, type[pl.DataType]] = {
+    "operation": pl.String,
+    "node": pl.String,
+    "word": pl.String,
+    "growth": pl.Float64,
+    "passes": pl.UInt32,
+}
+
+
+@dataclass(frozen=True)
+class ClusterFacts:
+    """`[cluster]`: which of an engine's counters are what `WORDS` say.
+
+    Attributes:
+        title: What nodes of it are, for people.
+        source: Whose counters they are, an object a node.
+        counters: The engine's own names by the words.
+        scales: What a value is multiplied by, by word, where that is not 1.
+        says: What exactly is counted, by word, in the engine's terms.
+        missing: Why a word is not counted, as the end of `not measured:`.
+    """
+
+    title: str
+    source: str
+    counters: Mapping[str, str]
+    scales: Mapping[str, float] = field(default_factory=dict)
+    says: Mapping[str, str] = field(default_factory=dict)
+    missing: Mapping[str, str] = field(default_factory=dict)
+
+
+def cluster_facts(facts: Mapping[str, Any] | None) -> ClusterFacts | None:
+    """What an engine's `counters.toml` declares; None: nothing.
+
+    Raises:
+        ValueError: If a key is missing or unknown, or a word is none of `WORDS`, or a word is
+            neither counted nor said to be missing.
+    """
+    told = (facts or {}).get("cluster")
+    if told is None:
+        return None
+    try:
+        declared = ClusterFacts(**told)
+    except TypeError as error:
+        raise ValueError(f"[cluster] cannot be read: {error}") from error
+    for name in ("counters", "scales", "says", "missing"):
+        if unknown := set(getattr(declared, name)) - set(WORDS):
+            raise ValueError(f"cluster.{name} has {sorted(unknown)}: it has {', '.join(WORDS)}")
+    if untold := set(WORDS) - set(declared.counters) - set(declared.missing):
+        raise ValueError(f"[cluster] says nothing of {', '.join(sorted(untold))}: count or missing")
+    return declared
+
+
+def declared_cluster(run: Run) -> ClusterFacts | None:
+    """What the engine of a run declares; None: it is no cluster. Raises as `cluster_facts`."""
+    return cluster_facts(run.facts.get("engine", {}).get("counters"))
+
+
+def node_readings(readings: pl.DataFrame, declared: ClusterFacts) -> pl.DataFrame:
+    """Readings of nodes: their columns of time and edge, `node`, `word`, and `value` in its unit.
+
+    Args:
+        readings: Of `engine.arrows` or `engine-operations.arrows`.
+        declared: What the engine declares.
+    """
+    words = {counter: word for word, counter in declared.counters.items()}
+    scales = {word: declared.scales.get(word, 1.0) for word in words.values()}
+    own = plain_readings(readings).filter(
+        pl.col("source") == declared.source, pl.col("counter").is_in(list(words))
+    )
+    word = pl.col("counter").replace_strict(words, return_dtype=pl.String).alias("word")
+    found = own.with_columns(word, pl.col("object").alias("node"))
+    scale = pl.col("word").replace_strict(scales, return_dtype=pl.Float64)
+    return found.with_columns(pl.col("value") * scale).drop("source", "object", "counter")
+
+
+def grown_by_operation(run: Run) -> pl.DataFrame:
+    """What each node counted in one execution of each operation: medians of those that were read.
+
+    Columns: operation, node, word, growth in the word's unit, passes. Empty of an engine that is
+    no cluster, and of a load, whose operations overlap. Gauges are left out.
+    """
+    declared = declared_cluster(run)
+    if declared is None or not run.has("engine-operations"):
+        return pl.DataFrame(schema=GROWN)
+    own = node_readings(run.table("engine-operations"), declared)
+    counted = own.filter(~pl.col("word").is_in(GAUGES))
+    grown = operation_growth(run.table("events"), counted, ["node", "word"])
+    return grown.select(list(GROWN)).cast(GROWN)  # type: ignore[arg-type]
+
+
+def totals_by_operation(run: Run) -> dict[str, dict[str, float]]:
+    """Words of one execution of each operation, summed over nodes.
+
+    By readings around operations; of a run of one operation that nobody read around it is what a
+    pass counted.
+    """
+    found, account = _around_operations(run), account_of(run)
+    if found or account is None or account.is_mix or len(account.operations) != 1:
+        return found
+    of_a_pass = totals_of_a_pass(run)
+    return {name: of_a_pass for name in account.operations if of_a_pass}
+
+
+def _around_operations(run: Run) -> dict[str, dict[str, float]]:
+    """`grown_by_operation` summed over nodes: by operation, by word."""
+    summed = (
+        grown_by_operation(run)
+        .group_by("operation", "word", maintain_order=True)
+        .agg(pl.col("growth").sum())
+    )
+    found: dict[str, dict[str, float]] = {}
+    for operation, word, value in summed.iter_rows():
+        found.setdefault(operation, {})[word] = value
+    return found
+
+
+def totals_of_a_pass(run: Run) -> dict[str, float]:
+    """Words of one execution of all operations, summed over nodes; empty of no cluster.
+
+    By readings around operations, of words that are known of each of these; where there are none
+    of some operation, by what the nodes counted over the measured part, in equal parts of its
+    passes.
+    """
+    by_operation = _around_operations(run)
+    account = account_of(run)
+    if account is None:
+        return {}
+    if set(by_operation) >= set(account.operations) and not account.is_mix:
+        each = list(by_operation.values())
+        known = [word for word in WORDS if all(word in told for told in each)]
+        return {word: sum(told[word] for told in each) for word in known}
+    declared, window = declared_cluster(run), window_ns(run.table("events"))
+    if declared is None or window is None or not run.has("engine"):
+        return {}
+    own = node_readings(run.table("engine"), declared).filter(~pl.col("word").is_in(GAUGES))
+    grown = growth(around(own, *window), ["node", "word"]).drop_nulls("growth")
+    passes = wholes_of(run, account)
+    summed = grown.group_by("word", maintain_order=True).agg(pl.col("growth").sum())
+    return {word: value / passes for word, value in summed.iter_rows()}

@@ -1,0 +1,306 @@
+"""Messages between nodes of a run: what the model has on paper, beside what was counted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from assay.analysis.cluster.counters import (
+    BYTES,
+    LOCAL_BYTES,
+    LOCAL_MESSAGES,
+    MESSAGES,
+    ROWS,
+    TASKS,
+    totals_of_a_pass,
+)
+from assay.analysis.cluster.message_model import (
+    Shares,
+    batch_messages,
+    blocks_of,
+    page_messages,
+    shares_of,
+)
+from assay.analysis.cluster.nodes import workers_of
+from assay.analysis.plans.recorded import read_plans
+from assay.model.units import number_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from assay.analysis.cluster.nodes import ClusterNode
+    from assay.model.plan import PlanNode
+    from assay.record.reader import Run
+
+BLOCKS, PAGES, BATCHES = "blocks", "pages", "batches"
+EXCHANGE = "exchange"
+
+
+@dataclass(frozen=True)
+class MessageFacts:
+    """`[messages]` of an engine's `counters.toml`: what its messages are made of.
+
+    Attributes:
+        form: `blocks` (one a map task and reducer), `pages` (full at so many rows or bytes) or
+            `batches` (cut into one for each recipient).
+        recipients: How many: a setting in force, or `workers`.
+        rows: Rows at most of a batch or a page: a setting in force, or a number.
+        bytes: The same of bytes.
+        shared_bytes: Bytes that are collected for all recipients together: a page has its part.
+        exchanges: The engine's words for exchanges between nodes; none: all exchanges of plans.
+        partitions: The detail of an exchange in plans that says how many recipients it has.
+        tasks: The detail that says how many tasks write to it.
+        counted: Whether what is counted has messages within a node, too: `remote` or `all`.
+        says: What the model leaves out, in the engine's terms.
+    """
+
+    form: Literal["blocks", "pages", "batches"]
+    recipients: str
+    rows: str | float | None = None
+    bytes: str | float | None = None
+    shared_bytes: str | float | None = None
+    exchanges: Sequence[str] = field(default_factory=list)
+    partitions: str = "partitions"
+    tasks: str = "tasks"
+    counted: Literal["remote", "all"] = "remote"
+    says: Sequence[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """One quantity on paper and as it was counted, of one execution of all operations.
+
+    Attributes:
+        name: As figures key it.
+        title: In words.
+        unit: As figures know them.
+        predicted: By the model; None: what it takes is not known.
+        counted: None: not counted.
+        why: Why they differ, or why one is not known.
+    """
+
+    name: str
+    title: str
+    unit: str
+    predicted: float | None
+    counted: float | None
+    why: str
+
+    @property
+    def ratio(self) -> float | None:
+        """Counted by predicted; None where one is not known."""
+        if self.predicted is None or self.counted is None or not self.predicted:
+            return None
+        return self.counted / self.predicted
+
+
+@dataclass(frozen=True)
+class Exchanged:
+    """One exchange of a plan.
+
+    Attributes:
+        rows: That it gave; None: not told.
+        maps: Tasks that write to it, and None where the plan does not tell them.
+        after_exchange: Whether these read what another exchange gave.
+        recipients: Tasks that read of it; None: as many as the setting says.
+    """
+
+    rows: float | None
+    maps: float | None
+    after_exchange: bool
+    recipients: float | None
+
+
+def message_facts(facts: Mapping[str, Any] | None) -> MessageFacts | None:
+    """What an engine's `counters.toml` declares; None: nothing.
+
+    Raises:
+        ValueError: If a key is missing or unknown, or a form is none of the three.
+    """
+    told = (facts or {}).get("messages")
+    if told is None:
+        return None
+    try:
+        declared = MessageFacts(**told)
+    except TypeError as error:
+        raise ValueError(f"[messages] cannot be read: {error}") from error
+    if declared.form not in (BLOCKS, PAGES, BATCHES) or declared.counted not in ("remote", "all"):
+        raise ValueError("[messages]: form is blocks, pages or batches, counted remote or all")
+    return declared
+
+
+def model_of(run: Run) -> tuple[Predicted, ...]:
+    """The model beside what was counted; nothing of an engine that is no cluster."""
+    nodes = workers_of(run)
+    if not nodes:
+        return ()
+    counted = totals_of_a_pass(run)
+    shares = shares_of(_by_host(nodes))
+    facts = message_facts(run.facts.get("engine", {}).get("counters"))
+    return (*_share_rows(shares, counted), *_sizes(run, facts, shares, counted))
+
+
+def _by_host(nodes: Sequence[ClusterNode]) -> list[int]:
+    hosts = [node.host for node in nodes]
+    return [hosts.count(host) for host in dict.fromkeys(hosts)]
+
+
+def _share_rows(shares: Shares, counted: Mapping[str, float]) -> Iterator[Predicted]:
+    """Shares that leave their node, of messages and of bytes."""
+    spread = (
+        "every node sends to every node alike; what is broadcast, or read where it lies, is not"
+    )
+    for name, title, word, local in (
+        ("remote messages", "messages that leave their node", MESSAGES, LOCAL_MESSAGES),
+        ("remote bytes", "bytes that leave their node", BYTES, LOCAL_BYTES),
+    ):
+        whole = counted.get(word, 0.0) + counted.get(local, 0.0)
+        known = word in counted and local in counted and whole > 0
+        why = spread if known else "messages within a node are not counted apart"
+        told = counted[word] / whole if known else None
+        yield Predicted(name, title, "share", shares.remote, told, why)
+    yield Predicted(
+        "other host",
+        "messages to another host",
+        "share",
+        shares.other_host,
+        None,
+        "which host a message is for is not counted",
+    )
+
+
+def _sizes(
+    run: Run, facts: MessageFacts | None, shares: Shares, counted: Mapping[str, float]
+) -> Iterator[Predicted]:
+    """Messages, and rows and bytes of one."""
+    messages, rows, size = (counted.get(word) for word in (MESSAGES, ROWS, BYTES))
+    if facts is None:
+        why = "the engine does not say what its messages are made of ([messages])"
+        predicted = None
+    else:
+        predicted, why = _messages(run, facts, shares, counted)
+    yield Predicted("messages", "messages of an execution", "count", predicted, messages, why)
+    for name, title, unit, whole in (
+        ("rows a message", "rows of a message", "count", rows),
+        ("bytes a message", "bytes of a message", "bytes", size),
+    ):
+        on_paper = whole / predicted if whole is not None and predicted else None
+        told = whole / messages if whole is not None and messages else None
+        yield Predicted(name, title, unit, on_paper, told, "what was counted by the messages above")
+
+
+def _messages(
+    run: Run, facts: MessageFacts, shares: Shares, counted: Mapping[str, float]
+) -> tuple[float | None, str]:
+    """How many messages there have to be, and what the model leaves out."""
+    recipients = _number(run, facts.recipients)
+    if recipients is None:
+        return None, f"{facts.recipients} is not told"
+    if facts.form == BLOCKS:
+        told = _blocks(run, facts, recipients, counted)
+        share = shares.remote if facts.counted == "remote" else 1.0
+        predicted = None if told is None else told * share
+        missing = "no plan tells its exchanges and their tasks"
+    else:
+        # Of rows that were counted, so no share is taken of them.
+        predicted = _full(run, facts, recipients, counted)
+        missing = "rows and bytes of messages are not counted, or a batch's size is not told"
+    return predicted, missing if predicted is None else "; ".join(facts.says)
+
+
+def _blocks(
+    run: Run, facts: MessageFacts, recipients: float, counted: Mapping[str, float]
+) -> float | None:
+    every = [
+        blocks_of(one.maps, one.recipients or recipients, one.rows)
+        for one in exchanges_of(run, recipients, counted, facts)
+        if one.maps is not None
+    ]
+    return sum(every) if every else None
+
+
+def _full(
+    run: Run, facts: MessageFacts, recipients: float, counted: Mapping[str, float]
+) -> float | None:
+    """Pages, or batches cut for recipients, of the rows that were counted."""
+    rows, size = counted.get(ROWS), counted.get(BYTES)
+    most = _number(run, facts.rows)
+    if not rows or size is None:
+        return None
+    if facts.form == BATCHES:
+        return None if most is None else batch_messages(rows, most, recipients)
+    exchanges = len(exchanges_of(run, recipients, {}, facts)) or 1
+    channels = exchanges * recipients * max(1, len(workers_of(run)))
+    shared = _number(run, facts.shared_bytes)
+    limits = [_number(run, facts.bytes), None if shared is None else shared / recipients]
+    page_bytes = min((one for one in limits if one is not None), default=None)
+    return page_messages(rows, size / rows, page_bytes, most, channels)
+
+
+def exchanges_of(
+    run: Run, recipients: float, counted: Mapping[str, float], facts: MessageFacts
+) -> list[Exchanged]:
+    """The exchanges of all plans, with tasks that write to each.
+
+    Tasks behind another exchange are as many as that has recipients. Those that read tables are
+    what the plan tells, else what is left of the tasks that were counted, in equal parts.
+    """
+    found = [
+        one
+        for plans in read_plans(run).values()
+        for plan in plans
+        for one in _exchanges(plan.root, recipients, facts)
+    ]
+    first = [one for one in found if one.maps is None]
+    tasks = counted.get(TASKS)
+    if not first or tasks is None:
+        return found
+    later = sum(one.maps or 0.0 for one in found) + recipients
+    each = max(1.0, (tasks - later) / len(first))
+    return [
+        Exchanged(one.rows, each, one.after_exchange, one.recipients) if one.maps is None else one
+        for one in found
+    ]
+
+
+def _exchanges(root: PlanNode, recipients: float, facts: MessageFacts) -> Iterator[Exchanged]:
+    for node in root.walk():
+        if _is_between_nodes(node, facts.exchanges):
+            below = [one for child in node.children for one in _nearest(child, facts.exchanges)]
+            to = _told(node, facts.partitions)
+            maps = _told(node, facts.tasks)
+            if maps is None and below:
+                maps = max(_told(one, facts.partitions) or recipients for one in below)
+            yield Exchanged(node.rows, maps, bool(below), to)
+
+
+def _is_between_nodes(node: PlanNode, words: Sequence[str]) -> bool:
+    return node.operator == EXCHANGE and (not words or node.native in words)
+
+
+def _nearest(node: PlanNode, words: Sequence[str]) -> Iterator[PlanNode]:
+    """Exchanges below a node without another one between."""
+    if _is_between_nodes(node, words):
+        yield node
+        return
+    for child in node.children:
+        yield from _nearest(child, words)
+
+
+def _told(node: PlanNode, name: str) -> float | None:
+    value = node.details.get(name)
+    try:
+        return None if value is None else float(str(value).replace(",", "").split()[0])
+    except (IndexError, ValueError):
+        return None
+
+
+def _number(run: Run, told: str | float | None) -> float | None:
+    """A number, how many workers there are, or a setting in force."""
+    if told is None or isinstance(told, int | float):
+        return told
+    if told == "workers":
+        return float(len(workers_of(run)))
+    settings = run.environment.get("engine", {}).get("settings") or {}
+    value = settings.get(told, run.facts["request"]["settings"].get(told))
+    return None if value is None else number_of(str(value))

@@ -1,0 +1,163 @@
+"""What an engine's meters of look-ups counted: of a part of a run, of intervals, of operations.
+
+Which counters they are an engine declares (`[activity]` of its `counters.toml`), by the words of
+`analysis.meters`, in whose line they are printed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from assay.analysis.counters.engine_counters import around, operation_growth, plain_readings
+from assay.analysis.counters.meters import WORDS, activity_line
+from assay.analysis.operations import NS, window_ns
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from assay.analysis.counters.index_work import Span
+    from assay.record.reader import Run
+
+# So many intervals of a run are told at most.
+INTERVALS_MAX = 10
+
+
+@dataclass(frozen=True)
+class ActivityFacts:
+    """`[activity]`: which of an engine's counters are what `meters.WORDS` say.
+
+    Attributes:
+        title: What the line is, for people.
+        source: Whose counters they are, of one object.
+        counters: The engine's own names by the words of the line.
+        missing: Why there may be none, as the end of `not measured:`.
+    """
+
+    title: str
+    source: str
+    counters: Mapping[str, str]
+    missing: str
+
+
+def activity_facts(facts: Mapping[str, Any] | None) -> ActivityFacts | None:
+    """What an engine's `counters.toml` declares; None: nothing.
+
+    Raises:
+        ValueError: If a key is missing or unknown, or a word is none of the line.
+    """
+    told = (facts or {}).get("activity")
+    if told is None:
+        return None
+    try:
+        declared = ActivityFacts(**told)
+    except TypeError as error:
+        raise ValueError(f"[activity] cannot be read: {error}") from error
+    if unknown := set(declared.counters) - set(WORDS):
+        raise ValueError(f"activity.counters has {sorted(unknown)}: it has {', '.join(WORDS)}")
+    return declared
+
+
+def activity_between(run: Run, span: Span) -> dict[str, float] | None:
+    """What was counted between two instants, by `meters.WORDS`; None: the engine does not tell."""
+    declared = _declared(run)
+    if declared is None or not run.has("engine"):
+        return None
+    return _grown(_counted(run.table("engine"), declared), span) or None
+
+
+def activity_by_operation(run: Run) -> dict[str, dict[str, float]]:
+    """What one execution of each operation counted, by `meters.WORDS`: medians of those read."""
+    declared = _declared(run)
+    if declared is None or not run.has("engine-operations"):
+        return {}
+    counted = _counted(run.table("engine-operations"), declared)
+    found: dict[str, dict[str, float]] = {}
+    grown = operation_growth(run.table("events"), counted, ["word"])
+    for operation, word, value in grown.select("operation", "word", "growth").iter_rows():
+        found.setdefault(operation, {})[word] = value
+    return found
+
+
+def why_no_activity(run: Run) -> str:
+    """Why an engine tells nothing, as the end of a sentence."""
+    declared = _declared(run)
+    if declared is None:
+        return "its engine declares none"
+    return declared.missing if run.has("engine") else "the probe of its counters did not run"
+
+
+def activity_told(run: Run) -> dict[str, Any] | None:
+    """All of it, for a report; None of an engine that has no such meters.
+
+    Keys: title; missing (why there is nothing, or None); counted (by word, of the measured part)
+    and its line; intervals (begun_s and ended_s from the beginning of the measured part, line) and
+    operations (name, line), each with its line.
+    """
+    declared, window = _declared(run), window_ns(run.table("events"))
+    if declared is None or window is None or not run.has("engine"):
+        return None
+    within = around(_counted(run.table("engine"), declared), *window)
+    counted = _of(within)
+    by_operation = activity_by_operation(run)
+    return {
+        "title": declared.title,
+        "missing": None if counted else declared.missing,
+        "counted": counted,
+        "line": activity_line(counted) if counted else None,
+        "intervals": _intervals(within, window[0]) if counted else [],
+        "operations": [
+            {"name": name, "line": activity_line(one)} for name, one in by_operation.items()
+        ],
+    }
+
+
+def _declared(run: Run) -> ActivityFacts | None:
+    return activity_facts(run.facts.get("engine", {}).get("counters"))
+
+
+def _counted(readings: pl.DataFrame, declared: ActivityFacts) -> pl.DataFrame:
+    """Readings of the meters, with the `word` of each."""
+    words = {counter: word for word, counter in declared.counters.items()}
+    own = plain_readings(readings).filter(
+        pl.col("source") == declared.source, pl.col("counter").is_in(list(words))
+    )
+    return own.with_columns(pl.col("counter").replace_strict(words).alias("word"))
+
+
+def _grown(counted: pl.DataFrame, span: Span) -> dict[str, float]:
+    return _of(around(counted, *span))
+
+
+def _of(within: pl.DataFrame) -> dict[str, float]:
+    """Growth by word from the first to the last reading; what was reset is left out."""
+    if within["time_ns"].n_unique() < 2:  # noqa: PLR2004 - a difference is of two
+        return {}
+    value = pl.col("value")
+    grown = (
+        within.sort("time_ns", maintain_order=True)
+        .group_by("word", maintain_order=True)
+        .agg((value.last() - value.first()).alias("growth"), (value.diff() < 0).any().alias("back"))
+        .filter(~pl.col("back").fill_null(value=False))
+    )
+    found = dict(grown.select("word", "growth").iter_rows())
+    return {word: found[word] for word in WORDS if word in found}
+
+
+def _intervals(within: pl.DataFrame, zero_ns: int) -> list[dict[str, Any]]:
+    """As many intervals as there are readings between, or fewer and longer ones."""
+    times = within["time_ns"].unique().sort().to_list()
+    last = len(times) - 1
+    count = min(INTERVALS_MAX, last)
+    edges = [times[round(place * last / count)] for place in range(count + 1)]
+    return [
+        {
+            "begun_s": round((begun - zero_ns) * NS, 6),
+            "ended_s": round((ended - zero_ns) * NS, 6),
+            "line": activity_line(_of(within.filter(pl.col("time_ns").is_between(begun, ended)))),
+        }
+        for begun, ended in pairwise(edges)
+    ]

@@ -1,0 +1,371 @@
+"""What an engine counted itself: rates, totals of the measured part, growth by operation.
+
+Counters are rows of (source, object, counter, value) whose names are the engine's affair. Which of
+them are shown, with what title and unit, an engine declares; `docs/record-format.md` has the form.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import polars as pl
+
+from assay.analysis.counters.objects import declared_tables, object_tables
+from assay.analysis.operations import NS, measured, window_ns
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from assay.record.reader import Run
+
+KEY = ["source", "object", "counter"]
+# What tells one reading from another.
+READING = ("time_ns", "sequence", "edge")
+COUNTER, GAUGE = "counter", "gauge"
+STATUS_STREAM = "engine-status"
+START, END = "start", "end"
+STANDING: dict[str, type[pl.DataType]] = {
+    "edge": pl.String,
+    "time_ns": pl.Int64,
+    "source": pl.String,
+    "object": pl.String,
+    "counter": pl.String,
+    "value": pl.Float64,
+}
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A figure that an engine declares.
+
+    Attributes:
+        name: By which shares and documents call it.
+        title, unit: For people; the unit is that of the value after `scale`.
+        source, counter: Which rows it is made of.
+        object: Of which object; None: the sum over all objects of the source.
+        kind: A counter grows, a gauge goes up and down.
+        scale: What a value is multiplied by, such as 1e-3 for seconds from milliseconds.
+        to_try: What to do about much of it.
+    """
+
+    name: str
+    title: str
+    unit: str
+    source: str
+    counter: str
+    object: str | None = None
+    kind: Literal["counter", "gauge"] = "counter"
+    scale: float = 1.0
+    to_try: str | None = None
+
+
+@dataclass(frozen=True)
+class Share:
+    """A quotient that an engine declares: the sum of some figures in that of others."""
+
+    name: str
+    title: str
+    part: tuple[str, ...]
+    whole: tuple[str, ...]
+
+
+def declared(facts: dict[str, Any]) -> tuple[list[Shown], list[Share]]:
+    """What an engine's `counters.toml` declares, in its order.
+
+    Raises:
+        ValueError: If a figure lacks a key or has an unknown one, or a share names no figure.
+    """
+    try:
+        shown = [Shown(**entry) for entry in facts.get("counters", [])]
+        shares = [
+            Share(**entry | {key: tuple(entry[key]) for key in ("part", "whole")})
+            for entry in facts.get("shares", [])
+        ]
+    except (TypeError, KeyError, AttributeError) as error:
+        raise ValueError(f"a declaration of counters cannot be read: {error}") from error
+    for figure in shown:
+        _check(figure)
+    names = {figure.name for figure in shown}
+    for share in shares:
+        if unknown := {*share.part, *share.whole} - names:
+            raise ValueError(f"share {share.name!r} names {sorted(unknown)}, which is no figure")
+    return shown, shares
+
+
+def _check(figure: Shown) -> None:
+    if figure.kind not in (COUNTER, GAUGE):
+        raise ValueError(f"counter {figure.name!r} is of kind {figure.kind!r}: neither of both")
+    is_number = isinstance(figure.scale, int | float)
+    if not is_number:
+        raise ValueError(f"counter {figure.name!r} has scale {figure.scale!r}, which is no number")
+
+
+def engine_counters(run: Run) -> dict[str, Any] | None:
+    """The declared figures of a run; None if its engine declares none or counted nothing.
+
+    Keys: window_s (between the readings around the measured part); `counters` (name, title, unit,
+    kind, to_try; total and per_s of counters, last of gauges; operations: growth of one execution,
+    median over the passes that were read); `shares` (name, title, share); `series` (name, time_s
+    from the beginning of the measured part, values: of gauges as read, of counters the rate a
+    second since the reading before, so that their first is None); `tables` (as `object_tables` has
+    them). What was not told, or was reset meanwhile, is None.
+
+    Raises:
+        ValueError: If the engine's declaration cannot be read.
+    """
+    facts = run.facts.get("engine", {}).get("counters")
+    window = window_ns(run.table("events"))
+    if not facts or window is None or not run.has("engine"):
+        return None
+    shown, shares = declared(facts)
+    readings = run.table("engine")
+    summed = figures(readings, shown)
+    within = around(summed, *window)
+    if within.is_empty():
+        return None
+    by_operation = _by_operation(run, shown)
+    at_edges = standing(run)
+    values = _values(within) | _values(figures(at_edges, shown))
+    told = [_told(figure, values.get(figure.name), by_operation) for figure in shown]
+    known = {entry["name"]: entry["total"] for entry in told}
+    return {
+        "window_s": _elapsed_s(within),
+        "counters": told,
+        "shares": [
+            {"name": share.name, "title": share.title, "share": _share(share, known)}
+            for share in shares
+        ],
+        "series": [_series(figure, within, window[0]) for figure in shown],
+        "tables": object_tables(
+            around(plain_readings(readings), *window),
+            declared_tables(facts),
+            at_edges.filter(pl.col("edge") == END),
+        ),
+    }
+
+
+def standing(run: Run) -> pl.DataFrame:
+    """How the engine stood where the measured part began and ended; empty if not told of both.
+
+    Columns: edge (start, end), time_ns, source, object, counter, value. Of several readings of an
+    edge it is the last, for one that was taken before a warm-up is replaced when that is over.
+    """
+    if not run.has(STATUS_STREAM):
+        return pl.DataFrame(schema=STANDING)
+    plain = plain_readings(run.table(STATUS_STREAM))
+    latest = plain.filter(pl.col("time_ns") == pl.col("time_ns").max().over("edge"))
+    return latest if latest["edge"].n_unique() == len((START, END)) else plain.clear()
+
+
+def last_look(run: Run, source: str, gauges: Sequence[str], ended_ns: int) -> pl.DataFrame:
+    """Gauges of objects that are not looked at in each reading: the last look up to an instant.
+
+    How the engine stood where the measured part began and ended is such a look as well, and counts
+    as of that instant. Columns: time_ns, source, object, counter, value.
+    """
+    looks = plain_readings(run.table("engine"))
+    window = window_ns(run.table("events"))
+    if window is not None:
+        edges = dict(zip((START, END), window, strict=True))
+        at_ns = pl.col("edge").replace_strict(edges, return_dtype=pl.Int64)
+        stood = standing(run).with_columns(at_ns.alias("time_ns"))
+        looks = pl.concat([looks, stood.select(looks.columns)])
+    own = looks.filter(
+        pl.col("source") == source,
+        pl.col("counter").is_in(list(gauges)),
+        pl.col("time_ns") <= ended_ns,
+    )
+    return own.filter(pl.col("time_ns") == pl.col("time_ns").max())
+
+
+class _Value(NamedTuple):
+    """What a figure grew by, its last value, and the time between its readings."""
+
+    growth: float | None
+    last: float | None
+    window_s: float
+
+
+def _values(readings: pl.DataFrame) -> dict[str, _Value]:
+    if readings.is_empty():
+        return {}
+    window_s = _elapsed_s(readings)
+    grown = growth(readings, ["name"])
+    return {name: _Value(grew, last, window_s) for name, grew, last in grown.iter_rows()}
+
+
+def _elapsed_s(readings: pl.DataFrame) -> float:
+    times = readings["time_ns"].sort()
+    return float(times[-1] - times[0]) * NS
+
+
+def rates(readings: pl.DataFrame, key: list[str] | None = None) -> pl.DataFrame:
+    """Growth of each counter a second since the reading before it, in the order of time.
+
+    Columns: the key, time_ns, per_s; null for a first reading, after a reset, and if no
+    time passed.
+    """
+    key = key or KEY
+    grown, elapsed_ns = pl.col("value").diff().over(key), pl.col("time_ns").diff().over(key)
+    return (
+        plain_readings(readings)
+        .sort("time_ns", maintain_order=True)
+        .select(
+            *key,
+            "time_ns",
+            pl.when((grown >= 0) & (elapsed_ns > 0)).then(grown / (elapsed_ns * NS)).alias("per_s"),
+        )
+    )
+
+
+def totals(readings: pl.DataFrame, begun_ns: int, ended_ns: int) -> pl.DataFrame:
+    """One row a counter: what it grew by from the last reading before a window to the first after.
+
+    Columns: source, object, counter, growth (null if it was reset, or is absent at an edge), last.
+    """
+    return growth(around(plain_readings(readings), begun_ns, ended_ns), KEY)
+
+
+def around(readings: pl.DataFrame, begun_ns: int, ended_ns: int) -> pl.DataFrame:
+    """Readings of a window with the ones just before and just after it, as far as there are any."""
+    times = readings["time_ns"]
+    first, last = times.filter(times <= begun_ns).max(), times.filter(times >= ended_ns).min()
+    begun = begun_ns if first is None else first
+    ended = ended_ns if last is None else last
+    return readings.filter(pl.col("time_ns").is_between(pl.lit(begun), pl.lit(ended)))
+
+
+def growth(readings: pl.DataFrame, key: list[str]) -> pl.DataFrame:
+    """One row a counter: the key, growth, last.
+
+    One that went backwards, or that is not in the first and in the last reading, has no growth.
+    """
+    first, last = readings["time_ns"].min(), readings["time_ns"].max()
+    value, time_ns = pl.col("value"), pl.col("time_ns")
+    is_whole = (time_ns.first() == first) & (time_ns.last() == last) & value.is_not_null().all()
+    never_back = (value.diff().drop_nulls() >= 0).all()
+    return (
+        readings.sort("time_ns", maintain_order=True)
+        .group_by(key, maintain_order=True)
+        .agg(
+            pl.when(is_whole & never_back).then(value.last() - value.first()).alias("growth"),
+            value.last().alias("last"),
+        )
+    )
+
+
+def figures(readings: pl.DataFrame, shown: list[Shown]) -> pl.DataFrame:
+    """Readings as declared figures, scaled, and summed over objects.
+
+    Columns: time_ns, sequence and edge as far as there are any, name, value. An object that is
+    missing in a reading makes the sum null.
+    """
+    plain = plain_readings(readings)
+    reading = [name for name in plain.columns if name in READING]
+    parts = [_figure(plain, figure, reading) for figure in shown]
+    empty = plain.clear().select(
+        *reading, pl.col("counter").alias("name"), pl.col("value").cast(pl.Float64)
+    )
+    return pl.concat([empty, *parts])
+
+
+def _figure(plain: pl.DataFrame, figure: Shown, reading: list[str]) -> pl.DataFrame:
+    rows = plain.filter((pl.col("source") == figure.source) & (pl.col("counter") == figure.counter))
+    if figure.object is not None:
+        rows = rows.filter(pl.col("object") == figure.object)
+    objects = rows["object"].n_unique()
+    return (
+        rows.group_by(reading, maintain_order=True)
+        .agg(
+            pl.lit(figure.name).alias("name"),
+            pl.when(pl.len() == objects).then(pl.col("value").sum() * figure.scale).alias("value"),
+        )
+        .select(*reading, "name", "value")
+    )
+
+
+def execution_growth(plain: pl.DataFrame, key: list[str]) -> pl.DataFrame:
+    """What each counter grew by in each execution around which it was read.
+
+    Columns: sequence, those of the key, growth. Executions in which a counter was reset, or absent
+    at an edge, are left out.
+    """
+    start, end = (plain.filter(pl.col("edge") == edge) for edge in (START, END))
+    return (
+        start.join(end, on=["sequence", *key], suffix="_after")
+        .select("sequence", *key, (pl.col("value_after") - pl.col("value")).alias("growth"))
+        .filter(pl.col("growth") >= 0)
+    )
+
+
+def operation_growth(events: pl.DataFrame, plain: pl.DataFrame, key: list[str]) -> pl.DataFrame:
+    """What each counter grew by in one execution: the median over measured passes that were read.
+
+    Columns: operation, those of the key, growth, passes. Passes in which a counter was reset, or
+    absent at an edge, are left out.
+    """
+    grown = execution_growth(plain, key)
+    done = measured(events).filter(pl.col("outcome") == "ok").select("sequence", "operation")
+    return (
+        done.join(grown, on="sequence")
+        .group_by("operation", *key, maintain_order=True)
+        .agg(pl.col("growth").median(), pl.len().alias("passes"))
+    )
+
+
+def _by_operation(run: Run, shown: list[Shown]) -> dict[str, dict[str, float]]:
+    """For each figure, its growth in one execution of each operation."""
+    if not run.has("engine-operations"):
+        return {}
+    counters = [figure for figure in shown if figure.kind == COUNTER]
+    summed = figures(run.table("engine-operations"), counters)
+    found: dict[str, dict[str, float]] = {}
+    grown = operation_growth(run.table("events"), summed, ["name"])
+    for operation, name, value in grown.select("operation", "name", "growth").iter_rows():
+        found.setdefault(name, {})[operation] = value
+    return found
+
+
+def _told(
+    figure: Shown,
+    value: _Value | None,
+    by_operation: dict[str, dict[str, float]],
+) -> dict[str, Any]:
+    is_counter = figure.kind == COUNTER
+    growth, last, window_s = value or _Value(None, None, 0.0)
+    total = growth if is_counter else None
+    return {
+        "name": figure.name,
+        "title": figure.title,
+        "unit": figure.unit,
+        "kind": figure.kind,
+        "to_try": figure.to_try,
+        "total": total,
+        "per_s": None if total is None or window_s <= 0 else total / window_s,
+        "last": None if is_counter else last,
+        "operations": by_operation.get(figure.name, {}),
+    }
+
+
+def _share(share: Share, known: dict[str, float | None]) -> float | None:
+    part = [known[name] for name in share.part]
+    whole = [known[name] for name in share.whole]
+    if any(value is None for value in (*part, *whole)):
+        return None
+    below = sum(value for value in whole if value is not None)
+    return sum(value for value in part if value is not None) / below if below else None
+
+
+def _series(figure: Shown, within: pl.DataFrame, zero_ns: int) -> dict[str, Any]:
+    own = within.filter(pl.col("name") == figure.name)
+    if figure.kind == COUNTER:
+        own = rates(own, ["name"]).rename({"per_s": "value"})
+    time_s = ((own["time_ns"] - zero_ns) * NS).round(6)
+    return {"name": figure.name, "time_s": time_s.to_list(), "values": own["value"].to_list()}
+
+
+def plain_readings(readings: pl.DataFrame) -> pl.DataFrame:
+    """Words as text, so that readings of several batches and streams can be compared."""
+    words = [name for name in (*KEY, "edge") if name in readings.columns]
+    return readings.with_columns(pl.col(words).cast(pl.String))

@@ -1,0 +1,231 @@
+"""What was done to each index between two instants: rows found, pages read, pages in the pool.
+
+Which counters these are, and which indexes hold what, an engine declares (`[index_work]` of its
+`counters.toml`); nothing here knows one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import polars as pl
+
+from assay.analysis.counters.engine_counters import around, last_look, plain_readings
+from assay.analysis.load.mixes import steady_since_ns
+from assay.analysis.operations import plain, window_ns
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from assay.record.reader import Run
+
+Holds = Literal["literals", "iris", "quads"]
+HOLDS: tuple[Holds, ...] = ("literals", "iris", "quads")
+WORDS: dict[Holds, str] = {"literals": "literals", "iris": "IRIs", "quads": "statements"}
+# Without a warm-up the first part of a run is this much of it.
+FIRST_PART = 0.1
+
+
+@dataclass(frozen=True)
+class IndexFacts:
+    """`[index_work]`: which of an engine's counters are what.
+
+    Attributes:
+        source: Whose objects are indexes.
+        touches, reads: Counters of rows found and of pages read.
+        buffers: The gauge of pages in the pool; None: it is not told.
+        without: Objects that are no indexes, such as sums.
+        holds: Of triples: objects that hold literals, IRIs and the statements themselves.
+    """
+
+    source: str
+    touches: str
+    reads: str
+    buffers: str | None = None
+    without: tuple[str, ...] = ()
+    holds: Mapping[Holds, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class IndexWork:
+    """One index. None is not told, or was reset meanwhile.
+
+    Attributes:
+        object: As the engine's counters call it.
+        touches: Rows that were found.
+        reads: Pages that were read.
+        buffers: Pages in the pool at the end, as far as they were looked at by then.
+        holds: What it holds, of an engine of triples.
+    """
+
+    object: str
+    touches: float | None
+    reads: float | None
+    buffers: float | None = None
+    holds: Holds | None = None
+
+    @property
+    def name(self) -> str:
+        """The index without its table."""
+        return self.object.rpartition(".")[2]
+
+    @property
+    def missed(self) -> float | None:
+        """Pages read on each row that was found; None where nothing was found."""
+        return self.reads / self.touches if self.touches and self.reads is not None else None
+
+
+class Span(NamedTuple):
+    """A part of a run, in nanoseconds of CLOCK_MONOTONIC."""
+
+    begun_ns: int
+    ended_ns: int
+
+
+class Parts(NamedTuple):
+    """The beginning of a run, in which memory fills, and the rest of it.
+
+    Attributes:
+        first, rest: One after the other.
+        words: What the first is.
+    """
+
+    first: Span
+    rest: Span
+    words: str
+
+
+def index_facts(facts: Mapping[str, Any] | None) -> IndexFacts | None:
+    """What an engine's `counters.toml` declares; None: nothing.
+
+    Raises:
+        ValueError: If a key is missing or unknown.
+    """
+    told = (facts or {}).get("index_work")
+    if told is None:
+        return None
+    try:
+        holds = {kind: tuple(names) for kind, names in told.get("holds", {}).items()}
+        if unknown := set(holds) - set(HOLDS):
+            raise ValueError(f"index_work.holds has {sorted(unknown)}: it has {', '.join(HOLDS)}")
+        without = tuple(told.get("without", ()))
+        return IndexFacts(**{**told, "without": without, "holds": holds})
+    except TypeError as error:
+        raise ValueError(f"[index_work] cannot be read: {error}") from error
+
+
+def index_work(run: Run, span: Span) -> tuple[IndexWork, ...] | None:
+    """Indexes that were used between two instants, most pages read first.
+
+    From the last reading before the span to the first one after it, as far as there are any. None:
+    the engine does not tell, or nobody asked.
+    """
+    declared = index_facts(run.facts.get("engine", {}).get("counters"))
+    if declared is None or not run.has("engine"):
+        return None
+    gauges = [] if declared.buffers is None else [declared.buffers]
+    pooled = last_look(run, declared.source, gauges, span.ended_ns).select("object", "value")
+    return of_readings(plain_readings(run.table("engine")), declared, span, dict(pooled.rows()))
+
+
+def of_readings(
+    readings: pl.DataFrame, declared: IndexFacts, span: Span, pooled: Mapping[str, float]
+) -> tuple[IndexWork, ...] | None:
+    """The same of readings: time_ns, source, object, counter, value, words as text.
+
+    Args:
+        readings: Of the engine's counters.
+        declared: Which of them are what.
+        span: Between which instants.
+        pooled: Pages in the pool by index.
+    """
+    own = readings.filter(
+        pl.col("source") == declared.source, ~pl.col("object").is_in(list(declared.without))
+    )
+    counted = own.filter(pl.col("counter").is_in([declared.touches, declared.reads]))
+    # An index that nobody used yet stands in no reading, so the instants are those of all.
+    within = around(readings, *span)
+    edges = within["time_ns"].min(), within["time_ns"].max()
+    if edges[0] is None or edges[0] == edges[1]:
+        return None
+    before, after = (_at(counted, edge) for edge in edges)
+    kinds = {name: kind for kind, names in declared.holds.items() for name in names}
+
+    def grown(thing: str, counter: str) -> float | None:
+        begun, ended = before.get((thing, counter), 0.0), after.get((thing, counter))
+        return ended - begun if ended is not None and ended >= begun else None
+
+    found = [
+        IndexWork(
+            thing,
+            grown(thing, declared.touches),
+            grown(thing, declared.reads),
+            pooled.get(thing),
+            kinds.get(thing),
+        )
+        for thing in dict.fromkeys(thing for thing, _ in after)
+    ]
+    used = [one for one in found if one.touches or one.reads]
+    return tuple(sorted(used, key=lambda one: (-(one.reads or 0), -(one.touches or 0), one.object)))
+
+
+def _at(counted: pl.DataFrame, time_ns: object) -> dict[tuple[str, str], float]:
+    rows = counted.filter(pl.col("time_ns") == time_ns).select("object", "counter", "value")
+    return {(thing, counter): value for thing, counter, value in rows.iter_rows()}
+
+
+def index_work_told(run: Run) -> list[dict[str, Any]] | None:
+    """Indexes of the measured part, for documents: object, holds, touches, reads."""
+    window = window_ns(run.table("events"))
+    found = None if window is None else index_work(run, Span(*window))
+    if found is None:
+        return None
+    return [
+        {"object": one.object, "holds": one.holds, "touches": one.touches, "reads": one.reads}
+        for one in found
+    ]
+
+
+def told_work(counted: Mapping[str, Any] | None) -> list[IndexWork]:
+    """What `index_work_told` put into a document of counters; empty where it is not there."""
+    told = (counted or {}).get("index_work") or []
+    return [
+        IndexWork(one["object"], one["touches"], one["reads"], holds=one["holds"]) for one in told
+    ]
+
+
+def parts_of(run: Run) -> Parts | None:
+    """The parts of a run; where it is known when its mixes became steady, these decide."""
+    return parts(run.table("events"), steady_since_ns(run))
+
+
+def parts(events: pl.DataFrame, steady_ns: int | None = None) -> Parts | None:
+    """Where memory filled, and the rest: what was cold, and what is steady; None without a rest.
+
+    Args:
+        events: Of the run.
+        steady_ns: From when on the run was steady; None: the first part is what was before the
+            measured part, or where nothing was, the first tenth of that.
+    """
+    window = window_ns(events)
+    if window is None:
+        return None
+    begun, ended = int(plain(events)["started_ns"].min()), window[1]  # type: ignore[arg-type]
+    at, words = window[0], "until the measured part began"
+    if steady_ns is not None and begun < steady_ns < ended:
+        at, words = steady_ns, "until it was steady"
+    elif begun >= window[0]:
+        begun = window[0]
+        at, words = round(begun + FIRST_PART * (ended - begun)), "the first tenth of the run"
+    return Parts(Span(begun, at), Span(at, ended), words) if begun < at < ended else None
+
+
+def share_of_reads(work: Sequence[IndexWork], *holds: Holds) -> float | None:
+    """Share of the pages read that were of indexes which hold these; None where none was read.
+
+    Of all indexes whose kind is known: what the engine reads for itself is in no share.
+    """
+    known = [one for one in work if one.holds is not None]
+    whole = sum(one.reads or 0.0 for one in known)
+    return sum(one.reads or 0.0 for one in known if one.holds in holds) / whole if whole else None

@@ -1,0 +1,1 @@
+"""Figures of what bounds queries, and of what changes are worth."""

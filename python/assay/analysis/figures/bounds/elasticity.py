@@ -1,0 +1,252 @@
+"""How time answers to each resource: elasticities, the levels they come of, and a verdict."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from assay.analysis.ceiling.trials import read_ceiling
+from assay.analysis.figures.contract import Chart, Column, Figure, Measure, Spread, Table
+from assay.analysis.figures.host.query_reads import middle_run
+from assay.analysis.figures.host.roofline import placed_reads
+from assay.analysis.figures.quantities import SECONDS, SHARE, TIMES
+from assay.analysis.figures.subjects import subjects_of
+from assay.analysis.why.bottleneck import place_words, verdict_of
+from assay.analysis.why.diagnosis import diagnose, operations_of
+from assay.analysis.why.scarcity import SHORT, is_unhindered, scarcity_of
+from assay.model.errors import UsageError, suggestion
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+
+    from assay.analysis.ceiling.trials import Ceiling
+    from assay.analysis.figures.contract import Asked, Cell, StudyRun
+    from assay.analysis.host.roofline import Placed
+    from assay.analysis.why.bottleneck import Verdict
+    from assay.analysis.why.diagnosis import Answer, Diagnosis
+
+OPTIONS = {
+    "operations": "only these operations; without it all that every run played",
+    "factor": "the factor whose levels make resources scarce; without it all factors do",
+    "capacities": "a table of what there is, by the names of limit, such as read-iops = 15000; it"
+    " counts before what a part of kind ceiling tells",
+}
+ELASTICITIES = (
+    Column("operation"),
+    Column("resource"),
+    Column("by"),
+    Column("elasticity", "count", 3),
+    Column("low", "count", 3),
+    Column("high", "count", 3),
+    Column("shape"),
+    Column("counts"),
+)
+LEVELS = (
+    Column("operation"),
+    Column("level"),
+    Column("times as scarce", "count", 3),
+    Column("time", SECONDS),
+    Column("lowest", SECONDS),
+    Column("highest", SECONDS),
+    Column("change", SHARE),
+    Column("not counted because"),
+)
+SHAPES = {
+    "serial": "in proportion",
+    "flat": "no effect",
+    "unclear": "not told from noise",
+    "kinked": "below a level only",
+}
+
+
+@dataclass(frozen=True)
+class Diagnosed:
+    """One operation of one subject; its name is only told where there are several."""
+
+    name: str
+    diagnosis: Diagnosis
+    verdict: Verdict
+
+
+def figure(asked: Asked) -> Figure:
+    """The figure."""
+    diagnosed, missing = _diagnosed(asked)
+    subjects: dict[str, dict[float, Spread]] = {}
+    for one in diagnosed:
+        for answer in one.diagnosis.answers:
+            subjects[_subject(one, answer, len(diagnosed))] = _times(one.diagnosis, answer)
+    factors = sorted({factor for values in subjects.values() for factor in values})
+    measures = tuple(
+        Measure(
+            f"{factor:g}",
+            f"{factor:g} x",
+            TIMES,
+            {name: values[factor] for name, values in subjects.items() if factor in values},
+            factor,
+        )
+        for factor in factors
+    )
+    return Figure(
+        asked.name,
+        asked.kind,
+        asked.title,
+        says=tuple(words for one in diagnosed for words in _says(one)),
+        subjects=tuple(subjects),
+        measures=measures,
+        tables=(
+            Table("elasticities", "elasticities", ELASTICITIES, tuple(_elasticities(diagnosed))),
+            Table("levels", "time at each level", LEVELS, tuple(_levels(diagnosed))),
+        ),
+        charts=(_chart(measures),) if len(factors) > 1 else (),
+        notes=_notes(diagnosed),
+        missing=tuple(missing),
+    )
+
+
+def _diagnosed(asked: Asked) -> tuple[list[Diagnosed], list[str]]:
+    """Every operation of every subject, and why others are none."""
+    made, missing = [], []
+    varied = tuple({name for one in asked.runs for name in one.levels if _varies(asked, name)})
+    subjects = subjects_of(asked, without=varied)
+    for subject in subjects:
+        for operation in _operations(asked, subject.runs):
+            # What was changed beside is another question.
+            runs = [one for one in subject.runs if _is_asked(one)]
+            ceiling = read_ceiling(asked.ceilings[0].run) if asked.ceilings else None
+            placed = None if ceiling is None else placed_of(runs, ceiling, operation)
+            found = diagnose(runs, operation, placed, asked.options.get("capacities"))
+            name = operation if len(subjects) == 1 else f"{operation} ({subject.name})"
+            if found is None:
+                missing.append(f"{name}: it succeeded in no run in which nothing was scarce")
+                continue
+            made.append(Diagnosed(name, found, verdict_of(found, place_words(placed))))
+    return made, missing
+
+
+def placed_of(runs: Sequence[StudyRun], ceiling: Ceiling, operation: str) -> Placed | None:
+    """The unhindered reads of an operation beside what the disk gives; None: not known."""
+    free = [one for one in runs if is_unhindered(one.run.facts["request"])]
+    return placed_reads(middle_run(free, operation).run, ceiling, operation) if free else None
+
+
+def _varies(asked: Asked, factor: str) -> bool:
+    """Whether a factor's levels are levels of scarcity, and no subjects."""
+    told = asked.options.get("factor")
+    if told is not None:
+        return bool(factor == told)
+    by_level: dict[str, set[bool]] = {}
+    for one in asked.runs:
+        if factor in one.levels:
+            free = is_unhindered(one.run.facts["request"])
+            by_level.setdefault(one.levels[factor], set()).add(free)
+    # A level of another factor has runs of both kinds.
+    return any(kinds == {False} for kinds in by_level.values())
+
+
+def _is_asked(one: StudyRun) -> bool:
+    request = one.run.facts["request"]
+    return is_unhindered(request) or scarcity_of(request) is not None
+
+
+def _operations(asked: Asked, runs: tuple[StudyRun, ...]) -> list[str]:
+    played = operations_of(runs)
+    told = asked.options.get("operations")
+    if told is None:
+        return played
+    for name in told:
+        if name not in played:
+            raise UsageError(f"no operation {name!r} in all runs; {suggestion(name, played)}")
+    return list(told)
+
+
+def _subject(one: Diagnosed, answer: Answer, many: int) -> str:
+    name = f"{SHORT[answer.resource]} {answer.method}"
+    return name if many == 1 else f"{one.name}: {name}"
+
+
+def _times(diagnosis: Diagnosis, answer: Answer) -> dict[float, Spread]:
+    """Time in times of the unhindered one, by how scarce it was."""
+    base = diagnosis.time.middle
+    known = {1.0: diagnosis.time}
+    known |= {
+        round(level.factor, 2): level.time
+        for level in answer.levels
+        if level.factor is not None and level.left_out is None
+    }
+    return {
+        factor: Spread(one.middle / base, one.low / base, one.high / base, one.count)
+        for factor, one in known.items()
+    }
+
+
+def _chart(measures: tuple[Measure, ...]) -> Chart:
+    keys = tuple(one.key for one in measures)
+    return Chart("answers", "times as long", "lines", keys, axis="times as scarce")
+
+
+def _says(one: Diagnosed) -> Iterator[str]:
+    yield one.verdict.words.replace(one.diagnosis.operation, one.name, 1)
+    if one.verdict.sum_words is not None:
+        yield f"{one.verdict.sum_words}."
+
+
+def _elasticities(diagnosed: list[Diagnosed]) -> Iterator[tuple[Cell, ...]]:
+    for one in diagnosed:
+        for answer in one.diagnosis.answers:
+            found = answer.elasticity
+            interval = (None, None) if found is None or not found.interval else found.interval
+            yield (
+                one.name,
+                SHORT[answer.resource],
+                answer.method,
+                None if found is None else found.value,
+                *interval,
+                None if found is None else SHAPES[found.shape],
+                "yes" if one.diagnosis.chosen.get(answer.resource) is answer else "no",
+            )
+
+
+def _levels(diagnosed: list[Diagnosed]) -> Iterator[tuple[Cell, ...]]:
+    for one in diagnosed:
+        time = one.diagnosis.time
+        yield one.name, "as it is", 1.0, time.middle, time.low, time.high, None, None
+        for answer in one.diagnosis.answers:
+            for level in answer.levels:
+                yield (
+                    one.name,
+                    level.name,
+                    level.factor,
+                    level.time.middle,
+                    level.time.low,
+                    level.time.high,
+                    None if level.change is None else -level.change.share,
+                    level.left_out,
+                )
+
+
+def _notes(diagnosed: list[Diagnosed]) -> tuple[str, ...]:
+    """How the figures were made, and what should be known of single ones."""
+    several = len(diagnosed) > 1
+    told: dict[str, None] = {}
+    for one in diagnosed:
+        for words in one.verdict.remarks:
+            told[f"{one.name}: {words}" if several else f"{words[:1].upper()}{words[1:]}"] = None
+    methods = {answer.method for one in diagnosed for answer in one.diagnosis.answers}
+    return (*(f"{words}." for words in told), *_method_notes(methods))
+
+
+def _method_notes(methods: Collection[str]) -> Iterator[str]:
+    yield (
+        "An elasticity is d ln T / d ln capacity, of T = a + b x scarcity fitted over all rounds at"
+        " once; intervals are of 95 %, by Student's t."
+    )
+    if "slowed" in methods:
+        yield (
+            "Slowed: the engine was stopped in proportion to what it had just taken of the"
+            " resource, so the mixture may be as fine as it is."
+        )
+    if "limited" in methods:
+        yield (
+            "Limited: the kernel let pass so much a second; times as scarce are of what there is"
+            " while it is used, not of the mean use."
+        )

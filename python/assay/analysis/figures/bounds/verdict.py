@@ -1,0 +1,259 @@
+"""What bounds a query, by what changes without its computation and without read-ahead."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from assay.analysis.ablation.bound import bound_by
+from assay.analysis.ablation.removed import removals
+from assay.analysis.ceiling.trials import read_ceiling
+from assay.analysis.figures.contract import Chart, Column, Figure, Measure, Table
+from assay.analysis.figures.host.query_reads import (
+    disturbed_words,
+    is_disturbed,
+    middle_run,
+    query_reads,
+)
+from assay.analysis.figures.host.roofline import NOTABLY_MORE, SEVERAL, placed_reads, placed_words
+from assay.analysis.figures.quantities import (
+    BYTES,
+    COUNT,
+    SECONDS,
+    SHARE,
+    TIMES,
+    interval_text,
+    spread,
+    text,
+)
+from assay.analysis.figures.subjects import briefly, subjects_of
+from assay.analysis.try_.trial import gain_over
+from assay.model.units import bytes_text, percent_text
+from assay.record.layout import COMPUTATION
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from assay.analysis.ablation.removed import Removal
+    from assay.analysis.figures.contract import Asked, Cell, Spread
+    from assay.analysis.figures.host.query_reads import QueryReads
+    from assay.analysis.figures.subjects import Subject
+    from assay.analysis.host.roofline import Placed
+    from assay.analysis.try_.trial import Gain
+    from assay.record.reader import Run
+
+OPTIONS = {"operation": "its name; without it the one that takes longest"}
+COLUMNS = (
+    Column("what was changed"),
+    Column("seconds", SECONDS),
+    Column("of the baseline", TIMES),
+    Column("at least", TIMES),
+    Column("at most", TIMES),
+    Column("reads", COUNT),
+    Column("a read", BYTES),
+)
+SUBJECT = "the query"
+# Where so many times as many reads are made of so much less each, it is another way of reading.
+OTHER_READS = 1.5
+
+
+@dataclass(frozen=True)
+class _Case:
+    """One way in which the query was run.
+
+    Attributes:
+        gain: Against the baseline of the same round; None of the baseline, and where that is not
+            known.
+    """
+
+    subject: Subject
+    reads: QueryReads
+    gain: Gain | None
+
+
+def figure(asked: Asked) -> Figure:
+    """The figure."""
+    operation = asked.options.get("operation")
+    subjects = briefly(subjects_of(asked))
+    baseline = next((one for one in subjects if _is_plain(one.first)), None)
+    if baseline is None:
+        missing = ("no run was made as it is: there is nothing to compare with",)
+        return Figure(asked.name, asked.kind, asked.title, missing=missing)
+    cases = [case for one in subjects if (case := _case(one, baseline, operation)) is not None]
+    ceiling = read_ceiling(asked.ceilings[0].run) if asked.ceilings else None
+    shown = middle_run(baseline.runs, operation).run
+    placed = None if ceiling is None else placed_reads(shown, ceiling, operation)
+    removal = _without_computation(subjects, baseline, operation)
+    return Figure(
+        asked.name,
+        asked.kind,
+        asked.title,
+        says=(*_verdict(removal, placed), *_latency(placed), *_read_aheads(cases)),
+        subjects=(SUBJECT,),
+        measures=tuple(_measures(cases, operation)),
+        tables=(
+            Table(
+                "changes", "what each change makes of it", COLUMNS, tuple(_rows(cases, operation))
+            ),
+        ),
+        charts=(Chart("seconds", "seconds of the query", "bars", tuple(map(_key, cases))),),
+        notes=_notes(),
+        missing=tuple(_missing(subjects, placed, shown, operation)),
+    )
+
+
+def _is_plain(run: Run) -> bool:
+    request = run.facts["request"]
+    return not request.get("remove") and request.get("read_ahead_bytes") is None
+
+
+def _case(subject: Subject, baseline: Subject, operation: str | None) -> _Case | None:
+    reads = query_reads(middle_run(subject.runs, operation).run, operation)
+    if reads is None:
+        return None
+    before = {one.round: query_reads(one.run, operation) for one in baseline.runs}
+    pairs = [
+        (_seconds(before[one.round]), _seconds(query_reads(one.run, operation)))
+        for one in subject.runs
+        if one.round in before
+    ]
+    gain = gain_over(pairs) if pairs and subject is not baseline else None
+    return _Case(subject, reads, gain)
+
+
+def _seconds(reads: QueryReads | None) -> float | None:
+    return None if reads is None else reads.seconds
+
+
+def _without_computation(
+    subjects: tuple[Subject, ...], baseline: Subject, operation: str | None
+) -> Removal | None:
+    """The query without its computation, against the query as it is in the same rounds."""
+    plain = {one.round: one.run for one in baseline.runs}
+    for subject in subjects:
+        request = subject.first.facts["request"]
+        if request.get("remove") == [COMPUTATION] and request.get("read_ahead_bytes") is None:
+            rounds = [(plain[one.round], one.run) for one in subject.runs if one.round in plain]
+            found = removals(rounds) if rounds else []
+            return next((one for one in found if operation in (None, one.operation)), None)
+    return None
+
+
+def _verdict(removal: Removal | None, placed: Placed | None) -> Iterator[str]:
+    bound = bound_by(removal, placed)
+    if bound.by is None or removal is None or removal.gain is None:
+        yield f"What bounds it cannot be told: {bound.reason}."
+        return
+    gain = removal.gain
+    words = (
+        f"Bound by {bound.by}: without its computation the query takes"
+        f" {text(gain.after_s, SECONDS)} and with it {text(gain.before_s, SECONDS)}"
+        f" ({_longer(-gain.share)}{interval_text(_ends(gain), SHARE)})"
+    )
+    where = "" if placed is None or placed.share is None else f"; it makes {placed_words(placed)}"
+    unsure = "; by one round, so nobody knows how sure that is" if gain.interval is None else ""
+    yield f"{words}{where}{unsure}."
+    if bound.by == "reading" and placed is not None and placed.share is not None:
+        yield (
+            f"The disk would give {text(1 / placed.share, TIMES)} as many reads of that size: what"
+            " processors do around each read, for the query or for others, takes the rest."
+        )
+    if removal.verdict == "not known":
+        yield f"Whether it reads the same without its computation is not known: {removal.unknown}."
+
+
+def _longer(share: float) -> str:
+    """By how much longer something takes, of a share that is below zero where it is shorter."""
+    return f"{percent_text(abs(share))} {'longer' if share > 0 else 'less'}"
+
+
+def _ends(gain: Gain) -> tuple[float, float] | None:
+    """The interval of how much longer it takes."""
+    return None if gain.interval is None else (-gain.interval[1], -gain.interval[0])
+
+
+def _latency(placed: Placed | None) -> Iterator[str]:
+    if placed is None or placed.depth >= SEVERAL:
+        return
+    if (placed.more_at_once or 0.0) >= NOTABLY_MORE:
+        yield (
+            "It asks for one read after the other, and waits for each; of many at once the disk"
+            f" gives {text(placed.more_at_once, TIMES)} as many."
+        )
+
+
+def _read_aheads(cases: list[_Case]) -> Iterator[str]:
+    base = next((case.reads for case in cases if _is_plain(case.subject.first)), None)
+    for case in cases:
+        size_bytes = case.subject.first.facts["request"].get("read_ahead_bytes")
+        if size_bytes is None or case.gain is None or base is None:
+            continue
+        name = "no read-ahead" if size_bytes == 0 else f"a read-ahead of {bytes_text(size_bytes)}"
+        yield (
+            f"With {name} it takes {text(case.gain.after_s, SECONDS)}"
+            f" ({_longer(-case.gain.share)}{interval_text(_ends(case.gain), SHARE)})"
+            f"{_other_reads(base, case.reads)}."
+        )
+
+
+def _other_reads(before: QueryReads, after: QueryReads) -> str:
+    """How the disk is read otherwise: a change of that is more than the one that was meant."""
+    if not (before.reads and after.reads and before.mean_read_bytes and after.mean_read_bytes):
+        return ""
+    told = f"{after.reads:,.0f} reads of {text(after.mean_read_bytes, BYTES)}"
+    if after.reads >= OTHER_READS * before.reads:
+        return (
+            f": it makes {told} instead of {before.reads:,.0f} of"
+            f" {text(before.mean_read_bytes, BYTES)}, so this is no ablation of read-ahead alone"
+        )
+    return f": it makes {told}, much as before"
+
+
+def _key(case: _Case) -> str:
+    return case.subject.name.replace(" ", "_")
+
+
+def _measures(cases: list[_Case], operation: str | None) -> Iterator[Measure]:
+    for case in cases:
+        seconds = _spread(case, operation)
+        if seconds is not None:
+            yield Measure(_key(case), case.subject.name, SECONDS, {SUBJECT: seconds})
+
+
+def _spread(case: _Case, operation: str | None) -> Spread | None:
+    return spread(_seconds(query_reads(one.run, operation)) for one in case.subject.runs)
+
+
+def _rows(cases: list[_Case], operation: str | None) -> Iterator[tuple[Cell, ...]]:
+    for case in cases:
+        gain, seconds = case.gain, _spread(case, operation)
+        ends = None if gain is None else _ends(gain)
+        yield (
+            case.subject.name,
+            None if seconds is None else seconds.middle,
+            None if gain is None else 1 - gain.share,
+            None if ends is None else 1 + ends[0],
+            None if ends is None else 1 + ends[1],
+            case.reads.reads,
+            case.reads.mean_read_bytes,
+        )
+
+
+def _notes() -> tuple[str, ...]:
+    words = (
+        "Rounds are compared each in itself, because what drifts meanwhile weighs on both of its"
+        " runs alike; the interval is of 95 %, and a single round has none."
+    )
+    return (words,)
+
+
+def _missing(
+    subjects: tuple[Subject, ...], placed: Placed | None, shown: Run, operation: str | None
+) -> Iterator[str]:
+    if is_disturbed(shown, operation):
+        words = disturbed_words(shown, operation)
+        yield f"how near its reads come to what the disk gives: {words}"
+    elif placed is None:
+        yield "how near its reads come to what the disk gives: one of the two was not measured"
+    if all(one.first.facts["request"].get("read_ahead_bytes") is None for one in subjects):
+        yield "what read-ahead does for it: no run was made with another one"

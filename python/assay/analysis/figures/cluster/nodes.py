@@ -1,0 +1,384 @@
+"""A query on one node and on several: its work, what nodes send each other, and the speed-up.
+
+Work, bytes and waits are counted wherever nodes are. A speed-up is measured only where each node
+has cores of its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from assay.analysis.cluster.counters import (
+    BLOCKED,
+    BYTES,
+    MESSAGES,
+    SCHEDULING,
+    WAIT,
+    WORDS,
+    declared_cluster,
+    totals_of_a_pass,
+)
+from assay.analysis.cluster.nodes import shared_cores, workers_of
+from assay.analysis.figures.contract import (
+    CURVE_COLUMNS,
+    LINE,
+    POINT,
+    Chart,
+    Column,
+    Figure,
+    Measure,
+    Table,
+)
+from assay.analysis.figures.growth.client_curves import CURVES, FITTED
+from assay.analysis.figures.quantities import (
+    BYTES as BYTES_UNIT,
+)
+from assay.analysis.figures.quantities import (
+    COUNT,
+    PER_SECOND,
+    SECONDS,
+    TIMES,
+    by_subject,
+    interval_text,
+    listed,
+    spread,
+    text,
+)
+from assay.analysis.figures.subjects import subjects_of
+from assay.analysis.scales.costs import CPU_TIME, MEMORY_PEAK, PER_S, READ_BYTES, costs_of
+from assay.analysis.stats.rounds import factor_of
+from assay.analysis.sweep.scalability import PARAMETERS, scaling
+from assay.model.units import NS_PER_S
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from assay.analysis.figures.contract import Asked, Cell, Spread, StudyRun
+    from assay.analysis.figures.subjects import Subject
+    from assay.analysis.stats.rounds import Factor
+    from assay.analysis.sweep.scalability import Scaling
+    from assay.record.reader import Run
+
+OPTIONS = {"factor": "the factor whose levels are numbers of nodes; without it set.workers"}
+WORKERS = "set.workers"
+PLACES = 48
+
+
+@dataclass(frozen=True)
+class Quantified:
+    """What is told of each number of nodes.
+
+    Attributes:
+        key: Behind the number of nodes, of a measure.
+        title: In words; also the head of its column.
+        unit: As `quantities.text` knows them.
+        of: Its value of a run.
+    """
+
+    key: str
+    title: str
+    unit: str
+    of: Callable[[Run], float | None]
+
+
+def _cost(key: str) -> Callable[[Run], float | None]:
+    def of(run: Run) -> float | None:
+        found = costs_of(run).get(key)
+        return None if found is None else found.value
+
+    return of
+
+
+def _counted(word: str) -> Callable[[Run], float | None]:
+    """Of a pass over all operations, over all nodes; None where it is not told."""
+    scale = 1.0 / NS_PER_S if WORDS[word][1] == "ns" else 1.0
+
+    def of(run: Run) -> float | None:
+        value = totals_of_a_pass(run).get(word)
+        return None if value is None else value * scale
+
+    return of
+
+
+RATE = Quantified("rate", "passes a second", PER_SECOND, _cost(PER_S))
+QUANTITIES = (
+    Quantified("time", "time", SECONDS, _cost("time")),
+    Quantified("cpu", "CPU time", SECONDS, _cost(CPU_TIME)),
+    Quantified("messages", "messages", COUNT, _counted(MESSAGES)),
+    Quantified("bytes", "bytes between nodes", BYTES_UNIT, _counted(BYTES)),
+    Quantified("wait", "waiting for others", SECONDS, _counted(WAIT)),
+    Quantified("blocked", "blocked on write", SECONDS, _counted(BLOCKED)),
+    Quantified("scheduling", "scheduling", SECONDS, _counted(SCHEDULING)),
+    Quantified("read", "bytes read from storage", BYTES_UNIT, _cost(READ_BYTES)),
+    Quantified("memory", "peak memory", BYTES_UNIT, _cost(MEMORY_PEAK)),
+)
+TIME, CPU, SENT_MESSAGES, SENT_BYTES = QUANTITIES[:4]
+GROWING = (CPU, SENT_MESSAGES, SENT_BYTES)
+DRAWN = (CPU, SENT_MESSAGES, SENT_BYTES)
+
+
+@dataclass(frozen=True)
+class Spanned:
+    """A subject by its nodes.
+
+    Attributes:
+        runs: By number of nodes that work; of an engine that is no cluster it is 1.
+        shared: Why its speed-up is not measured; None: it is.
+        fit: The law of its throughput; None where it is not measured, or of too few numbers.
+    """
+
+    subject: Subject
+    runs: dict[int, tuple[StudyRun, ...]]
+    shared: str | None
+    fit: Scaling | None
+
+    @property
+    def name(self) -> str:
+        """Of the subject."""
+        return self.subject.name
+
+    @property
+    def is_cluster(self) -> bool:
+        """Whether it has nodes."""
+        return bool(workers_of(self.subject.first))
+
+    def of(self, what: Quantified, nodes: int) -> Spread | None:
+        """What is known over the rounds of a number of nodes."""
+        return spread(what.of(one.run) for one in self.runs.get(nodes, ()))
+
+    def growth(self, what: Quantified, nodes: int) -> Factor | None:
+        """How many times as much as with the fewest nodes, over rounds that have both."""
+        first = {one.round: what.of(one.run) for one in self.runs[min(self.runs)]}
+        there = {one.round: what.of(one.run) for one in self.runs[nodes]}
+        pairs = [(first.get(number), value) for number, value in there.items()]
+        return factor_of([value / before for before, value in pairs if before and value])
+
+    def speed_up(self, nodes: int) -> Factor | None:
+        """How many times as fast as with the fewest nodes; None where that is not measured."""
+        return None if self.shared is not None else self.growth(RATE, nodes)
+
+
+def figure(asked: Asked) -> Figure:
+    """The figure."""
+    factor = asked.options.get("factor", WORKERS)
+    spanned = [_spanned(one) for one in subjects_of(asked, without=(factor,))]
+    # What has nodes comes first: the others are what it is held against.
+    spanned.sort(key=lambda one: not one.is_cluster)
+    levels = sorted({level for one in spanned for level in one.runs})
+    tables = (
+        _table(spanned),
+        *_growth_table(spanned),
+        *_law_table(spanned),
+        *_curves(spanned, levels),
+    )
+    return Figure(
+        asked.name,
+        asked.kind,
+        asked.title,
+        says=tuple(words for one in spanned for words in _says(one)),
+        subjects=tuple(one.name for one in spanned),
+        measures=tuple(_measures(spanned, levels)),
+        tables=tables,
+        charts=_charts(tables),
+        notes=tuple(_notes(spanned)),
+        missing=tuple(_missing(spanned)),
+    )
+
+
+def _spanned(subject: Subject) -> Spanned:
+    runs: dict[int, tuple[StudyRun, ...]] = {}
+    for one in subject.runs:
+        nodes = max(1, len(workers_of(one.run)))
+        runs[nodes] = (*runs.get(nodes, ()), one)
+    shared = shared_cores(runs[max(runs)][0].run)
+    fit = None
+    if shared is None:
+        points = [(float(n), RATE.of(one.run)) for n, own in runs.items() for one in own]
+        fit = scaling([(n, value) for n, value in points if value])
+    return Spanned(subject, dict(sorted(runs.items())), shared, fit)
+
+
+def _measures(spanned: Sequence[Spanned], levels: Sequence[int]) -> Iterator[Measure]:
+    for what in QUANTITIES:
+        for level in levels:
+            values = by_subject((one.name, one.of(what, level)) for one in spanned)
+            if values:
+                title = f"{what.title}, {_nodes(level)}"
+                yield Measure(f"{level} {what.key}", title, what.unit, values, at=float(level))
+
+
+def _table(spanned: Sequence[Spanned]) -> Table:
+    columns = [Column("subject"), Column("nodes", COUNT), Column("rounds", COUNT)]
+    columns += [Column(what.title, what.unit, 3) for what in QUANTITIES]
+    columns += [Column("speed-up", TIMES, 3)]
+    rows: list[tuple[Cell, ...]] = []
+    for one in spanned:
+        for level, runs in one.runs.items():
+            found = [one.of(what, level) for what in QUANTITIES]
+            cells = [None if value is None else value.middle for value in found]
+            gain = one.speed_up(level) if level > min(one.runs) else None
+            rows.append((one.name, level, len(runs), *cells, None if gain is None else gain.times))
+    return Table("nodes", "a pass, by nodes that work", tuple(columns), tuple(rows))
+
+
+def _growth_table(spanned: Sequence[Spanned]) -> tuple[Table, ...]:
+    rows: list[tuple[Cell, ...]] = []
+    for one in spanned:
+        for level in list(one.runs)[1:]:
+            told = [(what.title, one.growth(what, level)) for what in GROWING]
+            told.append(("throughput (speed-up)", one.speed_up(level)))
+            for title, factor in told:
+                if factor is not None:
+                    ends = factor.interval or (None, None)
+                    rows.append((one.name, title, min(one.runs), level, factor.times, *ends))
+    if not rows:
+        return ()
+    columns = (
+        Column("subject"),
+        Column("of"),
+        Column("from nodes", COUNT),
+        Column("to nodes", COUNT),
+        Column("times", TIMES, 3),
+        Column("at least", TIMES, 3),
+        Column("at most", TIMES, 3),
+    )
+    return (Table("growth", "what grows with the nodes", columns, tuple(rows)),)
+
+
+def _law_table(spanned: Sequence[Spanned]) -> tuple[Table, ...]:
+    rows: list[tuple[Cell, ...]] = []
+    for one in spanned:
+        if one.fit is None:
+            continue
+        told = {
+            "one node, a second": one.fit.one,
+            "contention (sigma)": one.fit.sigma,
+            "coherence (kappa)": one.fit.kappa,
+            "nodes at the most": one.fit.most_at,
+        }
+        for name, value in told.items():
+            ends = value.ends or (None, None)
+            rows.append((one.name, name, *map(_finite, (value.value, *ends))))
+    if not rows:
+        return ()
+    columns = (
+        Column("subject"),
+        Column("quantity"),
+        Column("value", COUNT, 3),
+        Column("at least", COUNT, 3),
+        Column("at most", COUNT, 3),
+    )
+    return (Table("law", "the Universal Scalability Law, by nodes", columns, tuple(rows)),)
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and value != float("inf") else None
+
+
+def _curves(spanned: Sequence[Spanned], levels: Sequence[int]) -> tuple[Table, ...]:
+    """A table for each chart, as `CURVE_COLUMNS` has it."""
+    found = []
+    measured = [one for one in spanned if one.shared is None]
+    for what, own in [(what, spanned) for what in DRAWN] + [(RATE, measured)]:
+        rows = [row for one in own if one.is_cluster for row in _points(one, what, levels)]
+        if what is RATE:
+            rows += [row for one in own for row in _law_line(one)]
+        units = (None, None, COUNT, what.unit, what.unit, what.unit, None)
+        if rows and len({row[2] for row in rows}) > 1:
+            columns = tuple(map(Column, CURVE_COLUMNS, units))
+            title = f"what the chart of {what.title} draws"
+            found.append(Table(f"{CURVES}{what.key}", title, columns, tuple(rows)))
+    return tuple(found)
+
+
+def _points(one: Spanned, what: Quantified, levels: Sequence[int]) -> Iterator[tuple[Cell, ...]]:
+    for level in levels:
+        known = one.of(what, level)
+        if known is None:
+            continue
+        ends = (known.low, known.high) if known.count > 1 else (None, None)
+        yield (one.name, f"{level} {what.key}", level, known.middle, *ends, POINT)
+        if what is not RATE or one.fit is None:
+            yield (one.name, None, level, known.middle, None, None, LINE)
+
+
+def _law_line(one: Spanned) -> Iterator[tuple[Cell, ...]]:
+    if one.fit is None:
+        return
+    first, last = min(one.runs), max(one.runs)
+    for number in range(PLACES + 1):
+        at = first + (last - first) * number / PLACES
+        ends = one.fit.band(at) or (None, None)
+        yield (one.name, None, at, one.fit.law.throughput(at), *ends, LINE)
+
+
+def _charts(tables: Sequence[Table]) -> tuple[Chart, ...]:
+    names = {table.name for table in tables}
+    return tuple(
+        Chart(what.key, what.title, FITTED, ("nodes", what.title), axis="nodes", table=name)
+        for what in (*DRAWN, RATE)
+        if (name := f"{CURVES}{what.key}") in names
+    )
+
+
+def _says(one: Spanned) -> Iterator[str]:
+    first, last = min(one.runs), max(one.runs)
+    time = one.of(TIME, first)
+    took = "" if time is None else f" takes {text(time.middle, SECONDS)}"
+    if not one.is_cluster:
+        yield f"{one.name}: a pass{took} on one server."
+        return
+    if first == last:
+        yield f"{one.name}: a pass{took} on {_nodes(first)}; nothing to compare with."
+        return
+    grown = [(what.title, one.growth(what, last)) for what in GROWING]
+    told = [
+        f"{title} {factor.times:.3g} times{interval_text(factor.interval, TIMES)}"
+        for title, factor in grown
+        if factor is not None
+    ]
+    words = f"from {first} to {_nodes(last)}"
+    if told:
+        yield f"{one.name}: {words} a pass costs {listed(told)}."
+    gain = one.speed_up(last)
+    if gain is not None:
+        ends = interval_text(gain.interval, TIMES)
+        yield f"{one.name}: {words} it is {gain.times:.3g} times as fast{ends}."
+    elif one.shared is not None:
+        yield f"{one.name}: speed-up not measured: {one.shared}."
+
+
+def _nodes(count: int) -> str:
+    return f"{count} node{'' if count == 1 else 's'}"
+
+
+def _notes(spanned: Sequence[Spanned]) -> Iterator[str]:
+    yield (
+        "Nodes are those that work; a coordinator is none. CPU time and memory are those of all"
+        " processes of the cluster, by the kernel; messages, bytes and waits are as nodes count"
+        " them, summed, of one pass."
+    )
+    if any(one.fit is not None for one in spanned):
+        yield (
+            "The line is the Universal Scalability Law of passes a second by nodes, by least"
+            " squares of relative errors over all runs; intervals are of 95 %."
+        )
+
+
+def _missing(spanned: Sequence[Spanned]) -> Iterator[str]:
+    for one in spanned:
+        if not one.is_cluster:
+            continue
+        declared = declared_cluster(one.subject.first)
+        for word in (MESSAGES, BYTES, WAIT, BLOCKED, SCHEDULING):
+            why = None if declared is None else declared.missing.get(word)
+            if why is not None:
+                yield f"{one.name}: {WORDS[word][0]}: not measured: {why}"
+        if one.shared is not None:
+            yield f"{one.name}: speed-up by nodes: not measured: {one.shared}"
+        elif one.fit is None:
+            yield (
+                f"{one.name}: the law of {len(one.runs)} numbers of nodes; it takes at least"
+                f" {PARAMETERS}"
+            )

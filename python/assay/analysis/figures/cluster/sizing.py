@@ -1,0 +1,215 @@
+"""A workload on paper: what it would take of a cluster that is not there, with every assumption."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from assay.analysis.figures.contract import Chart, Column, Figure, Measure, Table
+from assay.analysis.figures.quantities import BYTES, SECONDS, TIMES, by_subject, spread, text
+from assay.analysis.figures.subjects import subjects_of
+from assay.analysis.size.cluster import CPU, DISK, NETWORK, Cluster, sized
+from assay.analysis.size.runs import measured_of
+from assay.model.errors import UsageError
+from assay.model.units import parse_bit_rate, parse_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from assay.analysis.figures.contract import Asked, Cell
+    from assay.analysis.size.cluster import Sized
+
+T = TypeVar("T")
+OPTIONS = {
+    "scale": "of the data that are thought of",
+    "nodes": "of the cluster that is thought of",
+    "cores": "of each node; without it 16",
+    "memory": "of each node, such as 128GiB; without it that",
+    "network": "of each node, in each direction, such as 10Gbit; without it that",
+    "disk": "of each node, a second, such as 2GiB; without it that",
+    "utilisation": "the part of its cores that an operation keeps busy; without it 1",
+    "without": "factors that make no subjects: scales, above all; without it scale",
+}
+CORES, MEMORY, NETWORK_SPEED, DISK_SPEED = 16, "128GiB", "10Gbit", "2GiB"
+RESOURCES = (CPU, NETWORK, DISK)
+
+
+def cluster_of(options: Mapping[str, Any]) -> Cluster:
+    """The machines that are thought of.
+
+    Raises:
+        UsageError: If an option has no meaning.
+    """
+    if "nodes" not in options:
+        raise UsageError("nodes: say how many nodes there are to be, such as nodes = 16")
+    nodes = _read("nodes", options["nodes"], int, "16")
+    cores = _read("cores", options.get("cores", CORES), int, str(CORES))
+    utilisation = _read("utilisation", options.get("utilisation", 1.0), float, "0.6")
+    disk = str(options.get("disk", DISK_SPEED)).removesuffix("/s")
+    found = Cluster(
+        nodes,
+        cores,
+        _read("memory", options.get("memory", MEMORY), parse_bytes, MEMORY),
+        _read("network", options.get("network", NETWORK_SPEED), parse_bit_rate, NETWORK_SPEED),
+        _read("disk", disk, parse_bytes, DISK_SPEED),
+        utilisation,
+        frozenset(options),
+    )
+    if nodes < 1 or cores < 1:
+        raise UsageError("nodes and cores: whole numbers from 1 on")
+    if not 0 < utilisation <= 1:
+        raise UsageError(f"utilisation {utilisation:g}: a part of the cores, above 0 and at most 1")
+    return found
+
+
+def _read(name: str, value: object, read: Callable[[str], T], such_as: str) -> T:
+    try:
+        return read(str(value))
+    except ValueError as error:
+        raise UsageError(f"{name} {value}: write it as {such_as}") from error
+
+
+def figure(asked: Asked) -> Figure:
+    """The figure."""
+    cluster = cluster_of(asked.options)
+    scale = float(asked.options.get("scale", 0.0))
+    if not 0 < scale < float("inf"):
+        raise UsageError("scale: say of how much data, as a number above 0")
+    told: dict[str, Sized] = {}
+    missing = []
+    for subject in subjects_of(asked, without=asked.options.get("without", ("scale",))):
+        try:
+            measured = measured_of([one.run for one in subject.runs])
+        except ValueError as error:
+            missing.append(f"{subject.name}: {error}")
+        else:
+            told[subject.name] = sized(measured, scale, cluster)
+    return Figure(
+        asked.name,
+        asked.kind,
+        asked.title,
+        says=tuple(_says(name, one, cluster) for name, one in told.items()),
+        subjects=tuple(told),
+        measures=tuple(_measures(told)),
+        tables=(_table(told), _whole_table(told)) if told else (),
+        charts=_charts(told),
+        notes=tuple(_notes(told)),
+        missing=tuple(missing) + tuple(_not_known(told, cluster)),
+    )
+
+
+def _measures(told: Mapping[str, Sized]) -> Iterator[Measure]:
+    names = dict.fromkeys(one.name for sized in told.values() for one in sized.operations)
+    for name in names:
+        values = by_subject(
+            (subject, spread(one.least_s for one in sized.operations if one.name == name))
+            for subject, sized in told.items()
+        )
+        yield Measure(name, f"{name}, at least", SECONDS, values)
+    values = by_subject((subject, spread([sized.least_s])) for subject, sized in told.items())
+    yield Measure("total", "all, one after another, at least", SECONDS, values)
+
+
+def _table(told: Mapping[str, Sized]) -> Table:
+    columns = (
+        Column("subject"),
+        Column("operation"),
+        Column("CPU time", SECONDS, 3),
+        Column("bytes between nodes", BYTES),
+        *(Column(f"at least, by {name}", SECONDS, 3) for name in RESOURCES),
+        Column("bound by"),
+    )
+    rows: list[tuple[Cell, ...]] = [
+        (
+            subject,
+            one.name,
+            one.cpu_s,
+            one.sent_bytes,
+            *(one.seconds.get(name) for name in RESOURCES),
+            one.bound,
+        )
+        for subject, sized in told.items()
+        for one in sized.operations
+    ]
+    return Table("operations", "each operation on paper", columns, tuple(rows))
+
+
+def _whole_table(told: Mapping[str, Sized]) -> Table:
+    columns = (
+        Column("subject"),
+        Column("all operations, at least", SECONDS),
+        Column("data on disk", BYTES),
+        Column("peak memory of a node", BYTES),
+        Column("fit into memory"),
+        Column("beyond what was run", TIMES),
+    )
+    words = {True: "yes", False: "no", None: None}
+    rows = tuple(
+        (name, one.least_s, one.data_bytes, one.memory_bytes, words[one.fits], one.beyond)
+        for name, one in told.items()
+    )
+    return Table("whole", "the whole on paper", columns, rows)
+
+
+def _charts(told: Mapping[str, Sized]) -> tuple[Chart, ...]:
+    keys = list(dict.fromkeys(one.name for sized in told.values() for one in sized.operations))
+    return (Chart("least", "at least", "bars", tuple(keys)),) if keys else ()
+
+
+def _says(name: str, told: Sized, cluster: Cluster) -> str:
+    bound: dict[str, float] = {}
+    for one in told.operations:
+        bound[one.bound] = bound.get(one.bound, 0.0) + one.least_s
+    most = max(bound, key=lambda resource: bound[resource])
+    alone = len(told.operations) == 1
+    what = (
+        f"{told.operations[0].name} takes"
+        if alone
+        else f"{len(told.operations)} operations one after another take"
+    )
+    words = (
+        f"{name}: at scale {told.scale:g} on {_count(cluster.nodes, 'node')} of"
+        f" {_count(cluster.cores, 'core')} {what} at least {text(told.least_s, SECONDS)}, bound by"
+        f" {most}"
+    )
+    if told.memory_bytes is not None and told.memory_bytes > cluster.memory_bytes:
+        words += (
+            f"; a node would need {text(told.memory_bytes, BYTES)} of memory at the peak, more"
+            f" than its {text(cluster.memory_bytes, BYTES)}"
+        )
+    return f"{words}."
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def _notes(told: Mapping[str, Sized]) -> Iterator[str]:
+    far = max((one.beyond for one in told.values()), default=1.0)
+    beyond = (
+        f" The size is {text(far, TIMES)} the largest that was run: what changes on the way"
+        " (plans, caches, spilling) is in no figure."
+        if far > 1
+        else ""
+    )
+    yield f"These are bounds on paper and no predictions.{beyond}"
+    for name, one in told.items():
+        subject = f"{name}: " if len(told) > 1 else ""
+        for step in one.assumptions:
+            value = f": {step.value}" if step.value else ""
+            yield f"{subject}{step.source}: {step.words}{value}"
+
+
+def _not_known(told: Mapping[str, Sized], cluster: Cluster) -> Iterator[str]:
+    for name, one in told.items():
+        if cluster.nodes > 1 and not any(NETWORK in op.seconds for op in one.operations):
+            yield (
+                f"{name}: the network: no run of several nodes that count bytes between them: run"
+                " it on an engine with workers"
+            )
+        if one.memory_bytes is None:
+            yield (
+                f"{name}: the peak memory of a node: it takes runs of two scales between which it"
+                " grew, as what processes take anyway is not told apart"
+            )
+        if one.fits is False and not any(DISK in op.seconds for op in one.operations):
+            yield f"{name}: the disks: what operations read of the data was not counted"

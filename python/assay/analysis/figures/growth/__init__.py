@@ -1,0 +1,1 @@
+"""Figures of clients and scale."""

@@ -1,0 +1,62 @@
+"""What charts of a sweep over clients draw: points that were measured, and the fitted law."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.analysis.figures.contract import CURVE_COLUMNS, LINE, POINT, Chart, Column, Table
+from assay.analysis.figures.quantities import COUNT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from assay.analysis.figures.contract import Cell, ChartKind
+    from assay.analysis.figures.growth.clients import Quantified, Swept
+
+FITTED: ChartKind = "fitted"
+CURVES = "curves: "
+# Places along the axis at which a fitted line is drawn.
+PLACES = 48
+
+
+def curve_tables(
+    swept: Sequence[Swept], levels: Sequence[int], drawn: Sequence[Quantified]
+) -> tuple[Table, ...]:
+    """A table for each quantity that is drawn, as `CURVE_COLUMNS` has it."""
+    found = []
+    for what in drawn:
+        rows = [row for one in swept for row in _rows(one, what, levels)]
+        units = (None, None, COUNT, what.unit, what.unit, what.unit, None)
+        columns = tuple(map(Column, CURVE_COLUMNS, units))
+        if rows:
+            title = f"what the chart of {what.title} draws"
+            found.append(Table(f"{CURVES}{what.key}", title, columns, tuple(rows)))
+    return tuple(found)
+
+
+def fitted_charts(tables: Sequence[Table], drawn: Sequence[Quantified]) -> tuple[Chart, ...]:
+    """A chart for each of these tables."""
+    names = {table.name for table in tables}
+    return tuple(
+        Chart(what.key, what.title, FITTED, ("clients", what.title), axis="clients", table=name)
+        for what in drawn
+        if (name := f"{CURVES}{what.key}") in names
+    )
+
+
+def _rows(one: Swept, what: Quantified, levels: Sequence[int]) -> Iterator[tuple[Cell, ...]]:
+    fit = one.fits.get(what.key)
+    for level in levels:
+        known = one.of(what, level)
+        if known is None:
+            continue
+        ends = (known.low, known.high) if known.count > 1 else (None, None)
+        yield (one.name, f"{level} {what.key}", level, known.middle, *ends, POINT)
+        if fit is None:
+            yield (one.name, None, level, known.middle, None, None, LINE)
+    if fit is not None:
+        first, last = min(one.runs), max(one.runs)
+        for number in range(PLACES + 1):
+            at = first + (last - first) * number / PLACES
+            ends = fit.band(at) or (None, None)
+            yield (one.name, None, at, fit.law.throughput(at), *ends, LINE)

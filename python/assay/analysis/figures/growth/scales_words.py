@@ -1,0 +1,345 @@
+"""What a workload at several scales comes to, in sentences."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from assay.analysis.figures.growth.scales_tables import COUNTED_MAX, NOT_OF_THE_WHOLE
+from assay.analysis.figures.quantities import (
+    BYTES,
+    SECONDS,
+    SHARE,
+    interval_text,
+    listed,
+    text,
+)
+from assay.analysis.scales.compared import headline
+from assay.analysis.scales.costs import (
+    CPU_TIME,
+    DATA_BYTES,
+    MEMORY_PEAK,
+    READ_BYTES,
+    TIME_OF,
+    WHOLE_TIME,
+)
+from assay.analysis.scales.shares import OF_CPU, OF_OPERATORS, SHIFT_LARGE, SHIFT_MIN
+from assay.model.units import percent_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from assay.analysis.scales.compared import Compared, Extrapolated, Scaled
+    from assay.analysis.scales.law import PowerLaw
+    from assay.analysis.scales.shares import Shift
+
+TEN, NEAR = 10.0, 0.005
+WHOLE_FROM, TENTHS_FROM = 100.0, 10.0
+# An exponent within this of 1 is said to be one, where no interval says more.
+IN_PROPORTION = 0.05
+SHIFTS_MAX = 4
+# Of what has been measured; a law says nothing of what begins beyond it.
+FAR = 10.0
+
+
+def says_of(
+    told: Compared,
+    further: Sequence[Extrapolated],
+    name: str,
+    *,
+    costs: bool,
+    shares: bool,
+) -> Iterator[str]:
+    """Sentences, the most important first.
+
+    Args:
+        told: What was run.
+        further: Scales that were not.
+        name: Of the subject; empty where there is one alone.
+        costs: Whether costs are asked for.
+        shares: Whether shares are.
+    """
+    lead = f"{name}: " if name else ""
+    if costs:
+        yield f"{lead}{_growth(told)}"
+        yield from (f"{lead}{words}" for words in _power(told))
+    if shares:
+        yield from (f"{lead}{words}" for words in _measure_different_things(told))
+    if costs:
+        yield from (f"{lead}{words}" for words in _efficient(told))
+        yield from (f"{lead}{words}" for words in _bent(told))
+        for there in further:
+            yield f"{lead}{_there(told, there)}"
+            yield from (f"{lead}{words}" for words in _warnings(told, there))
+
+
+def times_words(times: float) -> str:
+    """How many times as much, such as `7.1 times`."""
+    if times >= WHOLE_FROM:
+        return f"{times:,.0f} times"
+    if times >= TENTHS_FROM:
+        return f"{times:.0f} times"
+    return f"{times:.1f} times" if times >= 1 else f"{times:.2f} times"
+
+
+def _growth(told: Compared) -> str:
+    """Such as `10 times the data: 7.1 times the look-ups, 3.2 times the time`."""
+    factor = told.factor
+    much = "Ten times" if abs(factor / TEN - 1) < NEAR else times_words(factor)
+    ends = f"{told.sizes[0].words} to {told.sizes[-1].words}"
+    known = [(one, one.law) for one in headline(told, COUNTED_MAX) if one.law is not None]
+    parts = [_part(law, one.title) for one, law in known if one.group not in NOT_OF_THE_WHOLE]
+    if not parts:
+        return f"{much} the data ({ends}): no cost is told at both scales."
+    beside = [_part(law, one.title) for one, law in known if one.group in NOT_OF_THE_WHOLE]
+    also = f"; {', '.join(beside)}" if beside else ""
+    unsure = "" if len(told.rounds) > 1 else " By one round, so nobody knows how sure that is."
+    return f"{much} the data ({ends}): {', '.join(parts)}, for {told.whole}{also}.{unsure}"
+
+
+def _part(law: PowerLaw, title: str) -> str:
+    ends = law.ratio.interval
+    between = "" if ends is None else f" [{_number(ends[0])}, {_number(ends[1])}]"
+    return f"{times_words(law.ratio.times)}{between} the {title}"
+
+
+def _number(times: float) -> str:
+    return times_words(times).removesuffix(" times")
+
+
+def _power(told: Compared) -> Iterator[str]:
+    """The exponent of the time, and the queries that grow most and least."""
+    law = told.law(WHOLE_TIME)
+    if law is None:
+        return
+    power = exponent_words(law)
+    yield f"The time of {told.whole} grows as the size of the data to the power {power}."
+    queries = [
+        one for key, one in told.costs.items() if key.startswith(TIME_OF) and one.law is not None
+    ]
+    ordered = sorted(queries, key=lambda one: -(one.law.exponent.value if one.law else 0.0))
+    if len(ordered) > 1 and ordered[0].law is not None and ordered[-1].law is not None:
+        most, least = ordered[0], ordered[-1]
+        yield (
+            f"{_query(most)} grows most, to the power {_short(ordered[0].law)}; {_query(least)}"
+            f" least, to the power {_short(ordered[-1].law)}."
+        )
+
+
+def _query(one: Scaled) -> str:
+    return one.key.removeprefix(TIME_OF)
+
+
+def _short(law: PowerLaw) -> str:
+    """An exponent with its interval."""
+    ends = law.exponent.interval
+    between = "" if ends is None else f" [{ends[0]:.2f}, {ends[1]:.2f}]"
+    return f"{law.exponent.value:.2f}{between}"
+
+
+def exponent_words(law: PowerLaw) -> str:
+    """An exponent with its interval, and what it means."""
+    value = law.exponent.value
+    low, high = law.exponent.interval or (value - IN_PROPORTION, value + IN_PROPORTION)
+    if low <= 0.0 <= high:
+        means = "no growth beyond noise"
+        if low <= 1.0 <= high:
+            means = "told neither from no growth nor from growth in proportion"
+    elif low <= 1.0 <= high:
+        means = "in proportion"
+    else:
+        means = "less than in proportion" if value < 1 else "more than in proportion"
+    return f"{_short(law)}: {means}"
+
+
+def _measure_different_things(told: Compared) -> Iterator[str]:
+    """The finding that shares shift, or that none does."""
+    ends = f"{told.sizes[0].words} and {told.sizes[-1].words}"
+    shifted = [(one, one.shifted) for one in told.shares]
+    if any(own for _, own in shifted):
+        parts = [f"{_shifts(own)} of the {one.of}" for one, own in shifted if own]
+        yield f"{ends} measure different things: {'; '.join(parts)}."
+        yield from _moved(told)
+    elif told.shares and all(one.rounds > 1 for one in told.shares):
+        yield _no_shift(told, ends)
+    elif told.shares:
+        first = told.shares[0]
+        large = [one for one in first.shares if one.is_large]
+        if large:
+            yield (
+                f"Between {ends} shares of the {first.of} differ, {_shifts(large)}; one round does"
+                " not tell that from noise."
+            )
+
+
+def _no_shift(told: Compared, ends: str) -> str:
+    """That shares are the same, or that it is not known whether they are."""
+    of = listed([one.of for one in told.shares])
+    most = max(one.largest_unseen for one in told.shares)
+    up_to = text(most, SHARE)
+    if most <= SHIFT_MIN:
+        return f"{ends} measure the same: no share of the {of} shifts by more than {up_to}."
+    return (
+        f"Nothing says that {ends} measure different things: no share of the {of} shifts beyond"
+        f" what rounds differ by, and shifts of up to {up_to} would not be seen."
+    )
+
+
+def _shifts(shifts: Sequence[Shift]) -> str:
+    """Such as `optimiser/parse from 14 % to 2.2 %`."""
+    return listed(
+        [
+            f"{one.name} from {text(one.means[0], SHARE)} to {text(one.means[-1], SHARE)}"
+            for one in shifts
+        ],
+        SHIFTS_MAX,
+    )
+
+
+def _moved(told: Compared) -> Iterator[str]:
+    one = next((one for one in told.shares if one.of in (OF_CPU, OF_OPERATORS)), None)
+    if one is not None and one.shifted:
+        yield (
+            f"In all {text(one.moved, SHARE)} of the {one.of} goes into other work at"
+            f" {told.sizes[-1].words} than at {told.sizes[0].words}."
+        )
+
+
+def _efficient(told: Compared) -> Iterator[str]:
+    """How much work a second of CPU time does at the larger scale."""
+    for one in told.efficiencies[:1]:
+        work, cpu = one.work.law, one.cpu.law
+        if work is None or cpu is None:
+            continue
+        ends = one.law.ratio.interval
+        between = "" if ends is None else f" [{_number(ends[0])}, {_number(ends[1])}]"
+        noise = ends is not None and not one.law.ratio.is_distinct
+        yield (
+            f"{times_words(work.ratio.times)} the {one.work.title} take"
+            f" {times_words(cpu.ratio.times)} the CPU time: {told.sizes[-1].words} does"
+            f" {times_words(one.law.ratio.times)}{between} as many a second of CPU time as"
+            f" {told.sizes[0].words}{', which may be noise' if noise else ''}."
+        )
+
+
+def _bent(told: Compared) -> Iterator[str]:
+    """Costs of which one exponent does not tell the whole range, and plans that are others."""
+    for one in headline(told, COUNTED_MAX):
+        if one.law is not None and one.law.is_bent:
+            yield (
+                f"No power law has the {one.title}: the exponent is {one.law.locals[0].value:.2f}"
+                " between the two smallest scales and"
+                f" {one.law.locals[-1].value:.2f} between the two largest."
+            )
+    if told.replanned:
+        names = listed(list(told.replanned), SHIFTS_MAX)
+        first, how = next(iter(told.replanned.items()))
+        yield (
+            f"By another plan at {told.sizes[-1].words} than at {told.sizes[0].words}: {names};"
+            f" of {first} {how}."
+        )
+
+
+def _there(told: Compared, there: Extrapolated) -> str:
+    """What a scale that was not run would come to."""
+    keys = (WHOLE_TIME, CPU_TIME, READ_BYTES, MEMORY_PEAK)
+    parts = [
+        f"{told.costs[key].title} {text(there.costs[key].value, told.costs[key].unit)}"
+        f"{interval_text(there.costs[key].interval, told.costs[key].unit)}"
+        for key in keys
+        if key in there.costs
+    ]
+    words = ", ".join(parts) if parts else "nothing can be said"
+    return f"{there.size} was not run; by these laws {told.whole} would have: {words}."
+
+
+def _warnings(told: Compared, there: Extrapolated) -> Iterator[str]:
+    """What the laws do not know of that scale."""
+    far = f"{there.size} is {times_words(there.beyond)} as large as the largest scale that was run"
+    doubt = (
+        "; so far outside that a law of what was measured tells little"
+        if (there.beyond >= FAR)
+        else ""
+    )
+    few = (
+        "; with two scales nothing tells whether there is such a law"
+        if (
+            len(told.sizes) == 2  # noqa: PLR2004 - two scales
+        )
+        else ""
+    )
+    yield f"{far}{doubt}{few}. Another plan there, as engines choose by size, is in no law."
+    memory = there.outgrows()
+    if memory is not None:
+        here = told.law(DATA_BYTES)
+        fits = here is not None and here.values[-1] <= min(_memories(there), default=0.0)
+        change = ", where those that were run fit" if fits else ""
+        yield (
+            f"Its data would take {text(there.data_bytes, BYTES)} and do not fit into"
+            f" {memory} ({text(_there_is(there, memory), BYTES)}){change}: reads and waits that no"
+            " run had begin there, and no law of these runs has them."
+        )
+    elif there.data_bytes is None:
+        yield "Nobody looked how large the data are, so whether they would fit is not known."
+    yield from _other_laws(told, there)
+
+
+def _other_laws(told: Compared, there: Extrapolated) -> Iterator[str]:
+    """What the time would be if it went by another law, and which of both fits."""
+    law = told.law(WHOLE_TIME)
+    if law is None or WHOLE_TIME not in there.otherwise:
+        return
+    otherwise = text(there.otherwise[WHOLE_TIME], SECONDS)
+    yield (
+        "As a fixed part and one in proportion to the data the time would be"
+        f" {otherwise}{_fit(law)}."
+    )
+    if law.is_bent:
+        last = text(law.by_last_two(told.sizes[-1].amount * there.beyond), SECONDS)
+        yield f"By the two largest scales alone it would be {last}: the exponent is not the same."
+
+
+def _fit(law: PowerLaw) -> str:
+    """Which law is nearer to what was measured, where three scales can tell."""
+    if len(law.sizes) == 2:  # noqa: PLR2004 - both go through two points
+        return "; both laws fit two scales exactly"
+    laws = (law.at, law.with_fixed_part)
+    power, fixed = (
+        max(
+            abs(math.log(of(size) / value))
+            for size, value in zip(law.sizes, law.values, strict=True)
+        )
+        for of in laws
+    )
+    off = f"off by {percent_text(fixed)} at most where the power law is off by"
+    return f"; that is {off} {percent_text(power)}"
+
+
+def _memories(there: Extrapolated) -> list[float]:
+    return [one for one in (there.cache_bytes, there.host_bytes) if one is not None]
+
+
+def _there_is(there: Extrapolated, memory: str) -> float | None:
+    return there.host_bytes if memory == "memory" else there.cache_bytes
+
+
+def notes_of(known: Mapping[str, Compared], *, costs: bool, shares: bool) -> Iterator[str]:
+    """How it was made."""
+    if not known:
+        return
+    if costs:
+        yield (
+            "A cost is a power of the size of the data, by logarithms: each round gives an"
+            " exponent, the one that is told is their mean, with its interval of 95 % by Student's"
+            " t over the rounds. The interval of a scale that was not run is that of a new run, by"
+            " how far single runs are off the line through all of them."
+        )
+    if shares:
+        by_chance = sum(one.by_chance for told in known.values() for one in told.shares)
+        yield (
+            "A share shifts where its change from the smallest to the largest scale has an interval"
+            f" over rounds that holds no 0, and is at least {percent_text(SHIFT_LARGE)} of the"
+            f" whole, or {percent_text(SHIFT_MIN)} where the share is doubled or halved. Of these"
+            f" shares {by_chance:.1f} would have such an interval by chance, if none"
+            " changed; few of them by so much."
+        )

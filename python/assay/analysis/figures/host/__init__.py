@@ -1,0 +1,1 @@
+"""Figures of the host's disk, memory and CPUs."""

@@ -1,0 +1,126 @@
+"""What each run of a study had the data's device do while its query ran: shared by figures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import median
+from typing import TYPE_CHECKING
+
+from assay.analysis.figures.quantities import SHARE, text
+from assay.analysis.host.operation_reads import operation_reads, own_read_bytes
+from assay.analysis.host.timeline import origin_ns
+from assay.analysis.operations import NS, measured
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from assay.analysis.figures.contract import StudyRun
+    from assay.record.reader import Run
+
+# More than this share of a device's reads for others, and its figures are not the query's.
+OTHERS_MAX = 0.1
+
+
+@dataclass(frozen=True)
+class QueryReads:
+    """One operation of one run: the means of its executions. What was not observed is None.
+
+    Attributes:
+        operation: Its name.
+        seconds: Service time.
+        reads: Requests that the device was given.
+        read_bytes: What they read.
+        mean_read_bytes: What one of them read.
+        reads_per_s: While the operation ran.
+        read_bytes_per_s: While it ran.
+        util_share: Of its time, how long the device was busy.
+        usr_share, sys_share, iowait_share, idle_share, steal_share: Of the time of all CPUs.
+    """
+
+    operation: str
+    seconds: float
+    reads: float | None
+    read_bytes: float | None
+    mean_read_bytes: float | None
+    reads_per_s: float | None
+    read_bytes_per_s: float | None
+    util_share: float | None
+    usr_share: float | None
+    sys_share: float | None
+    iowait_share: float | None
+    idle_share: float | None
+    steal_share: float | None
+
+
+FIELDS = tuple(name for name in QueryReads.__dataclass_fields__ if name != "operation")
+
+
+def query_reads(run: Run, operation: str | None = None) -> QueryReads | None:
+    """The reads of an operation of a run, by default of the one that takes longest.
+
+    None where executions overlap, or none of it succeeded.
+    """
+    rows = operation_reads(run)
+    known = rows["operation"].unique().to_list()
+    if operation is None and known:
+        seconds = {name: rows.filter(operation=name)["seconds"].mean() or 0.0 for name in known}
+        operation = max(seconds, key=lambda name: float(str(seconds[name])))
+    if operation not in known:
+        return None
+    own = rows.filter(operation=operation)
+    means = {name: own[name].mean() for name in FIELDS}
+    return QueryReads(
+        str(operation),
+        **{name: _number(value) for name, value in means.items()},  # type: ignore[arg-type]
+    )
+
+
+def others_share(run: Run, operation: str | None = None) -> float | None:
+    """Share of what the device read that the engine's own processes did not ask for; None: unknown.
+
+    A device counts for everybody: what others read meanwhile is in its figures, too.
+    """
+    reads = query_reads(run, operation)
+    if reads is None or not reads.read_bytes:
+        return None
+    own_bytes = own_read_bytes(run, reads.operation)
+    return None if own_bytes is None else max(0.0, 1 - own_bytes / reads.read_bytes)
+
+
+def is_disturbed(run: Run, operation: str | None = None) -> bool:
+    """Whether others read so much that figures of the device are not the query's."""
+    return (others_share(run, operation) or 0.0) > OTHERS_MAX
+
+
+def disturbed_words(run: Run, operation: str | None = None) -> str:
+    """What others read meanwhile, in a clause."""
+    share = text(others_share(run, operation), SHARE)
+    return f"{share} of what the device read meanwhile was for others: repeat it where it is quiet"
+
+
+def middle_run(runs: Sequence[StudyRun], operation: str | None) -> StudyRun:
+    """Of several rounds the one whose query takes as long as most: the lower middle one."""
+    known = [(query_reads(one.run, operation), one) for one in runs]
+    timed = sorted(
+        ((reads.seconds, place) for place, (reads, _) in enumerate(known) if reads is not None)
+    )
+    if not timed:
+        return runs[0]
+    whole = median(seconds for seconds, _ in timed)
+    return runs[min(timed, key=lambda one: (abs(one[0] - whole), one))[1]]
+
+
+def span_s(run: Run, operation: str | None) -> tuple[float, float] | None:
+    """From when to when the operation's first execution was under way, since the measured part."""
+    reads = query_reads(run, operation)
+    if reads is None:
+        return None
+    events = measured(run.table("events"))
+    zero_ns = origin_ns(run.table("events"))
+    first = events.filter(operation=reads.operation, outcome="ok").sort("started_ns").head(1)
+    begun_ns, ended_ns = first["started_ns"].item(), first["finished_ns"].item()
+    return (begun_ns - zero_ns) * NS, (ended_ns - zero_ns) * NS
+
+
+def _number(value: object) -> float | None:
+    return None if value is None else float(str(value))

@@ -1,0 +1,144 @@
+"""Reads a second that the disk gives by their size, in sequence and at random."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.analysis.ceiling.medium import hiding_signs
+from assay.analysis.ceiling.trials import BUFFERED, DIRECT, RANDOM, SEQUENTIAL, read_ceiling
+from assay.analysis.figures.contract import (
+    CURVE_COLUMNS,
+    LINE,
+    Chart,
+    Column,
+    Figure,
+    Measure,
+    Table,
+)
+from assay.analysis.figures.quantities import BYTES, COUNT, PER_SECOND, TIMES, spread, text
+from assay.model.units import bytes_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from assay.analysis.ceiling.trials import Ceiling, Estimate
+    from assay.analysis.figures.contract import Asked, Cell, Spread, StudyRun
+
+OPTIONS: dict[str, str] = {}
+SUBJECT = "this disk"
+CURVES = "curves"
+AT_ONCE = 16
+# By what stands in a measure's key: what is measured, and of how many reads at once.
+WAYS = {
+    "sequential": (SEQUENTIAL, DIRECT, 1),
+    "random": (RANDOM, DIRECT, 1),
+    f"random, {AT_ONCE} at once": (RANDOM, DIRECT, AT_ONCE),
+    "sequential, by the page cache": (SEQUENTIAL, BUFFERED, 1),
+}
+PAGE_BYTES = 8192
+AXES = ("size of a read", "reads a second")
+
+
+def figure(asked: Asked) -> Figure:
+    """The figure."""
+    ceilings = [read_ceiling(one.run) for one in asked.ceilings]
+    if not ceilings:
+        return Figure(asked.name, asked.kind, asked.title, missing=("nobody looked at the disk",))
+    sizes = sorted({size for one in ceilings for size in one.sizes()})
+    measures = tuple(_measures(ceilings, sizes))
+    columns = (Column("size"), *(Column(way, COUNT, 4) for way in WAYS))
+    return Figure(
+        asked.name,
+        asked.kind,
+        asked.title,
+        says=tuple(_says(ceilings, sizes)),
+        subjects=(SUBJECT,),
+        measures=measures,
+        tables=(
+            Table("sizes", "reads a second by their size", columns, tuple(_rows(ceilings, sizes))),
+            curve_table(curves(ceilings[0])),
+        ),
+        charts=(Chart("iops", "reads a second", "curves", AXES, table=CURVES),),
+        notes=tuple(_notes(asked.ceilings)),
+    )
+
+
+def curve_table(rows: tuple[tuple[Cell, ...], ...]) -> Table:
+    """Points of curves of reads a second by their size."""
+    units = (None, None, BYTES, PER_SECOND, PER_SECOND, PER_SECOND, None)
+    columns = tuple(map(Column, CURVE_COLUMNS, units))
+    return Table(CURVES, "what the chart draws", columns, rows)
+
+
+def curves(ceiling: Ceiling) -> tuple[tuple[Cell, ...], ...]:
+    """The curves of a disk as rows of `curve_table`."""
+    return tuple(_points(ceiling, ceiling.sizes()))
+
+
+def _known(ceiling: Ceiling, way: str, size_bytes: int) -> Estimate | None:
+    pattern, cache, depth = WAYS[way]
+    return ceiling.iops(size_bytes, depth, pattern, cache=cache)
+
+
+def _measures(ceilings: list[Ceiling], sizes: list[int]) -> Iterator[Measure]:
+    for way in WAYS:
+        for size in sizes:
+            found = _over(ceilings, way, size)
+            words = bytes_text(size)
+            if found is not None:
+                values = {SUBJECT: found}
+                yield Measure(f"{words} {way}", f"{words} {way}", PER_SECOND, values, at=size)
+
+
+def _over(ceilings: list[Ceiling], way: str, size_bytes: int) -> Spread | None:
+    known = [_known(one, way, size_bytes) for one in ceilings]
+    return spread(None if one is None else one.value for one in known)
+
+
+def _rows(ceilings: list[Ceiling], sizes: list[int]) -> Iterator[tuple[Cell, ...]]:
+    for size in sizes:
+        found = [_over(ceilings, way, size) for way in WAYS]
+        yield (bytes_text(size), *(None if one is None else one.middle for one in found))
+
+
+def _points(ceiling: Ceiling, sizes: list[int]) -> Iterator[tuple[Cell, ...]]:
+    for way in WAYS:
+        for size in sizes:
+            one = _known(ceiling, way, size)
+            if one is not None:
+                key = f"{bytes_text(size)} {way}"
+                yield (way, key, size, one.value, one.low, one.high, LINE)
+
+
+def _says(ceilings: list[Ceiling], sizes: list[int]) -> Iterator[str]:
+    ceiling = ceilings[0]
+    page = min(sizes, key=lambda size: abs(size - PAGE_BYTES))
+    one, many = _known(ceiling, "random", page), ceiling.most_iops(page, RANDOM)
+    straight = _known(ceiling, "sequential", page)
+    if one is None:
+        return
+    words = f"At random, one at a time, this disk gives {text(one.value, PER_SECOND)} reads of"
+    more = (
+        f"; of many at once {text(many.value, PER_SECOND)}, {many.value / one.value:.1f} times that"
+        if many is not None
+        else ""
+    )
+    yield f"{words} {bytes_text(page)}{more}."
+    if straight is not None:
+        yield (
+            f"In sequence it gives {text(straight.value, PER_SECOND)} of that size,"
+            f" {text(straight.value / one.value, TIMES)} as many as at random."
+        )
+
+
+def _notes(looks: tuple[StudyRun, ...]) -> Iterator[str]:
+    yield (
+        "Reads are of a file of Assay's own and go past the page cache (O_DIRECT), but for the"
+        " column that says otherwise; each figure is the mean over the rounds of"
+        f" {' and '.join(one.run.id for one in looks)}, whose report has the rest."
+    )
+    for one in looks[:1]:
+        told = one.run.environment
+        device = (told.get("host") or {}).get("data_device")
+        for sign in hiding_signs(read_ceiling(one.run), told.get("medium"), device):
+            yield f"It may not be the medium that answers: {sign}."

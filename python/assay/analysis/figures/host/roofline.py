@@ -1,0 +1,223 @@
+"""Reads of a query beside what the disk gives of their size: how near they come to it."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from assay.analysis.ceiling.trials import read_ceiling
+from assay.analysis.figures.contract import POINT, Chart, Column, Figure, Table
+from assay.analysis.figures.host.contiguous_reads import (
+    contiguity_says,
+    contiguity_tables,
+    why_not_traced,
+)
+from assay.analysis.figures.host.query_reads import (
+    disturbed_words,
+    is_disturbed,
+    middle_run,
+    query_reads,
+    span_s,
+)
+from assay.analysis.figures.host.read_sizes import AXES, CURVES, curve_table, curves
+from assay.analysis.figures.quantities import (
+    BYTES,
+    COUNT,
+    PER_SECOND,
+    SHARE,
+    TIMES,
+    interval_text,
+    listed,
+    text,
+)
+from assay.analysis.figures.subjects import briefly, measure, subjects_of
+from assay.analysis.host.disk_series import data_device, disk_series
+from assay.analysis.host.roofline import Placed, Reads, place
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from assay.analysis.ceiling.trials import Ceiling
+    from assay.analysis.figures.contract import Asked, Cell, Measure
+    from assay.analysis.figures.subjects import Subject
+    from assay.record.reader import Run
+
+OPTIONS = {"operation": "its name; without it the one that takes longest"}
+COLUMNS = (
+    Column("subject"),
+    Column("a read", BYTES),
+    Column("reads/s", COUNT, 4),
+    Column("at once", COUNT, 3),
+    Column("disk at random", COUNT, 4),
+    Column("of that", SHARE),
+    Column("disk in sequence", COUNT, 4),
+    Column("disk, many at once", COUNT, 4),
+)
+NO_CEILING = "nobody looked at what the disk gives: the part of kind ceiling has no run"
+# So many times as many reads of many at once are worth a sentence.
+NOTABLY_MORE = 1.5
+SEVERAL = 1.5
+
+
+def figure(asked: Asked) -> Figure:
+    """The figure."""
+    operation = asked.options.get("operation")
+    subjects = briefly(subjects_of(asked))
+    if not asked.ceilings or not subjects:
+        lacking = "no run of the query was made" if asked.ceilings else NO_CEILING
+        missing = (lacking,)
+        return Figure(asked.name, asked.kind, asked.title, missing=missing)
+    ceiling = read_ceiling(asked.ceilings[0].run)
+    placed = {
+        one.name: placed_reads(middle_run(one.runs, operation).run, ceiling, operation)
+        for one in subjects
+    }
+    points = tuple(_points(subjects, ceiling, operation))
+    return Figure(
+        asked.name,
+        asked.kind,
+        asked.title,
+        says=(*_says(placed), *contiguity_says(subjects[0], operation)),
+        subjects=tuple(one.name for one in subjects),
+        measures=tuple(_measures(subjects, ceiling, operation)),
+        tables=(
+            Table("placed", "reads beside what the disk gives", COLUMNS, tuple(_rows(placed))),
+            *contiguity_tables(subjects, operation),
+            curve_table((*curves(ceiling), *points)),
+        ),
+        charts=(Chart("roofline", "reads a second by their size", "curves", AXES, table=CURVES),),
+        notes=tuple(_notes(asked)),
+        missing=tuple(_missing(subjects, placed, operation)),
+    )
+
+
+def _why(subject: Subject, operation: str | None) -> str:
+    run = middle_run(subject.runs, operation).run
+    return f": {disturbed_words(run, operation)}" if is_disturbed(run, operation) else ""
+
+
+def _missing(
+    subjects: tuple[Subject, ...], placed: dict[str, Placed | None], operation: str | None
+) -> Iterator[str]:
+    for subject in subjects:
+        if placed[subject.name] is None:
+            yield f"{subject.name}: its reads are not known{_why(subject, operation)}"
+        if not subject.first.has("requests"):
+            yield f"{subject.name}: how contiguous its reads were: {why_not_traced(subject.first)}"
+
+
+def placed_reads(run: Run, ceiling: Ceiling, operation: str | None = None) -> Placed | None:
+    """The reads of a run's operation beside what the disk gives; None where they are not known."""
+    reads = reads_of(run, operation)
+    return None if reads is None else place(reads, ceiling)
+
+
+@lru_cache(maxsize=256)
+def reads_of(run: Run, operation: str | None = None) -> Reads | None:
+    """What an operation of a run had the disk do; None where that is not known, or nothing."""
+    known = None if is_disturbed(run, operation) else query_reads(run, operation)
+    if known is None or not known.mean_read_bytes or known.reads_per_s is None:
+        return None
+    return Reads(known.mean_read_bytes, known.reads_per_s, _at_once(run, operation))
+
+
+def _at_once(run: Run, operation: str | None) -> float | None:
+    """Requests under way while there were any, over the operation's first execution."""
+    device, span = data_device(run), span_s(run, operation)
+    if device is None or span is None:
+        return None
+    begun_s, ended_s = span
+    own = disk_series(run, None, device)
+    own = own.filter((own["time_s"] > begun_s) & (own["time_s"] - own["seconds"] < ended_s))
+    queue, busy = own["aqu-sz"] * own["seconds"], own["%util"] / 100 * own["seconds"]
+    waited, worked = float(queue.sum()), float(busy.sum())
+    return waited / worked if worked else None
+
+
+def _measures(
+    subjects: tuple[Subject, ...], ceiling: Ceiling, operation: str | None
+) -> Iterator[Measure]:
+    def known(take: Callable[[Placed], float | None]) -> Callable[[Run], float | None]:
+        def of(run: Run) -> float | None:
+            placed = placed_reads(run, ceiling, operation)
+            return None if placed is None else take(placed)
+
+        return of
+
+    told: dict[str, tuple[str, str, Callable[[Placed], float | None]]] = {
+        "iops": ("reads a second", PER_SECOND, lambda one: one.reads.per_s),
+        "io_size": ("mean size of a read", BYTES, lambda one: one.reads.size_bytes),
+        "share": ("of what the disk gives at random", SHARE, lambda one: one.share),
+    }
+    for key, (title, unit, take) in told.items():
+        yield measure(key, title, unit, subjects, known(take))
+
+
+def _points(
+    subjects: tuple[Subject, ...], ceiling: Ceiling, operation: str | None
+) -> Iterator[tuple[Cell, ...]]:
+    """A point a run."""
+    for subject in subjects:
+        for one in subject.runs:
+            placed = placed_reads(one.run, ceiling, operation)
+            if placed is not None:
+                reads = placed.reads
+                yield (subject.name, None, reads.size_bytes, reads.per_s, None, None, POINT)
+
+
+def _rows(placed: dict[str, Placed | None]) -> Iterator[tuple[Cell, ...]]:
+    for name, one in placed.items():
+        if one is not None:
+            known = (one.random, one.sequential, one.most)
+            random, straight, most = (None if each is None else each.value for each in known)
+            reads = one.reads
+            yield (
+                name,
+                reads.size_bytes,
+                reads.per_s,
+                reads.at_once,
+                random,
+                one.share,
+                straight,
+                most,
+            )
+
+
+def _says(placed: dict[str, Placed | None]) -> Iterator[str]:
+    for name, one in placed.items():
+        if one is None or one.share is None:
+            continue
+        yield f"{name[:1].upper()}{name[1:]}: {placed_words(one)}."
+    first = next((one for one in placed.values() if one is not None), None)
+    if first is not None and (first.more_at_once or 0.0) >= NOTABLY_MORE:
+        yield (
+            f"Of many at once the disk gives {text(first.more_at_once, TIMES)} as many: what"
+            " bounds the query is how long one read takes, not how many the disk can do."
+        )
+
+
+def placed_words(one: Placed) -> str:
+    """Where reads stand, in a clause."""
+    reads = one.reads
+    ends = interval_text(one.share_interval, SHARE)
+    at_once = f"{one.depth:.2g} at once" if one.depth >= SEVERAL else "one at a time"
+    return (
+        f"{text(reads.per_s, PER_SECOND)} reads of {text(reads.size_bytes, BYTES)}, which is"
+        f" {text(one.share, SHARE)}{ends} of what this disk gives of that size at random, {at_once}"
+    )
+
+
+def _notes(asked: Asked) -> Iterator[str]:
+    yield (
+        "Reads a second are over the whole of the query's time; the disk's curve is of a program"
+        f" that does nothing else ({asked.ceilings[0].run.id}). How many reads are under way is"
+        " the device's own account: the disk is held against as many."
+    )
+    devices = {name for one in asked.runs if (name := data_device(one.run)) is not None}
+    looked_at = (asked.ceilings[0].run.environment.get("host") or {}).get("data_device") or {}
+    others = sorted(devices - {str(looked_at.get("name"))})
+    if others and looked_at:
+        yield (
+            f"The disk that was looked at is {looked_at['name']}, and the data lay on"
+            f" {listed(others)}: what the one gives is not what the other does."
+        )

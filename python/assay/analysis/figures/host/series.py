@@ -1,0 +1,238 @@
+"""CPUs and the data's device while an operation runs, over time and as a whole."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from assay.analysis.figures.contract import Chart, Column, Figure, Table
+from assay.analysis.figures.host.query_reads import (
+    disturbed_words,
+    is_disturbed,
+    middle_run,
+    query_reads,
+    span_s,
+)
+from assay.analysis.figures.quantities import (
+    BYTES,
+    COUNT,
+    MB_PER_SECOND,
+    PER_SECOND,
+    SECONDS,
+    SHARE,
+    text,
+)
+from assay.analysis.figures.subjects import briefly, measure, subjects_of
+from assay.analysis.host.cpu_series import cpu_series
+from assay.analysis.host.disk_series import data_device, disk_series
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from assay.analysis.figures.contract import Asked, Cell, Measure, StudyRun
+    from assay.analysis.figures.host.query_reads import QueryReads
+    from assay.analysis.figures.subjects import Subject
+    from assay.record.reader import Run
+
+OPTIONS = {"operation": "its name; without it the one that takes longest"}
+MEGA, KIB = 1e6, 1024
+# By key of a measure: title, unit, field of `QueryReads`, and by how much that is divided.
+MEASURED = {
+    "seconds": ("seconds of the query", SECONDS, "seconds", 1.0),
+    "reads": ("reads of the device", COUNT, "reads", 1.0),
+    "iops": ("reads a second", PER_SECOND, "reads_per_s", 1.0),
+    "mbps": ("MB a second", MB_PER_SECOND, "read_bytes_per_s", MEGA),
+    "io_size": ("mean size of a read", BYTES, "mean_read_bytes", 1.0),
+    "util": ("device busy", SHARE, "util_share", 1.0),
+    "usr": ("CPUs: user", SHARE, "usr_share", 1.0),
+    "sys": ("CPUs: kernel", SHARE, "sys_share", 1.0),
+    "iowait": ("CPUs: idle, waiting for I/O", SHARE, "iowait_share", 1.0),
+    "idle": ("CPUs: idle", SHARE, "idle_share", 1.0),
+}
+HEADINGS = {"iops": "reads/s", "mbps": "MB/s", "io_size": "a read"}
+CPU_PARTS = {"user": "%usr", "kernel": "%sys", "iowait": "%iowait", "stolen": "%steal"}
+IDLE = "idle"
+TIME, TABLE = "seconds", "over time"
+COLUMNS = (
+    Column("subject"),
+    Column(TIME, SECONDS),
+    *(Column(name, SHARE) for name in (*CPU_PARTS, IDLE)),
+    Column("reads/s", PER_SECOND),
+    Column("MB/s", MB_PER_SECOND),
+    Column("KiB a read", "KiB"),
+    Column("in the queue", COUNT, 3),
+)
+# What is shown before the operation begins and after it ended, in intervals of the probe.
+MARGIN_INTERVALS = 1.5
+
+
+def figure(asked: Asked) -> Figure:
+    """The figure."""
+    operation = asked.options.get("operation")
+    subjects = briefly(subjects_of(asked))
+    measures = tuple(_measures(subjects, operation))
+    rows = tuple(row for subject in subjects for row in _over_time(subject, operation))
+    return Figure(
+        asked.name,
+        asked.kind,
+        asked.title,
+        says=tuple(_says(subjects, measures)),
+        subjects=tuple(subject.name for subject in subjects),
+        measures=measures,
+        tables=(_each_run(subjects, operation), Table(TABLE, "over time", COLUMNS, rows)),
+        charts=_charts() if rows else (),
+        notes=(*_doubts(subjects, operation), *_notes(subjects, operation)),
+        missing=tuple(_missing(subjects, operation)),
+    )
+
+
+def _charts() -> tuple[Chart, ...]:
+    columns = {
+        "iops": ("reads a second", "reads/s"),
+        "mbps": ("MB a second", "MB/s"),
+        "io_size": ("KiB a read", "KiB a read"),
+    }
+    return (
+        Chart("cpu", "CPU time", "areas", (*CPU_PARTS, IDLE), axis=TIME, table=TABLE),
+        *(
+            Chart(name, title, "over_time", (column,), axis=TIME, table=TABLE)
+            for name, (title, column) in columns.items()
+        ),
+    )
+
+
+def _measures(subjects: tuple[Subject, ...], operation: str | None) -> Iterator[Measure]:
+    for key, (title, unit, field, divisor) in MEASURED.items():
+        known = partial(_known, operation=operation, field=field, divisor=divisor)
+        yield measure(key, title, unit, subjects, known)
+
+
+def _known(run: Run, operation: str | None, field: str, divisor: float) -> float | None:
+    reads = query_reads(run, operation)
+    value = None if reads is None else getattr(reads, field)
+    return None if value is None else float(value) / divisor
+
+
+def _each_run(subjects: tuple[Subject, ...], operation: str | None) -> Table:
+    columns = (
+        Column("subject"),
+        Column("round", COUNT),
+        *(
+            Column(HEADINGS.get(key, key), _plain(unit), 3)
+            for key, (_, unit, _, _) in MEASURED.items()
+        ),
+    )
+    rows: list[tuple[Cell, ...]] = [
+        (
+            subject.name,
+            one.round,
+            *(_known(one.run, operation, field, by) for _, _, field, by in MEASURED.values()),
+        )
+        for subject in subjects
+        for one in subject.runs
+    ]
+    return Table("runs", "each run as a whole", columns, tuple(rows))
+
+
+def _plain(unit: str) -> str:
+    """The unit of a column whose heading says of what it is a rate."""
+    return COUNT if unit in (PER_SECOND, MB_PER_SECOND) else unit
+
+
+def _over_time(subject: Subject, operation: str | None) -> Iterator[tuple[Cell, ...]]:
+    """The run of the middle round: a row for each sample around the operation's first execution."""
+    run = middle_run(subject.runs, operation).run
+    device, span = data_device(run), span_s(run, operation)
+    if device is None or span is None:
+        return
+    cpus = cpu_series(run, None).sort("time_s")
+    disks = disk_series(run, None, device).sort("time_s")
+    if cpus.is_empty() or disks.is_empty():
+        return
+    begun_s, ended_s = span
+    interval_s = float(run.facts["request"]["probe_interval_s"])
+    margin_s = MARGIN_INTERVALS * interval_s
+    # Both probes look at their own moments: each row has the CPUs' nearest sample.
+    rows = disks.join_asof(
+        cpus.drop("seconds"), on="time_s", strategy="nearest", tolerance=interval_s
+    ).filter(pl.col("time_s").is_between(begun_s - margin_s, ended_s + margin_s))
+    for row in rows.iter_rows(named=True):
+        yield (
+            subject.name,
+            row["time_s"] - begun_s,
+            *(_percent(row.get(part)) for part in CPU_PARTS.values()),
+            _percent(row.get("%idle")),
+            row["r/s"],
+            None if row["rkB/s"] is None else row["rkB/s"] * KIB / MEGA,
+            row["rareq-sz"],
+            row["aqu-sz"],
+        )
+
+
+def _percent(value: float | None) -> float | None:
+    return None if value is None else value / 100
+
+
+def _says(subjects: tuple[Subject, ...], measures: tuple[Measure, ...]) -> Iterator[str]:
+    by_key = {one.key: one.values for one in measures}
+    for subject in subjects:
+        told = {
+            key: text(by_key[key][subject.name].middle, one.unit)
+            for key, one in ((one.key, one) for one in measures)
+            if subject.name in by_key[key]
+        }
+        if {"seconds", "iops", "io_size", "mbps"} <= told.keys():
+            yield (
+                f"{subject.name[:1].upper()}{subject.name[1:]}: {told['seconds']}; reads at"
+                f" {told['iops']} of {told['io_size']}, {told['mbps']}{_cpus_say(told)}."
+            )
+
+
+def _cpus_say(told: dict[str, str]) -> str:
+    if not {"usr", "sys", "iowait", "idle"} <= told.keys():
+        return ""
+    return (
+        f"; the CPUs were {told['usr']} of the time in programs, {told['sys']} in the kernel,"
+        f" {told['iowait']} idle for I/O and {told['idle']} idle"
+    )
+
+
+def _notes(subjects: tuple[Subject, ...], operation: str | None) -> Iterator[str]:
+    first = subjects[0].first
+    device = data_device(first)
+    if device is not None:
+        interval_s = float(first.facts["request"]["probe_interval_s"])
+        yield (
+            f"The device is {device}, which holds the data; samples are {text(interval_s, SECONDS)}"
+            " apart. Figures of a run are over the query's own time; CPUs are all of the host."
+        )
+    if any(len(subject.runs) > 1 for subject in subjects):
+        rounds = {subject.name: _shown(subject, operation).round for subject in subjects}
+        shown = "; ".join(f"{name}: {number}" for name, number in rounds.items())
+        yield f"The charts are of the round whose query took the middle time ({shown})."
+
+
+def _shown(subject: Subject, operation: str | None) -> StudyRun:
+    return middle_run(subject.runs, operation)
+
+
+def _doubts(subjects: tuple[Subject, ...], operation: str | None) -> Iterator[str]:
+    for subject in subjects:
+        disturbed = [one for one in subject.runs if is_disturbed(one.run, operation)]
+        if disturbed:
+            words = disturbed_words(disturbed[0].run, operation)
+            yield f"{subject.name}, round {disturbed[0].round}: {words}."
+
+
+def _missing(subjects: tuple[Subject, ...], operation: str | None) -> Iterator[str]:
+    for subject in subjects:
+        run = subject.first
+        reads: QueryReads | None = query_reads(run, operation)
+        if reads is None:
+            yield f"{subject.name}: no execution of the query can be told from others"
+        elif data_device(run) is None:
+            yield f"{subject.name}: which device holds the data is not known"
+        elif reads.reads is None:
+            yield f"{subject.name}: the device was not observed while the query ran"

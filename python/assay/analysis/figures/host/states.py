@@ -1,0 +1,249 @@
+"""What a power test takes by what of the data was in memory when it began."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from assay.analysis.composite.naming import POWER
+from assay.analysis.figures.contract import Chart, Column, Figure, Measure, Table
+from assay.analysis.figures.metrics import BY_NAME, TOTAL, test_of, value_of
+from assay.analysis.figures.quantities import (
+    BYTES,
+    PER_HOUR,
+    SECONDS,
+    TIMES,
+    by_subject,
+    each_text,
+    spread,
+    text,
+)
+from assay.analysis.figures.subjects import subjects_of
+from assay.analysis.host.state import StartingState, starting_state
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from assay.analysis.figures.contract import Asked, Cell, StudyRun
+    from assay.analysis.figures.subjects import Subject
+    from assay.record.reader import Run
+
+OPTIONS: dict[str, str] = {}
+FACTOR = "state"
+# Runs of one state differ by as much without a reason.
+NOTABLE = 0.1
+# From the one that finds nothing in memory to the one that finds all.
+IN_ORDER = ("cold", "os-warm", "loaded", "hot")
+COLUMNS = (
+    Column("subject"),
+    Column("state"),
+    Column("round", "count"),
+    Column("all operations", SECONDS),
+    Column("power", PER_HOUR),
+    Column("first query"),
+    Column("took", SECONDS),
+    Column("it read", BYTES),
+    Column("data in memory before"),
+)
+
+
+def figure(asked: Asked) -> Figure:
+    """The figure."""
+    subjects = subjects_of(asked, without=(FACTOR,))
+    states = _states(asked)
+    measures = tuple(_measures(subjects, states))
+    shown = tuple(subject.name for subject in subjects)
+    keys = tuple(one.key for one in measures if one.unit == SECONDS)
+    powers = tuple(one.key for one in measures if one.unit == PER_HOUR and one.values)
+    return Figure(
+        asked.name,
+        asked.kind,
+        asked.title,
+        says=tuple(_says(subjects, states, measures)),
+        subjects=shown,
+        measures=measures,
+        tables=(Table("runs", "each run and what it found in memory", COLUMNS, _rows(subjects)),),
+        charts=(
+            Chart("seconds", "seconds of all operations, once", "bars", keys),
+            *(
+                (Chart("power", "power an hour, times the scale", "bars", powers),)
+                if powers
+                else ()
+            ),
+        ),
+        notes=(*_notes(subjects), *_strange(subjects, states, measures)),
+        missing=tuple(_missing(subjects, states)),
+    )
+
+
+@lru_cache(maxsize=256)
+def state_of(run: Run) -> StartingState | None:
+    """The state in which a run began."""
+    return starting_state(run)
+
+
+def seconds_once(run: Run) -> float | None:
+    """Seconds of all operations once: of the first power test, else the sum of medians."""
+    test = test_of(run)
+    if test is None:
+        return value_of(run, BY_NAME[TOTAL])
+    power = test.runs[0].power if test.runs and not test.why_not else None
+    return None if power is None else power.seconds
+
+
+def _asked(one: StudyRun) -> str:
+    state = state_of(one.run)
+    return one.levels.get(FACTOR) or ("not recorded" if state is None else state.asked)
+
+
+def _states(asked: Asked) -> list[str]:
+    found = dict.fromkeys(_asked(one) for one in asked.runs)
+
+    def place(name: str) -> tuple[int, str]:
+        word = name.partition(":")[0]
+        return (IN_ORDER.index(word) if word in IN_ORDER else len(IN_ORDER), name)
+
+    return sorted(found, key=place)
+
+
+def _measures(subjects: tuple[Subject, ...], states: list[str]) -> Iterator[Measure]:
+    power = BY_NAME[POWER]
+    for state in states:
+        yield _of_state(state, state, SECONDS, subjects, state, seconds_once)
+    for state in states:
+        yield _of_state(
+            f"{state}_power", state, PER_HOUR, subjects, state, lambda run: value_of(run, power)
+        )
+
+
+def _of_state(
+    key: str,
+    title: str,
+    unit: str,
+    subjects: tuple[Subject, ...],
+    state: str,
+    known: Callable[[Run], float | None],
+) -> Measure:
+    values = by_subject(
+        (subject.name, spread(known(one.run) for one in subject.runs if _asked(one) == state))
+        for subject in subjects
+    )
+    return Measure(key, title, unit, values)
+
+
+def _rows(subjects: tuple[Subject, ...]) -> tuple[tuple[Cell, ...], ...]:
+    return tuple(_row(subject, one) for subject in subjects for one in subject.runs)
+
+
+def _row(subject: Subject, one: StudyRun) -> tuple[Cell, ...]:
+    state = state_of(one.run)
+    first = None if state is None else state.first_operation
+    share = None if state is None else state.resident_share
+    return (
+        subject.name,
+        _asked(one),
+        one.round,
+        seconds_once(one.run),
+        value_of(one.run, BY_NAME[POWER]),
+        first or "-",
+        None if first is None else _first_seconds(one.run, first),
+        None if state is None else state.first_read_bytes,
+        "not looked at" if share is None else text(share, "share"),
+    )
+
+
+def _first_seconds(run: Run, operation: str) -> float | None:
+    test = test_of(run)
+    if test is not None and test.runs and test.runs[0].power is not None:
+        lengths = {one.operation: one.seconds for one in test.runs[0].power.queries}
+        return lengths.get(operation)
+    return None
+
+
+def _says(
+    subjects: tuple[Subject, ...], states: list[str], measures: tuple[Measure, ...]
+) -> Iterator[str]:
+    by_key = {one.key: one for one in measures}
+    yield from _in_all(states, by_key)
+    for subject in subjects:
+        known = {
+            state: by_key[state].values[subject.name].middle
+            for state in states
+            if subject.name in by_key[state].values
+        }
+        if len(known) < 2:  # noqa: PLR2004 - nothing to compare
+            continue
+        base = "hot" if "hot" in known else min(known, key=known.__getitem__)
+        parts = [
+            f"{text(seconds, SECONDS)} {state} ({text(seconds / known[base], TIMES)})"
+            for state, seconds in known.items()
+            if state != base
+        ]
+        yield (
+            f"{subject.name}: all operations take {text(known[base], SECONDS)} {base},"
+            f" {', '.join(parts)}{_power_says(subject.name, known, base, by_key)}."
+        )
+
+
+def _in_all(states: list[str], by_key: dict[str, Measure]) -> Iterator[str]:
+    """One sentence of all subjects, where there are several: the first state beside the last."""
+    first, last = by_key[states[0]].values, by_key[states[-1]].values
+    both = [name for name in first if name in last]
+    if len(both) > 1 and len(states) > 1:
+        told = each_text((n, text(first[n].middle / last[n].middle, TIMES)) for n in both)
+        yield f"Beginning {states[0]} takes {told} of what it takes {states[-1]}."
+
+
+def _power_says(name: str, known: dict[str, float], base: str, by_key: dict[str, Measure]) -> str:
+    """What the geometric mean makes of it: short operations weigh as much as long ones."""
+    powers = {
+        state: by_key[f"{state}_power"].values[name].middle
+        for state in known
+        if name in by_key[f"{state}_power"].values
+    }
+    if base not in powers or len(powers) < 2:  # noqa: PLR2004 - nothing to compare
+        return ""
+    least = min(powers, key=powers.__getitem__)
+    if least == base:
+        return f"; its power is {text(powers[base], PER_HOUR)}, the lowest of them"
+    return (
+        f"; its power falls from {text(powers[base], PER_HOUR)} to {text(powers[least], PER_HOUR)}"
+        f" {least}"
+    )
+
+
+def _notes(subjects: tuple[Subject, ...]) -> Iterator[str]:
+    for subject in subjects:
+        told: dict[str, None] = {}
+        for one in subject.runs:
+            state = state_of(one.run)
+            for words in () if state is None else state.left:
+                told.setdefault(f"{subject.name}, {_asked(one)}: {words}.", None)
+        yield from told
+
+
+def _strange(
+    subjects: tuple[Subject, ...], states: list[str], measures: tuple[Measure, ...]
+) -> Iterator[str]:
+    """Where more was in memory and it took longer: the state does not explain that."""
+    by_key = {one.key: one for one in measures}
+    for subject in subjects:
+        known = [state for state in states if subject.name in by_key[state].values]
+        for less, more in pairwise(known):
+            longer, took = (by_key[state].values[subject.name] for state in (more, less))
+            if longer.middle > took.middle * (1 + NOTABLE):
+                yield (
+                    f"{subject.name} took longer {more} than {less}, which what is in memory does"
+                    " not explain: other work of the host may; repeat it there where it is quiet."
+                )
+
+
+def _missing(subjects: tuple[Subject, ...], states: list[str]) -> Iterator[str]:
+    for subject in subjects:
+        played = {_asked(one) for one in subject.runs}
+        for state in states:
+            if state not in played:
+                yield f"{subject.name} was not run {state}"
+    if len(states) == 1:
+        yield f"all runs began {states[0]}: another state is nothing to compare with"

@@ -1,0 +1,1 @@
+"""Figures of settings that were varied or searched."""

@@ -1,0 +1,193 @@
+"""A knob's response with intervals, both sides of its trade below it, and if it took effect."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from assay.analysis.figures.contract import Chart, Figure, Measure, Spread
+from assay.analysis.figures.factor_levels import most_levels, places_of
+from assay.analysis.figures.knobs.trade_grid import grid_figure
+from assay.analysis.figures.knobs.trade_tables import CURVES, shown_first, tables_of
+from assay.analysis.figures.knobs.trade_words import missing_of, notes_of, says_of
+from assay.analysis.figures.metrics import default_metric, metric_named, value_of
+from assay.analysis.figures.quantities import SECONDS, SHARE, TIMES, by_subject
+from assay.analysis.figures.subjects import subjects_of
+from assay.analysis.tune.trade import Sides, trade_of
+from assay.model.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from assay.analysis.figures.contract import Asked
+    from assay.analysis.figures.metrics import Metric
+    from assay.analysis.figures.subjects import Subject
+    from assay.analysis.stats.student import Mean
+    from assay.analysis.tune.knob_effect import Moved
+    from assay.analysis.tune.trade import Level, Trade
+
+OPTIONS = {
+    "metric": "a metric of runs, or an operation's name; without it what the runs are first judged"
+    " by",
+    "factor": "the factor along the axis; without it the one with most levels",
+    "grid": "a second factor: a table of both instead",
+    "moves": "names of counters that have to move, in the place of the knob's",
+    "scheduling": "names of counters of one side, in the place of the knob's",
+    "blocking": "names of counters of the other side, in the place of the knob's",
+}
+
+
+def figure(asked: Asked) -> Figure:
+    """The figure."""
+    name, first = asked.options.get("metric"), asked.runs[0].run
+    metric = default_metric(first) if name is None else metric_named(name, first)
+    factor = asked.options.get("factor") or most_levels(asked.runs)
+    if asked.options.get("grid") is not None:
+        return grid_figure(asked, metric, factor, str(asked.options["grid"]))
+    places = places_of(asked.runs, factor)
+    having = tuple(one for one in asked.runs if factor in one.levels)
+    subjects = subjects_of(replace(asked, runs=having), without=(factor,))
+    made = {one.name: _trade(one, factor, list(places), metric, asked) for one in subjects}
+    known = {name: trade for name, trade in made.items() if trade is not None}
+    tables = tables_of(known, factor, places, metric)
+    return Figure(
+        asked.name,
+        asked.kind,
+        asked.title,
+        says=tuple(
+            words for name, one in known.items() for words in says_of(name, one, factor, metric)
+        ),
+        subjects=tuple(known),
+        measures=tuple(_measures(known, places, metric)),
+        tables=tables,
+        charts=(Chart("trade", metric.title, "trade", (), axis=_short(factor), table=CURVES),)
+        if known
+        else (),
+        notes=tuple(notes_of(known)),
+        missing=tuple(missing_of(made, list(places), factor, metric)),
+    )
+
+
+def _short(factor: str) -> str:
+    return factor.removeprefix("set.")
+
+
+def _trade(
+    subject: Subject, factor: str, levels: list[str], metric: Metric, asked: Asked
+) -> Trade | None:
+    runs = {
+        level: [(one.round, one.run) for one in subject.runs if one.levels.get(factor) == level]
+        for level in levels
+    }
+    judged = {
+        level: {
+            number: value for number, run in told if (value := value_of(run, metric)) is not None
+        }
+        for level, told in runs.items()
+    }
+    sides = Sides(*(_names(asked, key) for key in ("moves", "scheduling", "blocking")))
+    return trade_of(runs, judged, lower_is_better=metric.is_better == "lower", asked=sides)
+
+
+def _names(asked: Asked, key: str) -> tuple[str, ...]:
+    told = asked.options.get(key, ())
+    if not isinstance(told, list | tuple) or not all(isinstance(one, str) for one in told):
+        raise UsageError(f"figure {asked.name}: option {key} is a list of names of counters")
+    return tuple(told)
+
+
+def _measures(
+    known: Mapping[str, Trade], places: Mapping[str, float | None], metric: Metric
+) -> Iterator[Measure]:
+    """What an article's values stand beside, a level each: `10K time`, `10K scheduling`."""
+    what = "time" if metric.unit == SECONDS else metric.name
+    for level, at in places.items():
+        told: list[tuple[str, str, str, Callable[[Trade, Level], Spread | None]]] = [
+            (
+                what,
+                metric.title,
+                metric.unit,
+                lambda _, one: _spread(one.response, len(one.rounds)),
+            ),
+            ("first", "first execution", SECONDS, _first),
+            ("first times", "first execution in times of later ones", TIMES, _first_times),
+            ("variability", "executions of one run differ by", SHARE, _variability),
+        ]
+        for side in ("scheduling", "blocking"):
+            counters = {name: _main(trade, side) for name, trade in known.items()}
+            units = {one.unit for one in counters.values() if one is not None}
+            if len(units) == 1:
+                title = next(one.title for one in counters.values() if one is not None)
+                unit = units.pop()
+                told.append((side, f"{side}: {title}", unit, _side(side)))
+        told += [
+            (key, title, unit, _message(key)) for key, title, unit in _quantities(known, level)
+        ]
+        for key, title, unit, value in told:
+            values = by_subject(
+                (name, value(trade, one))
+                for name, trade in known.items()
+                for one in trade.levels
+                if one.name == level
+            )
+            if values:
+                yield Measure(f"{level} {key}", f"{level}: {title}", unit, values, at)
+
+
+def _spread(mean: Mean, count: int) -> Spread:
+    low, high = mean.interval or (mean.value, mean.value)
+    return Spread(mean.value, low, high, count)
+
+
+def _first(_: Trade, level: Level) -> Spread | None:
+    return None if level.first is None else _spread(level.first.first_s, len(level.rounds))
+
+
+def _first_times(_: Trade, level: Level) -> Spread | None:
+    if level.first is None or not level.first.later_s.value:
+        return None
+    times = level.first.first_s.value / level.first.later_s.value
+    return Spread(times, times, times, len(level.rounds))
+
+
+def _variability(_: Trade, level: Level) -> Spread | None:
+    if level.variability is None:
+        return None
+    share = level.variability.share
+    return Spread(share, share, share, len(level.rounds))
+
+
+def _main(trade: Trade, side: str) -> Moved | None:
+    """What stands for a side."""
+    return next(iter(shown_first(getattr(trade, side))), None)
+
+
+def _side(side: str) -> Callable[[Trade, Level], Spread | None]:
+    def value(trade: Trade, level: Level) -> Spread | None:
+        told = _main(trade, side)
+        values = () if told is None else told.values.get(level.name, ())
+        if not values:
+            return None
+        return Spread(sum(values) / len(values), min(values), max(values), len(values))
+
+    return value
+
+
+def _quantities(known: Mapping[str, Trade], level: str) -> list[tuple[str, str, str]]:
+    """What of messages was counted at a level."""
+    told = (
+        (one.name, one.title, one.unit)
+        for trade in known.values()
+        for own in trade.levels
+        for one in own.messages
+        if own.name == level and one.counted is not None
+    )
+    return list(dict.fromkeys(told))
+
+
+def _message(name: str) -> Callable[[Trade, Level], Spread | None]:
+    def value(_: Trade, level: Level) -> Spread | None:
+        told = next((one.counted for one in level.messages if one.name == name), None)
+        return None if told is None else Spread(told, told, told)
+
+    return value

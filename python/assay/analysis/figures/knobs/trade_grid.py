@@ -1,0 +1,138 @@
+"""Two knobs at once: a metric over the levels of both, and the best of all combinations."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from assay.analysis.figures.contract import Chart, Column, Figure, Measure, Table
+from assay.analysis.figures.factor_levels import places_of
+from assay.analysis.figures.metrics import value_of
+from assay.analysis.figures.quantities import interval_text, listed, spread, text
+from assay.analysis.figures.subjects import subjects_of
+from assay.analysis.stats.rounds import factor_of
+from assay.analysis.tune.trade import geometric_mean_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from assay.analysis.figures.contract import Asked, Cell
+    from assay.analysis.figures.metrics import Metric
+    from assay.analysis.figures.subjects import Subject
+
+    # Values by round, by a level of each of both factors.
+    Cells = Mapping[tuple[str, str], Mapping[int, float]]
+
+
+def grid_figure(asked: Asked, metric: Metric, factor: str, other: str) -> Figure:
+    """The figure of two factors: a table a subject, drawn by colour."""
+    down, across = (list(places_of(asked.runs, one)) for one in (factor, other))
+    having = tuple(one for one in asked.runs if {factor, other} <= set(one.levels))
+    subjects = subjects_of(replace(asked, runs=having), without=(factor, other))
+    made = {one.name: _cells(one, factor, other, metric) for one in subjects}
+    tables = tuple(
+        _table(name, cells, (factor, other), (down, across), metric, several=len(made) > 1)
+        for name, cells in made.items()
+    )
+    return Figure(
+        asked.name,
+        asked.kind,
+        asked.title,
+        says=tuple(_says(name, cells, metric) for name, cells in made.items() if cells),
+        subjects=tuple(made),
+        measures=tuple(_measures(made, down, across, metric)),
+        tables=tables,
+        charts=tuple(
+            Chart(
+                table.name,
+                metric.title if len(made) == 1 else f"{name}: {metric.title}",
+                "heat",
+                tuple(across),
+                axis=_short(other),
+                table=table.name,
+            )
+            for name, table in zip(made, tables, strict=True)
+        ),
+        missing=tuple(
+            f"{name} at {one}, {two} has no {metric.title}: it was not run, or operations failed"
+            for name, cells in made.items()
+            for one in down
+            for two in across
+            if (one, two) not in cells
+        ),
+    )
+
+
+def _short(factor: str) -> str:
+    return factor.removeprefix("set.")
+
+
+def _cells(subject: Subject, factor: str, other: str, metric: Metric) -> Cells:
+    found: dict[tuple[str, str], dict[int, float]] = {}
+    for one in subject.runs:
+        value = value_of(one.run, metric)
+        if value is not None:
+            found.setdefault((one.levels[factor], one.levels[other]), {})[one.round] = value
+    return found
+
+
+def _mean(cells: Cells, down: str, across: str) -> float | None:
+    rounds = cells.get((down, across))
+    return None if not rounds else geometric_mean_of(list(rounds.values())).value
+
+
+def _table(
+    name: str,
+    cells: Cells,
+    factors: tuple[str, str],
+    levels: tuple[list[str], list[str]],
+    metric: Metric,
+    *,
+    several: bool,
+) -> Table:
+    down, across = levels
+    rows: list[tuple[Cell, ...]] = [
+        (one, *(_mean(cells, one, two) for two in across)) for one in down
+    ]
+    of = f"{name}: " if several else ""
+    return Table(
+        f"grid {name}" if several else "grid",
+        f"{of}{metric.title} by {_short(factors[0])} (rows) and {_short(factors[1])} (columns)",
+        (Column(_short(factors[0])), *(Column(two, metric.unit) for two in across)),
+        tuple(rows),
+    )
+
+
+def _says(name: str, cells: Cells, metric: Metric) -> str:
+    """The best combination, and those that do not differ from it."""
+    sign = 1 if metric.is_better == "lower" else -1
+    means = {key: geometric_mean_of(list(rounds.values())) for key, rounds in cells.items()}
+    best = min(means, key=lambda key: sign * means[key].value)
+    told = text(means[best].value, metric.unit) + interval_text(means[best].interval, metric.unit)
+    same = [key for key in cells if key != best and not _differs(cells[key], cells[best])]
+    words = f"{name}: {metric.title}: {' with '.join(best)} is best, {told}"
+    if not same:
+        return f"{words}, and every other combination differs from it."
+    each = listed([" with ".join(key) for key in same])
+    return f"{words}; {each} {'does' if len(same) == 1 else 'do'} not differ from it."
+
+
+def _differs(one: Mapping[int, float], best: Mapping[int, float]) -> bool:
+    ratios = [one[number] / best[number] for number in one if best.get(number, 0.0) > 0]
+    factor = factor_of([ratio for ratio in ratios if ratio > 0])
+    return factor is not None and factor.is_distinct
+
+
+def _measures(
+    made: Mapping[str, Cells], down: list[str], across: list[str], metric: Metric
+) -> Iterator[Measure]:
+    """A measure a combination: `10K 2`."""
+    for one in down:
+        for two in across:
+            values = {
+                name: known
+                for name, cells in made.items()
+                if (known := spread(cells.get((one, two), {}).values())) is not None
+            }
+            if values:
+                yield Measure(f"{one} {two}", f"{one}, {two}", metric.unit, values)

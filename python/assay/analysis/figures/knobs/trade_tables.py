@@ -1,0 +1,253 @@
+"""Tables of a knob's trade: the curve with both sides, counters, and what was read back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.analysis.figures.contract import FIRST, LATER, TRADE_COLUMNS, Column, Table
+from assay.analysis.figures.quantities import COUNT, SECONDS, SHARE, TIMES
+from assay.analysis.stats.student import mean_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from assay.analysis.figures.contract import Cell
+    from assay.analysis.figures.metrics import Metric
+    from assay.analysis.tune.knob_effect import Moved
+    from assay.analysis.tune.trade import Level, Trade
+
+CURVES = "curves"
+RESPONSE, SCHEDULING, BLOCKING = "response", "scheduling", "blocking"
+NUMBERS = ("value", "low", "high")
+# Counters of a side that are drawn.
+DRAWN_MAX = 2
+READ_BACK_COLUMNS = (
+    Column("subject"),
+    Column("level"),
+    Column("setting"),
+    Column("asked"),
+    Column("in force"),
+    Column("as asked"),
+)
+KNOWN = {True: "yes", False: "no", None: "not known"}
+
+
+def tables_of(
+    known: Mapping[str, Trade],
+    factor: str,
+    places: Mapping[str, float | None],
+    metric: Metric,
+) -> tuple[Table, ...]:
+    """All tables; the first is the curve with the first counter of each side."""
+    if not known:
+        return ()
+    short = factor.removeprefix("set.")
+    told = (
+        _curve(known, short, list(places), metric),
+        _first(known, short),
+        _counters(known, short),
+        Table(
+            "read-back",
+            "what was asked and what was in force",
+            READ_BACK_COLUMNS,
+            tuple(_read_back(known)),
+        ),
+        _model(known, short),
+        Table(
+            CURVES,
+            f"what is drawn: {metric.title}, and both sides below it",
+            tuple(Column(name, COUNT if name in NUMBERS else None) for name in TRADE_COLUMNS),
+            tuple(_drawn(known, metric)),
+        ),
+    )
+    return tuple(table for table in told if table.rows)
+
+
+def _curve(known: Mapping[str, Trade], short: str, levels: list[str], metric: Metric) -> Table:
+    several = len(known) > 1
+    sides = [_shared(known, side) for side in (SCHEDULING, BLOCKING)]
+    columns = [
+        *([Column("subject")] if several else []),
+        Column(short),
+        Column(_heading(metric), metric.unit),
+        Column("at least", metric.unit),
+        Column("at most", metric.unit),
+        Column("beside the best", TIMES),
+        Column("first", SECONDS),
+        *(Column(one.title, one.unit) for one in sides if one is not None),
+    ]
+    rows: list[tuple[Cell, ...]] = []
+    for name, trade in known.items():
+        by_name = {one.name: one for one in trade.levels}
+        for level in levels:
+            if level in by_name:
+                one = by_name[level]
+                cells: tuple[Cell, ...] = (level, *_response(trade, one))
+                cells += tuple(_mean(side, trade, level) for side in sides if side is not None)
+                rows.append((name, *cells) if several else cells)
+    return Table("trade", f"{metric.title} by {short}, and both sides", tuple(columns), tuple(rows))
+
+
+def _heading(metric: Metric) -> str:
+    return "time" if metric.unit == SECONDS else metric.title
+
+
+def _response(trade: Trade, level: Level) -> tuple[Cell, ...]:
+    ends = level.response.interval or (None, None)
+    beside = {one.level: one.factor for one in trade.beside}
+    factor = beside.get(level.name)
+    times = 1.0 if level.name == trade.best else None if factor is None else factor.times
+    first = None if level.first is None else level.first.first_s.value
+    return level.response.value, *ends, times, first
+
+
+def shown_first(counters: Sequence[Moved]) -> list[Moved]:
+    """Counters that were counted, in the order in which they are shown: what is not zero first."""
+    return sorted(
+        (one for one in counters if one.values), key=lambda one: not any(one.means.values())
+    )
+
+
+def _shared(known: Mapping[str, Trade], side: str) -> Moved | None:
+    """The first counter of a side that was counted of all subjects."""
+    every = [
+        {one.name: one for one in shown_first(getattr(trade, side))} for trade in known.values()
+    ]
+    names = [name for name in every[0] if all(name in one for one in every)]
+    return every[0][names[0]] if names else None
+
+
+def _mean(counter: Moved, trade: Trade, level: str) -> Cell:
+    for one in (*trade.scheduling, *trade.blocking):
+        if one.name == counter.name:
+            return one.means.get(level)
+    return None
+
+
+def _first(known: Mapping[str, Trade], short: str) -> Table:
+    columns = (
+        Column("subject"),
+        Column(short),
+        Column("first", SECONDS),
+        Column("later", SECONDS),
+        Column("first / later", TIMES),
+        Column("minor page faults, first", COUNT),
+        Column("later", COUNT),
+        Column("executions of one run differ by", SHARE),
+        Column("because"),
+    )
+    rows: list[tuple[Cell, ...]] = []
+    for name, trade in known.items():
+        for level in trade.levels:
+            first, differ = level.first, level.variability
+            told: tuple[Cell, ...] = (None,) * 5
+            if first is not None:
+                times = first.first_s.value / first.later_s.value if first.later_s.value else None
+                told = (first.first_s.value, first.later_s.value, times)
+                told += (first.first_faults, first.later_faults)
+            share = None if differ is None else differ.share
+            why = "-" if differ is None or differ.reason is None else differ.reason
+            rows.append((name, level.name, *told, share, why))
+    return Table(
+        "first", "the first execution of each run, and how later ones differ", columns, tuple(rows)
+    )
+
+
+def _counters(known: Mapping[str, Trade], short: str) -> Table:
+    """Counters of both sides and those that have to move, a row each: units differ."""
+    levels = list(dict.fromkeys(one.name for trade in known.values() for one in trade.levels))
+    columns = (
+        Column("subject"),
+        Column("side"),
+        Column("counter"),
+        Column("unit"),
+        *(Column(f"{short} {level}", COUNT) for level in levels),
+        Column("moved"),
+        Column("chance if alike", COUNT),
+        Column("why not counted"),
+    )
+    rows: list[tuple[Cell, ...]] = []
+    for name, trade in known.items():
+        for side, counters in _sides(trade):
+            for one in counters:
+                means = one.means
+                rows.append(
+                    (
+                        name,
+                        side,
+                        one.title,
+                        one.unit,
+                        *(means.get(level) for level in levels),
+                        KNOWN[one.moved],
+                        one.chance,
+                        "-" if one.values or one.why_not is None else one.why_not,
+                    )
+                )
+    return Table("counters", "counters of one execution, by level", columns, tuple(rows))
+
+
+def _sides(trade: Trade) -> tuple[tuple[str, tuple[Moved, ...]], ...]:
+    return (
+        (SCHEDULING, trade.scheduling),
+        (BLOCKING, trade.blocking),
+        ("has to move", trade.effect.moved),
+    )
+
+
+def _read_back(known: Mapping[str, Trade]) -> Iterator[tuple[Cell, ...]]:
+    for name, trade in known.items():
+        for one in trade.effect.read_back:
+            yield (
+                name,
+                one.level,
+                trade.turned.setting or "-",
+                one.asked or "-",
+                one.effective or "not told",
+                KNOWN[one.is_asked],
+            )
+
+
+def _model(known: Mapping[str, Trade], short: str) -> Table:
+    """Messages on paper and as they were counted; empty of engines that are no cluster."""
+    columns = (
+        Column("subject"),
+        Column(short),
+        Column("quantity"),
+        Column("unit"),
+        Column("on paper", COUNT),
+        Column("counted", COUNT),
+        Column("counted / on paper", TIMES),
+        Column("why they differ"),
+    )
+    rows: list[tuple[Cell, ...]] = [
+        (name, level.name, one.title, one.unit, one.predicted, one.counted, one.ratio, one.why)
+        for name, trade in known.items()
+        for level in trade.levels
+        for one in level.messages
+    ]
+    title = "messages between nodes of one execution, on paper and as they were counted"
+    return Table("model", title, columns, tuple(rows))
+
+
+def _drawn(known: Mapping[str, Trade], metric: Metric) -> Iterator[tuple[Cell, ...]]:
+    for name, trade in known.items():
+        for level in trade.levels:
+            ends = level.response.interval or (None, None)
+            head = (RESPONSE, metric.title, metric.unit, name, level.name)
+            yield *head, level.response.value, *ends, LATER
+            if level.first is not None and metric.unit == SECONDS:
+                yield *head, level.first.first_s.value, None, None, FIRST
+        for side, counters in _sides(trade)[:2]:
+            for one in [one for one in counters if any(one.means.values())][:DRAWN_MAX]:
+                for level in trade.levels:
+                    values = one.values.get(level.name, ())
+                    if values:
+                        head = (side, one.title, one.unit, name, level.name)
+                        yield *head, *_mean_and_ends(values), LATER
+
+
+def _mean_and_ends(values: tuple[float, ...]) -> tuple[float | None, ...]:
+    """A counter's mean and its interval; nothing is counted less often than never."""
+    mean = mean_of(values)
+    low, high = mean.interval or (None, None)
+    return mean.value, None if low is None else max(0.0, low), high

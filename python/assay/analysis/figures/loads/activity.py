@@ -1,0 +1,104 @@
+"""What the engine's meters of look-ups counted in the measured part, and its line of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.analysis.counters.activity import activity_between, why_no_activity
+from assay.analysis.counters.index_work import Span
+from assay.analysis.counters.meters import TITLES, activity_line, locality, scaled_text
+from assay.analysis.figures.contract import Chart, Column, Figure, Measure, Table
+from assay.analysis.figures.quantities import COUNT, SHARE, TIMES, by_subject, spread, text
+from assay.analysis.figures.subjects import subjects_of
+from assay.analysis.operations import window_ns
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from assay.analysis.figures.contract import Asked, Cell
+    from assay.analysis.figures.subjects import Subject
+    from assay.record.reader import Run
+
+OPTIONS: dict[str, str] = {}
+SAME_PAGE, ROWS = "look-ups on the page of the one before", "rows of a look-up"
+
+
+def figure(asked: Asked) -> Figure:
+    """The figure."""
+    subjects = subjects_of(asked)
+    counted = {one.name: counted_of(one.first) for one in subjects}
+    known = [one for one in subjects if counted[one.name]]
+    measures = (*_counts(known), *_derived(known))
+    keys = tuple(one.key for one in measures if one.unit == SHARE)
+    return Figure(
+        asked.name,
+        asked.kind,
+        asked.title,
+        says=tuple(_says(one.name, counted[one.name]) for one in known),
+        subjects=tuple(one.name for one in subjects),
+        measures=measures,
+        tables=tuple(_tables(known, counted)) if known else (),
+        charts=(Chart("places", "look-ups on the page before", "bars", keys),) if keys else (),
+        missing=tuple(_missing(one) for one in subjects if not counted[one.name]),
+    )
+
+
+def counted_of(run: Run) -> Mapping[str, float]:
+    """By `meters.WORDS` what the measured part counted; empty where the engine does not tell."""
+    window = window_ns(run.table("events"))
+    return {} if window is None else activity_between(run, Span(*window)) or {}
+
+
+def _counts(subjects: list[Subject]) -> Iterator[Measure]:
+    for word, title in TITLES.items():
+
+        def known(run: Run, word: str = word) -> float | None:
+            return counted_of(run).get(word)
+
+        values = by_subject((one.name, spread(one.over_rounds(known))) for one in subjects)
+        if values:
+            yield Measure(title, title, COUNT, values)
+
+
+def _derived(subjects: list[Subject]) -> Iterator[Measure]:
+    page = by_subject(
+        (one.name, spread(one.over_rounds(lambda run: locality(counted_of(run)).same_page)))
+        for one in subjects
+    )
+    rows = by_subject(
+        (one.name, spread(one.over_rounds(lambda run: locality(counted_of(run)).rows_each)))
+        for one in subjects
+    )
+    if page:
+        yield Measure(SAME_PAGE, SAME_PAGE, SHARE, page)
+    if rows:
+        yield Measure(ROWS, ROWS, TIMES, rows)
+
+
+def _tables(subjects: list[Subject], counted: Mapping[str, Mapping[str, float]]) -> Iterator[Table]:
+    columns = (Column("meter"), *(Column(one.name, COUNT, 4) for one in subjects))
+    rows = tuple(
+        (title, *(counted[one.name].get(word) for one in subjects))
+        for word, title in TITLES.items()
+    )
+    yield Table("meters", "what the measured part did", columns, rows)
+    lines: tuple[tuple[Cell, ...], ...] = tuple(
+        (one.name, activity_line(counted[one.name])) for one in subjects
+    )
+    columns = (Column("subject"), Column("line"))
+    yield Table("lines", "the same as the server prints it", columns, lines)
+
+
+def _says(name: str, counted: Mapping[str, float]) -> str:
+    where = locality(counted)
+    lookups = scaled_text(counted.get("rnd", 0.0)).strip()
+    return (
+        f"{name}: {lookups} random look-ups, each of {text(where.rows_each, COUNT, 3)} rows;"
+        f" {text(where.same_segment, SHARE)} fell on the segment of the one before,"
+        f" {text(where.same_page, SHARE)} on its page, {text(where.same_parent, SHARE)} on another"
+        " page under the same parent."
+    )
+
+
+def _missing(one: Subject) -> str:
+    return f"{one.name} has no such meters: {why_no_activity(one.first)}"

@@ -1,0 +1,270 @@
+"""Mixes that clients play by themselves, by engine, size of the data and clients.
+
+Their rate as the specification calls it, time and CPU of a query, whether they were steady, and
+the verdict of the runs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from assay.analysis.figures.contract import Chart, Column, Figure, Measure, Table
+from assay.analysis.figures.metrics import summary_of
+from assay.analysis.figures.quantities import COUNT, SECONDS, by_subject, each_text, spread, text
+from assay.analysis.figures.subjects import subject_name
+from assay.model.verdict import worst
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from assay.analysis.figures.contract import Asked, Cell, Spread, StudyRun
+    from assay.analysis.load.sequences import Sequence as Mixes
+    from assay.record.reader import Run
+
+    Known = Callable[[Run], float | None]
+
+OPTIONS: dict[str, str] = {}
+# Factors that make no subjects: each pair of their levels is a measure.
+WITHIN = ("scale", "clients")
+# What a rate is called that no specification names.
+NO_NAME = "mixes a second"
+ENGINE_CPU, DRIVER_CPU = "engine_cpu_seconds_per_operation", "driver_cpu_seconds_per_operation"
+PERCENTILES = ("latency_seconds_p50", "latency_seconds_p99")
+QUERIES = (
+    Column("query"),
+    Column("what it asks for"),
+    Column("engine"),
+    Column("size", COUNT, 9),
+    Column("mean", SECONDS),
+    Column("geometric mean", SECONDS),
+    Column("share", "share"),
+)
+
+
+@dataclass(frozen=True)
+class Place:
+    """What a rate is of: `size` units of `size_name` at a scale, and so many clients."""
+
+    scale: float
+    size: float
+    size_name: str
+    clients: int
+
+
+@dataclass(frozen=True)
+class Point:
+    """The runs of one subject at one place."""
+
+    subject: str
+    place: Place
+    runs: tuple[StudyRun, ...]
+
+    def over_rounds(self, known: Known) -> Spread | None:
+        """Median and ends of what is known of each run."""
+        return spread([known(one.run) for one in self.runs])
+
+    def middle(self, known: Known) -> float | None:
+        """The median."""
+        told = self.over_rounds(known)
+        return None if told is None else told.middle
+
+
+def figure(asked: Asked) -> Figure:
+    """The figure."""
+    points = _points(asked)
+    subjects = tuple(dict.fromkeys(one.subject for one in points))
+    name = _rate_name(points[0].runs[0].run) if points else NO_NAME
+    measures = tuple(_measures(points, name))
+    rates = tuple(one.key for one in measures if one.unit == name)
+    queries = tuple(one.key for one in measures if one.unit == SECONDS)
+    without = [one for one in asked.runs if _mixes(one.run) is None]
+    return Figure(
+        asked.name,
+        asked.kind,
+        asked.title,
+        says=tuple(_says(points, name)),
+        subjects=subjects,
+        measures=measures,
+        tables=(
+            Table("rates", f"{name} by size and clients", _columns(points, name), _rows(points)),
+            Table("queries", "times of each query, with one client", QUERIES, _by_query(points)),
+        )
+        if points
+        else (),
+        charts=tuple(_charts(name, rates, queries)),
+        missing=tuple(f"{one.run.id} played no mix to its end" for one in without),
+    )
+
+
+def _charts(name: str, rates: Sequence[str], queries: Sequence[str]) -> Iterator[Chart]:
+    if rates:
+        yield Chart("rates", name, "bars", tuple(rates), logarithmic=True)
+    if queries:
+        title = "mean time of a query, one client"
+        yield Chart("queries", title, "dots", tuple(queries), logarithmic=True)
+
+
+@lru_cache(maxsize=512)
+def _mixes(run: Run) -> Mixes | None:
+    return summary_of(run).sequence
+
+
+def _points(asked: Asked) -> tuple[Point, ...]:
+    """Subjects at their places, by size and then clients."""
+    groups: dict[tuple[str, Place], list[StudyRun]] = {}
+    for one in asked.runs:
+        if (mixes := _mixes(one.run)) is None:
+            continue
+        scale = float(one.run.facts["request"]["scale"])
+        place = Place(scale, mixes.size, mixes.size_name, mixes.clients)
+        kept = [(factor, level) for factor, level in one.levels.items() if factor not in WITHIN]
+        groups.setdefault((subject_name(kept, one.run), place), []).append(one)
+    found = [Point(name, place, tuple(runs)) for (name, place), runs in groups.items()]
+    return tuple(sorted(found, key=lambda one: (one.place.scale, one.place.clients)))
+
+
+def _rate_name(run: Run) -> str:
+    mixes = _mixes(run)
+    return mixes.metrics[0].name if mixes is not None and mixes.metrics else NO_NAME
+
+
+def _rate(run: Run) -> float | None:
+    """The figure that the specification names first; without one, mixes a second."""
+    mixes = _mixes(run)
+    if mixes is None:
+        return None
+    return mixes.metrics[0].value if mixes.metrics else mixes.mixes_per_s
+
+
+def _of_all(run: Run) -> float | None:
+    """Mean time of a query, whichever it is."""
+    mixes = _mixes(run)
+    count = sum(one.executions for one in mixes.queries) if mixes is not None else 0
+    return mixes.operations_s / count if mixes is not None and count else None
+
+
+def _metric(name: str) -> Known:
+    return lambda run: summary_of(run).metrics.get(name)
+
+
+def _mean_of(query: str, what: str = "mean_s") -> Known:
+    def known(run: Run) -> float | None:
+        mixes = _mixes(run)
+        found = [one for one in mixes.queries if one.name == query] if mixes is not None else []
+        return getattr(found[0], what) if found else None
+
+    return known
+
+
+def _measures(points: Sequence[Point], name: str) -> Iterator[Measure]:
+    for place in dict.fromkeys(one.place for one in points):
+        here = [one for one in points if one.place == place]
+        key = f"{name} {place.scale:g} {place.clients}"
+        title = f"{place.size:,.0f} {place.size_name}, {_clients(place)}"
+        yield Measure(key, title, name, _values(here, _rate))
+    for place in dict.fromkeys(one.place for one in points if one.place.clients == 1):
+        here = [one for one in points if one.place == place]
+        for query in _queries(here):
+            key, title = f"{query} {place.scale:g}", f"{query}, {place.size:,.0f} {place.size_name}"
+            yield Measure(key, title, SECONDS, _values(here, _mean_of(query)))
+
+
+def _values(points: Sequence[Point], known: Known) -> dict[str, Spread]:
+    return by_subject((one.subject, one.over_rounds(known)) for one in points)
+
+
+def _queries(points: Sequence[Point]) -> list[str]:
+    """Names of queries, in the order of the mix."""
+    mixes = [found for one in points if (found := _mixes(one.runs[0].run)) is not None]
+    return list(dict.fromkeys(query.name for one in mixes for query in one.queries))
+
+
+def _clients(place: Place) -> str:
+    return f"{place.clients} client{'s' * (place.clients != 1)}"
+
+
+def _columns(points: Sequence[Point], name: str) -> tuple[Column, ...]:
+    return (
+        Column("engine"),
+        Column(points[0].place.size_name, COUNT, 9),
+        Column("clients", COUNT),
+        Column(name, None, 5),
+        Column("mean time", SECONDS),
+        *(Column(one.rpartition("_")[2], SECONDS) for one in PERCENTILES),
+        Column("engine CPU", SECONDS),
+        Column("client CPU", SECONDS),
+        Column("steady"),
+        Column("verdict"),
+    )
+
+
+def _rows(points: Sequence[Point]) -> tuple[tuple[Cell, ...], ...]:
+    return tuple(
+        (
+            one.subject,
+            one.place.size,
+            one.place.clients,
+            one.middle(_rate),
+            one.middle(_of_all),
+            *(one.middle(_metric(name)) for name in (*PERCENTILES, ENGINE_CPU, DRIVER_CPU)),
+            _steady(one),
+            ", ".join(dict.fromkeys(worst(run.checks).word for run in one.runs)),
+        )
+        for one in points
+    )
+
+
+def _steady(point: Point) -> str:
+    """From which mix on each round was steady."""
+    told = [_from(run.run) for run in point.runs]
+    return ", ".join(dict.fromkeys(told))
+
+
+def _from(run: Run) -> str:
+    mixes = summary_of(run).mixes
+    if mixes is None:
+        return "not looked at"
+    state = mixes.state
+    if state.steady is None:
+        return "too few"
+    return f"from mix {(state.first_mix or 0) + 1}" if state.steady else "no"
+
+
+def _by_query(points: Sequence[Point]) -> tuple[tuple[Cell, ...], ...]:
+    alone = [one for one in points if one.place.clients == 1]
+    return tuple(
+        (
+            query,
+            _title(alone, query),
+            one.subject,
+            one.place.size,
+            one.middle(_mean_of(query)),
+            one.middle(_mean_of(query, "geometric_mean_s")),
+            one.middle(_mean_of(query, "share")),
+        )
+        for query in _queries(alone)
+        for one in alone
+    )
+
+
+def _title(points: Sequence[Point], query: str) -> str:
+    mixes = [found for one in points if (found := _mixes(one.runs[0].run)) is not None]
+    titles = (one.title for each in mixes for one in each.queries if one.name == query)
+    return next(titles, "")
+
+
+def _says(points: Sequence[Point], name: str) -> Iterator[str]:
+    for place in dict.fromkeys(one.place for one in points):
+        here = [one for one in points if one.place == place]
+        told = [(one.subject, text(one.middle(_rate), None)) for one in here]
+        yield f"{name}({place.size:,.0f} {place.size_name}, {_clients(place)}): {each_text(told)}."
+    alone = [one for one in points if one.place.clients == 1]
+    for one in alone:
+        shares = {query: one.middle(_mean_of(query, "share")) or 0.0 for query in _queries([one])}
+        most = max(shares, key=shares.__getitem__)
+        yield (
+            f"{one.subject}, {one.place.size:,.0f} {one.place.size_name}: {most} is"
+            f" {text(shares[most], 'share')} of the time of queries."
+        )

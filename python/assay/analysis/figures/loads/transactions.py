@@ -1,0 +1,281 @@
+"""A mix of transactions on each engine: its rate, its latency by type, and ratios to one engine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.analysis.figures.contract import Chart, Column, Figure, Measure, Table
+from assay.analysis.figures.mixes import mix_of, operations_of
+from assay.analysis.figures.quantities import (
+    COUNT,
+    PER_SECOND,
+    SECONDS,
+    TIMES,
+    by_subject,
+    each_text,
+    spread,
+    text,
+)
+from assay.analysis.figures.subjects import measure, subjects_of
+from assay.analysis.figures.versus.against import (
+    BASE,
+    ONE_ROUND,
+    SEVERAL,
+    alone,
+    base_of,
+    by_round,
+    ends_of,
+    key_of,
+    spread_of,
+    times,
+    versions,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from assay.analysis.figures.contract import Asked, Cell
+    from assay.analysis.figures.subjects import Subject
+    from assay.analysis.stats.rounds import Factor
+    from assay.record.reader import Run
+
+    Known = Callable[[Run], float | None]
+
+OPTIONS = {"base": BASE}
+# Keys of measures.
+PER_S, LATENCY, RATE, RATIO, LATER = "tps", "latency", "rate", "latency_times", "tps_gain"
+DRAWN = ("p50", "p99")
+# From so many medians on the slowest in a hundred are a tail to speak of.
+TAIL_MIN = 5.0
+RUNS = (
+    Column("engine"),
+    Column("a second", PER_SECOND),
+    Column("mean latency", SECONDS),
+    Column("made again", COUNT),
+    Column("failed", COUNT),
+    Column("rounds", COUNT),
+)
+QUANTILES = ("p50", "p90", "p99", "max")
+TYPES = (
+    Column("type"),
+    Column("engine"),
+    Column("mean", SECONDS),
+    *(Column(name, SECONDS) for name in QUANTILES),
+)
+RATIOS = (
+    Column("type"),
+    Column("engine"),
+    Column("takes", TIMES),
+    Column("at least", TIMES),
+    Column("at most", TIMES),
+)
+# What all types together are called.
+ALL = "all"
+
+
+def figure(asked: Asked) -> Figure:
+    """The figure."""
+    every = subjects_of(asked)
+    subjects = tuple(one for one in every if any(mix_of(run.run) for run in one.runs))
+    base = base_of(subjects, asked.options.get("base"))
+    others = [one for one in subjects if base is not None and one is not base]
+    types = list(dict.fromkeys(name for one in subjects for name in _types(one)))
+    of_types = tuple(f"{name}_{quantile}" for name in types for quantile in DRAWN)
+    return Figure(
+        asked.name,
+        asked.kind,
+        asked.title,
+        says=tuple(_says(subjects, base, types)),
+        subjects=tuple(one.name for one in subjects),
+        measures=tuple(_measures(asked, subjects, base, types)),
+        tables=(
+            Table("runs", "the mix on each engine", RUNS, _rows(subjects)),
+            Table("types", "latency by type", TYPES, _by_type(subjects, types)),
+            *_ratios(subjects, base, types),
+        ),
+        charts=(
+            Chart("tps", "transactions a second", "bars", (PER_S,)),
+            Chart("latency", "latency", "dots", of_types, logarithmic=True),
+        )
+        if subjects
+        else (),
+        notes=_notes([_ratio(one, base, _per_s) for one in others]),
+        missing=tuple(f"{one.name} played no mix" for one in every if one not in subjects),
+    )
+
+
+def _per_s(run: Run) -> float | None:
+    mix = mix_of(run)
+    return None if mix is None else mix.per_s
+
+
+def _mean(run: Run) -> float | None:
+    mix = mix_of(run)
+    return None if mix is None else mix.mean_s
+
+
+def _counted(name: str) -> Known:
+    """A count of a run's mix: `retries`, `failed`."""
+    return lambda run: None if (mix := mix_of(run)) is None else float(getattr(mix, name))
+
+
+def _rate(run: Run) -> float | None:
+    mix = mix_of(run)
+    return None if mix is None or mix.rate is None else mix.rate.value
+
+
+def _mean_of(name: str) -> Known:
+    """Mean latency of a type."""
+    return lambda run: None if (mix := mix_of(run)) is None else mix.means_s.get(name)
+
+
+def _quantile_of(name: str, quantile: str) -> Known:
+    """A percentile of a type's latency."""
+
+    def known(run: Run) -> float | None:
+        mix = mix_of(run)
+        if mix is None or name not in mix.latency:
+            return None
+        value: float | None = getattr(mix.latency[name], quantile)
+        return value
+
+    return known
+
+
+def _types(subject: Subject) -> list[str]:
+    """Operations of the mix that were played, in the order of the workload."""
+    mixes = [mix for one in subject.runs if (mix := mix_of(one.run)) is not None]
+    names = operations_of(subject.first)
+    return [name for name in names if any(name in mix.latency for mix in mixes)]
+
+
+def _measures(
+    asked: Asked, subjects: Sequence[Subject], base: Subject | None, types: Sequence[str]
+) -> Iterator[Measure]:
+    yield measure(PER_S, "transactions a second", PER_SECOND, subjects, _per_s)
+    yield measure(LATENCY, "mean latency", SECONDS, subjects, _mean)
+    mixes = [mix for one in subjects if (mix := mix_of(one.first)) is not None]
+    for name in list(dict.fromkeys(mix.rate.name for mix in mixes if mix.rate is not None))[:1]:
+        yield measure(RATE, name, name, subjects, _rate)
+    if base is not None:
+        ratios = by_subject((one.name, spread_of(_ratio(one, base, _mean))) for one in subjects)
+        title = f"mean latency, in times of {base.name}"
+        key = key_of(RATIO, base, asked.options.get("base"))
+        yield Measure(key, title, TIMES, {n: r for n, r in ratios.items() if n != base.name})
+    later = by_subject((new.name, spread_of(gain)) for _, new, gain in _gains(subjects))
+    if later:
+        yield Measure(LATER, "transactions a second, of the first version", TIMES, later)
+    for name in types:
+        for quantile in DRAWN:
+            known = _quantile_of(name, quantile)
+            yield measure(f"{name}_{quantile}", f"{name} {quantile}", SECONDS, subjects, known)
+
+
+def _gains(subjects: Sequence[Subject]) -> Iterator[tuple[Subject, Subject, Factor | None]]:
+    """Versions of an engine beside its first one, and how many times its rate they have."""
+    return ((old, new, _ratio(new, old, _per_s)) for old, new in versions(subjects))
+
+
+def _ratio(one: Subject, base: Subject | None, known: Known) -> Factor | None:
+    if base is None or one is base:
+        return None
+    return times(by_round(one, known), by_round(base, known))
+
+
+def _middle(subject: Subject, known: Known) -> float | None:
+    told = spread(subject.over_rounds(known))
+    return None if told is None else told.middle
+
+
+def _rows(subjects: Sequence[Subject]) -> tuple[tuple[Cell, ...], ...]:
+    return tuple(
+        (
+            one.name,
+            _middle(one, _per_s),
+            _middle(one, _mean),
+            _middle(one, _counted("retries")),
+            _middle(one, _counted("failed")),
+            len(by_round(one, _per_s)),
+        )
+        for one in subjects
+    )
+
+
+def _by_type(subjects: Sequence[Subject], types: Sequence[str]) -> tuple[tuple[Cell, ...], ...]:
+    return tuple(
+        (
+            name,
+            one.name,
+            _middle(one, _mean_of(name)),
+            *(_middle(one, _quantile_of(name, quantile)) for quantile in QUANTILES),
+        )
+        for name in types
+        for one in subjects
+    )
+
+
+def _ratios(
+    subjects: Sequence[Subject], base: Subject | None, types: Sequence[str]
+) -> Iterator[Table]:
+    """Mean latency beside the base, of the mix and of each type."""
+    if base is None:
+        return
+    known = {ALL: _mean, **{name: _mean_of(name) for name in types}}
+    rows = tuple(
+        (name, one.name, *ends_of(_ratio(one, base, of)))
+        for name, of in known.items()
+        for one in subjects
+        if one is not base
+    )
+    yield Table("ratios", f"mean latency, in times of {base.name}", RATIOS, rows)
+
+
+def _says(subjects: Sequence[Subject], base: Subject | None, types: Sequence[str]) -> Iterator[str]:
+    rates = [(one.name, text(_middle(one, _per_s), PER_SECOND)) for one in subjects]
+    if rates:
+        yield f"Transactions a second: {each_text(rates)}."
+    for one in subjects:
+        factor = _ratio(one, base, _mean)
+        if factor is not None and base is not None:
+            yield (
+                f"A transaction takes {one.name} {text(factor.times, TIMES)} what it takes"
+                f" {base.name}{_most(one, base, types)}."
+            )
+    for old, new, gain in _gains(subjects):
+        if gain is not None:
+            yield f"{new.name} has {text(gain.times, TIMES)} the rate of {old.name}."
+    yield from (words for one in subjects if (words := _tail(one, types)))
+
+
+def _most(one: Subject, base: Subject, types: Sequence[str]) -> str:
+    """The type that stands worst beside the base."""
+    known = {n: f.times for n in types if (f := _ratio(one, base, _mean_of(n))) is not None}
+    if len(known) < 2:  # noqa: PLR2004 - nothing to compare
+        return ""
+    worst = max(known, key=known.__getitem__)
+    return f", most in {worst} ({text(known[worst], TIMES)})"
+
+
+def _tail(one: Subject, types: Sequence[str]) -> str | None:
+    """The type whose slowest in a hundred are furthest from its median."""
+    known: dict[str, tuple[float, float]] = {}
+    for name in types:
+        median, slow = (_middle(one, _quantile_of(name, quantile)) for quantile in DRAWN)
+        if median and slow:
+            known[name] = median, slow
+    if not known:
+        return None
+    worst = max(known, key=lambda name: known[name][1] / known[name][0])
+    median, slow = known[worst]
+    if slow < TAIL_MIN * median:
+        return None
+    return (
+        f"{one.name}: the slowest in a hundred of {worst} take {text(slow, SECONDS)}, its median"
+        f" {text(median, SECONDS)}."
+    )
+
+
+def _notes(factors: Sequence[Factor | None]) -> tuple[str, ...]:
+    if not factors:
+        return ()
+    return (ONE_ROUND if alone(factors) else SEVERAL,)

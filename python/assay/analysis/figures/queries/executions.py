@@ -1,0 +1,133 @@
+"""Executions of an operation: how they differ, and what the first one costs beside later ones."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from statistics import fmean, stdev
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from assay.analysis.figures.contract import Column
+from assay.analysis.figures.metrics import seconds_of
+from assay.analysis.figures.quantities import BYTES, COUNT, SECONDS, SHARE, TIMES, spread
+from assay.analysis.findings.reading import executions
+from assay.analysis.findings.shape.first_run import first_and_later
+from assay.analysis.operations import is_measured
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from assay.analysis.figures.contract import Cell
+    from assay.analysis.figures.subjects import Subject
+    from assay.record.reader import Run
+
+FIRST_COLUMNS = (
+    Column("subject"),
+    Column("operation"),
+    Column("first", SECONDS),
+    Column("later", SECONDS),
+    Column("first / later", TIMES),
+    Column("more in the kernel", SECONDS),
+    Column("more page faults", COUNT),
+    Column("more read", BYTES),
+)
+SPREAD_COLUMNS = (
+    Column("subject"),
+    Column("operation"),
+    Column("executions", COUNT),
+    Column("median", SECONDS),
+    Column("lowest", SECONDS),
+    Column("highest", SECONDS),
+    Column("deviation / mean", SHARE),
+    Column("rounds", COUNT),
+    Column("medians of rounds apart", SHARE),
+)
+
+
+def longest(run: Run) -> str | None:
+    """The operation that takes longest; None where none has a time."""
+    known = {name: seconds for name, seconds in seconds_of(run).items() if seconds is not None}
+    return max(known, key=lambda name: known[name], default=None)
+
+
+@lru_cache(maxsize=64)
+def _executions(run: Run) -> pl.DataFrame:
+    tasks = run.table("tasks") if run.has("tasks") else None
+    return executions(run.table("events"), tasks)
+
+
+def _timed(run: Run) -> pl.DataFrame:
+    done = _executions(run)
+    return done.filter(is_measured(done))
+
+
+def spread_rows(subject: Subject) -> Iterator[tuple[Cell, ...]]:
+    """A row an operation: executions of all rounds, and how far medians of rounds are apart."""
+    timed = pl.concat(
+        [_timed(one.run).with_columns(pl.lit(one.round).alias("round")) for one in subject.runs]
+    )
+    for (operation,), own in timed.group_by("operation", maintain_order=True):
+        seconds = own["seconds"].to_list()
+        medians = own.group_by("round").agg(pl.col("seconds").median())["seconds"].to_list()
+        middle = spread(seconds)
+        if middle is None:
+            continue
+        apart = (max(medians) - min(medians)) / middle.middle if len(medians) > 1 else None
+        yield (
+            subject.name,
+            str(operation),
+            len(seconds),
+            middle.middle,
+            middle.low,
+            middle.high,
+            deviation(seconds),
+            len(medians),
+            apart,
+        )
+
+
+def deviation(seconds: list[float]) -> float | None:
+    """Standard deviation over the mean; None of fewer than two."""
+    if len(seconds) < 2:  # noqa: PLR2004 - a deviation is of two
+        return None
+    mean = fmean(seconds)
+    return stdev(seconds) / mean if mean > 0 else None
+
+
+def deviation_of(subject: Subject, chosen: str | None) -> float | None:
+    """The same of consecutive executions of the chosen operation: the median of the rounds."""
+    each = []
+    for one in subject.runs:
+        own = _timed(one.run).filter(pl.col("operation") == (chosen or longest(one.run)))
+        each.append(deviation(own["seconds"].to_list()))
+    found = spread(each)
+    return None if found is None else found.middle
+
+
+def first_rows(subject: Subject) -> Iterator[tuple[Cell, ...]]:
+    """A row an operation whose first execution is known: medians over the rounds."""
+    frames = [first_and_later(_executions(one.run)) for one in subject.runs]
+    figures = [pl.exclude("operation", "in_warm_up").median()]
+    each = pl.concat(frames).group_by("operation", maintain_order=True).agg(figures)
+    for row in each.iter_rows(named=True):
+        yield (
+            subject.name,
+            row["operation"],
+            row["seconds"],
+            row["later_seconds"],
+            row["seconds"] / row["later_seconds"],
+            *(_more(row, name) for name in ("system_s", "minor_faults", "read_bytes")),
+        )
+
+
+def _more(row: dict[str, float | None], name: str) -> float | None:
+    first, later = row[name], row[f"later_{name}"]
+    return None if first is None or later is None else max(0.0, first - later)
+
+
+def of_first(run: Run, chosen: str | None, name: str) -> float | None:
+    """A figure of the first execution, or of later ones, of the chosen operation."""
+    wanted = chosen or longest(run)
+    each = first_and_later(_executions(run)).filter(pl.col("operation") == wanted)
+    return None if each.is_empty() else float(each[name][0])

@@ -1,0 +1,207 @@
+"""The first power test beside the second: what the state before it costs, and where."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from assay.analysis.composite.naming import POWER, THROUGHPUT
+from assay.analysis.figures.contract import Chart, Column, Figure, Table
+from assay.analysis.figures.loads.composite import gain
+from assay.analysis.figures.metrics import metric_of_run
+from assay.analysis.figures.quantities import (
+    BYTES,
+    COUNT,
+    PER_HOUR,
+    SECONDS,
+    SHARE,
+    TIMES,
+    change_text,
+    each_text,
+    listed,
+    spread,
+    text,
+)
+from assay.analysis.figures.subjects import measure, subjects_of
+from assay.analysis.findings.reading import executions
+from assay.analysis.findings.shape.first_run import first_and_second
+from assay.analysis.host.state import starting_state
+from assay.analysis.operations import measured
+from assay.record.layout import PHASE_POWER
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from assay.analysis.figures.contract import Asked, Cell, Measure
+    from assay.analysis.figures.subjects import Subject
+    from assay.record.reader import Run
+
+OPTIONS: dict[str, str] = {}
+ROWS_MAX = 24
+# Deviations below this are of any two runs.
+NOTICED = 0.1
+COLUMNS = (
+    Column("subject"),
+    Column("operation"),
+    Column("first", SECONDS),
+    Column("second", SECONDS),
+    Column("first / second", TIMES),
+    Column("more in the kernel", SECONDS),
+    Column("more page faults", COUNT),
+    Column("more read", BYTES),
+)
+# Tables and indexes of a subject, those first of which most was cached.
+CACHED_MAX = 8
+CACHED_COLUMNS = (
+    Column("subject"),
+    Column("table or index"),
+    Column("in the engine's cache", BYTES),
+    Column("of it", SHARE),
+)
+
+
+def figure(asked: Asked) -> Figure:
+    """The figure."""
+    every = subjects_of(asked)
+    subjects = tuple(one for one in every if not _pairs(one).is_empty())
+    known = {one.name for one in subjects}
+    measures = tuple(_measures(subjects)) if subjects else ()
+    keys = tuple(f"{POWER}_{number}" for number in (1, 2))
+    return Figure(
+        asked.name,
+        asked.kind,
+        asked.title,
+        says=(*_in_all(measures), *(_says(one) for one in subjects)),
+        subjects=tuple(one.name for one in subjects),
+        measures=measures,
+        tables=(
+            Table(
+                "operations",
+                "operations of both power tests, those that differ most first",
+                COLUMNS,
+                tuple(row for subject in subjects for row in _rows(subject)),
+            ),
+            *_cached(subjects),
+        ),
+        charts=(Chart("power", "power an hour, times the scale", "bars", keys),)
+        if subjects
+        else (),
+        missing=tuple(
+            f"{one.name} has no two power tests of one run (test = 'full')"
+            for one in every
+            if one.name not in known
+        ),
+    )
+
+
+def _cached(subjects: tuple[Subject, ...]) -> Iterator[Table]:
+    """What loading had left in the engine's own cache, of the first run of each subject.
+
+    Of runs that began as loading left the engine, where the engine tells of its cache.
+    """
+    rows: list[tuple[Cell, ...]] = []
+    for subject in subjects:
+        state = starting_state(subject.runs[0].run)
+        for one in ((state and state.engine_cache) or ())[:CACHED_MAX]:
+            held, whole = one["cached_bytes"], one["bytes"]
+            share = min(1.0, held / whole) if whole else None
+            rows.append((subject.name, one["name"] or "all together", held, share))
+    if rows:
+        title = "what the engine's own cache held between the load and the first power test"
+        yield Table("cached", title, CACHED_COLUMNS, tuple(rows))
+
+
+def _measures(subjects: tuple[Subject, ...]) -> Iterator[Measure]:
+    for kind in (POWER, THROUGHPUT):
+        for number in (1, 2):
+            known = partial(metric_of_run, kind=kind, number=number)
+            title = f"{kind} of run {number}"
+            yield measure(f"{kind}_{number}", title, PER_HOUR, subjects, known)
+        title = f"{kind}: from the first run to the second"
+        yield measure(f"{kind}_gain", title, SHARE, subjects, partial(gain, kind=kind))
+    title = "second throughput over the first"
+    yield measure("throughput_difference", title, "an hour", subjects, _difference)
+
+
+def _difference(run: Run) -> float | None:
+    first, second = (metric_of_run(run, THROUGHPUT, number) for number in (1, 2))
+    return None if first is None or second is None else second - first
+
+
+def _pairs(subject: Subject) -> pl.DataFrame:
+    """One row an operation of both power tests: the medians over the rounds."""
+    frames = [frame for one in subject.runs if (frame := _of_run(one.run)) is not None]
+    if not frames:
+        return pl.DataFrame()
+    names = [name for name in frames[0].columns if name not in ("operation", "in_warm_up")]
+    return (
+        pl.concat(frames)
+        .group_by("operation", maintain_order=True)
+        .agg(pl.col(name).median() for name in names)
+        .with_columns((pl.col("seconds") / pl.col("later_seconds")).alias("times"))
+        .sort("times", "operation", descending=[True, False])
+    )
+
+
+def _of_run(run: Run) -> pl.DataFrame | None:
+    if run.facts.get("test") is None:
+        return None
+    tasks = run.table("tasks") if run.has("tasks") else None
+    played = executions(measured(run.table("events")), tasks)
+    phases = sorted({name for name in played["phase"] if name.startswith(f"{PHASE_POWER}-")})
+    if len(phases) < 2:  # noqa: PLR2004 - first and second
+        return None
+    return first_and_second(played, *phases[:2])
+
+
+def _rows(subject: Subject) -> Iterator[tuple[Cell, ...]]:
+    for row in _pairs(subject).head(ROWS_MAX).iter_rows(named=True):
+        yield (
+            subject.name,
+            row["operation"],
+            row["seconds"],
+            row["later_seconds"],
+            row["times"],
+            *(
+                _more(row, name, floor=name != "system_s")
+                for name in ("system_s", "minor_faults", "read_bytes")
+            ),
+        )
+
+
+def _more(row: dict[str, float | None], name: str, *, floor: bool) -> float | None:
+    first, later = row[name], row[f"later_{name}"]
+    if first is None or later is None:
+        return None
+    return max(0.0, first - later) if floor else first - later
+
+
+def _in_all(measures: tuple[Measure, ...]) -> Iterator[str]:
+    """One sentence of all subjects, where there are several."""
+    for gains in measures:
+        if gains.key == f"{POWER}_gain" and len(gains.values) > 1:
+            told = each_text((name, change_text(one.middle)) for name, one in gains.values.items())
+            yield f"Beside the first, the power of the second test is {told}."
+
+
+def _says(subject: Subject) -> str:
+    pairs = _pairs(subject)
+    first_s, second_s = float(pairs["seconds"].sum()), float(pairs["later_seconds"].sum())
+    gains = [one for one in subject.over_rounds(lambda run: gain(run, POWER)) if one is not None]
+    words = (
+        f"{subject.name}: the first power test takes {text(first_s, SECONDS)}, the second"
+        f" {text(second_s, SECONDS)}"
+    )
+    if gains:
+        change = spread(gains)
+        assert change is not None  # noqa: S101 - of at least one
+        words += f", whose power is {change_text(change.middle)}"
+    slower = pairs.filter(pl.col("times") > 1 + NOTICED)["operation"].to_list()
+    if not slower:
+        return f"{words}; no operation took {NOTICED * 100:.0f} % longer the first time."
+    return (
+        f"{words}; {len(slower)} operations took over {NOTICED * 100:.0f} % longer at first, most"
+        f" {listed(slower[:3])}."
+    )

@@ -1,0 +1,1 @@
+"""Figures of subjects beside each other."""

@@ -1,0 +1,85 @@
+"""Subjects beside one of them: ratios within rounds, because what drifts weighs on both alike."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.analysis.figures.contract import Spread
+from assay.analysis.stats.rounds import factor_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from assay.analysis.figures.subjects import Subject
+    from assay.analysis.stats.rounds import Factor
+    from assay.record.reader import Run
+
+BASE = "the engine that others are told in times of; without it, or where it was not run, the first"
+
+
+def base_of(subjects: Sequence[Subject], wanted: object) -> Subject | None:
+    """The subject that others are told in times of; None where there is only one.
+
+    Args:
+        subjects: In their order.
+        wanted: Name of an engine.
+    """
+    if len(subjects) < 2:  # noqa: PLR2004 - nothing to compare
+        return None
+    named = (one for one in subjects if one.first.facts["engine"]["name"] == wanted)
+    return next(named, subjects[0])
+
+
+def key_of(key: str, base: Subject, wanted: object) -> str:
+    """The key of a ratio to a base: one that was not asked for is named, for no article has it."""
+    is_asked = wanted is None or base.first.facts["engine"]["name"] == wanted
+    return key if is_asked else f"{key} of {base.name}"
+
+
+def versions(subjects: Sequence[Subject]) -> Iterator[tuple[Subject, Subject]]:
+    """The first subject of an engine beside each later one whose version differs."""
+    first: dict[str, Subject] = {}
+    for one in subjects:
+        engine = one.first.facts["engine"]
+        old = first.setdefault(str(engine["name"]), one)
+        if old.first.facts["engine"]["version"] != engine["version"]:
+            yield old, one
+
+
+def by_round(subject: Subject, known: Callable[[Run], float | None]) -> dict[int, float]:
+    """What is known of each round's run."""
+    found = {one.round: known(one.run) for one in subject.runs}
+    return {number: value for number, value in found.items() if value}
+
+
+def times(values: Mapping[int, float], base: Mapping[int, float]) -> Factor | None:
+    """How many times as much as the base, over the rounds that both have; None without one."""
+    return factor_of([value / base[number] for number, value in values.items() if number in base])
+
+
+def spread_of(factor: Factor | None) -> Spread | None:
+    """A factor as figures have it: its ends are those of its interval."""
+    if factor is None:
+        return None
+    low, high = factor.interval or (factor.times, factor.times)
+    return Spread(factor.times, low, high, factor.rounds)
+
+
+def ends_of(factor: Factor | None) -> tuple[float | None, float | None, float | None]:
+    """A factor as cells: times, at least, at most; the ends are None where there are none."""
+    if factor is None:
+        return None, None, None
+    return factor.times, *(factor.interval or (None, None))
+
+
+def alone(factors: Sequence[Factor | None]) -> bool:
+    """Whether nothing tells any factor from noise, because each is of one round."""
+    known = [one for one in factors if one is not None]
+    return bool(known) and all(one.interval is None for one in known)
+
+
+ONE_ROUND = "One round: nothing tells these ratios from noise."
+SEVERAL = (
+    "Ratios are taken within a round; shown is their geometric mean over the rounds with its 95 %"
+    " interval (Student's t)."
+)

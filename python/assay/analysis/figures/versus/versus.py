@@ -1,0 +1,117 @@
+"""Two engines, versions or settings beside each other: what differs, and what explains how much."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.analysis.figures.contract import Chart, Figure
+from assay.analysis.figures.subjects import subjects_of
+from assay.analysis.figures.versus.versus_tables import FOREST, GAIN, tables_of
+from assay.analysis.figures.versus.versus_words import notes_of, says_of
+from assay.analysis.versus.sides import versus
+from assay.model.errors import UsageError, suggestion
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from assay.analysis.figures.contract import Asked
+    from assay.analysis.figures.subjects import Subject
+    from assay.record.reader import Run
+
+OPTIONS = {
+    "first": "the side that is compared with, by its name or a level of its; else the first one",
+    "second": "the other side; else the one that is left",
+}
+# The factor whose levels are names of sides.
+SIDE = "side"
+
+
+def figure(asked: Asked) -> Figure:
+    """The figure."""
+    sides = _sides(asked)
+    if len(sides) < 2:  # noqa: PLR2004 - a comparison has two sides
+        missing = ("one side has no run: there is nothing to compare",)
+        return Figure(asked.name, asked.kind, asked.title, missing=missing)
+    rounds = _rounds(sides)
+    if not rounds:
+        missing = ("no round has a run of both sides",)
+        return Figure(asked.name, asked.kind, asked.title, missing=missing)
+    names = _names(sides)
+    found = versus(rounds)
+    tables = tables_of(found, names)
+    made = {table.name for table in tables}
+    wanted = (
+        Chart(FOREST, f"{names[1]} by {names[0]}", "forest", ("ratio",), table=FOREST),
+        Chart(GAIN, "what explains the difference", "waterfall", ("seconds",), table=GAIN),
+    )
+    return Figure(
+        asked.name,
+        asked.kind,
+        asked.title,
+        says=tuple(says_of(found, names)),
+        subjects=names,
+        tables=tables,
+        charts=tuple(chart for chart in wanted if chart.table in made),
+        notes=tuple(notes_of(found, len(rounds))),
+        missing=tuple(_missing(found.gain is not None and found.gain.sampled, rounds)),
+    )
+
+
+def _sides(asked: Asked) -> tuple[Subject, ...]:
+    """The two sides that are meant.
+
+    Raises:
+        UsageError: If an option names none of them, or there are more than two and it is not said.
+    """
+    every = subjects_of(asked)
+    chosen = []
+    for option in OPTIONS:
+        name = asked.options.get(option)
+        if name is not None:
+            chosen.append(_named(asked, every, option, str(name)))
+    if len(chosen) == 1:
+        rest = [one for one in every if one is not chosen[0]]
+        chosen = [*chosen, *rest] if "first" in asked.options else [*rest, *chosen]
+    chosen = chosen or list(every)
+    if len(chosen) > 2:  # noqa: PLR2004 - a comparison has two sides
+        known = ", ".join(one.name for one in chosen)
+        raise UsageError(f"a comparison has two sides: say first and second of {known}")
+    return tuple(chosen)
+
+
+def _named(asked: Asked, every: Sequence[Subject], option: str, name: str) -> Subject:
+    found = [one for one in every if name == one.name or name in one.levels.values()]
+    if len(found) == 1:
+        return found[0]
+    hint = suggestion(name, [one.name for one in every])
+    why = "is several of them" if found else "is none of them"
+    raise UsageError(f"figure {asked.name}: {option} {name!r} {why}; {hint}")
+
+
+def _rounds(sides: Sequence[Subject]) -> list[tuple[Run, Run]]:
+    """Runs of both sides of the rounds that have them."""
+    first, second = ({one.round: one.run for one in side.runs} for side in sides)
+    return [(first[number], second[number]) for number in sorted(first) if number in second]
+
+
+def _names(sides: Sequence[Subject]) -> tuple[str, ...]:
+    """What sides are called; versions are said where the names alone are the same."""
+    names = [one.levels.get(SIDE, one.name) for one in sides]
+    if names[0] == names[1]:
+        names = [
+            f"{name} {one.first.facts['engine']['version']}"
+            for name, one in zip(names, sides, strict=True)
+        ]
+    return tuple(names)
+
+
+def _missing(sampled: bool, rounds: Sequence[tuple[Run, Run]]) -> list[str]:  # noqa: FBT001
+    told = []
+    if not sampled:
+        told.append(
+            "CPU time by statement: it takes one client, no pipelining, and CPU samples of every"
+            " run (--profile)"
+        )
+    if len(rounds) == 1:
+        told.append("how sure any of it is: a single round has no interval")
+    return told

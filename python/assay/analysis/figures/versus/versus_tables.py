@@ -1,0 +1,250 @@
+"""Tables of two sides beside each other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.analysis.figures.contract import Column, Table
+from assay.analysis.figures.quantities import COUNT, SECONDS, SHARE, TIMES, text
+from assay.analysis.time.statement_times import name_of
+from assay.analysis.versus.ratios import THROUGHPUT, WHOLE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from assay.analysis.figures.contract import Cell
+    from assay.analysis.plans.pruning import TableColumns
+    from assay.analysis.stats.student import Mean
+    from assay.analysis.time.statement_times import Tail
+    from assay.analysis.versus.evidence import Evidence, Key
+    from assay.analysis.versus.gain import Gain
+    from assay.analysis.versus.sides import Difference, Versus
+
+FOREST, GAIN, STATEMENTS, CAUSES = "ratios", "gain", "statements", "causes"
+PLANS, TAIL, CPU, PLANNING, SETTINGS = "plans", "tail", "cpu", "planning", "settings"
+PRUNING = "columns"
+TOTAL = "all of it"
+OF = Column("of")
+ENDS = (Column("at least", SECONDS), Column("at most", SECONDS))
+# Less than that is what sums of other numbers leave.
+DUST_S = 1e-10
+DIFFERS = {True: "yes", False: "no", None: "-"}
+
+
+def tables_of(found: Versus, names: Sequence[str]) -> tuple[Table, ...]:
+    """All tables that have rows."""
+    made = [_forest(found, names), *_of_gain(found), *_of_sides(found, names)]
+    return tuple(table for table in made if table.rows)
+
+
+def _forest(found: Versus, names: Sequence[str]) -> Table:
+    columns = (
+        OF,
+        Column("quantity"),
+        *map(Column, names),
+        Column("ratio", TIMES),
+        Column("at least", TIMES),
+        Column("at most", TIMES),
+        Column("differs"),
+    )
+    return Table(FOREST, f"{names[1]} by {names[0]}", columns, tuple(_ratios(found)))
+
+
+def _of_gain(found: Versus) -> Iterator[Table]:
+    """What explains the difference, by cause, by statement and by both."""
+    gain, shown = found.gain, not is_noise(found)
+    if gain is None:
+        return
+    unit = whole_of(gain)
+    amount = (Column("seconds", SECONDS), *ENDS, Column("share", SHARE))
+    cause, differs = Column("cause"), Column("differs")
+    title = f"how much of the difference each change explains ({unit})"
+    yield Table(GAIN, title, (cause, *amount, differs), tuple(_gain(gain, shown=shown)))
+    title = f"what each statement adds to the difference ({unit})"
+    most = (Column("most by"), Column("of that", SECONDS))
+    columns = (OF, *amount, differs, *most)
+    yield Table(STATEMENTS, title, columns, tuple(_statements(gain, shown=shown)))
+    title = f"what each statement adds, by cause ({unit})"
+    yield Table(CAUSES, title, (OF, cause, *amount), tuple(_causes(gain, shown=shown)))
+
+
+def _of_sides(found: Versus, names: Sequence[str]) -> Iterator[Table]:
+    """What was seen of both sides."""
+    sides = tuple(Column(name, SECONDS) for name in names)
+    both = (*sides, Column("difference", SECONDS), *ENDS)
+    columns = (OF, Column("what"), Column("says"), *sides)
+    rows = tuple(plan_rows(found.evidence))
+    yield Table(PLANS, "plans, columns and reads that differ", columns, rows)
+    read = (Column(f"{name}: {what}", COUNT) for name in names for what in ("reads", "needs"))
+    columns = (OF, Column("table"), *read)
+    yield Table(PRUNING, "columns read against columns needed", columns, tuple(_pruning(found)))
+    tails = (Column(f"{name}: {what}", unit) for name in names for what, unit in TAILS)
+    yield Table(TAIL, "which statement makes the tail", (OF, *tails), tuple(_tail(found)))
+    title = f"CPU time by kind of work ({whole_of(found.gain)})"
+    yield Table(CPU, title, (Column("work"), *both), tuple(_cpu(found)))
+    title = "optimiser's time of an execution, by CPU samples"
+    columns = (OF, Column("step"), *both, Column("samples", COUNT))
+    yield Table(PLANNING, title, columns, tuple(_planning(found.planning)))
+    columns = (Column("setting"), *map(Column, names))
+    yield Table(SETTINGS, "what was asked for otherwise", columns, found.settings)
+
+
+TAILS = (("statement", None), ("share", SHARE), ("slower than", SECONDS))
+
+
+def is_noise(found: Versus) -> bool:
+    """Whether the whole may be the same: nothing is a share of a difference that is none."""
+    whole = next((one for one in found.ratios if one.what == WHOLE), None)
+    if whole is None or found.gain is None:
+        return True
+    return whole.differs is False or not found.gain.total.value
+
+
+def whole_of(gain: Gain | None) -> str:
+    """What the whole is called."""
+    return "a transaction" if gain is None or gain.is_mix else "a pass over all operations"
+
+
+def told_of(operation: str | None, statement: str | None) -> str:
+    """A statement, an operation, or all of them, as people read it."""
+    return "all operations" if operation is None else name_of(operation, statement)
+
+
+def _ends(mean: Mean) -> tuple[float | None, float | None]:
+    return (None, None) if mean.interval is None else mean.interval
+
+
+def _ratios(found: Versus) -> Iterator[tuple[Cell, ...]]:
+    for one in found.ratios:
+        ends = (None, None) if one.interval is None else one.interval
+        name = whole_of(found.gain) if one.what == WHOLE else one.what
+        unit = COUNT if one.what == THROUGHPUT else SECONDS
+        shown = tuple(text(value, unit) for value in (one.first, one.second))
+        yield (name, one.quantity, *shown, one.ratio, *ends, DIFFERS[one.differs])
+
+
+def _gain(gain: Gain, *, shown: bool) -> Iterator[tuple[Cell, ...]]:
+    total = gain.total.value
+    for row in gain.by_cause:
+        share = row.seconds.value / total if shown else None
+        (cause,) = row.key
+        if abs(row.seconds.value) < DUST_S:
+            continue
+        differs = None if row.is_noise is None else not row.is_noise
+        yield cause, row.seconds.value, *_ends(row.seconds), share, DIFFERS[differs]
+    ends = gain.total.interval
+    # As the sentences say it: the interval of a ratio may hold 1 where that of seconds holds no 0.
+    differs = None if ends is None else shown
+    yield TOTAL, total, *_ends(gain.total), 1.0 if shown else None, DIFFERS[differs]
+
+
+def _statements(gain: Gain, *, shown: bool) -> Iterator[tuple[Cell, ...]]:
+    total = gain.total.value
+    for row in gain.by_statement:
+        if abs(row.seconds.value) < DUST_S:
+            continue
+        most = next(one for one in gain.by_both if one.key[:2] == row.key)
+        share = row.seconds.value / total if shown else None
+        differs = None if row.is_noise is None else not row.is_noise
+        yield (
+            told_of(*row.key),
+            row.seconds.value,
+            *_ends(row.seconds),
+            share,
+            DIFFERS[differs],
+            most.key[2],
+            most.seconds.value,
+        )
+
+
+def _causes(gain: Gain, *, shown: bool) -> Iterator[tuple[Cell, ...]]:
+    total = gain.total.value
+    for row in gain.by_both:
+        operation, statement, cause = row.key
+        share = row.seconds.value / total if shown else None
+        if abs(row.seconds.value) >= DUST_S:
+            yield (
+                told_of(operation, statement),
+                cause,
+                row.seconds.value,
+                *_ends(row.seconds),
+                share,
+            )
+
+
+def plan_rows(evidence: Mapping[Key, Evidence]) -> Iterator[tuple[Cell, ...]]:
+    """What differs of each statement's plan and reads; what is told several times is one row."""
+    for (operation, statement), one in evidence.items():
+        name = told_of(operation, statement)
+        changes = () if one.plans is None else one.plans.changes
+        for kind, says in dict.fromkeys((change.kind, change.says) for change in changes):
+            same = [change for change in changes if (change.kind, change.says) == (kind, says)]
+            times = f" ({len(same)} times)" if len(same) > 1 else ""
+            before, after = (
+                _sum(getattr(change, side) for change in same) for side in ("before_s", "after_s")
+            )
+            yield name, kind, f"{says}{times}", before, after
+        for words in one.columns:
+            yield name, "columns read", words, None, None
+        for words in one.reads:
+            yield name, "rows read", words, None, None
+
+
+def _sum(seconds: Iterable[float | None]) -> float | None:
+    known = [value for value in seconds if value is not None]
+    return sum(known) if known else None
+
+
+def _pruning(found: Versus) -> Iterator[tuple[Cell, ...]]:
+    """What each statement reads of each table; first where a side reads what it does not need."""
+    rows = [
+        (told_of(*key), pruned.table, *_counts(pruned.first), *_counts(pruned.second))
+        for key, one in found.evidence.items()
+        for pruned in one.pruned
+    ]
+    yield from sorted(rows, key=lambda row: not is_remarkable(row[2:]))
+
+
+def is_remarkable(counts: Sequence[Cell]) -> bool:
+    """Whether columns are read that are not needed, or one side reads more than the other.
+
+    Args:
+        counts: What the first side reads and needs, then the second; None where it is not told.
+    """
+    first, first_needs, second, second_needs = counts
+    wasted = first != first_needs or second != second_needs
+    return wasted or (None not in (first, second) and first != second)
+
+
+def _counts(told: TableColumns | None) -> tuple[int | None, int | None]:
+    """Columns that are read, and that are needed."""
+    return (None, None) if told is None else (len(told.read or ()), len(told.needed))
+
+
+def _tail(found: Versus) -> Iterator[tuple[Cell, ...]]:
+    for one in found.tails:
+        yield one.operation, *_of_tail(one.first), *_of_tail(one.second)
+
+
+def _of_tail(tail: Tail | None) -> tuple[Cell, ...]:
+    return (None, None, None) if tail is None else (tail.statement, tail.share, tail.beyond_s)
+
+
+def _cpu(found: Versus) -> Iterator[tuple[Cell, ...]]:
+    for one in found.cpu:
+        (work,) = one.key
+        yield work, one.first_s, one.second_s, one.seconds.value, *_ends(one.seconds)
+
+
+def _planning(found: Sequence[Difference]) -> Iterator[tuple[Cell, ...]]:
+    for one in found:
+        operation, statement, step = one.key
+        yield (
+            told_of(operation, statement),
+            step or "all steps",
+            one.first_s,
+            one.second_s,
+            one.seconds.value,
+            *_ends(one.seconds),
+            one.samples,
+        )

@@ -1,0 +1,228 @@
+"""What two sides beside each other come to, in sentences."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.analysis.figures.quantities import (
+    SECONDS,
+    SHARE,
+    TIMES,
+    interval_text,
+    listed,
+    text,
+)
+from assay.analysis.figures.versus.versus_tables import is_noise, told_of, whole_of
+from assay.analysis.profile.statement_work import is_sampled
+from assay.analysis.versus.causes import (
+    COLUMNS,
+    FOR_A_CPU,
+    NOT_EXPLAINED,
+    PLAN,
+    PLANNING,
+    READS,
+)
+from assay.analysis.versus.ratios import THROUGHPUT, WHOLE, by_chance
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from assay.analysis.versus.gain import Gain, Row
+    from assay.analysis.versus.ratios import Ratio
+    from assay.analysis.versus.sides import Versus
+
+# Smaller shares are in the table, and in no sentence.
+SHARE_MIN = 0.03
+# Of the whole: a part of a difference that may be none is in a sentence from here on.
+PART_MIN = 0.01
+# Of the whole: by so much more or less waiting for a CPU a comparison is of the host.
+DISTURBED_MIN = 0.03
+CAUSES_MAX = 5
+STATEMENTS_MAX = 3
+# Causes that name statements: what else would a reader ask first.
+OF_STATEMENTS = (PLAN, COLUMNS, READS)
+
+
+def says_of(found: Versus, names: Sequence[str]) -> Iterator[str]:
+    """Sentences, the most important first."""
+    whole = _ratio(found, WHOLE)
+    if whole is None or found.gain is None:
+        yield "One of the sides succeeded in nothing, so there is nothing to compare."
+        return
+    yield _first(found, names, whole)
+    if is_noise(found):
+        yield _within_noise(found.gain)
+    else:
+        yield _explained(found.gain)
+        yield from _where(found.gain)
+    yield from _disturbed(found.gain)
+    yield from _ways(found, names)
+    yield from _planning(found, names)
+    yield from _tails(found, names)
+    yield _chance(found)
+
+
+def _ratio(found: Versus, what: str) -> Ratio | None:
+    return next((one for one in found.ratios if one.what == what), None)
+
+
+def _first(found: Versus, names: Sequence[str], whole: Ratio) -> str:
+    unit = whole_of(found.gain)
+    times = f"{text(whole.second, SECONDS)} instead of {text(whole.first, SECONDS)}"
+    ratio = _ratio(found, THROUGHPUT) or whole
+    is_rate = ratio.what == THROUGHPUT
+    of = "the transactions a second" if is_rate else "the time of a pass"
+    told = f"{text(ratio.ratio, TIMES)}{interval_text(ratio.interval, TIMES)} {of}"
+    if whole.differs is False:
+        return (
+            f"No difference beyond noise: {names[1]} has {told} of {names[0]};"
+            f" {unit} takes {times}."
+        )
+    unsure = "" if whole.interval else " By one round, so nobody knows how sure that is."
+    return f"{names[1]} has {told} of {names[0]}: {unit} takes {times}.{unsure}"
+
+
+def _explained(gain: Gain) -> str:
+    """How much of the difference each cause explains, as far as intervals tell it from noise."""
+    total = gain.total.value
+    way = "more" if total > 0 else "less"
+    lead = f"Of the {text(abs(total), SECONDS)} {way}"
+    told = [
+        f"{_cause(gain, row)} {text(row.seconds.value / total, SHARE)}"
+        for row in gain.by_cause
+        if not row.is_noise
+        and row.key[0] != NOT_EXPLAINED
+        and abs(row.seconds.value / total) >= SHARE_MIN
+    ]
+    rest = next((row for row in gain.by_cause if row.key[0] == NOT_EXPLAINED), None)
+    share = 0.0 if rest is None else rest.seconds.value / total
+    left = f"{text(share, SHARE)} is not explained"
+    if not told:
+        return f"{lead} no cause can be told from noise; {left}."
+    return f"{lead}, these explain: {listed(told, CAUSES_MAX)}; {left}."
+
+
+def _within_noise(gain: Gain) -> str:
+    """Of a whole that is no more than noise, the parts that are more, if any is."""
+    told = [
+        f"{_cause(gain, row)} {text(abs(row.seconds.value), SECONDS)}"
+        f" {'more' if row.seconds.value > 0 else 'less'}"
+        for row in gain.by_cause
+        if row.is_noise is False
+        and row.key[0] != NOT_EXPLAINED
+        and abs(row.seconds.value) >= PART_MIN * gain.first_s
+    ]
+    if told:
+        return (
+            "Nothing is a share of a difference that may be none; of its parts these differ by"
+            f" their intervals: {listed(told, CAUSES_MAX)}."
+        )
+    return "Nothing is explained, because the difference is no more than noise, in its parts, too."
+
+
+def _cause(gain: Gain, row: Row) -> str:
+    """A cause with the statement that it is of above all, where that says more."""
+    (cause,) = row.key
+    if cause not in OF_STATEMENTS:
+        return str(cause)
+    own = [one for one in gain.by_both if one.key[2] == cause]
+    named = [one for one in own if not one.is_noise] or own[:1]
+    names = [told_of(*one.key[:2]) for one in named]
+    return f"{cause} of {listed(names, STATEMENTS_MAX)}"
+
+
+def _where(gain: Gain) -> Iterator[str]:
+    """Statements that add most to the difference."""
+    total = gain.total.value
+    told = [
+        f"{told_of(*row.key)} {text(row.seconds.value / total, SHARE)}"
+        for row in gain.by_statement
+        if row.seconds.value / total >= SHARE_MIN and not row.is_noise
+    ]
+    if told:
+        yield f"It is made by {listed(told)}."
+
+
+def _disturbed(gain: Gain) -> Iterator[str]:
+    """What is left without waiting for a CPU, where that differs as much as matters."""
+    queued = next((row for row in gain.by_cause if row.key == (FOR_A_CPU,)), None)
+    if queued is None or abs(queued.seconds.value) < DISTURBED_MIN * gain.first_s:
+        return
+    left = gain.undisturbed
+    yield (
+        f"{FOR_A_CPU[0].upper()}{FOR_A_CPU[1:]} is time in which something else had it: on a host"
+        " that does nothing else it is hardly any. Without it"
+        f" {whole_of(gain)} takes {text(abs(left.value), SECONDS)}"
+        f" {'more' if left.value > 0 else 'less'}{interval_text(left.interval, SECONDS)}."
+    )
+
+
+def _ways(found: Versus, names: Sequence[str]) -> Iterator[str]:
+    planned = {key: one for key, one in found.evidence.items() if one.plans is not None}
+    if not planned:
+        yield "Plans are not compared: no statement has one on both sides."
+        return
+    changed = {key: one for key, one in planned.items() if one.plan_words}
+    if not changed:
+        yield f"None of {len(planned)} plans differs."
+        return
+    told = [f"{told_of(*key)}: {one.plan_words[0]}" for key, one in changed.items()]
+    yield (
+        f"{names[1]} has another plan of {len(changed)} of {len(planned)} statements:"
+        f" {'; '.join(told[:STATEMENTS_MAX])}{'; ...' if len(told) > STATEMENTS_MAX else ''}."
+    )
+
+
+def _planning(found: Versus, names: Sequence[str]) -> Iterator[str]:
+    """The optimiser's time of the statement in which it differs most, if it does at all."""
+    for one in found.planning:
+        operation, statement, step = one.key
+        ends = one.seconds.interval
+        if step is not None or ends is None or ends[0] <= 0.0 <= ends[1]:
+            continue
+        if not is_sampled(one.samples):
+            continue
+        yield (
+            f"The optimiser's time differs most in {told_of(operation, statement)}:"
+            f" {text(one.second_s, SECONDS)} of an execution with {names[1]},"
+            f" {text(one.first_s, SECONDS)} with {names[0]} ({one.samples} samples)."
+        )
+        return
+
+
+def _tails(found: Versus, names: Sequence[str]) -> Iterator[str]:
+    for one in found.tails:
+        if one.first is None or one.second is None:
+            continue
+        if one.first.statement != one.second.statement:
+            yield (
+                f"The tail of {one.operation} is made by {one.second.statement} with {names[1]},"
+                f" and by {one.first.statement} with {names[0]}."
+            )
+
+
+def _chance(found: Versus) -> str:
+    compared = [one for one in found.ratios if one.interval is not None]
+    if not compared:
+        return "A single round has no interval: repeat it to know what is noise."
+    differ = sum(bool(one.differs) for one in compared)
+    return (
+        f"{differ} of {len(compared)} quantities differ by their intervals of 95 %;"
+        f" {by_chance(compared):.0f} would seem to if none did."
+    )
+
+
+def notes_of(found: Versus, rounds: int) -> Iterator[str]:
+    """How it was made."""
+    yield (
+        f"{rounds} rounds, each compared in itself, because its runs stood side by side; intervals"
+        " are of 95 %, of log ratios and of differences, by Student's t."
+    )
+    if found.gain is not None:
+        yield (
+            "What a transaction takes is split by statements exactly, and each statement's"
+            f" difference is put down in this order: {PLANNING} (CPU samples); then, where the"
+            " plan differs, all of its execution to the plan, else to columns or rows that are"
+            " read, else to CPU time by kind of work and to waits. Rows sum to the whole"
+            " difference."
+        )

@@ -1,0 +1,1 @@
+"""Findings about the client and the way to it."""

@@ -1,0 +1,58 @@
+"""Results so large that sending them is much of the engine's work."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.analysis.findings.case import at_least
+from assay.analysis.findings.memory.cache import MISSED_BYTES
+from assay.model.finding import Evidence
+from assay.model.units import bytes_text, count_text, percent_text
+
+if TYPE_CHECKING:
+    from assay.analysis.findings.case import Case
+    from assay.model.finding import Finding
+
+METHOD = "large-result"
+# The figure of an engine's counters.
+SENT = "sent_bytes"
+LOGGED = "wal_bytes"
+# A result below that is on its way in a few packets.
+BYTES_MIN = 256 << 10
+# What else the kernel copied for the engine may be so much of what was sent.
+OTHER_SHARE_MAX = 0.25
+EFFECT_MIN = 0.05
+NAMED_SHARE = 0.05
+
+
+def find(case: Case) -> list[Finding]:
+    """Return the kernel's part of operations, where it is the sending of large results."""
+    sent = case.total(SENT)
+    executions = sum(op.passes for op in case.operations)
+    if not sent or not executions or sent / executions < BYTES_MIN:
+        return []
+    others = sum(case.total(name) or 0.0 for name in (MISSED_BYTES, LOGGED))
+    if others > OTHER_SHARE_MAX * sent:
+        return []
+    fractions = at_least(case.part("cpu_system"), NAMED_SHARE)
+    effect = case.of_run(fractions)
+    if effect < EFFECT_MIN:
+        return []
+    name = case.largest_first(fractions)[0]
+    rows = {op.name: op.rows or 0 for op in case.operations}
+    claim = (
+        f"Results are large: {bytes_text(sent / executions)} an execution, most in {name} with"
+        f" {count_text(rows[name])} rows; sending them took {percent_text(effect)} of the time"
+    )
+    evidence = [
+        Evidence(f"{bytes_text(sent)} were sent to clients", f"counter:{SENT}"),
+        Evidence(
+            f"{name}: the kernel worked for the engine {percent_text(fractions[name])} of its time",
+            f"where:{name}",
+        ),
+    ]
+    to_try = "fetch fewer rows or columns"
+    finding = case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)
+    return [
+        finding.of("computing", saved=(0.0, min(1.0, effect + case.of_run(case.part("client")))))
+    ]

@@ -1,0 +1,149 @@
+"""Operations that send statements of one shape again and again, and wait for each answer."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from assay.analysis.findings.case import names_text
+from assay.analysis.time.operation_tree import COMPUTING, NETWORK
+from assay.model.finding import Evidence
+from assay.model.units import count_text, percent_text, seconds_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from assay.analysis.findings.case import Case
+    from assay.analysis.time.statement_times import StatementTimes
+    from assay.model.finding import Finding
+    from assay.model.plan import Plan
+
+METHOD = "round-trips"
+# Two statements of one shape are what many a transaction is made of.
+REPEATED_MIN = 3.0
+# Ordinary transactions repeat statements, such as one a line of an order. An operation of which so
+# much is one statement is little else than that statement.
+PART_MIN = 0.7
+EFFECT_MIN = 0.1
+# A statement that takes longer does work of its own; a shorter one costs what any statement does.
+STATEMENT_S_MAX = 0.001
+NAMED_OPERATIONS = 3
+
+_VALUE = re.compile(r"\$\d+|'(?:[^']|'')*'|\b\d+(?:\.\d+)?\b")
+_REMARK = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
+_SPACE = re.compile(r"\s+")
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """Statements of one shape within an operation.
+
+    Attributes:
+        text: Of the first of them.
+        count: How many an operation sends.
+        whole: How many statements of any shape it sends.
+    """
+
+    text: str
+    count: float
+    whole: float
+
+    @property
+    def part(self) -> float:
+        """Share of the operation's round trips that one statement for all rows would save."""
+        return (self.count - 1) / self.whole
+
+
+def find(case: Case) -> list[Finding]:
+    """Return one finding for the operations that are little else than one statement repeated."""
+    repeated = {
+        name: most
+        for name, plans in case.plans.items()
+        if (most := most_repeated(plans, _times(case, name))) is not None
+        and most.part >= PART_MIN
+        and _is_short(case, name, most)
+    }
+    largest = max((COMPUTING, NETWORK), key=lambda part: _share(case, part, repeated))
+    fractions = {
+        name: case.trees[name].share_of(largest) * most.part
+        for name, most in repeated.items()
+        if name in case.trees and name in case.shares
+    }
+    effect = case.of_run(fractions)
+    if effect < EFFECT_MIN:
+        return []
+    names = case.largest_first(fractions)
+    first = repeated[names[0]]
+    claim = (
+        f"Round trips: {names_text(names)} sends {count_text(first.count)} of its"
+        f" {count_text(first.whole)} statements an operation one after another, alike but for their"
+        f" values; the cost of each and the way there and back are {percent_text(effect)} of the"
+        " time or more"
+    )
+    to_try = f"one statement for all rows in place of {count_text(first.count)}: {first.text}"
+    evidence = [one for name in names[:NAMED_OPERATIONS] for one in _evidence(case, name, repeated)]
+    finding = case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)
+    return [finding.of(largest, saved=(effect, _best(case, names, repeated)))]
+
+
+def _share(case: Case, part: str, names: Iterable[str]) -> float:
+    return case.of_run(
+        {name: case.trees[name].share_of(part) for name in names if name in case.trees}
+    )
+
+
+def _best(case: Case, names: Iterable[str], repeated: Mapping[str, Repeated]) -> float:
+    return case.of_run({name: repeated[name].part for name in names})
+
+
+def _is_short(case: Case, name: str, most: Repeated) -> bool:
+    seconds = case.seconds.get(name)
+    return seconds is not None and seconds / most.whole <= STATEMENT_S_MAX
+
+
+def _evidence(case: Case, name: str, repeated: Mapping[str, Repeated]) -> list[Evidence]:
+    tree, most = case.trees[name], repeated[name]
+    each = (case.seconds.get(name) or 0.0) / most.whole
+    return [
+        Evidence(
+            f"{name}: {count_text(most.count)} statements alike, {seconds_text(each)} each",
+            f"statements:{name}",
+        ),
+        Evidence(
+            f"{name}: network and client {percent_text(tree.share_of(NETWORK))}, kernel"
+            f" {percent_text(tree.share_of(f'{COMPUTING}/kernel'))} of its time",
+            f"where:{name}",
+        ),
+    ]
+
+
+def _times(case: Case, operation: str) -> Sequence[StatementTimes]:
+    noted = case.statement_times.get(operation)
+    return () if noted is None else noted.statements
+
+
+def most_repeated(plans: Sequence[Plan], times: Sequence[StatementTimes]) -> Repeated | None:
+    """Return the statements of one shape that an operation sends most; None: none repeats often.
+
+    Args:
+        plans: Of the operation's statements, each with its text.
+        times: How often each statement was executed; empty: each once an operation.
+    """
+    per_operation = {one.name: one.per_operation for one in times}
+    counts: dict[str, float] = {}
+    texts: dict[str, str] = {}
+    for plan in plans:
+        if plan.text is None:
+            continue
+        shape = _SPACE.sub(" ", _VALUE.sub("?", _REMARK.sub(" ", plan.text).lower())).strip()
+        name = plan.name or str(plan.statement + 1)
+        counts[shape] = counts.get(shape, 0.0) + per_operation.get(name, 1.0)
+        texts.setdefault(shape, " ".join(_REMARK.sub(" ", plan.text).split()))
+    if not counts:
+        return None
+    shape = max(counts, key=lambda key: counts[key])
+    if counts[shape] < REPEATED_MIN:
+        return None
+    return Repeated(texts[shape], counts[shape], math.fsum(counts.values()))

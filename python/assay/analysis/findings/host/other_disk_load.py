@@ -1,0 +1,84 @@
+"""Waits for the disk while programs beside the engine used it, too."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.analysis.findings.waiting.waits import waited, waiting_evidence
+from assay.model.finding import Evidence
+from assay.model.units import bytes_text, percent_text
+
+if TYPE_CHECKING:
+    from assay.analysis.findings.case import Case
+    from assay.analysis.host.disk_use import DiskUse
+    from assay.model.finding import Finding
+    from assay.model.neighbour import Neighbour
+
+METHOD = "other-disk-load"
+EFFECT_MIN = 0.05
+# Slower writers are the host's own housekeeping, which hardly keeps a disk from working.
+RATE_MIN = 1 << 20
+# Of what the disk of the data moved: where they moved less, they are hardly in the way; where they
+# moved more, they used another disk, or what they dirtied was never written.
+OF_DISK_MIN, OF_DISK_MAX = 0.33, 1.5
+BUSY_SHARE_MIN = 0.2
+# Of what they moved; others are not named.
+NAMED_SHARE = 0.2
+PARTS = (("log",), ("disk_read",), ("disk_write",), ("disk",))
+NODES = {"log": "log"}
+
+
+def find(case: Case) -> list[Finding]:
+    """Return the waiting for the disk that others can be blamed for, at its largest node."""
+    others = [one for one in case.neighbours or () if one.moved_bytes]
+    moved = sum(one.moved_bytes or 0.0 for one in others)
+    if case.disk is None or not _are_to_blame(case.disk, moved):
+        return []
+    sizes = {
+        names: case.known(*names).of_run(waited(case.known(*names), *names)) for names in PARTS
+    }
+    names = max(sizes, key=lambda one: sizes[one])
+    if sizes[names] < EFFECT_MIN:
+        return []
+    return [_finding(case.known(*names), case.disk, others, names)]
+
+
+def _are_to_blame(disk: DiskUse, moved: float) -> bool:
+    """Whether others moved enough over this very disk to be in the engine's way."""
+    return (
+        moved >= RATE_MIN * disk.seconds
+        and OF_DISK_MIN * disk.moved_bytes <= moved <= OF_DISK_MAX * disk.moved_bytes
+        and disk.busy_share >= BUSY_SHARE_MIN
+    )
+
+
+def _finding(case: Case, disk: DiskUse, others: list[Neighbour], names: tuple[str, ...]) -> Finding:
+    fractions = waited(case, *names)
+    effect = case.of_run(fractions)
+    moved = sum(one.moved_bytes or 0.0 for one in others)
+    largest = sorted(others, key=lambda one: -(one.moved_bytes or 0.0))
+    named = [one for one in largest if (one.moved_bytes or 0.0) >= NAMED_SHARE * moved]
+    who = " and ".join(one.words for one in named)
+    claim = (
+        f"{percent_text(effect)} of the time was waiting for disk {disk.device}, over which"
+        f" another process, {who}, read and wrote {bytes_text(moved)}"
+    )
+    evidence = [
+        *waiting_evidence(case, fractions, names),
+        *(
+            Evidence(
+                f"{one.words} read and wrote {bytes_text(one.moved_bytes or 0.0)}",
+                f"process:{one.name}",
+            )
+            for one in named
+        ),
+        Evidence(
+            f"{disk.device} was busy {percent_text(disk.busy_share)} of the time and moved"
+            f" {bytes_text(disk.moved_bytes)}",
+            "timeline",
+        ),
+    ]
+    to_try = f"{named[0].name} at another time or on another disk, or with a limit of its rate"
+    finding = case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)
+    node = NODES.get(names[0], f"waiting/{names[0]}")
+    return finding.without_interval().of(node, saved=(0.0, effect))

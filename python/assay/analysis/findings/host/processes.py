@@ -1,0 +1,19 @@
+"""Cores that each account used, in the words of findings about CPUs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from assay.analysis.host.accounts import Accounts
+
+
+def cores_of(used: Accounts, account: str) -> float | None:
+    """Cores that an account kept busy, mean; None where it has no samples."""
+    seconds = used.by_process.get(account)
+    return None if seconds is None or not used.window_s else seconds / used.window_s
+
+
+def cpus_text(count: int | None) -> str:
+    """Such as `1 CPU`, `4 CPUs`."""
+    return f"{count} CPU" if count == 1 else f"{count} CPUs"

@@ -1,0 +1,102 @@
+"""Time that the engine lost to others: to the hypervisor, and to neighbours on its CPUs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.analysis.findings.plans.plan_time import scaled
+from assay.analysis.findings.waiting.waits import waited, waiting_evidence
+from assay.model.finding import Evidence, Finding
+from assay.model.units import percent_text
+
+if TYPE_CHECKING:
+    from assay.analysis.findings.case import Case
+    from assay.analysis.host.accounts import Accounts
+    from assay.model.neighbour import Neighbour
+
+METHOD = "steal"
+# Below this a quiet machine's own housekeeping would be blamed.
+EFFECT_MIN = 0.05
+# Neighbours are blamed for queues only where they used that much of the machine.
+BACKGROUND_SHARE_MIN = 0.05
+# Of what others used; programs that used less are not named.
+NAMED_SHARE, NAMED_MAX = 0.2, 3
+QUIETER = "a quieter host, or CPUs of its own for the engine: --pin engine=..."
+
+
+def find(case: Case) -> list[Finding]:
+    """What the hypervisor took, and what neighbours did: they are mended differently."""
+    return [*_stolen(case), *_neighbours(case)]
+
+
+def _stolen(case: Case) -> list[Finding]:
+    case = case.known("stolen")
+    fractions = waited(case, "stolen")
+    effect = case.of_run(fractions)
+    used = case.accounts
+    machine = None
+    if used is not None and used.steal_s is not None and used.capacity_s > 0:
+        machine = min(1.0, used.steal_s / used.capacity_s)
+    evidence = waiting_evidence(case, fractions, ("stolen",))
+    if machine is not None:
+        words = f"the hypervisor took {percent_text(machine)} of the machine's CPU time"
+        evidence.append(Evidence(words, "check:steal"))
+    to_try = "a host that others share less"
+    if effect >= EFFECT_MIN:
+        claim = f"The hypervisor took {percent_text(effect)} of the time from the engine"
+        finding = case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)
+        return [finding.of("computing/steal")]
+    if case.operations or machine is None or machine < EFFECT_MIN:
+        return []
+    claim = f"The hypervisor took {percent_text(machine)} of the machine's CPU time"
+    told = Finding(claim, machine, None, (case.run_id,), METHOD, to_try, evidence=tuple(evidence))
+    return [told]
+
+
+def _neighbours(case: Case) -> list[Finding]:
+    case = case.known("run_queue")
+    used, queued = case.accounts, waited(case, "run_queue")
+    if used is None or used.capacity_s <= 0:
+        return []
+    background = min(1.0, used.background_s / used.capacity_s)
+    fractions = scaled(queued, _blamed(case, used))
+    effect = case.of_run(fractions)
+    if background < BACKGROUND_SHARE_MIN or effect < EFFECT_MIN:
+        return []
+    others = f"others used {percent_text(background)} of the machine's CPU time"
+    named = _named(case, used)
+    who = f": {' and '.join(one.words for one in named)}" if named else ""
+    claim = (
+        f"The engine was ready and had no CPU {percent_text(effect)} of the time, while"
+        f" {others}{who}"
+    )
+    evidence = [
+        *waiting_evidence(case, queued, ("run_queue",)),
+        Evidence(others, "check:background_load"),
+        *(
+            Evidence(
+                f"{one.words} used {percent_text(one.cpu_s / used.window_s)} of a core",
+                f"process:{one.name}",
+            )
+            for one in named
+        ),
+    ]
+    finding = case.finding(METHOD, claim, fractions, to_try=QUIETER, evidence=evidence)
+    return [finding.of("computing/queue")]
+
+
+def _named(case: Case, used: Accounts) -> list[Neighbour]:
+    """Programs that used a good part of what others used."""
+    neighbours = case.neighbours or ()
+    return [one for one in neighbours if one.cpu_s >= NAMED_SHARE * used.background_s][:NAMED_MAX]
+
+
+def _blamed(case: Case, used: Accounts) -> float:
+    """How much of the waiting for a CPU others can be to blame for: no more than they used."""
+    threads = {op.name: op.threads_at_work or 0.0 for op in case.operations}
+    shares = case.shares
+    queued = case.part("run_queue")
+    waited_s = used.window_s * sum(
+        part * shares[name] * threads.get(name, 0.0) for name, part in queued.items()
+    )
+    return min(1.0, used.background_s / waited_s) if waited_s > 0 else 0.0

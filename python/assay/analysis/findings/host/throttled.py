@@ -1,0 +1,42 @@
+"""Time in which a CPU limit held the engine back although it was ready to run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.analysis.findings.waiting.waits import waited, waiting_evidence
+from assay.model.finding import Evidence, Finding
+from assay.model.units import percent_text
+
+if TYPE_CHECKING:
+    from assay.analysis.findings.case import Case
+
+METHOD = "throttled"
+# A limit that is hardly ever reached costs less than times differ from pass to pass.
+EFFECT_MIN = 0.03
+TO_TRY = "a larger CPU limit of the engine's control group (`cpu.max`), or none"
+
+
+def find(case: Case) -> list[Finding]:
+    """By the time of operations; where that is not split, by the periods of the limit."""
+    case = case.known("throttled")
+    fractions = waited(case, "throttled")
+    effect = case.of_run(fractions)
+    held = case.throttled_share
+    evidence = waiting_evidence(case, fractions, ("throttled",))
+    if held is not None:
+        words = f"the limit held the engine back in {percent_text(held)} of its periods"
+        evidence.append(Evidence(words, "timeline"))
+    asked = case.request.get("limits", {}).get("cpu")
+    limit = "A CPU limit" if asked is None else f"The CPU limit of {asked:g} cores (--limit cpu)"
+    if asked is not None:
+        evidence.append(Evidence(f"--limit cpu={asked:g} was asked for", "setting:cpu"))
+    if effect >= EFFECT_MIN:
+        claim = f"{limit} held the engine back for {percent_text(effect)} of the time"
+        finding = case.finding(METHOD, claim, fractions, to_try=TO_TRY, evidence=evidence)
+        return [finding.of("computing/limit")]
+    if case.operations or held is None or held < EFFECT_MIN:
+        return []
+    claim = f"{limit} held the engine back in {percent_text(held)} of the limit's periods"
+    told = Finding(claim, held, None, (case.run_id,), METHOD, TO_TRY, evidence=tuple(evidence))
+    return [told]

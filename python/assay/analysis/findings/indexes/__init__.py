@@ -1,0 +1,1 @@
+"""Findings about indexes: missing, unused, or of little use."""

@@ -1,0 +1,118 @@
+"""Index scans that find many rows and throw most of them away by a filter."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.analysis.findings.indexes.missing_index import indexable, usable_index
+from assay.analysis.findings.plans.plan_time import Timed, reach_of, timed_nodes
+from assay.analysis.time.operation_tree import COMPUTING
+from assay.model.finding import Advice, Evidence
+from assay.model.units import count_text, percent_text
+
+if TYPE_CHECKING:
+    from assay.analysis.findings.case import Case
+    from assay.model.catalogue import Index
+    from assay.model.finding import Finding
+
+METHOD = "index-filter"
+EFFECT_MIN = 0.05
+# Where more rows are kept, an index of more columns saves little.
+REMOVED_SHARE_MIN = 0.9
+REMOVED_ROWS_MIN = 100
+OPERATORS = ("index scan", "bitmap scan")
+FILTER = "filter "
+
+
+def find(case: Case) -> list[Finding]:
+    """Return one finding an index and filter."""
+    if not case.can("index"):
+        return []
+    by_filter: dict[tuple[str, str, tuple[str, ...]], list[Timed]] = {}
+    for scan in timed_nodes(case):
+        table, index = scan.node.object, _index(scan)
+        if table is None or index is None or not _is_wasteful(scan):
+            continue
+        # A filter by what a function returns has no column to put into an index.
+        filtered = indexable(_filter(scan), table)
+        # Where the filter has an index of its own, the question is why that one was not chosen.
+        if filtered and usable_index(case, table, filtered) is None:
+            columns = _columns(scan, table)
+            by_filter.setdefault((table, index, columns), []).append(scan)
+    found = [_finding(case, *key, scans) for key, scans in by_filter.items()]
+    return [finding for finding in found if finding.effect_share >= EFFECT_MIN]
+
+
+def _index(scan: Timed) -> str | None:
+    """The index that a scan finds its rows by; of a scan by a bitmap the one below it."""
+    if scan.node.operator not in OPERATORS or (scan.node.is_full_scan and not scan.node.cut_short):
+        return None
+    return next((node.index for node in scan.node.walk() if node.index is not None), None)
+
+
+def _is_wasteful(scan: Timed) -> bool:
+    removed, kept = scan.node.removed_rows or 0.0, scan.node.rows or 0.0
+    return removed >= REMOVED_ROWS_MIN and removed >= REMOVED_SHARE_MIN * (removed + kept)
+
+
+def _filter(scan: Timed) -> str:
+    """The condition that rows are kept by after the index found them."""
+    parts = (scan.node.condition or "").split("; ")
+    return " and ".join(part.removeprefix(FILTER) for part in parts if part.startswith(FILTER))
+
+
+def _columns(scan: Timed, table: str) -> tuple[str, ...]:
+    """Columns of an index that would serve both conditions."""
+    of_filter = indexable(_filter(scan), table)
+    searched = " and ".join(
+        part
+        for node in scan.node.walk()
+        for part in (node.condition or "").split("; ")
+        if part and not part.startswith(FILTER)
+    )
+    return tuple(dict.fromkeys([*indexable(searched, table), *of_filter]))
+
+
+def _finding(
+    case: Case, table: str, index: str, columns: tuple[str, ...], scans: list[Timed]
+) -> Finding:
+    wasted: dict[str, float] = {}
+    for scan in scans:
+        part = (scan.fraction or 0.0) * _removed_share(scan)
+        wasted[scan.operation] = wasted.get(scan.operation, 0.0) + part
+    first = max(scans, key=lambda scan: scan.fraction or 0.0)
+    found = (first.node.rows or 0.0) + (first.node.removed_rows or 0.0)
+    effect = case.of_run(wasted)
+    claim = (
+        f"Index {index} of {table} finds {count_text(found)} rows in {first.operation}, and a"
+        f" filter keeps {count_text(first.node.rows)} of them: {_filter(first)}. Reading the others"
+        f" took {percent_text(effect)} of the time"
+    )
+    advice = Advice("index", table, {"columns": ",".join(columns)}, effect)
+    to_try = case.try_words(METHOD, wasted, f"makes an index of {table} ({', '.join(columns)})")
+    evidence = [
+        Evidence(
+            f"{scan.node.native} of {scan.operation} removed {percent_text(_removed_share(scan))}"
+            f" of the rows that {index} found",
+            f"plan:{scan.operation}",
+        )
+        for scan in scans
+    ]
+    evidence += _of_catalogue(case, table, index)
+    finding = case.finding(METHOD, claim, wasted, to_try=to_try, evidence=evidence, advice=advice)
+    best = case.of_run(reach_of(scans))
+    return finding.without_interval().of(COMPUTING, saved=(0.0, max(best, effect)))
+
+
+def _removed_share(scan: Timed) -> float:
+    removed = scan.node.removed_rows or 0.0
+    return removed / (removed + (scan.node.rows or 0.0))
+
+
+def _of_catalogue(case: Case, table: str, name: str) -> list[Evidence]:
+    indexes: tuple[Index, ...] = (case.indexes or {}).get(table, ())
+    return [
+        Evidence(f"{name} of {table} has {', '.join(index.columns)} only", f"catalogue:{table}")
+        for index in indexes
+        if index.name == name
+    ]

@@ -1,0 +1,249 @@
+"""Why an index that exists is not used: what hides it from the optimiser, if anything does."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from assay.model.units import seconds_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from assay.analysis.findings.case import Case
+    from assay.analysis.findings.plans.plan_time import Timed
+    from assay.model.catalogue import Alternative, Index
+    from assay.model.plan import PlanNode
+
+# With the change the statement takes this much of its time at most: else the plan chosen is right.
+FASTER_MAX = 0.7
+# Of fewer rows removed, an index that serves the condition may rightly not be used.
+HIDDEN_REMOVED_MIN = 0.95
+_TEXT = re.compile(r"'(?:[^']|'')*'")
+# A column as conditions name it, with its table or without.
+_COLUMN = r"(?:\b\w+\.)?\"?\b{}\b\"?"
+_LIKE = r"{}\)?(?:::\w+)?\s*(?:~~|\blike\b)\s*'[^%_']"
+_COLLATED = re.compile(r"\bcollate\s+\"?([\w.]+)", re.IGNORECASE)
+# Hints that forbid indexes, and those that allow no others.
+_HINT = re.compile(
+    r"\b((?:ignore|use|force)\s+(?:index|key)|no_index)\s*(?:for\s+\w+(?:\s+by)?\s*)?"
+    r"\(([^)]*)\)",
+    re.IGNORECASE,
+)
+_NOT_INDEXED = re.compile(r"\bnot\s+indexed\b", re.IGNORECASE)
+_TEXT_TYPES = ("char", "text")
+# A column that equals a number, which no quotes are around.
+_NUMBER = r"{}\s*=\s*-?\d[\d.]*(?![\w'])"
+_CALL = re.compile(r"(?<![\w.])(\w+)\(")
+_CAST = r"(?:\({0}\)|{0})::\"?\w+[\w ]*(?:\([\d,]+\))?"
+# Words before a parenthesis that call no function.
+_NO_CALL = {"and", "or", "not", "in", "any", "all", "between", "filter", "case", "when"}
+
+
+@dataclass(frozen=True)
+class Unused:
+    """An index that a scan does not use.
+
+    Attributes:
+        index: The index.
+        why: The reason, as the end of a sentence.
+        to_try: What brings it back.
+        at: Where the evidence of the reason is.
+        alternative: The plan with the reason taken away, where that was asked for.
+    """
+
+    index: Index
+    why: str
+    to_try: str
+    at: str
+    alternative: Alternative | None = None
+
+
+def unused_index(case: Case, scan: Timed) -> Unused | None:
+    """Return the index that a full scan could have used, with the reason; None: there is none."""
+    table, condition = scan.node.object, scan.node.condition
+    if table is None or not condition or not case.indexes:
+        return None
+    others = [
+        one
+        for one in case.alternatives.get(scan.operation, ())
+        if one.statement == scan.plan.statement
+    ]
+    for index in case.indexes.get(table, ()):
+        if _is_used_by_value(index, others):
+            return None
+        if index.predicate is None and _is_about(condition, index):
+            found = _reason(case, scan, index, others)
+            if found is not None:
+                return found
+    return None
+
+
+def _is_used_by_value(index: Index, others: Iterable[Alternative]) -> bool:
+    """Whether plans for each value use it and are faster; then one plan for all is to blame."""
+    return any(
+        other.kind == "custom" and index.name in other.indexes and _was_faster(other)
+        for other in others
+    )
+
+
+def hidden_at_join(case: Case, join: Timed, scan: PlanNode) -> Unused | None:
+    """Return the index of a scanned table that the condition of a join hides; None: none is.
+
+    It is hidden where the condition does something to the table's own column.
+    """
+    condition = join.node.condition or ""
+    for index in (case.indexes or {}).get(scan.object or "", ()):
+        if not index.valid or index.predicate is not None:
+            continue
+        name = rf"\b{re.escape(index.table)}\.\"?{re.escape(_leading(index))}\b\"?"
+        if re.search(name, condition):
+            return _by_condition(index, condition, _leading(index), join, name)
+    return None
+
+
+def _is_about(condition: str, index: Index) -> bool:
+    """Whether a condition names the column that an index begins with."""
+    column = _leading(index)
+    return re.search(rf"\b{re.escape(column)}\b", _TEXT.sub("''", condition)) is not None
+
+
+def _leading(index: Index) -> str:
+    return index.columns[0].strip('"`') if index.columns else ""
+
+
+def _reason(case: Case, scan: Timed, index: Index, others: Iterable[Alternative]) -> Unused | None:
+    condition, column = scan.node.condition or "", _leading(index)
+    if not index.valid:
+        why = f"it is {index.state or 'not valid'}"
+        to_try = index.mend or f"build {index.name} anew"
+        return Unused(index, why, to_try, f"catalogue:{index.table}")
+    if hint := _hint(index, scan.plan.text or ""):
+        why = f"the statement says so: {hint}"
+        return Unused(index, why, "the statement without this hint", f"statement:{scan.operation}")
+    using = [one for one in others if index.name in one.indexes]
+    for other in using:
+        if other.kind == "setting" and _is_faster(other):
+            return _by_setting(case, index, other)
+    # An index that does not serve the condition may be read in full instead, which is no faster.
+    if any(_was_faster(other) for other in using):
+        return _by_estimate(index, next(other for other in using if _was_faster(other)))
+    if _removed(scan) < HIDDEN_REMOVED_MIN:
+        return None
+    return _by_condition(index, condition, column, scan)
+
+
+def _hint(index: Index, text: str) -> str | None:
+    """What a statement says that keeps this index from being used; None: it says nothing."""
+    for match in _HINT.finditer(text):
+        names = set(re.findall(r"\w+", match[2].lower()))
+        is_named = index.name.lower() in names
+        if is_named == match[1].lower().startswith(("ignore", "no_index")):
+            return " ".join(match[0].split())
+    if _NOT_INDEXED.search(text):
+        return "not indexed"
+    return None
+
+
+def _by_setting(case: Case, index: Index, other: Alternative) -> Unused:
+    changed = {setting.name: setting for setting in case.changed_settings or ()}
+    setting = changed.get(other.change)
+    value = setting.value if setting else "not its default"
+    why = f"{other.change} is {value}{_times(other)}"
+    to_try = f"set {other.change} = {other.value} (`--set {other.change}={other.value}`)"
+    return Unused(index, why, to_try, f"setting:{other.change}", other)
+
+
+def _by_estimate(index: Index, other: Alternative) -> Unused:
+    why = f"the optimiser takes it to be dearer, which it is not{_times(other)}"
+    to_try = f"statistics of {index.table}, or planner costs as they are on this host"
+    return Unused(index, why, to_try, f"catalogue:{index.table}", other)
+
+
+def _by_condition(
+    index: Index, condition: str, column: str, scan: Timed, name: str | None = None
+) -> Unused | None:
+    """What the condition does to the column, so that the index cannot serve it.
+
+    `name` is a pattern of the column, where that has to be one of a certain table.
+    """
+    name, at = name or _COLUMN.format(re.escape(column)), f"plan:{scan.operation}"
+    if re.search(_LIKE.format(name), condition, re.IGNORECASE):
+        why = f"it is not ordered byte by byte, as a comparison of {column} with a prefix needs"
+        to_try = (
+            f"an index of {index.table} ({column}) that compares bytes (operator class"
+            " text_pattern_ops, or collation C)"
+        )
+        return Unused(index, why, to_try, at)
+    bare = _TEXT.sub("''", condition)
+    if collated := _COLLATED.search(bare):
+        why = f"{column} is compared in collation {collated[1]}, in which the index is not ordered"
+        to_try = (
+            f"an index of {index.table} ({column} collate {collated[1]}), or the column itself in"
+            f" collation {collated[1]}"
+        )
+        return Unused(index, why, to_try, at)
+    if called := _called(bare, name):
+        why = f"the condition calls a function of {column}: {called}"
+        to_try = (
+            f"compare {column} itself, or an index of {index.table} for the expression {called}"
+        )
+        return Unused(index, why, to_try, at)
+    if _is_text(index) and (number := re.search(_NUMBER.format(name), bare)):
+        why = f"{column} is text and is compared with a number, {number[0].strip()}"
+        to_try = f"compare {column} with text (a value in quotes, or a parameter of type text)"
+        return Unused(index, why, to_try, at)
+    if cast := re.search(_CAST.format(name), bare):
+        why = f"the condition converts {column}: {cast[0].strip()}"
+        to_try = f"compare {column} with a value of its own type, so that {column} is not converted"
+        return Unused(index, why, to_try, at)
+    return None
+
+
+def _is_text(index: Index) -> bool:
+    """Whether the column that an index begins with is known to be text."""
+    return bool(index.types) and any(word in index.types[0].lower() for word in _TEXT_TYPES)
+
+
+def _called(condition: str, name: str) -> str | None:
+    """The call of a function that a column stands in; None: it stands in none."""
+    for match in _CALL.finditer(condition):
+        call = condition[match.start() : end_of_call(condition, match.end())]
+        if match[1].lower() not in _NO_CALL and re.search(name, call):
+            return call
+    return None
+
+
+def end_of_call(text: str, begin: int) -> int:
+    """Return where the parenthesis ends that was opened just before `begin`."""
+    depth = 1
+    for at in range(begin, len(text)):
+        depth += {"(": 1, ")": -1}.get(text[at], 0)
+        if not depth:
+            return at + 1
+    return len(text)
+
+
+def _removed(scan: Timed) -> float:
+    removed, kept = scan.node.removed_rows or 0.0, scan.node.rows or 0.0
+    return removed / (removed + kept) if removed else 0.0
+
+
+def _was_faster(other: Alternative) -> bool:
+    return other.seconds is not None and _is_faster(other)
+
+
+def _is_faster(other: Alternative) -> bool:
+    """Whether the changed plan is clearly better: by its time where known, else by its cost."""
+    if other.seconds is not None and other.seconds_changed is not None:
+        return other.seconds_changed <= FASTER_MAX * other.seconds
+    if other.cost is None or other.cost_changed is None:
+        return False
+    return other.cost_changed <= FASTER_MAX * other.cost
+
+
+def _times(other: Alternative) -> str:
+    if other.seconds is None or other.seconds_changed is None:
+        return ""
+    return f": {seconds_text(other.seconds)}, with it {seconds_text(other.seconds_changed)}"

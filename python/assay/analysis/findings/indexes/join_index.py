@@ -1,0 +1,159 @@
+"""Joins that read a whole table to find a few matches, where an index on the join column would."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from assay.analysis.findings.indexes.missing_index import usable_index
+from assay.analysis.findings.plans.estimates import Q_ERROR_MIN
+from assay.analysis.findings.plans.plan_time import Timed, timed_nodes
+from assay.analysis.time.operation_tree import COMPUTING
+from assay.model.finding import Advice, Evidence
+from assay.model.units import count_text, percent_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from assay.analysis.findings.case import Case
+    from assay.model.finding import Finding
+    from assay.model.plan import PlanNode
+
+METHOD = "join-index"
+EFFECT_MIN = 0.05
+READ_ROWS_MIN = 100
+# Matches are found one by one through an index, which pays where few rows match, and where few rows
+# ask for them.
+MATCHED_SHARE_MAX = 0.02
+ASKING_SHARE_MAX = 0.1
+NESTED_LOOP = "nested loop"
+JOINS = (NESTED_LOOP, "hash join")
+PASSING = ("hash build", "materialize", "exchange", "projection")
+
+_EQUAL = re.compile(r"\b(\w+)\.\"?(\w+)\"?\s*=\s*(\w+)\.\"?(\w+)\"?")
+
+
+def find(case: Case) -> list[Finding]:
+    """Return one finding a table and column that joins look for in full scans."""
+    if not case.can("index"):
+        return []
+    nodes = timed_nodes(case)
+    found = []
+    for join, inner in wasteful_joins(nodes):
+        named = joined_column(join, inner)
+        if named is not None and usable_index(case, *named) is None:
+            found.append(_finding(case, join, inner, named, nodes))
+    return [finding for finding in found if finding.effect_share >= EFFECT_MIN]
+
+
+def wasteful_joins(nodes: Iterable[Timed]) -> Iterator[tuple[Timed, PlanNode]]:
+    """Yield joins that read a whole table for few matches, each with the scan of that table."""
+    for join in nodes:
+        if join.node.operator not in JOINS or len(join.node.children) < 2:  # noqa: PLR2004 - sides
+            continue
+        outer, inner = join.node.children[0], _full_scan(join.node.children[1])
+        if inner is not None and _is_wasteful(join.node, outer, inner):
+            yield join, inner
+
+
+def _full_scan(node: PlanNode) -> PlanNode | None:
+    """The full scan that a side of a join is; None: something else is between them.
+
+    A whole index that is read without a condition is one, too.
+    """
+    while node.operator in PASSING and len(node.children) == 1:
+        node = node.children[0]
+    is_whole = node.operator == "scan" or (node.operator == "index scan" and not node.condition)
+    return node if is_whole and node.object is not None else None
+
+
+def rows_read(scan: PlanNode) -> float:
+    """Return how many rows a scan read, those that it removed among them."""
+    return (scan.rows or 0.0) + (scan.removed_rows or 0.0)
+
+
+def _is_wasteful(join: PlanNode, outer: PlanNode, scan: PlanNode) -> bool:
+    """Whether few rows ask a whole table, each time, for few matches.
+
+    A small table is read in no time, however often. Where many more rows ask than were expected, it
+    is the estimate that was wrong. A nested loop compares each row that asks with each one read.
+    """
+    read = rows_read(scan)
+    if read / max(1.0, scan.loops or 1.0) < READ_ROWS_MIN:
+        return False
+    if join.rows is None or outer.rows is None:
+        return False
+    if outer.rows >= Q_ERROR_MIN * (outer.estimated_rows or outer.rows):
+        return False
+    if join.operator == NESTED_LOOP:
+        read *= max(1.0, outer.rows / max(1.0, scan.loops or 1.0))
+    return join.rows <= MATCHED_SHARE_MAX * read and outer.rows <= ASKING_SHARE_MAX * read
+
+
+def joined_column(join: Timed, scan: PlanNode) -> tuple[str, tuple[str, ...]] | None:
+    """Return the scanned table and its columns of a join's equality; None: it has none."""
+    text = join.plan.text or ""
+    condition = " ".join(part for part in (join.node.condition, scan.condition) if part is not None)
+    for left, left_column, right, right_column in _EQUAL.findall(condition):
+        for alias, column in ((left, left_column), (right, right_column)):
+            table = table_of(alias, text)
+            if scan.object in {alias, table}:
+                return table, (column,)
+    return None
+
+
+def table_of(alias: str, text: str) -> str:
+    """Return the table that a statement calls by an alias; the alias itself where it has none."""
+    named = re.search(
+        rf"\b(?:from|join|,)\s+([\w.\"`]+)\s+(?:as\s+)?{alias}\b", text, re.IGNORECASE
+    )
+    return alias if named is None else named[1].rpartition(".")[2].strip('"`')
+
+
+def _finding(
+    case: Case,
+    join: Timed,
+    scan: PlanNode,
+    named: tuple[str, tuple[str, ...]],
+    nodes: Sequence[Timed],
+) -> Finding:
+    (table, columns), operation = named, join.operation
+    words = ", ".join(columns)
+    fractions = {operation: join_fraction(case, join, nodes)}
+    effect = case.of_run(fractions)
+    claim = (
+        f"Missing index at a join: {operation} reads {count_text(rows_read(scan))} rows of {table}"
+        f" to find {count_text(join.node.rows)} by {words}; that took {percent_text(effect)} of the"
+        " time"
+    )
+    advice = Advice("index", table, {"columns": ",".join(columns)}, effect)
+    to_try = case.try_words(METHOD, fractions, f"makes an index of {table} ({words})")
+    evidence = [
+        Evidence(
+            f"{join.node.native} of {operation} by {join.node.condition} gave"
+            f" {count_text(join.node.rows)} rows of {count_text(rows_read(scan))} that were read",
+            f"plan:{operation}",
+        )
+    ]
+    if case.indexes is not None:
+        evidence.append(Evidence(f"no index of {table} begins with {words}", f"catalogue:{table}"))
+    finding = case.finding(
+        METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice
+    )
+    return finding.without_interval().of(
+        COMPUTING, saved=(0.0, case.of_run({operation: case.reached(operation)}))
+    )
+
+
+def join_fraction(case: Case, join: Timed, nodes: Sequence[Timed]) -> float:
+    """Return the part of an operation's time in the join and in the side that it scans.
+
+    Of a join that is not timed, what no other operator took.
+    """
+    inner = {id(node) for node in join.node.children[1].walk()}
+    its = [one for one in nodes if one.plan is join.plan]
+    within = sum(one.fraction or 0.0 for one in its if id(one.node) in inner)
+    if join.node.seconds is not None:
+        return within + (join.fraction or 0.0)
+    timed = sum(one.fraction or 0.0 for one in its)
+    return within + max(0.0, case.computing(join.operation) - timed)

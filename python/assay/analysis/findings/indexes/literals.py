@@ -1,0 +1,43 @@
+"""Whether an engine of triples reads its texts from disk, or its statements."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.analysis.counters.index_work import HOLDS, WORDS, share_of_reads, told_work
+from assay.model.finding import Evidence, Finding
+from assay.model.units import percent_text
+
+if TYPE_CHECKING:
+    from assay.analysis.findings.case import Case
+
+METHOD = "literals"
+# Of fewer pages, what they hold is chance.
+PAGES_MIN = 1_000
+
+
+def find(case: Case) -> list[Finding]:
+    """What the pages hold that were read; silent where no index is known to hold any of it."""
+    work = told_work(case.counters)
+    pages = sum(one.reads or 0.0 for one in work if one.holds is not None)
+    if pages < PAGES_MIN:
+        return []
+    shares = {kind: share_of_reads(work, kind) or 0.0 for kind in HOLDS}
+    first, *others = sorted(HOLDS, key=lambda kind: (-shares[kind], HOLDS.index(kind)))
+    rest = " and ".join(f"{percent_text(shares[kind])} {WORDS[kind]}" for kind in others)
+    claim = f"{percent_text(shares[first])} of the pages read hold {WORDS[first]}, {rest}"
+    evidence = [
+        Evidence(f"{one.name}: {percent_text((one.reads or 0.0) / pages)}", "counter:indexes")
+        for one in work
+        if one.holds == first and one.reads
+    ]
+    found = Finding(
+        claim=claim,
+        effect_share=min(1.0, shares[first]),
+        interval=None,
+        runs=(case.run_id,),
+        method=METHOD,
+        tells="shape",
+        evidence=tuple(evidence),
+    )
+    return [found]

@@ -1,0 +1,56 @@
+"""How far random look-ups go: rows that each reads on, and how many land where the last one did."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.analysis.counters.meters import RND, SEQ, locality, scaled_text
+from assay.model.finding import Evidence, Finding
+from assay.model.units import percent_text
+
+if TYPE_CHECKING:
+    from assay.analysis.findings.case import Case
+
+METHOD = "look-ups"
+# Of fewer, what the engine looks up for itself is a part.
+LOOKUPS_MIN = 10_000
+
+
+def find(case: Case) -> list[Finding]:
+    """From the engine's meters of look-ups; silent of an engine that has none."""
+    counted = ((case.counters or {}).get("activity") or {}).get("counted") or {}
+    lookups, rows = counted.get(RND), counted.get(SEQ)
+    if lookups is None or rows is None or lookups < LOOKUPS_MIN:
+        return []
+    where = locality(counted)
+    if where.rows_each is None:
+        return []
+    places = (
+        ("the segment of the one before", where.same_segment),
+        ("the page of the one before", where.same_page),
+        ("another page under the same parent", where.same_parent),
+    )
+    told = [(share, words) for words, share in places if share is not None]
+    near = min(1.0, sum(share for share, _ in told))
+    share, words = max(told, default=(0.0, "a place that is not told"))
+    claim = (
+        f"A random look-up read {where.rows_each:.3g} rows, and {percent_text(share)} of look-ups"
+        f" fell on {words}: {_count(lookups)} look-ups, {_count(rows)} rows"
+    )
+    evidence = [
+        Evidence(f"{percent_text(share)} on {words}", "counter:activity") for share, words in told
+    ]
+    found = Finding(
+        claim=claim,
+        effect_share=near,
+        interval=None,
+        runs=(case.run_id,),
+        method=METHOD,
+        tells="shape",
+        evidence=tuple(evidence),
+    )
+    return [found]
+
+
+def _count(value: float) -> str:
+    return scaled_text(value).strip()

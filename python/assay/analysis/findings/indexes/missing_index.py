@@ -1,0 +1,241 @@
+"""Scans that read a table through for a few rows of it, where no index would have found them.
+
+The catalogue is asked first: an index that exists and begins with a column of the condition is
+another cause, namely that it is not used.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from assay.analysis.findings.case import names_text
+from assay.analysis.findings.indexes.index_use import unused_index
+from assay.analysis.findings.plans.plan_time import Timed, fraction_of, reach_of, timed_nodes
+from assay.analysis.findings.plans.setting_trials import is_faster_by_default
+from assay.analysis.time.operation_tree import COMPUTING
+from assay.model.finding import Advice, Evidence
+from assay.model.units import count_text, percent_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from assay.analysis.findings.case import Case
+    from assay.model.catalogue import Index
+    from assay.model.finding import Finding
+    from assay.model.plan import PlanNode
+
+METHOD = "missing-index"
+# An index finds rows one by one, which costs more than reading on from each kept row to the next
+# one unless few are kept. A store by column reads on faster, so there it must be fewer.
+REMOVED_SHARE_MIN = 0.98
+REMOVED_SHARE_MIN_BY_COLUMN = 0.999
+# A scan of fewer rows is through before an index is opened.
+READ_ROWS_MIN = 100
+# Less is worth no index: it costs every write.
+EFFECT_MIN = 0.05
+
+_TEXT = re.compile(r"'(?:[^']|'')*'")
+# What an index is entered by stands before what its rows are then filtered by.
+_AND = re.compile(r"\band\b|;", re.IGNORECASE)
+_COLLATED = re.compile(r"\bcollate\b", re.IGNORECASE)
+_EITHER = re.compile(r"\bor\b", re.IGNORECASE)
+_CAST_NAME = re.compile(r"\(([\w.\"]+)\)::[\w ]+(?:\[\])?")
+_CAST = re.compile(r"::[\w ]+(?:\(\d+(?:,\d+)?\))?(?:\[\])?")
+_COMPARED = re.compile(
+    r"[\s(]*(?:filter\b|optional:)?[\s(]*([A-Za-z_][\w.]*)\s*"
+    r"(<=>|<=|>=|=|<(?!>)|>|\bin\b|\bbetween\b)(.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+# What stands for a value beside a literal: a parameter, an expression that is computed once, and
+# words around several values.
+_VALUE = re.compile(
+    r"<cache>\(.*|\$\d+|\(InitPlan \d+\)\.col\d+|\b(?:any|array|const|true|false)\b",
+    re.IGNORECASE,
+)
+_NAME = re.compile(r"[A-Za-z_][\w.]*")
+EQUAL = ("=", "<=>", "in")
+
+
+def find(case: Case) -> list[Finding]:
+    """One finding a table and the columns that rows of it are kept by."""
+    if not case.can("index"):
+        return []
+    by_index: dict[tuple[str, tuple[str, ...]], list[Timed]] = {}
+    for timed in timed_nodes(case):
+        if timed.node.object is None or unused_index(case, timed) is not None:
+            continue
+        if _is_by_setting(case, timed):
+            continue
+        if _is_wasteful(case, timed.node):
+            columns = indexable(timed.node.condition, timed.node.object)
+            by_index.setdefault((timed.node.object, columns), []).append(timed)
+    found = [
+        _told(case, table, columns, scans)
+        for (table, columns), scans in by_index.items()
+        if usable_index(case, table, columns) is None
+    ]
+    return [finding for finding in found if finding.effect_share >= EFFECT_MIN]
+
+
+def _is_by_setting(case: Case, timed: Timed) -> bool:
+    """Whether a setting keeps the statement from a faster plan with the indexes that there are."""
+    others = case.alternatives.get(timed.operation, ())
+    statement = timed.plan.statement
+    return any(is_faster_by_default(one) for one in others if one.statement == statement)
+
+
+def _is_wasteful(case: Case, node: PlanNode) -> bool:
+    if not node.is_full_scan or node.removed_rows is None or node.rows is None:
+        return False
+    # One that stops at the first rows in an order is another finding's.
+    if node.cut_short and node.operator != "scan":
+        return False
+    read = node.removed_rows + node.rows
+    by_column = case.advice.get("by_column", False)
+    least = REMOVED_SHARE_MIN_BY_COLUMN if by_column else REMOVED_SHARE_MIN
+    return read >= READ_ROWS_MIN and node.removed_rows / read >= least
+
+
+def _removed_share(node: PlanNode) -> float:
+    removed = node.removed_rows or 0.0
+    return removed / (removed + (node.rows or 0.0))
+
+
+def indexable(condition: str | None, table: str) -> tuple[str, ...]:
+    """Columns that an index can find rows by: compared with a value, equality first.
+
+    Of ranges only one is of use. Nothing is found behind a function, in an alternative, or by what
+    another column of the same row says.
+    """
+    equal, ranges = _compared(condition, table)
+    first_range = [column for column in ranges if column not in equal][:1]
+    return (*equal, *first_range)
+
+
+def equal_columns(condition: str | None, table: str) -> tuple[str, ...]:
+    """Return the columns that are compared with one value each, as `indexable` finds them."""
+    return _compared(condition, table)[0]
+
+
+def _compared(condition: str | None, table: str) -> tuple[tuple[str, ...], list[str]]:
+    """Columns that have to be equal to a value, and those that have to be in a range."""
+    text = _TEXT.sub("''", condition or "")
+    if _EITHER.search(text):
+        return (), []
+    equal: list[str] = []
+    ranges: list[str] = []
+    for each in _AND.split(text):
+        # An index in the column's own collation does not serve a comparison in another.
+        if _COLLATED.search(each):
+            continue
+        told = _COMPARED.match(_CAST.sub("", _CAST_NAME.sub(r"\1", each)))
+        if told is not None and _is_of(told[1], table) and not _has_column(told[3], table):
+            column = told[1].rpartition(".")[2]
+            (equal if told[2].lower() in EQUAL else ranges).append(column)
+    return tuple(dict.fromkeys(equal)), ranges
+
+
+def usable_index(case: Case, table: str, columns: Sequence[str]) -> Index | None:
+    """Return an index of the table that begins with one of these columns; None: there is none.
+
+    A hidden, broken or partial index serves no query that does not name it, so it does not count.
+    """
+    wanted = {column.lower() for column in columns}
+    for index in (case.indexes or {}).get(table, ()):
+        is_whole = index.valid and index.predicate is None
+        if is_whole and index.columns and index.columns[0].strip('"`').lower() in wanted:
+            return index
+    return None
+
+
+def _of_catalogue(case: Case, table: str, columns: Sequence[str]) -> list[Evidence]:
+    """That the catalogue has no such index; empty where the engine does not tell its indexes."""
+    if case.indexes is None or not columns:
+        return []
+    count = len(case.indexes.get(table, ()))
+    wanted = " or ".join(columns)
+    has = "no index" if not count else f"{count} index" + ("es" if count > 1 else "")
+    words = f"{table} has {has}" + (f", none that begins with {wanted}" if count else "")
+    return [Evidence(words, f"catalogue:{table}")]
+
+
+def _conjuncts(condition: str | None) -> int:
+    """Conditions that have to hold together; 1 where there are alternatives."""
+    text = _TEXT.sub("''", condition or "")
+    return len([part for part in _AND.split(text) if part.strip(" ()")])
+
+
+def _is_of(name: str, table: str) -> bool:
+    """Whether a column is of a table, which a plan numbers where a statement reads it twice."""
+    prefix = name.rpartition(".")[0]
+    return prefix in ("", table) or re.fullmatch(rf"{re.escape(table)}_\d+", prefix) is not None
+
+
+def _has_column(text: str, table: str) -> bool:
+    """Whether a side of a comparison needs the row itself; other tables' columns are values."""
+    return any(_is_of(name, table) for name in _NAME.findall(_VALUE.sub("", text)))
+
+
+def _told(case: Case, table: str, columns: Sequence[str], scans: Sequence[Timed]) -> Finding:
+    wasted = {
+        operation: fraction * _removed_share(_largest(operation, scans).node)
+        for operation, fraction in fraction_of(scans).items()
+    }
+    name, *others = case.largest_first(wasted)
+    first = _largest(name, scans).node
+    likewise = f", likewise in {names_text(others)}" if others else ""
+    read = (first.rows or 0.0) + (first.removed_rows or 0.0)
+    claim = (
+        f"Scans of {table} keep {count_text(first.rows)} of {count_text(read)} rows in {name}"
+        f"{likewise}; reading the others took {percent_text(case.of_run(wasted))} of the time"
+    )
+    # Rows that a join elsewhere keeps out are told by no condition of the scan.
+    asked = first.condition
+    advice, to_try = None, None if asked is None else f"an index of {table} for: {asked}"
+    if columns:
+        words = ", ".join(columns)
+        advice = Advice("index", table, {"columns": ",".join(columns)}, case.of_run(wasted))
+        to_try = case.try_words(METHOD, wasted, f"makes an index of {table} ({words})")
+    evidence = _of_catalogue(case, table, columns) + [
+        Evidence(
+            f"{scan.node.native} of {scan.operation} removed"
+            f" {percent_text(_removed_share(scan.node))} of the rows it read and took"
+            f" {percent_text(scan.fraction)} of its time",
+            f"plan:{scan.operation}",
+        )
+        for scan in scans
+    ]
+    part = _removed_share(first)
+    best = case.of_run({name: share * part for name, share in reach_of(scans).items()})
+    finding = case.finding(METHOD, claim, wasted, to_try=to_try, evidence=evidence, advice=advice)
+    finding = replace(finding.without_interval(), settle=_to_settle(first, columns))
+    return finding.of(COMPUTING, saved=(_least(case, wasted), best))
+
+
+def _least(case: Case, wasted: Mapping[str, float]) -> float:
+    """Share of the time that is saved if others take the CPUs that become free: CPU time alone."""
+    on_cpu = {}
+    for name, share in wasted.items():
+        tree = case.trees.get(name)
+        if tree is None:
+            return 0.0
+        computing = tree.share_of(COMPUTING)
+        waits = sum(tree.share_of(f"{COMPUTING}/{wait}") for wait in ("queue", "limit", "steal"))
+        on_cpu[name] = share * (1 - waits / computing) if computing else 0.0
+    return case.of_run(on_cpu)
+
+
+def _to_settle(scan: PlanNode, columns: Sequence[str]) -> str | None:
+    """What is not known of the advised index; None: all of the condition is served by it."""
+    if len(columns) >= _conjuncts(scan.condition):
+        return None
+    if not columns:
+        return f"an index that serves this condition: {scan.condition}"
+    return f"how many rows {' and '.join(columns)} alone keeps: other conditions remove rows, too"
+
+
+def _largest(operation: str, scans: Sequence[Timed]) -> Timed:
+    its = [scan for scan in scans if scan.operation == operation]
+    return max(its, key=lambda scan: scan.fraction or 0.0)

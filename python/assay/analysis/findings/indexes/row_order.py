@@ -1,0 +1,75 @@
+"""Scans of a store by column that can skip nothing, because rows are in no order of the column."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.analysis.findings.indexes.missing_index import REMOVED_SHARE_MIN_BY_COLUMN, indexable
+from assay.analysis.findings.indexes.unused_index import removed_share
+from assay.analysis.findings.plans.plan_time import fraction_of, timed_nodes
+from assay.analysis.time.operation_tree import COMPUTING
+from assay.model.finding import Evidence
+from assay.model.units import count_text, percent_text
+
+if TYPE_CHECKING:
+    from assay.analysis.findings.case import Case
+    from assay.analysis.findings.plans.plan_time import Timed
+    from assay.model.finding import Finding
+    from assay.model.plan import PlanNode
+
+METHOD = "row-order"
+# Where more is kept, most parts of a table have something to keep, in whichever order it is. Where
+# less is kept than an index would pay for, that is what is missing.
+REMOVED_SHARE_MIN = 0.95
+# Parts that can be skipped have about a hundred thousand rows: less than two of them is no matter.
+READ_ROWS_MIN = 250_000
+EFFECT_MIN = 0.05
+
+
+def find(case: Case) -> list[Finding]:
+    """Return one finding a table and column that scans remove most rows by."""
+    if not case.advice.get("by_column", False):
+        return []
+    by_column: dict[tuple[str, str], list[Timed]] = {}
+    for timed in timed_nodes(case):
+        table = timed.node.object
+        if table is None or not _skips_little(timed.node, removed_share(timed)):
+            continue
+        for column in indexable(timed.node.condition, table)[:1]:
+            by_column.setdefault((table, column), []).append(timed)
+    found = [_finding(case, *key, scans) for key, scans in by_column.items()]
+    return [finding for finding in found if finding.effect_share >= EFFECT_MIN]
+
+
+def _skips_little(node: PlanNode, removed: float) -> bool:
+    return (
+        node.operator == "scan"
+        and _read(node) >= READ_ROWS_MIN
+        and REMOVED_SHARE_MIN <= removed < REMOVED_SHARE_MIN_BY_COLUMN
+    )
+
+
+def _read(node: PlanNode) -> float:
+    return (node.rows or 0.0) + (node.removed_rows or 0.0)
+
+
+def _finding(case: Case, table: str, column: str, scans: list[Timed]) -> Finding:
+    fractions = fraction_of(scans)
+    first = max(scans, key=lambda one: one.fraction or 0.0)
+    read, kept = _read(first.node), first.node.rows
+    claim = (
+        f"Rows of {table} are in no order of {column}, so {first.operation} reads"
+        f" {count_text(read)} of them to keep {count_text(kept)} and can skip no part of the table;"
+        f" that took {percent_text(case.of_run(fractions))} of the time"
+    )
+    evidence = [
+        Evidence(
+            f"{one.node.native} of {one.operation} read {count_text(_read(one.node))} rows and"
+            f" removed {percent_text(removed_share(one))} by {one.node.condition}",
+            f"plan:{one.operation}",
+        )
+        for one in scans
+    ]
+    to_try = f"store {table} in the order of {column}: made anew from its own rows, sorted so"
+    finding = case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)
+    return finding.without_interval().of(COMPUTING, saved=(0.0, finding.effect_share))

@@ -1,0 +1,105 @@
+"""Full scans for a few rows although an index exists: the reason why it is not used."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.analysis.findings.indexes.index_use import Unused, hidden_at_join, unused_index
+from assay.analysis.findings.indexes.join_index import join_fraction, rows_read, wasteful_joins
+from assay.analysis.findings.plans.plan_time import Timed, timed_nodes
+from assay.analysis.time.operation_tree import COMPUTING
+from assay.model.finding import Evidence
+from assay.model.units import count_text, percent_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from assay.analysis.findings.case import Case
+    from assay.model.finding import Finding
+    from assay.model.plan import PlanNode
+
+METHOD = "unused-index"
+EFFECT_MIN = 0.05
+# An index finds rows one by one, which pays where few are kept.
+REMOVED_SHARE_MIN = 0.9
+READ_ROWS_MIN = 100
+
+
+def find(case: Case) -> list[Finding]:
+    """Return one finding an index that full scans do not use."""
+    by_index: dict[str, list[tuple[Timed, Unused]]] = {}
+    for scan in timed_nodes(case):
+        if scan.node.is_full_scan and removed_share(scan) >= REMOVED_SHARE_MIN:
+            unused = unused_index(case, scan)
+            if unused is not None:
+                by_index.setdefault(unused.index.name, []).append((scan, unused))
+    found = [_finding(case, scans) for scans in by_index.values()]
+    found += _at_joins(case)
+    return [finding for finding in found if finding.effect_share >= EFFECT_MIN]
+
+
+def _at_joins(case: Case) -> list[Finding]:
+    """Joins that read a whole table because their condition hides its index."""
+    nodes = timed_nodes(case)
+    found = []
+    for join, scan in wasteful_joins(nodes):
+        unused = hidden_at_join(case, join, scan)
+        if unused is not None:
+            found.append(_join_finding(case, join, scan, unused, nodes))
+    return found
+
+
+def _join_finding(
+    case: Case, join: Timed, scan: PlanNode, unused: Unused, nodes: Sequence[Timed]
+) -> Finding:
+    index, operation = unused.index, join.operation
+    fractions = {operation: join_fraction(case, join, nodes)}
+    effect = case.of_run(fractions)
+    claim = (
+        f"Index {index.words} is not used at a join of {operation}: {unused.why}. Reading"
+        f" {count_text(rows_read(scan))} rows of {index.table} to find"
+        f" {count_text(join.node.rows)} took {percent_text(effect)} of the time"
+    )
+    evidence = [
+        Evidence(f"{index.table} has the index {index.words}", f"catalogue:{index.table}"),
+        Evidence(
+            f"{join.node.native} of {operation} compares by {join.node.condition}",
+            f"plan:{operation}",
+        ),
+    ]
+    finding = case.finding(METHOD, claim, fractions, to_try=unused.to_try, evidence=evidence)
+    return finding.without_interval().of(COMPUTING, saved=(0.0, effect))
+
+
+def removed_share(scan: Timed) -> float:
+    """Share of the rows that a scan read and threw away; 0 of small scans and unknown ones."""
+    removed, kept = scan.node.removed_rows or 0.0, scan.node.rows or 0.0
+    return removed / (removed + kept) if removed + kept >= READ_ROWS_MIN else 0.0
+
+
+def _finding(case: Case, scans: list[tuple[Timed, Unused]]) -> Finding:
+    wasted: dict[str, float] = {}
+    for scan, _ in scans:
+        part = (scan.fraction or 0.0) * removed_share(scan)
+        wasted[scan.operation] = wasted.get(scan.operation, 0.0) + part
+    first, unused = max(scans, key=lambda one: one[0].fraction or 0.0)
+    index, node = unused.index, first.node
+    read = (node.rows or 0.0) + (node.removed_rows or 0.0)
+    words = index.words
+    claim = (
+        f"Index {words} is not used in {first.operation}: {unused.why}. Reading"
+        f" {count_text(read)} rows for {count_text(node.rows)} took"
+        f" {percent_text(case.of_run(wasted))} of the time"
+    )
+    evidence = [
+        Evidence(f"{index.table} has the index {words}", f"catalogue:{index.table}"),
+        Evidence(
+            f"{node.native} of {first.operation} removed {percent_text(removed_share(first))} of"
+            f" the rows it read, by {node.condition}",
+            f"plan:{first.operation}",
+        ),
+        Evidence(f"{index.name} is not used: {unused.why}", unused.at),
+    ]
+    effect = case.of_run(wasted)
+    finding = case.finding(METHOD, claim, wasted, to_try=unused.to_try, evidence=evidence)
+    return finding.without_interval().of(COMPUTING, saved=(0.0, effect))

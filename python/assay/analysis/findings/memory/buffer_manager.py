@@ -1,0 +1,45 @@
+"""What it costs to find pages that are all in memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.analysis.findings.case import names_text
+from assay.analysis.findings.memory.cache import missed_share
+from assay.analysis.findings.shape.work_time import work_fractions
+from assay.model.finding import Evidence
+from assay.model.units import percent_text
+
+if TYPE_CHECKING:
+    from assay.analysis.findings.case import Case
+    from assay.model.finding import Finding
+
+METHOD = "buffer-manager"
+WORK = ("buffer manager",)
+# Of an engine that has its data in memory it is known to cost a thirtieth and less.
+EFFECT_MIN = 0.03
+# More misses than this, and it is reading that is paid for.
+MISSED_SHARE_MAX = 0.01
+NAMED_OPERATIONS = 3
+
+
+def find(case: Case) -> list[Finding]:
+    """Its share where all is cached; silent where pages had to be read, or nobody counted."""
+    missed = missed_share(case)
+    if missed is None or missed > MISSED_SHARE_MAX:
+        return []
+    fractions = work_fractions(case, WORK)
+    effect = case.of_run(fractions)
+    if effect < EFFECT_MIN:
+        return []
+    names = case.largest_first(fractions)
+    claim = (
+        f"Finding pages that are all in memory took {percent_text(effect)} of the time, most in"
+        f" {names_text(names)}"
+    )
+    evidence = [
+        Evidence(f"{name}: {percent_text(fractions[name])} of its time", f"profile:{name}")
+        for name in names[:NAMED_OPERATIONS]
+    ]
+    evidence.append(Evidence(f"{percent_text(1 - missed)} were found", "counter:buffer_hits"))
+    return [case.finding(METHOD, claim, fractions, tells="shape", evidence=evidence)]

@@ -1,0 +1,85 @@
+"""Data that had to come from storage because they were not in memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from assay.analysis.findings.case import names_text
+from assay.analysis.findings.memory.cache import storage_bytes
+from assay.analysis.findings.waiting.waits import waited, waiting_evidence
+from assay.analysis.operations import is_measured
+from assay.model.finding import Advice, Evidence
+from assay.model.units import bytes_text, percent_text
+
+if TYPE_CHECKING:
+    from assay.analysis.findings.case import Case
+    from assay.model.finding import Finding
+
+METHOD = "cold-cache"
+EFFECT_MIN = 0.05
+# Without this much from storage, what was waited for is not data.
+STORAGE_BYTES_MIN = 1 << 20
+# Later passes that read less than this of what the first one read found it in memory.
+WARMED_SHARE = 0.1
+# A load is warm when every client has asked for about as much as was measured.
+WARM_UP_S = "60"
+
+
+def find(case: Case) -> list[Finding]:
+    """How much of the time was waiting for reads, and whether that went on."""
+    parts, read, warmed = ("disk_read", *_unnamed(case)), storage_bytes(case), _is_warmed(case)
+    case = case.known(*parts)
+    fractions = waited(case, *parts)
+    effect = case.of_run(fractions)
+    if effect < EFFECT_MIN or (read is not None and read < STORAGE_BYTES_MIN):
+        return []
+    when = {True: ", in the first pass", False: ", pass after pass", None: ""}[warmed]
+    if case.asked_to_read and warmed is None:
+        when = f": the run was to begin {case.state}"
+    amount = "" if read is None else f": {bytes_text(read)} were not in memory{when}"
+    claim = (
+        f"{percent_text(effect)} of the time was waiting for reads from storage{amount}; most in"
+        f" {names_text(case.largest_first(fractions))}"
+    )
+    evidence = waiting_evidence(case, fractions, ("disk_read", "disk"))
+    if read is not None:
+        evidence.append(Evidence(f"{bytes_text(read)} read from storage", "timeline"))
+    advice = None
+    to_try = "a host with more memory, or whatever empties its page cache gone"
+    if case.load is not None:
+        advice = Advice("state", "warm", {"warmup_s": WARM_UP_S}, effect)
+        does = f"warms up for {WARM_UP_S} s before it measures"
+        to_try = case.try_words(METHOD, fractions, does)
+    elif case.asked_to_read:
+        to_try = "--state hot, to measure what is in memory already"
+    elif warmed:
+        to_try = "a longer --min-time: later passes find the data in memory"
+    part = "waiting" if "disk" in parts else "waiting/disk_read"
+    finding = case.finding(
+        METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice
+    )
+    return [finding.of(part)]
+
+
+def _unnamed(case: Case) -> tuple[str, ...]:
+    """Waiting for a disk that is neither of reads nor of writes counts where little is written."""
+    written = sum(op.write_bytes or 0.0 for op in case.operations)
+    read = sum(op.read_bytes or 0.0 for op in case.operations)
+    return ("disk",) if read > written else ()
+
+
+def _is_warmed(case: Case) -> bool | None:
+    """Whether passes after the first found the data in memory; None of one pass."""
+    passes = (
+        case.executions.filter(is_measured(case.executions))
+        .drop_nulls("read_bytes")
+        .group_by("pass", maintain_order=True)
+        .agg(pl.col("read_bytes").sum())
+        .sort("pass")["read_bytes"]
+    )
+    if len(passes) < 2 or not passes[0]:  # noqa: PLR2004 - a first one and a later one
+        return None
+    later = passes[1:].median()
+    return isinstance(later, float) and later < WARMED_SHARE * passes[0]

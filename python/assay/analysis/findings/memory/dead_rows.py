@@ -1,0 +1,101 @@
+"""Tables in which much of what is read are versions of rows that nobody can see any more."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from assay.analysis.findings.plans.plan_time import fraction_of, reach_of, scaled, timed_nodes
+from assay.analysis.findings.waiting.old_snapshot import (
+    end_words,
+    holder,
+    holder_evidence,
+    holder_words,
+)
+from assay.model.finding import Advice, Evidence
+from assay.model.units import bytes_text, count_text, percent_text
+
+if TYPE_CHECKING:
+    from assay.analysis.findings.case import Case, TableFacts
+    from assay.model.finding import Finding
+
+METHOD = "dead-rows"
+# Engines leave up to a fifth of a table to the dead before they clean up by themselves.
+DEAD_SHARE_MIN = 0.2
+EFFECT_MIN = 0.03
+# No row takes less on disk. Counts that a table has no room for are those from before it was
+# written anew.
+ROW_BYTES_MIN = 8
+# A smaller table is a few pages, which are read at once whatever is in them.
+TABLE_BYTES_MIN = 256 << 10
+# An index leads to some versions of a row only, and the engine may drop dead ones on the way.
+OF_INDEX_SCANS = "the same operation after a vacuum: an index scan need not read dead rows"
+SCANS = ("scan", "index scan", "bitmap scan")
+
+
+def find(case: Case) -> list[Finding]:
+    """One finding a table."""
+    found = []
+    for table, facts in sorted(case.tables.items()):
+        dead = dead_share(facts)
+        if dead is not None and dead >= DEAD_SHARE_MIN:
+            found.append(_told(case, table, facts, dead))
+    return [finding for finding in found if finding.effect_share >= EFFECT_MIN]
+
+
+def dead_share(facts: TableFacts) -> float | None:
+    """Share of a table's rows that are dead; None of an empty one, and where it is not told."""
+    if facts.rows is None or facts.dead_rows is None:
+        return None
+    every = facts.rows + facts.dead_rows
+    if facts.bytes is not None and facts.bytes < TABLE_BYTES_MIN:
+        return None
+    if facts.bytes is not None and facts.bytes < ROW_BYTES_MIN * every:
+        return None
+    return facts.dead_rows / every if every > 0 else None
+
+
+def _told(case: Case, table: str, facts: TableFacts, dead: float) -> Finding:
+    scans = [
+        one for one in timed_nodes(case) if one.node.object == table and one.node.operator in SCANS
+    ]
+    fractions = scaled(fraction_of(scans), dead)
+    effect = case.of_run(fractions)
+    size = f", in {bytes_text(facts.bytes)}" if facts.bytes is not None else ""
+    claim = (
+        f"{percent_text(dead)} of the rows of {table} are dead"
+        f" ({count_text(facts.dead_rows)} beside {count_text(facts.rows)} live ones{size}); reading"
+        f" past them took {percent_text(effect)} of the time"
+    )
+    advice, to_try = None, f"clean {table} of its dead rows"
+    if case.can("vacuum"):
+        advice = Advice("vacuum", table, {}, effect)
+        does = f"cleans {table} of its dead rows{case.beside('vacuum')}"
+        to_try = case.try_words(METHOD, fractions, does)
+    keeper = holder(case)
+    if keeper is not None:
+        claim += f". They cannot be removed: {holder_words(keeper)}"
+        advice, to_try = None, f"{end_words(keeper)}; then {table} can be cleaned of its dead rows"
+    evidence = [
+        Evidence(
+            f"{count_text(facts.dead_rows)} dead rows of {table} by the engine's statistics",
+            f"catalogue:{table}",
+        )
+    ]
+    evidence += [
+        Evidence(
+            f"{scan.node.native} of {table} took {percent_text(scan.fraction)} of {scan.operation}",
+            f"plan:{scan.operation}",
+        )
+        for scan in scans
+    ]
+    if keeper is not None:
+        evidence.append(holder_evidence(keeper))
+    finding = case.finding(
+        METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice
+    )
+    by_index = all(scan.node.operator == "index scan" for scan in scans)
+    # What an old snapshot may still want is not dropped on the way, either.
+    may_drop = by_index and keeper is None
+    finding = replace(finding.without_interval(), settle=OF_INDEX_SCANS if may_drop else None)
+    return finding.of("computing", saved=(0.0, case.of_run(scaled(reach_of(scans), dead))))

@@ -1,0 +1,132 @@
+"""An engine's own cache that is too small, so that the system's is read again and again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.analysis.findings.memory.cache import (
+    HITS,
+    MISSED_BYTES,
+    measured_thread_seconds,
+    missed_share,
+    storage_bytes,
+)
+from assay.analysis.findings.shape.work_time import work_fractions
+from assay.analysis.time.operation_tree import COMPUTING, EXECUTING, KERNEL, PLANNING
+from assay.model.finding import Advice, Evidence, Finding
+from assay.model.units import bytes_text, percent_text
+
+if TYPE_CHECKING:
+    from assay.analysis.findings.case import Case, Setting
+    from assay.analysis.time.tree import TimeNode
+
+METHOD = "small-cache"
+ROLE = "cache"
+# The figure of an engine's counters that tells how long it waited for pages to be read.
+READ_SECONDS = "block_read_seconds"
+BY_KERNEL = "the kernel's, with its wait for a CPU"
+KERNEL_READS = ("kernel I/O",)
+# A cache that has all but this much is large enough for what is asked of it.
+MISSED_SHARE_MIN = 0.05
+# Where more than this of what was missed came from storage, the host's memory is what is small.
+STORAGE_SHARE_MAX = 0.1
+EFFECT_MIN = 0.03
+# Where neither the engine's clock nor samples tell reading from the kernel's other work.
+KERNEL_EFFECT_MIN = 0.1
+# The rest of the host's memory is for operators, sessions and the system's own cache.
+HOST_SHARE_MAX = 0.4
+# An engine that reads a table through keeps no more of it than a quarter of the cache.
+OF_LARGEST_TABLE = 4
+STEP_BYTES = 1 << 20
+
+
+def find(case: Case) -> list[Finding]:
+    """How much of the time went into reading what a larger cache would have had."""
+    missed, stored = missed_share(case), storage_bytes(case)
+    missed_bytes = case.total(MISSED_BYTES)
+    if missed is None or missed < MISSED_SHARE_MIN or not missed_bytes:
+        return []
+    if stored is not None and stored > STORAGE_SHARE_MAX * missed_bytes:
+        return []
+    fractions, effect, how = _reading(case)
+    setting = case.setting(ROLE)
+    least = KERNEL_EFFECT_MIN if how.endswith(BY_KERNEL) else EFFECT_MIN
+    if effect < least or _holds_it(setting, missed_bytes):
+        return []
+    beside = f" beside {setting.words}" if setting is not None else ""
+    claim = (
+        f"The engine's cache had not {percent_text(missed)} of what was asked of it{beside};"
+        f" reading {bytes_text(missed_bytes)} that the system had in memory took"
+        f" {percent_text(effect)} of the time"
+    )
+    evidence = [Evidence(how, "profile" if fractions else f"counter:{READ_SECONDS}")]
+    evidence.append(Evidence(f"{percent_text(1 - missed)} were found", f"counter:{HITS}"))
+    if setting is not None and setting.value is not None:
+        evidence.append(Evidence(f"{setting.words}", f"setting:{setting.name}"))
+    advice = _advice(case, setting, effect) if setting is not None else None
+    to_try = "a larger cache of the engine's own"
+    if setting is not None and advice is not None:
+        larger = bytes_text(int(advice.values["value"]))
+        to_try = case.try_words(METHOD, fractions, f"sets {setting.name} to {larger}")
+    found = Finding(
+        claim=claim,
+        effect_share=effect,
+        interval=case.interval(fractions),
+        runs=(case.run_id,),
+        method=METHOD,
+        to_try=to_try,
+        operations=case.largest_first(fractions),
+        fractions=fractions,
+        evidence=tuple(evidence),
+        advice=advice,
+        part="computing",
+    )
+    return [found]
+
+
+def _holds_it(setting: Setting | None, missed_bytes: float) -> bool:
+    """Whether all that was missed fits into the cache: then it was read for the first time."""
+    return setting is not None and setting.bytes is not None and missed_bytes < setting.bytes
+
+
+def _reading(case: Case) -> tuple[dict[str, float], float, str]:
+    """By operation as far as that is known, in all, and how it is known."""
+    # The clock is of all sessions and workers together.
+    waited_s, whole_s = case.total(READ_SECONDS), measured_thread_seconds(case)
+    if waited_s and whole_s > 0:
+        share = min(1.0, waited_s / whole_s)
+        return {}, share, f"reads took {percent_text(share)} of the time by the engine's clock"
+    fractions = work_fractions(case, KERNEL_READS)
+    effect = case.of_run(fractions)
+    if fractions:
+        return (
+            fractions,
+            effect,
+            f"kernel I/O was {percent_text(effect)} of the time by CPU samples",
+        )
+    fractions = {name: _copying(tree) for name, tree in case.trees.items()}
+    effect = case.of_run(fractions)
+    words = f"{percent_text(effect)} of the time was {BY_KERNEL}"
+    return fractions, effect, words
+
+
+def _copying(tree: TimeNode) -> float:
+    """Time in the kernel, which copies what is read, with its part of the wait for a CPU."""
+    on_cpu = sum(tree.share_of(f"{COMPUTING}/{name}") for name in (EXECUTING, PLANNING, KERNEL))
+    kernel = tree.share_of(f"{COMPUTING}/{KERNEL}")
+    return kernel / on_cpu * tree.share_of(COMPUTING) if on_cpu else 0.0
+
+
+def _advice(case: Case, setting: Setting, effect: float) -> Advice | None:
+    """As much cache as the tables need, as far as the host has it; None if it has that already."""
+    sizes = [facts.bytes for facts in case.tables.values() if facts.bytes]
+    host = case.memory_bytes
+    wanted = max(sum(sizes), OF_LARGEST_TABLE * max(sizes)) if sizes else None
+    allowed = None if host is None else HOST_SHARE_MAX * host
+    known = [size for size in (wanted, allowed) if size is not None]
+    if not known:
+        return None
+    value = max(1, round(min(known) / STEP_BYTES)) * STEP_BYTES
+    if setting.bytes is not None and value <= setting.bytes:
+        return None
+    return Advice("setting", ROLE, {"value": str(value)}, effect)

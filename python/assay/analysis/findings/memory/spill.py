@@ -1,0 +1,186 @@
+"""Operators that did not get along with the memory they were given, and wrote temporary files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.analysis.findings.case import DISK, names_text
+from assay.analysis.findings.plans.estimates import HOLDERS
+from assay.analysis.findings.plans.plan_time import Timed, fraction_of, reach_of, timed_nodes
+from assay.model.finding import Advice, Evidence
+from assay.model.units import bytes_text, percent_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from assay.analysis.findings.case import Case, Setting
+    from assay.model.finding import Finding
+    from assay.model.plan import Plan
+
+METHOD = "spill"
+ROLE = "work_memory"
+# The figure of an engine's counters that tells of spilling.
+SPILLED = "temporary_bytes"
+# Less than this is written and read back within a millisecond.
+SPILLED_BYTES_MIN = 1 << 20
+# Operators that take less of the run's time are not worth a change of memory.
+EFFECT_MIN = 0.01
+NAMED_OPERATIONS = 3
+# Rows in memory have headers and pointers that rows in a temporary file have not.
+IN_MEMORY_FACTOR = 4
+# Several operators of several sessions have that much each: no one may take more of the host.
+HOST_SHARE_MAX = 1 / 8
+# What is written has to be read back, and both are copies through the kernel at about this rate
+# where the page cache takes them; a disk that is waited for is slower and is counted as such.
+COPIED_BYTES_PER_S = 1e9
+
+
+def find(case: Case) -> list[Finding]:
+    """One finding for the run: what is advised is one setting."""
+    spilled = [one for one in timed_nodes(case) if one.fraction is not None and _may_spill(one)]
+    wrote = _wrote(spilled)
+    if not wrote:
+        return _by_counters(case)
+    spilled = [one for one in spilled if one.operation in wrote]
+    fractions = fraction_of(spilled)
+    effect = case.of_run(fractions)
+    if effect < EFFECT_MIN:
+        return []
+    names = case.largest_first(fractions)
+    setting = case.setting(ROLE)
+    advice = _advice(case, setting, spilled, wrote) if setting else None
+    operators = names_text(sorted({one.node.operator for one in spilled}))
+    claim = (
+        f"{_who(wrote, names)}{_beside(setting)}; {operators} that did so took"
+        f" {percent_text(effect)} of the time"
+    )
+    evidence = (*_of_plans(spilled, names), *_of_counters(case), *_of_setting(setting))
+    to_try = _to_try(case, setting, advice, fractions)
+    return [
+        case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice)
+        .without_interval()
+        .of("computing", saved=(0.0, case.of_run(reach_of(spilled))))
+    ]
+
+
+def _may_spill(timed: Timed) -> bool:
+    """Whether an operator spilled; where only the whole plan tells, whether it can have."""
+    if timed.node.spilled_bytes is None and not _is_told_by_node(timed.plan):
+        return timed.node.operator in HOLDERS and bool(timed.plan.spilled_bytes)
+    return _spilled_bytes(timed) >= SPILLED_BYTES_MIN
+
+
+def _is_told_by_node(plan: Plan) -> bool:
+    return any(node.spilled_bytes for node in plan.root.walk())
+
+
+def _spilled_bytes(timed: Timed) -> int:
+    return timed.node.spilled_bytes or 0
+
+
+def _wrote(spilled: Sequence[Timed]) -> dict[str, float]:
+    """Bytes that each operation wrote, of those that wrote enough to tell of."""
+    wrote: dict[str, float] = {}
+    for one in spilled:
+        wrote[one.operation] = wrote.get(one.operation, 0.0) + _spilled_bytes(one)
+    for plan in {id(one.plan): one.plan for one in spilled}.values():
+        if not _is_told_by_node(plan):
+            wrote[plan.operation] += plan.spilled_bytes or 0
+    return {name: written for name, written in wrote.items() if written >= SPILLED_BYTES_MIN}
+
+
+def _by_counters(case: Case) -> list[Finding]:
+    """Where no plan tells of it: by the engine's counters, with operations' whole time."""
+    figure = case.figure(SPILLED)
+    shares = case.shares
+    wrote = {
+        name: written
+        for name, written in (figure or {"operations": {}})["operations"].items()
+        if written >= SPILLED_BYTES_MIN and name in shares
+    }
+    if not wrote or figure is None:
+        return []
+    names = tuple(sorted(wrote, key=lambda name: -wrote[name]))
+    whole = dict.fromkeys(names, 1.0)
+    they = "they are" if len(names) > 1 else "it is"
+    setting = case.setting(ROLE)
+    claim = (
+        f"{_who(wrote, names)}{_beside(setting)}, by the engine's own count; {they}"
+        f" {percent_text(case.of_run(whole))} of the time"
+    )
+    evidence = (*_of_counters(case), *_of_setting(setting))
+    return [case.finding(METHOD, claim, whole, to_try=figure["to_try"], evidence=evidence)]
+
+
+def _who(wrote: Mapping[str, float], names: Sequence[str]) -> str:
+    """Who spilled how much."""
+    first, *others = [(name, bytes_text(wrote[name])) for name in names[:NAMED_OPERATIONS]]
+    words = f"{first[0]} spilled {first[1]} to temporary files"
+    words += "".join(f", {name} {written}" for name, written in others)
+    left = len(names) - NAMED_OPERATIONS
+    return words + (f", and {left} more did" if left > 0 else "")
+
+
+def _beside(setting: Setting | None) -> str:
+    return f" beside {setting.words}" if setting and setting.value is not None else ""
+
+
+def _advice(
+    case: Case, setting: Setting, spilled: Sequence[Timed], wrote: Mapping[str, float]
+) -> Advice | None:
+    """As much memory as the largest of them needs, as far as the host has it."""
+    each = [_spilled_bytes(one) for one in spilled if _spilled_bytes(one)]
+    needed = (setting.bytes or 0) + IN_MEMORY_FACTOR * int(max(each or wrote.values()))
+    value = 1 << (needed - 1).bit_length()
+    if case.memory_bytes is not None:
+        value = min(value, 1 << (int(case.memory_bytes * HOST_SHARE_MAX).bit_length() - 1))
+    if setting.bytes is not None and value <= setting.bytes:
+        return None
+    taken, waited, seconds = fraction_of(spilled), case.part(*DISK), case.seconds
+    saved = {}
+    for name, written in wrote.items():
+        copied = 2 * written / COPIED_BYTES_PER_S / seconds[name] if seconds.get(name) else 0.0
+        saved[name] = min(taken[name], max(copied, waited.get(name, 0.0)))
+    return Advice("setting", ROLE, {"value": str(value)}, case.of_run(saved))
+
+
+def _to_try(
+    case: Case, setting: Setting | None, advice: Advice | None, fractions: Mapping[str, float]
+) -> str | None:
+    if setting is None or advice is None:
+        figure = case.figure(SPILLED)
+        return None if figure is None else figure["to_try"]
+    larger = bytes_text(int(advice.values["value"]))
+    return case.try_words(METHOD, fractions, f"sets {setting.name} to {larger}")
+
+
+def _of_plans(spilled: Sequence[Timed], names: Sequence[str]) -> list[Evidence]:
+    most = sorted(spilled, key=lambda one: (names.index(one.operation), -_spilled_bytes(one)))
+    return [
+        Evidence(
+            f"{one.node.native} of {one.operation} {_wrote_words(one)} and took"
+            f" {percent_text(one.fraction)} of its time",
+            f"plan:{one.operation}",
+        )
+        for one in most[:NAMED_OPERATIONS]
+    ]
+
+
+def _wrote_words(one: Timed) -> str:
+    if one.node.spilled_bytes is None:
+        return "may have spilled"
+    return f"wrote {bytes_text(one.node.spilled_bytes)}"
+
+
+def _of_counters(case: Case) -> list[Evidence]:
+    total = case.total(SPILLED)
+    if not total:
+        return []
+    return [Evidence(f"{bytes_text(total)} of temporary files by its count", f"counter:{SPILLED}")]
+
+
+def _of_setting(setting: Setting | None) -> list[Evidence]:
+    if setting is None or setting.value is None:
+        return []
+    limits = f" is what {setting.limits} may use" if setting.limits else ""
+    return [Evidence(f"{setting.words}{limits}", f"setting:{setting.name}")]

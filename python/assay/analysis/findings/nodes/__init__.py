@@ -1,0 +1,1 @@
+"""Findings about clusters: nodes that wait for each other."""

@@ -1,0 +1,54 @@
+"""Times in which hardly any of the platform was at work, between two in which all of it was."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.analysis.cluster.counters import BLOCKED, WAIT
+from assay.analysis.findings.case import at_least, names_text
+from assay.analysis.findings.knob_advice import sweep_words
+from assay.model.finding import Evidence
+from assay.model.units import percent_text, seconds_text
+
+if TYPE_CHECKING:
+    from assay.analysis.findings.case import Case
+    from assay.model.finding import Finding
+
+METHOD = "barriers"
+EFFECT_MIN = 0.03
+NAMED_SHARE = 0.01
+NAMED_BARRIERS = 3
+TO_TRY = "larger batches between two waits of all for all, so that there are fewer of these"
+
+
+def find(case: Case) -> list[Finding]:
+    """What would be saved at best if nodes had worked on as they did just before and after."""
+    cluster = case.cluster
+    if cluster is None or not cluster.barriers.found:
+        return []
+    shares = cluster.barriers.lost_shares
+    # Under a load the barriers are those of all operations together.
+    each = dict.fromkeys(case.shares, shares[""]) if "" in shares else shares
+    fractions = at_least(each, NAMED_SHARE)
+    effect = case.of_run(fractions)
+    if effect < EFFECT_MIN:
+        return []
+    names, found = case.largest_first(fractions), cluster.barriers.found
+    claim = (
+        f"Nodes stood still between peaks of the whole platform {len(found)} times, most in"
+        f" {names_text(names)}: at the pace of the peaks {percent_text(effect)} of the time would"
+        " be saved"
+    )
+    longest = sorted(found, key=lambda one: -one.lost_s)[:NAMED_BARRIERS]
+    evidence = [
+        Evidence(
+            f"{one.operation or 'the load'} from {one.begun_s:.1f} s on for"
+            f" {seconds_text(one.seconds)}: {one.cores:.2g} cores at work, {one.peak_cores:.2g}"
+            " around it",
+            "cluster",
+        )
+        for one in longest
+    ]
+    only = names[0] if "" not in shares else None
+    to_try = sweep_words(case, "blocking", (WAIT, BLOCKED), only) or TO_TRY
+    return [case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)]

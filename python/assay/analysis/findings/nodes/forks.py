@@ -1,0 +1,49 @@
+"""How much work each thread had that was started for a part of a query."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.analysis.counters.meters import FORK, scaled_text
+from assay.model.finding import Evidence, Finding
+from assay.model.units import percent_text, seconds_text
+
+if TYPE_CHECKING:
+    from assay.analysis.findings.case import Case
+
+METHOD = "forks"
+FORKS_MIN = 100
+# What starting a thread is worth, by the article "Benchmarks, Redux": so much work or more.
+WORK_MIN_S = 0.005
+ENGINE = "engine"
+
+
+def find(case: Case) -> list[Finding]:
+    """Work of a thread at most: the engine's CPU time over the threads that were forked."""
+    counted = ((case.counters or {}).get("activity") or {}).get("counted") or {}
+    forks = counted.get(FORK)
+    cpu_s = None if case.accounts is None else case.accounts.by_process.get(ENGINE)
+    if forks is None or forks < FORKS_MIN or not cpu_s:
+        return []
+    each_s = cpu_s / forks
+    claim = (
+        f"Queries started {scaled_text(forks).strip()} threads for parts of their work, each for at"
+        f" most {seconds_text(each_s)} of CPU time"
+    )
+    if each_s < WORK_MIN_S:
+        claim += f": less than the {seconds_text(WORK_MIN_S)} for which starting one is worth it"
+    share = min(1.0, forks * WORK_MIN_S / cpu_s)
+    words = (
+        f"with {seconds_text(WORK_MIN_S)} each they would have had {percent_text(share)} of the"
+        f" engine's {seconds_text(cpu_s)} of CPU time"
+    )
+    found = Finding(
+        claim=claim,
+        effect_share=share,
+        interval=None,
+        runs=(case.run_id,),
+        method=METHOD,
+        tells="shape",
+        evidence=(Evidence(words, "counter:activity"),),
+    )
+    return [found]

@@ -1,0 +1,67 @@
+"""Time that a cluster's tasks waited for other nodes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.analysis.cluster.counters import BLOCKED, WAIT
+from assay.analysis.findings.case import at_least, names_text
+from assay.analysis.findings.knob_advice import sweep_words
+from assay.model.finding import Evidence
+from assay.model.units import percent_text
+
+if TYPE_CHECKING:
+    from assay.analysis.cluster.line import NodeFigures
+    from assay.analysis.findings.case import Case
+    from assay.model.finding import Finding
+
+METHOD = "node-waits"
+# Tasks that exchange anything wait for some of it.
+EFFECT_MIN = 0.05
+NAMED_SHARE = 0.02
+NAMED_OPERATIONS = 3
+TO_TRY = "more work between two exchanges: larger batches, or tables that lie by the join's key"
+
+
+def find(case: Case) -> list[Finding]:
+    """How much of the time of tasks went into waiting for what others send, or take."""
+    cluster = case.cluster
+    if cluster is None or (cluster.run is None and not cluster.operations):
+        return []
+    told = {name: line.whole for name, line in cluster.operations.items()}
+    known = {
+        name: share
+        for name, whole in told.items()
+        if (share := whole.share_of_tasks(WAIT, BLOCKED)) is not None
+    }
+    of_run = cluster.run.whole.share_of_tasks(WAIT, BLOCKED) if cluster.run else None
+    # Operations around which nothing was read are taken to be as the run is as a whole.
+    others = {} if of_run is None else dict.fromkeys(case.shares, of_run)
+    fractions = at_least(others | known, NAMED_SHARE)
+    effect = case.of_run(fractions)
+    if effect < EFFECT_MIN:
+        return []
+    names = case.largest_first(at_least(known or fractions, NAMED_SHARE) or fractions)
+    whole = cluster.run.whole if cluster.run and len(case.shares) > 1 else told.get(names[0])
+    whole = whole or (cluster.run.whole if cluster.run else None)
+    claim = (
+        f"Tasks waited for other nodes for {percent_text(effect)} of the time, most in"
+        f" {names_text(names)}{_parts(whole)}"
+    )
+    evidence = [
+        Evidence(f"{name}: {percent_text(fractions[name])} of its tasks' time", "cluster")
+        for name in names[:NAMED_OPERATIONS]
+    ]
+    only = names[0] if cluster.operations else None
+    to_try = sweep_words(case, "blocking", (WAIT, BLOCKED), only) or TO_TRY
+    return [case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)]
+
+
+def _parts(whole: NodeFigures | None) -> str:
+    """Which of both it was, where both are counted."""
+    if whole is None:
+        return ""
+    wait, blocked = whole.share_of_tasks(WAIT), whole.share_of_tasks(BLOCKED)
+    if wait is None or blocked is None:
+        return ""
+    return f": {percent_text(wait)} for what they send, {percent_text(blocked)} until they take it"

@@ -1,0 +1,1 @@
+"""Findings about plans, and about what their operators do."""

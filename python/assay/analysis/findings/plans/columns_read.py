@@ -1,0 +1,94 @@
+"""Columns that a scan reads and that neither the statement names nor the result has."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from assay.analysis.findings.case import names_text
+from assay.analysis.findings.plans.plan_time import Timed, timed_nodes
+from assay.model.finding import Evidence
+from assay.model.units import percent_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from assay.analysis.findings.case import Case
+    from assay.model.finding import Finding
+
+METHOD = "columns-read"
+# A column or two of many cost less than times differ from pass to pass.
+EFFECT_MIN = 0.05
+# An operator carries what a scan read as long as this much of the scan's rows come to it.
+CARRIED_SHARE = 0.5
+_WORD = re.compile(r"\w+")
+_REMARK = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
+
+
+def find(case: Case) -> list[Finding]:
+    """One finding an operation; silent where scans read rows whole, or no result was kept."""
+    nodes = timed_nodes(case)
+    wasteful: dict[str, list[Timed]] = {}
+    for timed in nodes:
+        if unneeded(case, timed):
+            wasteful.setdefault(timed.operation, []).append(timed)
+    found = [_told(case, scans, nodes) for scans in wasteful.values()]
+    return [finding for finding in found if finding.effect_share >= EFFECT_MIN]
+
+
+def unneeded(case: Case, scan: Timed) -> tuple[str, ...]:
+    """Columns that a scan reads for nobody; empty where that is not known.
+
+    A statement that does not name the table reads it through a view, which names what it needs.
+    """
+    columns, table = scan.node.columns, scan.node.object
+    text, result = case.statements.get(scan.operation), case.results.get(scan.operation)
+    if not columns or table is None or text is None or result is None:
+        return ()
+    named = {word.lower() for word in _WORD.findall(_REMARK.sub(" ", text))}
+    if table.lower() not in named:
+        return ()
+    needed = named | {name.lower() for name in result}
+    return tuple(column for column in columns if column.lower() not in needed)
+
+
+def _told(case: Case, scans: Sequence[Timed], nodes: Sequence[Timed]) -> Finding:
+    operation = scans[0].operation
+    fraction = sum(_carried(scan, nodes) * _share(case, scan) for scan in scans)
+    fractions = {operation: min(1.0, fraction)}
+    most = max(scans, key=lambda scan: _share(case, scan))
+    columns, names = most.node.columns or (), unneeded(case, most)
+    claim = (
+        f"{operation} reads {len(columns)} columns of {most.node.object} and names"
+        f" {len(columns) - len(names)}; reading and carrying the others is"
+        f" {percent_text(fractions[operation])} of its time, if all are as wide"
+    )
+    evidence = [
+        Evidence(
+            f"not needed of {scan.node.object}: {names_text(unneeded(case, scan))}",
+            f"plan:{operation}",
+        )
+        for scan in scans
+    ]
+    to_try = "name the columns that are needed instead of whole rows"
+    return (
+        case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)
+        .without_interval()
+        .of("computing")
+    )
+
+
+def _share(case: Case, scan: Timed) -> float:
+    """Of the columns of a scan, those that nobody needs."""
+    return len(unneeded(case, scan)) / len(scan.node.columns or ("",))
+
+
+def _carried(scan: Timed, nodes: Sequence[Timed]) -> float:
+    """Of the operation's time the scan and the operators that take its rows in."""
+    fractions = {id(one.node): one.fraction or 0.0 for one in nodes}
+    fraction, below = fractions[id(scan.node)], scan.node
+    for above in reversed(scan.above):
+        if (below.rows or 0.0) < CARRIED_SHARE * (scan.node.rows or 0.0):
+            break
+        fraction, below = fraction + fractions[id(above)], above
+    return fraction

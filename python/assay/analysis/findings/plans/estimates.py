@@ -1,0 +1,94 @@
+"""Estimates that were too small, and the operators that were chosen because of them.
+
+An optimiser that expects few rows joins row by row, and gives a sort or a hash too little memory.
+Only an underestimate whose victim can be named is told: the others did no harm that shows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from assay.analysis.findings.plans.plan_time import Timed, timed_nodes
+
+if TYPE_CHECKING:
+    from assay.analysis.findings.case import Case
+    from assay.model.plan import PlanNode
+
+# The optimiser's choices are the same for estimates that are nearer than this.
+Q_ERROR_MIN = 10.0
+# Fewer rows are read within any plan in no time.
+ROWS_MIN = 100
+# What holds rows: it spills when there are more than it was given memory for.
+HOLDERS = ("sort", "hash build", "hash join", "aggregate", "window")
+
+
+@dataclass(frozen=True)
+class Hurt:
+    """A wrong estimate and what it hurt.
+
+    Attributes:
+        origin: The operator whose rows were not expected; those below it were estimated well.
+        victims: Operators that were chosen for fewer rows, each with its part of the time.
+    """
+
+    origin: Timed
+    victims: tuple[Timed, ...]
+
+    @property
+    def fraction(self) -> float:
+        """The victims' part of the operation's time."""
+        return min(1.0, sum(victim.fraction or 0.0 for victim in self.victims))
+
+    @property
+    def excess(self) -> float:
+        """Of the rows that came, the share that was not expected."""
+        expected, seen = self.origin.node.estimated_rows or 0.0, self.origin.node.rows or 1.0
+        return max(0.0, 1.0 - max(expected, 1.0) / max(seen, 1.0))
+
+
+def hurts(case: Case) -> list[Hurt]:
+    """Of each operation the wrong estimate that hurt most, if one did."""
+    nodes = timed_nodes(case)
+    most: dict[str, Hurt] = {}
+    for timed in nodes:
+        if not _is_origin(timed.node):
+            continue
+        victims = tuple(one for one in nodes if one.plan is timed.plan and _is_victim(one, timed))
+        hurt = Hurt(timed, victims)
+        known = most.get(timed.operation)
+        if hurt.fraction > 0 and (known is None or hurt.fraction > known.fraction):
+            most[timed.operation] = hurt
+    return list(most.values())
+
+
+def _is_origin(node: PlanNode) -> bool:
+    return _is_underestimated(node) and not any(map(_is_underestimated, node.children))
+
+
+def _is_underestimated(node: PlanNode) -> bool:
+    if node.estimated_rows is None or node.rows is None or node.rows < ROWS_MIN:
+        return False
+    return node.rows > node.estimated_rows and (node.q_error or 0.0) >= Q_ERROR_MIN
+
+
+def _is_victim(one: Timed, origin: Timed) -> bool:
+    """Whether an operator works for more rows than it was chosen for, because of the origin."""
+    if any(one.node is above for above in origin.above):
+        spilled = one.node.operator in HOLDERS and (one.node.spilled_bytes or 0) > 0
+        return spilled or _is_outer_of(origin, one.node)
+    # Below a loop that was to be entered for few rows, on the side that the origin is not on.
+    loops = [above for above in one.above if _is_outer_of(origin, above)]
+    return any(_is_within(loop.children[1], one) for loop in loops)
+
+
+def _is_outer_of(origin: Timed, loop: PlanNode) -> bool:
+    """Whether the origin decides how often the inner side of a nested loop is executed."""
+    if loop.operator != "nested loop" or len(loop.children) < 2:  # noqa: PLR2004 - two sides
+        return False
+    outer = loop.children[0]
+    return outer is origin.node or any(outer is above for above in origin.above)
+
+
+def _is_within(root: PlanNode, one: Timed) -> bool:
+    return one.node is root or any(root is above for above in one.above)

@@ -1,0 +1,135 @@
+"""Functions that statements call again and again, such as once a row."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from assay.analysis.findings.case import at_least
+from assay.analysis.findings.indexes.index_use import end_of_call
+from assay.analysis.findings.plans.counted_programs import counted_programs
+from assay.analysis.findings.plans.plan_time import timed_nodes
+from assay.analysis.time.operation_tree import COMPUTING
+from assay.model.finding import Evidence
+from assay.model.units import count_text, percent_text, seconds_text
+
+if TYPE_CHECKING:
+    from assay.analysis.findings.case import Case
+    from assay.analysis.findings.plans.plan_time import Timed
+    from assay.model.finding import Finding
+
+METHOD = "function-per-row"
+# A function that is called less often an execution is not called for each row.
+CALLS_MIN = 10.0
+EFFECT_MIN = 0.05
+NAMED_SHARE = 0.02
+NAMED_MAX = 3
+# Of fewer rows nothing is dear.
+ROWS_MIN = 10_000
+_CALL = re.compile(r"(?<![\w.])(\w+)\s*\(")
+_REMARK = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
+# Words before a parenthesis that are no function of a row.
+NO_FUNCTION = frozenset(
+    (
+        *("all", "and", "any", "as", "avg", "between", "by", "case", "count", "decimal", "else"),
+        *("exists", "filter", "from", "group", "having", "in", "join", "max", "min", "not", "on"),
+        *("optional", "or", "over", "select", "sum", "sum_no_overflow", "then", "using", "values"),
+        *("varchar", "when", "where", "with"),
+    )
+)
+
+
+def find(case: Case) -> list[Finding]:
+    """Return one finding a function, by the engine's own clock."""
+    found = [
+        _finding(case, program.name, program.calls, program.share)
+        for program in counted_programs(case, case.functions)
+        if program.calls >= CALLS_MIN
+    ]
+    if not case.functions:
+        found += _of_plans(case)
+    return [finding for finding in found if finding.effect_share >= EFFECT_MIN]
+
+
+def _of_plans(case: Case) -> list[Finding]:
+    """Return one finding an operation whose plan computed functions or conversions for its rows.
+
+    Only what stands in the statement is named; that it took the operator's time is inferred.
+    """
+    by_operation: dict[str, list[tuple[Timed, tuple[str, ...]]]] = {}
+    for timed in timed_nodes(case):
+        node = timed.node
+        text = case.statements.get(timed.operation, "") if node.operator == "projection" else ""
+        calls = calls_in(text or (node.condition or "" if node.operator == "scan" else ""))
+        rows = (node.rows or 0.0) + (node.removed_rows or 0.0)
+        if calls and rows >= ROWS_MIN and (timed.fraction or 0.0) >= EFFECT_MIN:
+            by_operation.setdefault(timed.operation, []).append((timed, calls))
+    return [_of_operation(case, name, nodes) for name, nodes in by_operation.items()]
+
+
+def calls_in(text: str) -> tuple[str, ...]:
+    """Return functions and conversions of columns that a text has, as they stand in it.
+
+    Aggregates are computed once a group and are none of them.
+    """
+    bare = _REMARK.sub(" ", text)
+    calls = [
+        " ".join(bare[match.start() : end_of_call(bare, match.end())].split())
+        for match in _CALL.finditer(bare)
+        if match[1].lower() not in NO_FUNCTION
+    ]
+    return tuple(dict.fromkeys(calls))
+
+
+def _of_operation(
+    case: Case, operation: str, nodes: list[tuple[Timed, tuple[str, ...]]]
+) -> Finding:
+    fractions = {operation: min(1.0, sum(timed.fraction or 0.0 for timed, _ in nodes))}
+    first, calls = max(nodes, key=lambda one: one[0].fraction or 0.0)
+    rows = (first.node.rows or 0.0) + (first.node.removed_rows or 0.0)
+    named = ", ".join(calls[:NAMED_MAX])
+    claim = (
+        f"{operation} computes {named} for {count_text(rows)} rows; operators that do so took"
+        f" {percent_text(case.of_run(fractions))} of the time"
+    )
+    evidence = [
+        Evidence(
+            f"{timed.node.native} of {operation} took {percent_text(timed.fraction)} of its time",
+            f"plan:{operation}",
+        )
+        for timed, _ in nodes
+    ]
+    to_try = (
+        "a comparison of the column itself, a column that has the value already, or fewer rows"
+        " before it is computed"
+    )
+    finding = case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)
+    return finding.without_interval().of(COMPUTING, saved=(0.0, finding.effect_share))
+
+
+def _finding(case: Case, name: str, calls: float, share: float) -> Finding:
+    """The finding of a function that took a share of the time, in the operations that name it."""
+    named = [op for op, text in case.statements.items() if name.lower() in text.lower()]
+    its = named or list(case.shares)
+    of_run = sum(case.shares.get(op, 0.0) for op in its)
+    fractions = at_least(
+        {op: min(1.0, share / of_run) for op in its if of_run and op in case.shares}, NAMED_SHARE
+    )
+    effect = case.of_run(fractions)
+    claim = (
+        f"Function {name} is called {count_text(calls)} times an execution; it took"
+        f" {percent_text(effect)} of the time"
+    )
+    evidence = [
+        Evidence(f"{name}: {count_text(calls)} calls an execution", "counter:functions"),
+        Evidence(
+            f"{name} took {percent_text(share)} of the time by the engine's clock", f"clock:{name}"
+        ),
+    ]
+    each = seconds_text(share * sum(case.seconds.values()) / calls) if calls else ""
+    to_try = (
+        f"write {name} as an expression of the statement, or call it for fewer rows: each call"
+        f" takes {each}"
+    )
+    finding = case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)
+    return finding.without_interval().of(COMPUTING, saved=(0.0, effect))

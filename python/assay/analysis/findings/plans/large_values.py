@@ -1,0 +1,67 @@
+"""Values so large that the engine keeps them apart, and fetches and unpacks them piece by piece."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.analysis.findings.plans.plan_time import Timed, fraction_of, timed_nodes
+from assay.model.finding import Evidence
+from assay.model.units import count_text, percent_text, seconds_text
+
+if TYPE_CHECKING:
+    from assay.analysis.findings.case import Case
+    from assay.model.finding import Finding
+
+METHOD = "large-values"
+# The figure of an engine's counters: pieces of large values that were fetched.
+PIECES = "large_value_pieces"
+PER_EXECUTION_MIN = 100.0
+# An operator that works at a row for longer does more than pass it on.
+ROW_S_MIN = 2e-6
+EFFECT_MIN = 0.05
+SCANS = ("scan", "index scan", "bitmap scan")
+
+
+def find(case: Case) -> list[Finding]:
+    """Return the time of operators that unpack large values, by how long they work at each row."""
+    pieces = case.total(PIECES)
+    executions = sum(op.passes for op in case.operations)
+    if not pieces or not executions or pieces / executions < PER_EXECUTION_MIN:
+        return []
+    nodes = [one for one in timed_nodes(case) if (_row_seconds(one) or 0.0) >= ROW_S_MIN]
+    fractions = fraction_of(nodes)
+    effect = case.of_run(fractions)
+    if effect < EFFECT_MIN:
+        return []
+    first = max(nodes, key=lambda one: one.fraction or 0.0)
+    tables = sorted({node.object for node in first.node.walk() if node.object is not None})
+    claim = (
+        f"Large values: {count_text(pieces / executions)} pieces of them were fetched an execution;"
+        f" {first.node.native} of {first.operation} works {seconds_text(_row_seconds(first))} at"
+        f" each row of {', '.join(tables)}, {percent_text(effect)} of the time in all"
+    )
+    evidence = [
+        Evidence(f"{count_text(pieces)} pieces of large values", f"counter:{PIECES}"),
+        *(
+            Evidence(
+                f"{one.node.native} of {one.operation}: {seconds_text(_row_seconds(one))} a row",
+                f"plan:{one.operation}",
+            )
+            for one in nodes
+        ),
+    ]
+    to_try = (
+        "keep the columns that are asked for apart from the large ones, or name none of the large"
+        " ones"
+    )
+    finding = case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)
+    return [finding.without_interval().of("computing", saved=(0.0, effect))]
+
+
+def _row_seconds(one: Timed) -> float | None:
+    """Seconds that an operator works at each row that comes to it; None: nobody timed it."""
+    if one.node.seconds is None:
+        return None
+    read = (one.node.rows or 0.0) + (one.node.removed_rows or 0.0)
+    taken = sum(child.rows or 0.0 for child in one.node.children) or read
+    return one.node.seconds / taken if taken else None

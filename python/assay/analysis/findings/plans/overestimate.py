@@ -1,0 +1,141 @@
+"""An estimate that was far too large, and the plan for many rows that was chosen for few.
+
+Such a plan looks as it should: scans in full, sorts and hashes are right for many rows. It is told
+only where the same statement was executed with another plan, too, and that was clearly faster.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.analysis.findings.plans.misestimate import operator_words
+from assay.analysis.findings.plans.plan_time import timed_nodes
+from assay.model.finding import Advice, Evidence
+from assay.model.units import count_text, percent_text, seconds_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from assay.analysis.findings.case import Case
+    from assay.analysis.findings.plans.plan_time import Timed
+    from assay.model.catalogue import Alternative
+    from assay.model.finding import Finding, Tells
+    from assay.model.plan import PlanNode
+
+METHOD = "overestimate"
+EFFECT_MIN = 0.05
+# The optimiser's choices are the same for estimates that are nearer than this.
+Q_ERROR_MIN = 10.0
+# Fewer rows than this are expected by plans for few rows.
+EXPECTED_MIN = 500.0
+# Executions of one plan differ by less than this from each other.
+FASTER_MAX = 0.7
+# Changes of so much of what was expected in vain explain the estimate.
+EXPLAINED_SHARE = 0.5
+# With these in a plan more rows than there are were prepared for.
+FOR_MANY = ("scan", "sort", "hash join", "hash build", "merge join")
+KINDS = ("rewrite",)
+GROUPS = "aggregate"
+
+
+def find(case: Case) -> list[Finding]:
+    """Return a finding for each operation whose plan for few rows was executed and is faster."""
+    found = []
+    for operation, others in case.alternatives.items():
+        faster = [other for other in others if _is_faster(other)]
+        best = min(faster, key=lambda other: other.seconds_changed or 0.0, default=None)
+        if best is None:
+            continue
+        nodes = [
+            timed
+            for timed in timed_nodes(case)
+            if timed.operation == operation and timed.plan.statement == best.statement
+        ]
+        origin = next(_origins(nodes), None)
+        if origin is not None:
+            found.append(_told(case, origin, best, nodes))
+    return [finding for finding in found if finding.effect_share >= EFFECT_MIN]
+
+
+def _is_faster(other: Alternative) -> bool:
+    """Whether a plan that another estimate would lead to was executed in clearly less time."""
+    if other.kind not in KINDS or not other.differs or not other.seconds:
+        return False
+    return other.seconds_changed is not None and other.seconds_changed <= FASTER_MAX * other.seconds
+
+
+def _origins(nodes: Sequence[Timed]) -> Iterator[Timed]:
+    """Operators whose rows were overestimated, those below them not; most in vain first."""
+    wrong = [
+        timed
+        for timed in nodes
+        if _is_overestimated(timed.node) and not any(map(_is_overestimated, timed.node.children))
+    ]
+    yield from sorted(wrong, key=lambda timed: -(timed.node.q_error or 0.0))
+
+
+def _is_overestimated(node: PlanNode) -> bool:
+    expected, seen = node.estimated_rows, node.rows
+    if expected is None or seen is None or expected < EXPECTED_MIN or node.loops == 0:
+        return False
+    return expected > seen and (node.q_error or 0.0) >= Q_ERROR_MIN
+
+
+def _told(case: Case, origin: Timed, other: Alternative, nodes: Sequence[Timed]) -> Finding:
+    node, operation = origin.node, origin.operation
+    ratio = (other.seconds_changed or 0.0) / (other.seconds or 1.0)
+    fractions = {operation: (1 - ratio) * sum(timed.fraction or 0.0 for timed in nodes)}
+    effect = case.of_run(fractions)
+    large = [one.node for one in nodes if one.node is not node and one.node.operator in FOR_MANY]
+    chosen = ", ".join(dict.fromkeys(map(operator_words, large))) or origin.plan.line
+    times = f"{seconds_text(other.seconds)}, and {seconds_text(other.seconds_changed)}"
+    table = _table(origin)
+    of = operator_words(node) if node.object or table is None else f"{node.native} of {table}"
+    condition = f" for {node.condition}" if node.condition else ""
+    claim = (
+        f"{operation}: {count_text(node.estimated_rows)} rows were expected of"
+        f" {of}{condition} and {count_text(node.rows)} came. The plan is one for"
+        f" many rows ({chosen}): it took {times} with the plan for few,"
+        f" {percent_text(effect)} of the time"
+    )
+    evidence = [
+        Evidence(
+            f"{of}: the estimate is too large by a factor of {count_text(node.q_error)}",
+            f"plan:{operation}",
+        ),
+        Evidence(f"{times} with {other.summary or other.change}", f"clock:{operation}"),
+    ]
+    advice, to_try = None, _statistics_words(table, node.condition)
+    changed = None if table is None else _changed(case, table, node)
+    if table is not None and changed is not None and case.can("statistics"):
+        evidence.append(Evidence(changed, f"catalogue:{table}"))
+        advice = Advice("statistics", table, {}, effect)
+        to_try = case.try_words(METHOD, fractions, f"gathers statistics of {table}")
+    tells: Tells = "cause"
+    if node.operator == GROUPS:
+        # No statistics are of what groups come to, so nobody can mend that estimate.
+        tells, to_try = "shape", "the statement written so that it finds those groups first"
+    finding = case.finding(
+        METHOD, claim, fractions, tells=tells, to_try=to_try, evidence=evidence, advice=advice
+    )
+    return finding.without_interval().of("computing", saved=(0.0, effect))
+
+
+def _statistics_words(table: str | None, condition: str | None) -> str:
+    of = f" of {table}" if table else ""
+    return f"statistics{of} over columns together" + (f", for {condition}" if condition else "")
+
+
+def _table(origin: Timed) -> str | None:
+    """The table that an operator reads; of a look into an index, that of the operator above it."""
+    below = (origin.node, *reversed(origin.above[-1:]))
+    return next((node.object for node in below if node.object is not None), None)
+
+
+def _changed(case: Case, table: str, node: PlanNode) -> str | None:
+    """How much of the table changed since its statistics; None where that explains nothing."""
+    facts = case.tables.get(table)
+    in_vain = (node.estimated_rows or 0.0) - (node.rows or 0.0)
+    if facts is None or not facts.changed_rows or facts.changed_rows < EXPLAINED_SHARE * in_vain:
+        return None
+    return f"{count_text(facts.changed_rows)} rows of {table} changed since its statistics"

@@ -1,0 +1,103 @@
+"""Operations that ran on fewer cores than there were."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.analysis.findings.case import names_text
+from assay.analysis.findings.plans.plan_time import timed_nodes
+from assay.model.finding import Advice, Evidence
+from assay.model.units import percent_text
+
+if TYPE_CHECKING:
+    from assay.analysis.findings.case import Case
+    from assay.analysis.summary import OperationSummary
+    from assay.model.finding import Finding
+
+METHOD = "parallelism"
+ROLE = "parallel_workers"
+# An operation is on one core when it uses hardly more than one.
+ONE_CORE = 1.2
+# What is not on a CPU for the larger part of its time gains nothing from more of them.
+ON_CPU_MIN = 0.5
+# Beginning workers takes milliseconds, so that shorter operations gain nothing from them.
+SECONDS_MIN = 0.02
+# As few workers as this setting means that there are none, or one that is not used.
+FEW_WORKERS = 1
+EFFECT_MIN = 0.05
+# What the engine chose by itself is told where it matters to a quarter of the run.
+CHOSEN_MIN = 0.25
+NAMED_OPERATIONS = 3
+
+
+def find(case: Case) -> list[Finding]:
+    """Workers that were planned and did not come, a setting that allows none, or a choice."""
+    if case.load is not None or (case.engine_cores or 1) < 2:  # noqa: PLR2004 - one is all there is
+        return []
+    short = _short_of_workers(case)
+    if short:
+        return short
+    serial = [op for op in case.operations if _is_serial(op)]
+    cores = case.engine_cores or 1
+    idle = {op.name: 1 - max(1.0, op.parallelism or 1.0) / cores for op in serial}
+    effect = case.of_run(idle)
+    return _on_one_core(case, idle, effect) if effect >= EFFECT_MIN else []
+
+
+def _is_serial(op: OperationSummary) -> bool:
+    if op.parallelism is None or op.seconds is None or op.seconds < SECONDS_MIN:
+        return False
+    on_cpu = (op.where.get("cpu_user") or 0.0) + (op.where.get("cpu_system") or 0.0)
+    return op.parallelism <= ONE_CORE and on_cpu >= ON_CPU_MIN
+
+
+def _on_one_core(case: Case, idle: dict[str, float], effect: float) -> list[Finding]:
+    names, setting = case.largest_first(idle), case.setting(ROLE)
+    whole = case.of_run(dict.fromkeys(idle, 1.0))
+    claim = (
+        f"{names_text(names)} ran on one of {case.engine_cores} cores for {percent_text(whole)} of"
+        f" the time; on all of them {percent_text(effect)} would be saved at best"
+    )
+    evidence = [
+        Evidence(f"{op.name}: {op.parallelism:.2g} cores busy", f"where:{op.name}")
+        for op in case.operations
+        if op.name in names[:NAMED_OPERATIONS]
+    ]
+    value = None if setting is None else setting.value
+    if setting is not None and value is not None and value.isdigit() and int(value) <= FEW_WORKERS:
+        claim += f"; {setting.words} does not let them"
+        evidence.append(Evidence(f"{setting.words}", f"setting:{setting.name}"))
+        advice = Advice("setting", ROLE, {"value": str(case.engine_cores)}, effect)
+        does = f"sets {setting.name} to {case.engine_cores}"
+        to_try = case.try_words(METHOD, idle, does)
+        finding = case.finding(METHOD, claim, idle, to_try=to_try, evidence=evidence, advice=advice)
+        return [finding.of("computing", saved=(0.0, effect))]
+    if effect < CHOSEN_MIN:
+        return []
+    to_try = f"assay explain {case.run_id} --operation {names[0]}"
+    return [case.finding(METHOD, claim, idle, tells="shape", to_try=to_try, evidence=evidence)]
+
+
+def _short_of_workers(case: Case) -> list[Finding]:
+    missing: dict[str, float] = {}
+    evidence = []
+    for timed in timed_nodes(case):
+        planned, launched = timed.node.workers_planned, timed.node.workers_launched
+        if planned is None or launched is None or launched >= planned:
+            continue
+        fraction = 1 - (launched + 1) / (planned + 1)
+        missing[timed.operation] = max(fraction, missing.get(timed.operation, 0.0))
+        words = f"{timed.node.native} of {timed.operation} had {launched} of {planned} workers"
+        evidence.append(Evidence(words, f"plan:{timed.operation}"))
+    effect = case.of_run(missing)
+    if effect < EFFECT_MIN:
+        return []
+    names = case.largest_first(missing)
+    claim = (
+        f"{names_text(names)} had fewer workers than planned; with all of them"
+        f" {percent_text(effect)} of the time would be saved at best"
+    )
+    to_try = "more workers for the whole engine, or fewer sessions that take them"
+    return [
+        case.finding(METHOD, claim, missing, to_try=to_try, evidence=evidence).without_interval()
+    ]

@@ -1,0 +1,103 @@
+"""What settings away from their default cost, by statements that were executed with both values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.analysis.findings.plans.plan_time import timed_nodes
+from assay.analysis.time.operation_tree import COMPUTING
+from assay.model.finding import Evidence
+from assay.model.units import percent_text, seconds_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from assay.analysis.findings.case import Case
+    from assay.model.catalogue import Alternative
+    from assay.model.finding import Finding
+
+EFFECT_MIN = 0.05
+# Executions of one plan differ by less than this from each other.
+FASTER_MAX = 0.8
+
+
+def settings_tried(case: Case, *, differs: bool) -> dict[str, list[Alternative]]:
+    """Statements that were faster with a setting back at its default, by the setting's name.
+
+    Args:
+        case: The run.
+        differs: Whether the default brings another plan, or makes the same one faster.
+    """
+    by_setting: dict[str, list[Alternative]] = {}
+    for alternatives in case.alternatives.values():
+        for one in alternatives:
+            if one.differs == differs and is_faster_by_default(one):
+                by_setting.setdefault(one.change, []).append(one)
+    return by_setting
+
+
+def is_faster_by_default(one: Alternative) -> bool:
+    """Return whether a statement was faster with a changed setting back at its default."""
+    if one.kind != "setting" or not one.seconds:
+        return False
+    return one.seconds_changed is not None and one.seconds_changed <= FASTER_MAX * one.seconds
+
+
+def tried_finding(
+    case: Case, method: str, name: str, better: Sequence[Alternative], does: str
+) -> list[Finding]:
+    """Return the finding of one setting, if it costs a part of the time that is worth telling.
+
+    Args:
+        case: The run.
+        method: Of the finding.
+        name: Of the setting.
+        better: Statements that were faster with its default.
+        does: What the setting does to them, in words.
+    """
+    fractions: dict[str, float] = {}
+    for one in better:
+        saved = 1 - (one.seconds_changed or 0.0) / (one.seconds or 1.0)
+        part = saved * _statement_fraction(case, one)
+        fractions[one.operation] = fractions.get(one.operation, 0.0) + part
+    effect = case.of_run(fractions)
+    first = max(better, key=lambda one: fractions[one.operation])
+    value = next((one.value for one in case.changed_settings or () if one.name == name), None)
+    set_to = f"{name} = {value}" if value is not None else name
+    claim = (
+        f"{set_to} {does}: {first.operation} took"
+        f" {seconds_text(first.seconds)} with it and {seconds_text(first.seconds_changed)} with"
+        f" its default {first.value}; that is {percent_text(effect)} of the time"
+    )
+    evidence = [
+        Evidence(f"{set_to}; its default is {first.value}", f"setting:{name}"),
+        *(
+            Evidence(
+                f"{one.operation}: {seconds_text(one.seconds)}, and"
+                f" {seconds_text(one.seconds_changed)} with the default",
+                f"clock:{one.operation}",
+            )
+            for one in better
+        ),
+        *(
+            Evidence(f"{one.operation} with the default: {one.summary}", f"plan:{one.operation}")
+            for one in better
+            if one.summary and one.differs
+        ),
+    ]
+    to_try = f"reset {name}, so that it is {first.value} again"
+    if effect < EFFECT_MIN:
+        return []
+    finding = case.finding(method, claim, fractions, to_try=to_try, evidence=evidence)
+    best = {name: case.reached(name) for name in fractions}
+    at_best = max(effect, case.of_run(best))
+    return [finding.without_interval().of(COMPUTING, saved=(0.0, at_best))]
+
+
+def _statement_fraction(case: Case, one: Alternative) -> float:
+    """Part of the operation's time that the statement's plan took."""
+    return sum(
+        timed.fraction or 0.0
+        for timed in timed_nodes(case)
+        if timed.operation == one.operation and timed.plan.statement == one.statement
+    )

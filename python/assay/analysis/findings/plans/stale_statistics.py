@@ -1,0 +1,156 @@
+"""Statistics that tables outgrew, where an estimate that rests on them hurt."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.analysis.findings.case import names_text, product
+from assay.analysis.findings.plans.estimates import Hurt, hurts
+from assay.model.finding import Advice, Evidence
+from assay.model.units import count_text, percent_text, seconds_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from assay.analysis.findings.case import Case, TableFacts
+    from assay.model.catalogue import Alternative
+    from assay.model.finding import Finding
+    from assay.model.plan import PlanNode
+
+METHOD = "stale-statistics"
+# Operators that were hurt for less of the run's time are not worth gathering statistics.
+EFFECT_MIN = 0.02
+# Rows that changed explain an estimate when they are as many as half of those not expected:
+# the other half may be what joins made of them.
+EXPLAINED_SHARE = 0.5
+# The optimiser believes in a table of a wholly other size.
+SIZE_FACTOR = 2.0
+# Executions of one plan differ by less than this from each other.
+FASTER_MAX = 0.8
+
+
+def find(case: Case) -> list[Finding]:
+    """One finding a table whose statistics an estimate that hurt rested on."""
+    by_table: dict[str, list[Hurt]] = {}
+    for hurt in hurts(case):
+        table = changed_since(case, hurt)
+        if table is not None:
+            by_table.setdefault(table, []).append(hurt)
+    found = [_told(case, table, its) for table, its in by_table.items()]
+    found += _by_gathering(case)
+    return [finding for finding in found if finding.effect_share >= EFFECT_MIN]
+
+
+def _by_gathering(case: Case) -> list[Finding]:
+    """Operations that were faster with statistics that had just been gathered."""
+    found = []
+    for operation, others in case.alternatives.items():
+        faster = [one for one in others if one.kind == "statistics" and _is_faster(one)]
+        found += [_faster(case, operation, one) for one in faster]
+    return found
+
+
+def _is_faster(other: Alternative) -> bool:
+    if not other.seconds or other.seconds_changed is None:
+        return False
+    return other.seconds_changed <= FASTER_MAX * other.seconds
+
+
+def _faster(case: Case, operation: str, other: Alternative) -> Finding:
+    saved = 1 - (other.seconds_changed or 0.0) / (other.seconds or 1.0)
+    nodes = [
+        node
+        for plan in case.plans.get(operation, ())
+        if plan.statement == other.statement
+        for node in plan.root.walk()
+    ]
+    tables = dict.fromkeys(node.object for node in nodes if node.object is not None)
+    of = f" of {names_text(list(tables))}" if tables else ""
+    fractions = {operation: saved * case.computing(operation)}
+    times = f"{seconds_text(other.seconds)}, and {seconds_text(other.seconds_changed)}"
+    claim = (
+        f"Statistics{of} are missing or out of date: {operation} took {times} after gathering them,"
+        f" by another plan; that is {percent_text(case.of_run(fractions))} of the time"
+    )
+    chosen = next((plan.line for plan in case.plans.get(operation, ())), "a plan")
+    evidence = [
+        Evidence(f"{operation}: {times} after gathering statistics", f"clock:{operation}"),
+        Evidence(f"{chosen} became {other.summary}", f"plan:{operation}"),
+    ]
+    advice = None
+    if len(tables) == 1 and case.can("statistics"):
+        advice = Advice("statistics", next(iter(tables)), {}, case.of_run(fractions))
+    to_try = (
+        "gather statistics (analyze)"
+        if advice is None
+        else case.try_words(METHOD, fractions, f"gathers statistics of {advice.subject}")
+    )
+    finding = case.finding(
+        METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice
+    )
+    effect = finding.effect_share
+    return finding.without_interval().of("computing", saved=(0.0, effect))
+
+
+def changed_since(case: Case, hurt: Hurt) -> str | None:
+    """The table below a wrong estimate whose statistics are so out of date that they explain it."""
+    node = hurt.origin.node
+    unexpected = (node.rows or 0.0) - (node.estimated_rows or 0.0)
+    scans = [one for one in node.walk() if one.object in case.tables]
+    explaining = [
+        (case.tables[one.object].changed_rows or 0.0, one.object)
+        for one in scans
+        if one.object is not None and _is_stale(case.tables[one.object], unexpected)
+    ]
+    return max(explaining)[1] if explaining else None
+
+
+def _is_stale(facts: TableFacts, unexpected: float) -> bool:
+    if facts.analyzed is False:
+        return True
+    if facts.changed_rows is not None and facts.changed_rows >= EXPLAINED_SHARE * unexpected:
+        return True
+    if facts.rows is None or facts.estimated_rows is None:
+        return False
+    return facts.rows >= SIZE_FACTOR * max(facts.estimated_rows, 1.0)
+
+
+def _told(case: Case, table: str, its: Sequence[Hurt]) -> Finding:
+    facts = case.tables[table]
+    fractions = {hurt.origin.operation: hurt.fraction for hurt in its}
+    names = case.largest_first(fractions)
+    first = next(hurt for hurt in its if hurt.origin.operation == names[0])
+    claim = (
+        f"{_age(table, facts)}; {_missed(first.origin.node)} in {names[0]}, and what was chosen for"
+        f" that took {percent_text(case.of_run(fractions))} of the time"
+    )
+    advice, to_try = None, f"gather statistics of {table}"
+    if case.can("statistics"):
+        excess = {hurt.origin.operation: hurt.excess for hurt in its}
+        gain = case.of_run(product(fractions, excess))
+        advice = Advice("statistics", table, {}, gain)
+        to_try = case.try_words(METHOD, fractions, f"gathers statistics of {table}")
+    evidence = [
+        Evidence(
+            f"{hurt.origin.operation}: {_missed(hurt.origin.node)}", f"plan:{hurt.origin.operation}"
+        )
+        for hurt in its
+    ]
+    return (
+        case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice)
+        .without_interval()
+        .of("computing", saved=(0.0, case.of_run(fractions)))
+    )
+
+
+def _age(table: str, facts: TableFacts) -> str:
+    if facts.analyzed is False:
+        return f"No statistics of {table} were ever gathered"
+    changed = f"{count_text(facts.changed_rows)} rows"
+    of_rows = f" of {count_text(facts.rows)}" if facts.rows is not None else ""
+    return f"{changed}{of_rows} of {table} changed since its statistics were gathered"
+
+
+def _missed(node: PlanNode) -> str:
+    expected = max(1.0, node.estimated_rows or 1.0)
+    return f"{count_text(node.rows)} rows came where {count_text(expected)} were expected"

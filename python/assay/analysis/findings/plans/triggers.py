@@ -1,0 +1,102 @@
+"""Time in triggers and in checks of foreign keys, which statements that change rows cause."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING
+
+from assay.analysis.findings.plans.counted_programs import counted_programs
+from assay.analysis.time.computing import planning_seconds
+from assay.analysis.time.operation_tree import COMPUTING
+from assay.model.finding import Evidence
+from assay.model.units import count_text, percent_text, seconds_text
+
+if TYPE_CHECKING:
+    from assay.analysis.findings.case import Case
+    from assay.analysis.findings.plans.counted_programs import CountedProgram
+    from assay.model.finding import Finding
+    from assay.model.plan import Plan, Trigger
+
+METHOD = "triggers"
+EFFECT_MIN = 0.05
+CHEAPER = "a cheaper trigger, or none"
+# Statements that a trigger can belong to.
+_CHANGES = re.compile(r"\b(insert|update|delete|replace|merge)\b", re.IGNORECASE)
+
+
+def find(case: Case) -> list[Finding]:
+    """Return one finding a trigger or constraint."""
+    by_trigger: dict[tuple[str, str], list[tuple[Plan, Trigger]]] = {}
+    for name in case.shares:
+        for plan in case.plans.get(name, ()):
+            for trigger in plan.triggers:
+                key = (trigger.table, trigger.constraint or trigger.name)
+                by_trigger.setdefault(key, []).append((plan, trigger))
+    found = [_finding(case, fired) for fired in by_trigger.values()]
+    if not by_trigger:
+        counted = counted_programs(case, case.triggers)
+        found = [_counted_finding(case, trigger) for trigger in counted]
+    return [finding for finding in found if finding.effect_share >= EFFECT_MIN]
+
+
+def _counted_finding(case: Case, trigger: CountedProgram) -> Finding:
+    """The finding of a trigger that plans do not show and that the engine counted."""
+    changing = [op for op, text in case.statements.items() if _CHANGES.search(text)]
+    operations = [op for op in changing if op in case.shares] or list(case.shares)
+    of_run = sum(case.shares[op] for op in operations)
+    fractions = {op: min(1.0, trigger.share / of_run) for op in operations if of_run}
+    claim = (
+        f"{percent_text(case.of_run(fractions))} of the time was in trigger {trigger.name}, which"
+        f" is called {count_text(trigger.calls)} times an execution"
+    )
+    evidence = [
+        Evidence(
+            f"{trigger.name}: {count_text(trigger.calls)} calls an execution", "counter:triggers"
+        ),
+        Evidence(
+            f"{trigger.name} took {percent_text(trigger.share)} of the time by the engine's clock",
+            f"clock:{trigger.name}",
+        ),
+    ]
+    finding = case.finding(METHOD, claim, fractions, to_try=CHEAPER, evidence=evidence)
+    return finding.without_interval().of(COMPUTING, saved=(0.0, finding.effect_share))
+
+
+def _fraction(case: Case, operation: str, seconds: float) -> float:
+    """The part of an operation's time that so many seconds of its plans are."""
+    whole = math.fsum(
+        (plan.execution_s or 0.0) + planning_seconds(plan, prepared=case.prepared)
+        for plan in case.plans[operation]
+    )
+    return min(1.0, seconds / whole) * case.computing(operation) if whole else 0.0
+
+
+def _finding(case: Case, fired: list[tuple[Plan, Trigger]]) -> Finding:
+    seconds: dict[str, float] = {}
+    for plan, trigger in fired:
+        seconds[plan.operation] = seconds.get(plan.operation, 0.0) + trigger.seconds
+    fractions = {name: _fraction(case, name, spent) for name, spent in seconds.items()}
+    plan, first = max(fired, key=lambda one: one[1].seconds)
+    what, to_try = f"trigger {first.name} on {first.table}", CHEAPER
+    if first.constraint is not None:
+        what = f"foreign key {first.constraint}, which {first.table} is part of"
+        to_try = (
+            f"an index on the columns that {first.constraint} is declared on, so that rows that"
+            " refer to a changed row are found by it"
+        )
+    claim = (
+        f"{percent_text(case.of_run(fractions))} of the time was in {what}:"
+        f" {seconds_text(first.seconds)} for {count_text(first.calls)} calls in {plan.operation}"
+    )
+    evidence = [
+        Evidence(
+            f"{trigger.constraint or trigger.name} took {seconds_text(trigger.seconds)} of"
+            f" {seconds_text(of.execution_s or 0.0)} that the statement took",
+            f"plan:{of.operation}",
+        )
+        for of, trigger in fired
+    ]
+    finding = case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)
+    effect = finding.effect_share
+    return finding.without_interval().of(COMPUTING, saved=(0.0, effect))

@@ -1,0 +1,184 @@
+"""What the time of a run is, in one line: the largest parts of its time tree.
+
+No threshold changes its words: a part is named with its share, the largest first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from assay.analysis.cluster.counters import BLOCKED, WAIT
+from assay.analysis.cluster.counters import CPU as CPU_TIME
+from assay.analysis.findings.client.client_bound import SATURATED_SHARE, saturation
+from assay.analysis.findings.client.rate_held import RATE_HELD_SHARE
+from assay.analysis.findings.host.processes import cores_of, cpus_text
+from assay.analysis.time.operation_tree import COMPUTING, EXECUTING, UNEXPLAINED, WAITING
+from assay.model.finding import Evidence
+from assay.model.units import percent_text, rate_text
+from assay.record.layout import ACCOUNT_DRIVER, ENGINE_ACCOUNTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from assay.analysis.findings.case import Case
+    from assay.analysis.time.tree import TimeNode
+    from assay.model.finding import Finding
+
+METHOD = "bound-by"
+# So many parts are named, and as many operations.
+NAMED_PARTS = 3
+NAMED_OPERATIONS = 3
+# Parts that differ by what others do are said by their children.
+OPENED = (COMPUTING, WAITING)
+# A part below this is not worth a place in one line.
+PART_SHARE_MIN = 0.02
+
+
+def find(case: Case) -> list[Finding]:
+    """The largest parts of the time; silent where neither time nor CPUs were accounted for."""
+    if (saturation(case) or 0.0) >= SATURATED_SHARE:
+        return []
+    tree = case.time
+    if tree is None:
+        return _of_cores(case)
+    parts = sorted(_parts(tree), key=lambda part: -part[1].share)
+    named = [part for part in parts[:NAMED_PARTS] if part[1].share >= PART_SHARE_MIN]
+    path, largest = named[0] if named else parts[0]
+    claim = "; ".join(
+        filter(
+            None, (", ".join(_parts_text(named)), *_of_nodes(case, path), _busy(case), _top(case))
+        )
+    )
+    fractions = case.node(path)
+    found = case.finding(
+        METHOD, f"{_held(case)}{claim}", fractions, tells="bound", evidence=_evidence(case)
+    )
+    return [found if fractions else _of_whole(found, largest.share)]
+
+
+def _parts(tree: TimeNode) -> Iterator[tuple[str, TimeNode]]:
+    """Parts that a headline names, with their paths: their sum is the whole time."""
+    for child in tree.children:
+        if child.name in OPENED and child.children:
+            yield from ((f"{child.name}/{part.name}", part) for part in child.children)
+        else:
+            yield child.name, child
+
+
+def _parts_text(parts: list[tuple[str, TimeNode]]) -> Iterator[str]:
+    for number, (path, node) in enumerate(parts):
+        title = node.title if number == 0 else node.title[:1].lower() + node.title[1:]
+        title = title.replace("cPU", "CPU")
+        is_first = " of the time" if number == 0 else ""
+        kind = _largest_kind(node) if path == f"{COMPUTING}/{EXECUTING}" else ""
+        yield f"{title} {percent_text(node.share)}{is_first}{kind}"
+
+
+def _largest_kind(node: TimeNode) -> str:
+    if not node.children:
+        return ""
+    kind = max(node.children, key=lambda child: child.share)
+    return f" ({kind.title.lower()} {percent_text(kind.share)})"
+
+
+def _busy(case: Case) -> str:
+    """Cores that were busy, of those that there were; empty where nobody counted."""
+    cores, used = case.engine_cores, case.accounts
+    engine = None
+    if used is not None and case.load is not None:
+        known = [busy for name in ENGINE_ACCOUNTS if (busy := cores_of(used, name)) is not None]
+        engine = sum(known) if known else None
+    elif case.load is None:
+        split = [op for op in case.operations if op.parallelism is not None and op.share]
+        whole = sum(op.share or 0.0 for op in split)
+        engine = (
+            sum((op.parallelism or 0.0) * (op.share or 0.0) for op in split) / whole
+            if whole
+            else None
+        )
+    if engine is None:
+        return ""
+    of_cores = f" of {cpus_text(cores)}" if cores else " CPUs"
+    driver = None if used is None or case.load is None else cores_of(used, ACCOUNT_DRIVER)
+    beside = "" if driver is None else f", the load generator {driver:.2g}"
+    return f"the engine used {engine:.2g}{of_cores}{beside}"
+
+
+def _top(case: Case) -> str:
+    """The operations that took most of the time; empty of a load, whose mix is given."""
+    if case.load is not None:
+        return ""
+    top = sorted(case.shares.items(), key=lambda one: -one[1])[:NAMED_OPERATIONS]
+    names = ", ".join(name for name, _ in top)
+    verb = "is" if len(top) == 1 else "are"
+    return (
+        f"{names} {verb} {percent_text(sum(share for _, share in top))} of the time" if top else ""
+    )
+
+
+def _held(case: Case) -> str:
+    """That an open load held its rate, so that nothing was at its limit."""
+    went = None if case.load is None else case.load.schedule
+    if went is None or went.done_per_s < RATE_HELD_SHARE * went.rate_per_s:
+        return ""
+    return f"Not at its limit, {rate_text(went.rate_per_s)} were held: "
+
+
+def _of_nodes(case: Case, path: str) -> Iterator[str]:
+    """What tasks of a cluster spent their time for, where threads' own sleep says nothing."""
+    if path != UNEXPLAINED or case.cluster is None or case.cluster.run is None:
+        return
+    whole = case.cluster.run.whole
+    shares = {
+        "waiting for other nodes": whole.share_of_tasks(WAIT, BLOCKED),
+        "scheduling": whole.scheduling_share,
+        "on a CPU": whole.share_of_tasks(CPU_TIME),
+    }
+    known = {what: share for what, share in shares.items() if share}
+    if known:
+        most = sorted(known, key=lambda what: -known[what])
+        words = ", ".join(f"{percent_text(known[what])} {what}" for what in most)
+        yield f"of the time of tasks {words}"
+
+
+def _of_cores(case: Case) -> list[Finding]:
+    """How busy the CPUs were, where it is not known what operations waited for."""
+    cores, busy = case.engine_cores, _busy(case)
+    if not cores or not busy:
+        return []
+    operations = {op.name: (op.parallelism or 0.0) / cores for op in case.operations}
+    used = case.accounts
+    if case.load is not None and used is not None:
+        engine = sum(cores_of(used, name) or 0.0 for name in ENGINE_ACCOUNTS)
+        operations = dict.fromkeys(operations, engine / cores)
+    claim = f"{busy[:1].upper()}{busy[1:]}; what operations waited for was not measured"
+    words = "; ".join(filter(None, (f"{_held(case)}{claim}", _top(case))))
+    evidence = [Evidence(busy, "timeline")]
+    share = max(operations.values(), default=0.0)
+    found = case.finding(METHOD, words, operations, tells="bound", evidence=evidence)
+    return [found if case.shares else _of_whole(found, share)]
+
+
+def _of_whole(finding: Finding, share: float) -> Finding:
+    return replace(finding, effect_share=min(1.0, share), operations=(), fractions={})
+
+
+def _evidence(case: Case) -> list[Evidence]:
+    """The largest parts of the operations that took most of the time."""
+    top = sorted(case.shares.items(), key=lambda one: -one[1])[:NAMED_OPERATIONS]
+    return [
+        Evidence(
+            f"{name} is {percent_text(share)} of the time: {_operation_text(case.trees[name])}",
+            f"where:{name}",
+        )
+        for name, share in top
+        if name in case.trees
+    ]
+
+
+def _operation_text(tree: TimeNode) -> str:
+    parts = sorted((node for _, node in _parts(tree)), key=lambda node: -node.share)
+    return ", ".join(
+        f"{node.title} {percent_text(node.share)}" for node in parts[:NAMED_PARTS] if node.share
+    )

@@ -1,0 +1,180 @@
+"""That a load was not steady, or that it became so late enough to matter."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.analysis.load.steady_state import ASKED, BATCHES_MIN, FETCHED, PAGE_BYTES, THROUGHPUT
+from assay.model.finding import Evidence, Finding
+from assay.model.units import bytes_text, grouped_text, percent_text, rate_text
+
+if TYPE_CHECKING:
+    from assay.analysis.findings.case import Case
+    from assay.analysis.load.mixes import Mixes
+    from assay.analysis.load.steady_state import Drift
+
+METHOD = "steady"
+# The last third of a steady run is as fast as its first, but for this.
+STEADY_SHARE = 0.10
+# Intervals without which thirds of a run say nothing.
+STEADY_INTERVALS_MIN = 6
+SERIES_WORDS = {
+    THROUGHPUT: "throughput",
+    ASKED: "what the engine asked of files a mix",
+    FETCHED: "what it fetched from storage a mix",
+}
+
+
+def find(case: Case) -> list[Finding]:
+    """Of mixes in order, whether they became steady; of other loads by how much they changed.
+
+    Nothing is said of few mixes: one part of a mix asks for something else than another.
+    """
+    mixes = case.mixes
+    if mixes is not None and mixes.state.steady is not None:
+        found = _became_steady(case, mixes) if mixes.state.steady else _not_steady(case, mixes)
+    elif mixes is not None and mixes.mixes < BATCHES_MIN:
+        found = None
+    else:
+        found = _by_thirds(case)
+    return [] if found is None else [found]
+
+
+def _became_steady(case: Case, mixes: Mixes) -> Finding | None:
+    """Nothing is claimed of mixes whose beginning was as the rest is."""
+    state = mixes.state
+    first, rate = state.first_mix, state.rate
+    if not first or rate is None or mixes.rate_per_s is None:
+        return None
+    if not any(drift.differed_before for drift in state.drifts):
+        return None
+    reads = _reads_words(mixes)
+    there, whole = rate_text(rate), rate_text(mixes.rate_per_s)
+    if mixes.figures:
+        name, of_it, of_all = mixes.figures[0]
+        there, whole = f"{name} {grouped_text(of_it)}", grouped_text(of_all)
+    return Finding(
+        claim=(
+            f"Steady after {first:,} of {mixes.mixes:,} mixes: {there} from there on, {whole} over"
+            f" everything measured{reads and f'; {reads}'}"
+        ),
+        effect_share=min(1.0, abs(1 - mixes.rate_per_s / rate)),
+        interval=None,
+        runs=(case.run_id,),
+        method=METHOD,
+        to_try=(
+            f"--warmup-mixes {mixes.warmup_mixes + first} leaves the beginning out of all figures"
+        ),
+        tells="shape",
+        evidence=_evidence(mixes),
+    )
+
+
+def _not_steady(case: Case, mixes: Mixes) -> Finding:
+    """What still changed, or may have: the series that is farthest beyond what it may."""
+    state = mixes.state
+    broken = [drift for drift in state.drifts if not drift.kept]
+    over = f"in {mixes.mixes:,} mixes"
+    if broken:
+        worst = max(broken, key=lambda drift: (drift.drifts, _beyond(drift)))
+        first = state.first_mix
+        part = f"over the last {mixes.mixes - first:,}" if first else "from the first to the last"
+        claim = f"Not steady {over}: {_drift_words(worst, part)}"
+        effect = abs(worst.change) / worst.level if worst.level > 0 else 1.0
+    else:
+        claim = f"Not steady {over}: its beginning takes half of them, or more"
+        effect = 0.0
+    advice = "a larger --mixes-max" if mixes.mixes_max else "--until-steady goes on until it is"
+    if broken and not any(drift.drifts for drift in broken):
+        advice += "; or a quieter host: its batches differ too much to tell"
+    return Finding(
+        claim=claim,
+        effect_share=min(1.0, effect),
+        interval=None,
+        runs=(case.run_id,),
+        method=METHOD,
+        to_try=advice,
+        tells="shape",
+        evidence=_evidence(mixes),
+    )
+
+
+def _beyond(drift: Drift) -> float:
+    return max(abs(drift.low), abs(drift.high)) / drift.within
+
+
+def _drift_words(drift: Drift, part: str) -> str:
+    """How a series changed in the part that would be steady, or may have."""
+    name = SERIES_WORDS[drift.series]
+    if drift.drifts:
+        way = "fell" if drift.change < 0 else "rose"
+        near, far = sorted((abs(drift.low), abs(drift.high)))
+        interval = f"90 % interval {_amount(drift, near)} to {_amount(drift, far)}"
+        return f"{name} {way} by {_amount(drift, abs(drift.change))} {part} ({interval})"
+    ends = f"{_signed(drift, drift.low)} to {_signed(drift, drift.high)}"
+    return f"{name} may have changed by {ends} {part} (90 % interval)"
+
+
+def _signed(drift: Drift, change: float) -> str:
+    sign = "-" if change < 0 else "+" if change > 0 else ""
+    return f"{sign}{_amount(drift, abs(change))}"
+
+
+def _amount(drift: Drift, change: float) -> str:
+    """Of throughput a share, of reads bytes, which may be more than their median is."""
+    if drift.series == THROUGHPUT:
+        return percent_text(change / drift.level)
+    return bytes_text(change)
+
+
+def _reads_words(mixes: Mixes) -> str:
+    """What a mix read before and in the steady part; empty where there was nothing to read."""
+    told = [mixes.state.drift(name) for name in (FETCHED, ASKED)]
+    known = [one for one in told if one is not None and one.before is not None]
+    read = next((one for one in known if max(one.before or 0.0, one.level) >= PAGE_BYTES), None)
+    if read is None or read.before is None:
+        return ""
+    return (
+        f"{SERIES_WORDS[read.series]} went from {bytes_text(read.before)} to"
+        f" {bytes_text(read.level)}"
+    )
+
+
+def _evidence(mixes: Mixes) -> tuple[Evidence, ...]:
+    told = [
+        Evidence(
+            f"{SERIES_WORDS[drift.series]}: {_signed(drift, drift.change)} from the first to the"
+            f" last batch, 90 % interval {_signed(drift, drift.low)} to"
+            f" {_signed(drift, drift.high)}, {_amount(drift, drift.within)} may be",
+            METHOD,
+        )
+        for drift in mixes.state.drifts
+    ]
+    if mixes.why_no_reads is not None:
+        told.append(Evidence(f"reads not measured: {mixes.why_no_reads}", METHOD))
+    return tuple(told)
+
+
+def _by_thirds(case: Case) -> Finding | None:
+    """By how much throughput changed through a load that nobody marked mixes of."""
+    rates = () if case.load is None else case.load.pace.throughput_per_s
+    if len(rates) < STEADY_INTERVALS_MIN:
+        return None
+    third = len(rates) // 3
+    first, last = sum(rates[:third]) / third, sum(rates[-third:]) / third
+    if not first or abs(last / first - 1) <= STEADY_SHARE:
+        return None
+    way = "fell" if last < first else "rose"
+    change = f"from {rate_text(first)} in the first third to {rate_text(last)} in the last"
+    return Finding(
+        claim=(
+            f"Not steady: throughput {way} {change} ({last / first - 1:+.0%}); the mean hides it"
+        ),
+        effect_share=min(1.0, abs(last / first - 1)),
+        interval=None,
+        runs=(case.run_id,),
+        method=METHOD,
+        to_try="a longer --time",
+        tells="shape",
+        evidence=(Evidence(f"throughput {way} {change}", "timeline"),),
+    )

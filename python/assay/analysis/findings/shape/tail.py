@@ -1,0 +1,54 @@
+"""Which statement makes the slowest executions of an operation slow."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.analysis.time.statement_times import EARLIER
+from assay.model.finding import Evidence
+from assay.model.units import percent_text, seconds_text
+
+if TYPE_CHECKING:
+    from assay.analysis.findings.case import Case
+    from assay.model.finding import Finding
+
+METHOD = "tail"
+PERCENT = 100.0
+# A statement makes a tail if it is at least this much of what the slowest take longer.
+BLAMED_MIN = 0.5
+# Of an operation's time: a tail that costs less is told with the statements, and claimed nowhere.
+EXCESS_MIN = 0.02
+RETRIES = "fewer clients on the same rows, or transactions that hold their locks for less time"
+LONGER = "what this statement waits for: its locks, its reads, or the log if it is the commit"
+
+
+def find(case: Case) -> list[Finding]:
+    """One finding an operation whose tail one statement makes, or attempts that failed before."""
+    found = []
+    for operation, told in case.statement_times.items():
+        tail = told.tail
+        if tail is None or tail.share < BLAMED_MIN or tail.excess_share < EXCESS_MIN:
+            continue
+        again = tail.statement == EARLIER
+        what = "Attempts that failed before" if again else f"Statement {tail.statement}"
+        verb = "make" if again else "makes"
+        claim = (
+            f"{what} {verb} {operation}'s tail: {percent_text(tail.share)} of what the slowest"
+            f" {PERCENT * tail.tail_share:g} % take longer (beyond {seconds_text(tail.beyond_s)})"
+        )
+        evidence = Evidence(
+            f"{seconds_text(tail.typical_s)} in a usual {operation},"
+            f" {seconds_text(tail.tail_s)} in one of the slowest",
+            "statements",
+        )
+        found.append(
+            case.finding(
+                METHOD,
+                claim,
+                {operation: tail.excess_share},
+                tells="shape",
+                to_try=RETRIES if again else LONGER,
+                evidence=[evidence],
+            )
+        )
+    return found

@@ -1,0 +1,42 @@
+"""How much of an operation's time its threads worked at something, by CPU samples."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from assay.analysis.findings.shape.work import work_shares
+from assay.analysis.profile.tables import matrix
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from assay.analysis.findings.case import Case
+
+
+def work_fractions(case: Case, works: Sequence[str]) -> dict[str, float]:
+    """Of each operation the part of its time that went into some words of work.
+
+    Samples are of CPU time, so shares of them are of the part of the time that was on a CPU; where
+    that is not known the operation is taken to have been on one all the time. Empty of too few
+    samples, and where they are not told apart by operation.
+    """
+    if (
+        case.profile is None
+        or not case.profile.sampling.told_apart
+        or not work_shares(case.profile)
+    ):
+        return {}
+    on_cpu = case.part("cpu_user", "cpu_system")
+    told = (
+        matrix(case.profile)
+        .filter(pl.col("work").is_in(list(works)))
+        .group_by("operation", maintain_order=True)
+        .agg(pl.col("share").sum())
+    )
+    return {
+        name: share * min(1.0, on_cpu.get(name, 1.0))
+        for name, share in told.select("operation", "share").iter_rows()
+        if name in case.shares
+    }

@@ -1,0 +1,1 @@
+"""Findings about waiting in the server: locks, the log, upkeep and other sessions."""

@@ -1,0 +1,74 @@
+"""Settings that cost time by themselves: a wait before each commit, a log of each statement.
+
+An engine declares them in its `advice.toml`, with the value from which they cost. Memory that is
+away from its default is tried: statements were executed with both values.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from assay.analysis.findings.case import at_least
+from assay.analysis.findings.plans.setting_trials import settings_tried, tried_finding
+from assay.model.finding import Evidence
+from assay.model.units import percent_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from assay.analysis.findings.case import Case
+    from assay.model.finding import Finding
+
+METHOD = "costly-setting"
+EFFECT_MIN = 0.05
+NAMED_SHARE = 0.02
+NAMED_OPERATIONS = 3
+SLOWS = "slows the same plan"
+
+
+def find(case: Case) -> list[Finding]:
+    """Return one finding a setting that is in force and costs a part of the time."""
+    found = []
+    for declared in case.advice.get("costly", ()):
+        value = case.settings.get(declared["setting"])
+        if value is not None and is_costly(value, declared):
+            found.append(_finding(case, declared, value))
+    tried = [
+        finding
+        for name, better in settings_tried(case, differs=False).items()
+        for finding in tried_finding(case, METHOD, name, better, SLOWS)
+    ]
+    return [*(finding for finding in found if finding.effect_share >= EFFECT_MIN), *tried]
+
+
+def is_costly(value: str, declared: Mapping[str, Any]) -> bool:
+    """Return whether a setting has one of the values that cost, or a number above the least."""
+    word = value.strip().lower()
+    if word in declared.get("values", ()):
+        return True
+    above = declared.get("above")
+    try:
+        return above is not None and float(word) > above
+    except ValueError:
+        return False
+
+
+def _finding(case: Case, declared: Mapping[str, Any], value: str) -> Finding:
+    part: str = declared["part"]
+    shares = case.node(part)
+    fractions = at_least(shares, NAMED_SHARE)
+    effect = case.of_run(fractions)
+    words = f"{declared['setting']} = {value}"
+    title = next((node.title for tree in case.trees.values() if (node := tree.at(part))), part)
+    claim = (
+        f"{words}: {declared['says']}; {title[:1].lower() + title[1:]} is"
+        f" {percent_text(effect)} of the time"
+    )
+    evidence = [Evidence(words, f"setting:{declared['setting']}")]
+    evidence += [
+        Evidence(f"{name}: {percent_text(fractions[name])} of its time", f"where:{name}")
+        for name in case.largest_first(fractions)[:NAMED_OPERATIONS]
+    ]
+    to_try = f"set {declared['setting']} to {declared['default']}"
+    finding = case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)
+    return finding.of(part, saved=(0.0, effect))

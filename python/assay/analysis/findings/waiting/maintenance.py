@@ -1,0 +1,152 @@
+"""Upkeep of the same server that is in the way, such as vacuums, new indexes and backups.
+
+It is blamed for waiting that its own CPU time, or its own reads and writes, can have caused.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from assay.analysis.findings.case import at_least, names_text
+from assay.analysis.findings.plans.plan_time import scaled
+from assay.model.finding import Evidence
+from assay.model.other_work import SNAPSHOT
+from assay.model.units import bytes_text, percent_text, seconds_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from assay.analysis.findings.case import Case
+    from assay.model.finding import Finding
+    from assay.model.other_work import Worker
+
+METHOD = "maintenance"
+EFFECT_MIN = 0.05
+NAMED_SHARE = 0.02
+# Upkeep that uses less of a core is not in the way of anybody.
+CORES_MIN = 0.1
+WORKERS_MAX = 3
+STATEMENT_MAX = 100
+QUEUE = "computing/queue"
+DISK = ("waiting/disk_read", "waiting/disk_write", "waiting/disk")
+
+
+@dataclass(frozen=True)
+class Blamed:
+    """A node of the time tree with the part of it that upkeep can have caused, by operation."""
+
+    part: str
+    fractions: Mapping[str, float]
+    says: str
+
+
+def find(case: Case) -> list[Finding]:
+    """Return the waiting that upkeep caused most of: for CPUs, or for the disk."""
+    busy = _by_session(case)
+    if not busy or case.accounts is None or not case.accounts.window_s:
+        return []
+    blamed = [one for one in (_of_cpus(case, busy), *_of_disks(case, busy)) if one is not None]
+    most = max(blamed, key=lambda one: case.of_run(one.fractions), default=None)
+    if most is None or case.of_run(most.fractions) < EFFECT_MIN:
+        return []
+    return [_finding(case, busy, most)]
+
+
+def _by_session(case: Case) -> list[Worker]:
+    """Return sessions of others at upkeep, each once, with the work that most looks saw."""
+    upkeep = [one for one in case.workers or () if one.work != SNAPSHOT and not one.own]
+    rarest_first = sorted(upkeep, key=lambda one: one.looks)
+    return list({one.session: one for one in rarest_first}.values())
+
+
+def _of_cpus(case: Case, busy: Sequence[Worker]) -> Blamed | None:
+    """The wait for a CPU, as far as upkeep computed as long; None where it hardly computed."""
+    used_s = sum(one.cpu_s or 0.0 for one in busy)
+    window_s = case.accounts.window_s if case.accounts is not None else 0.0
+    if used_s < CORES_MIN * window_s:
+        return None
+    threads = {op.name: op.threads_at_work or 1.0 for op in case.operations}
+    queued = case.node(QUEUE)
+    waited_s = window_s * sum(
+        part * case.shares.get(name, 0.0) * threads.get(name, 1.0) for name, part in queued.items()
+    )
+    if waited_s <= 0:
+        return None
+    fractions = at_least(scaled(queued, min(1.0, used_s / waited_s)), NAMED_SHARE)
+    return Blamed(QUEUE, fractions, f"used {percent_text(used_s / window_s)} of a core")
+
+
+def _of_disks(case: Case, busy: Sequence[Worker]) -> list[Blamed]:
+    """Waits for the disk, by the part that upkeep has of what the server moved."""
+    moved = sum(one.moved_bytes or 0.0 for one in busy)
+    share = min(1.0, sum(one.moved_share or 0.0 for one in busy))
+    if not moved or not share:
+        return []
+    says = f"moved {bytes_text(moved)}, {percent_text(share)} of what the server read and wrote"
+    return [
+        Blamed(
+            part,
+            at_least(
+                {name: own * share for name, own in case.node(part).items()},
+                NAMED_SHARE,
+            ),
+            says,
+        )
+        for part in DISK
+    ]
+
+
+def _finding(case: Case, busy: Sequence[Worker], blamed: Blamed) -> Finding:
+    first = max(busy, key=lambda one: (one.cpu_s or 0.0, one.moved_bytes or 0.0))
+    more = f" and {len(busy) - 1} more" if len(busy) > 1 else ""
+    effect = case.of_run(blamed.fractions)
+    waits = "a CPU" if blamed.part == QUEUE else "the disk"
+    claim = (
+        f"{worker_words(first)}{more} {blamed.says}, while operations waited for {waits};"
+        f" {percent_text(effect)} of the time is put down to it"
+    )
+    evidence = [
+        *(_seen(one) for one in busy[:WORKERS_MAX]),
+        *(
+            Evidence(
+                f"{name}: {percent_text(case.trees[name].share_of(blamed.part))} of its time"
+                f" waiting for {waits}",
+                f"where:{name}",
+            )
+            for name in blamed.fractions
+        ),
+    ]
+    to_try = f"let it work at another time: {worker_words(first)}"
+    paces = _paces(case, first)
+    if paces:
+        evidence += [Evidence(words, f"setting:{name}") for name, words in paces.items()]
+        to_try = f"make {first.work} do less at a time: {', '.join(paces.values())}"
+        if first.objects:
+            to_try += f"; or keep it from {names_text(first.objects)} while the load is on"
+    finding = case.finding(METHOD, claim, blamed.fractions, to_try=to_try, evidence=evidence)
+    return finding.of(blamed.part, saved=(0.0, effect))
+
+
+def worker_words(worker: Worker) -> str:
+    """Return the sort of work, its tables, its session and client."""
+    of = f" of {names_text(worker.objects)}" if worker.objects else ""
+    client = f" of {worker.application}" if worker.application else ""
+    return f"{worker.work}{of} (session {worker.session}{client})"
+
+
+def _seen(worker: Worker) -> Evidence:
+    facts = [f"seen in {percent_text(worker.share)} of the looks"]
+    if worker.cpu_s is not None:
+        facts.append(f"{seconds_text(worker.cpu_s)} of CPU time")
+    if worker.moved_bytes:
+        facts.append(f"{bytes_text(worker.moved_bytes)} read and written")
+    if worker.statement:
+        facts.append(" ".join(worker.statement.split())[:STATEMENT_MAX])
+    return Evidence(f"{worker_words(worker)}: {', '.join(facts)}", f"session:{worker.session}")
+
+
+def _paces(case: Case, worker: Worker) -> dict[str, str]:
+    """Settings that pace such work, each with its value."""
+    names = case.advice.get("upkeep", {}).get(worker.work, ())
+    return {name: f"{name} = {case.settings[name]}" for name in names if name in case.settings}

@@ -1,0 +1,176 @@
+"""Time in which operations waited for the log, and dips while a checkpoint was under way."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from statistics import median
+from typing import TYPE_CHECKING
+
+from assay.analysis.findings.waiting.waits import waited, waiting_evidence
+from assay.model.finding import Advice, Evidence, Finding
+from assay.model.units import bytes_text, count_text, percent_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from assay.analysis.findings.case import Case, Setting
+    from assay.model.finding import Tells
+
+METHOD = "stalls"
+# Less is what a log costs anybody who commits.
+LOG_MIN = 0.05
+# A commit that survives a crash has to wait for the disk. Only where that is this much of the time
+# is it a cause that is worth the price of changing it.
+LOG_CAUSE_MIN = 0.1
+# An interval is a dip when it has less than this of the median interval's operations.
+DIP_SHARE = 0.7
+# Operations that are missing in dips, of all: less is noise of a load that is counted by second.
+DIPS_MIN = 0.03
+# Thirds of intervals say nothing of fewer.
+INTERVALS_MIN = 10
+# A checkpoint is to blame when it was under way in so many of the dips, and not at all times.
+BLAMED_SHARE = 0.8
+ALWAYS_SHARE = 0.6
+LOG_SIZE = "log_size"
+LOG_MODE = "log_mode"
+# What makes commits wait: the form of the log, and which logs are synced.
+COMMIT_ROLES = (LOG_MODE, "commit_sync", "second_log_sync")
+LARGER = 4
+
+CHECKPOINT_FIGURE = "checkpoint_pages"
+LOG_BYTES, TEMPORARY_BYTES = "wal_bytes", "temporary_bytes"
+
+
+def find(case: Case) -> list[Finding]:
+    """Waiting for the log to be written, and dips of a load while a checkpoint is under way."""
+    return [*_log(case), *_checkpoints(case)]
+
+
+def _log(case: Case) -> list[Finding]:
+    parts, part = _log_parts(case)
+    case = case.known(*parts)
+    fractions = waited(case, *parts)
+    effect = case.of_run(fractions)
+    logged = case.total(LOG_BYTES)
+    settings = _commit_settings(case)
+    # Where the engine does not count its log, a setting that makes commits wait is the witness.
+    is_told = any(setting.cheaper for setting in settings) if logged is None else logged > 0
+    if effect < LOG_MIN or not is_told:
+        return []
+    claim = f"{percent_text(effect)} of the time was waiting for writes and syncs"
+    evidence = waiting_evidence(case, fractions, parts)
+    if logged:
+        claim += f", while {bytes_text(logged)} went into the log"
+        evidence.append(Evidence(f"{bytes_text(logged)} of log", f"counter:{LOG_BYTES}"))
+    else:
+        claim += f" of commits under {' and '.join(setting.words for setting in settings)}"
+    to_try = "a faster disk for the log, more operations a commit, or commits that do not wait"
+    for setting in settings:
+        words = f"{setting.words}: commits wait until the disk has the log"
+        evidence.append(Evidence(words, f"setting:{setting.name}"))
+    if settings:
+        to_try += f" ({', '.join(map(_change_words, settings))})"
+    # Another form of the log costs less for the same safety; a sync is the price of it.
+    is_dear = any(setting.role == LOG_MODE for setting in settings)
+    is_cause = is_dear or (effect >= LOG_CAUSE_MIN and _commits_wait(case, settings))
+    tells: Tells = "cause" if is_cause else "shape"
+    finding = case.finding(METHOD, claim, fractions, tells=tells, to_try=to_try, evidence=evidence)
+    return [finding.of(part, saved=(0.0, effect))]
+
+
+def _commit_settings(case: Case) -> list[Setting]:
+    """Settings that make commits wait: the form of the log, and whether it is synced."""
+    settings = [case.setting(role) for role in COMMIT_ROLES]
+    return [
+        setting
+        for setting in settings
+        if setting is not None
+        and setting.value is not None
+        and setting.value.lower() not in (setting.cheaper, *setting.alike)
+    ]
+
+
+def _commits_wait(case: Case, settings: Sequence[Setting]) -> bool:
+    """Whether commits wait for the disk, as far as the engine has settings that say so."""
+    known = any(setting and setting.value for setting in map(case.setting, COMMIT_ROLES))
+    return bool(settings) or not known
+
+
+def _change_words(setting: Setting) -> str:
+    if setting.cheaper is None:
+        return setting.name
+    but = f": {setting.but}" if setting.but else ""
+    return f"{setting.name} = {setting.cheaper}{but}"
+
+
+def _log_parts(case: Case) -> tuple[tuple[str, ...], str]:
+    """Causes that are waiting for the log, and the node of the time tree that holds them.
+
+    Where the engine does not say which writes are of its log, all are taken for it, unless more
+    went into temporary files.
+    """
+    logged, temporary = case.total(LOG_BYTES) or 0.0, case.total(TEMPORARY_BYTES) or 0.0
+    if case.of_run(case.part("log")) or temporary > logged:
+        return ("log",), "log"
+    return ("log", "disk_write"), "waiting/disk_write"
+
+
+def _checkpoints(case: Case) -> list[Finding]:
+    rates = () if case.load is None else case.load.pace.throughput_per_s
+    usual = median(rates) if len(rates) >= INTERVALS_MIN else 0.0
+    dips = {number for number, rate in enumerate(rates) if rate < DIP_SHARE * usual}
+    missing = sum(usual - rates[number] for number in dips) / (usual * len(rates)) if usual else 0
+    if case.load is None or missing < DIPS_MIN:
+        return []
+    under_way = _under_way(case, case.load.pace.interval_s, len(rates))
+    if len(dips & under_way) < BLAMED_SHARE * len(dips):
+        return []
+    if len(under_way) > ALWAYS_SHARE * len(rates):
+        return []
+    return [_dips(case, dips, missing)]
+
+
+def _dips(case: Case, dips: set[int], missing: float) -> Finding:
+    setting = case.setting(LOG_SIZE)
+    size = setting.bytes if setting is not None else None
+    advice, to_try = None, "checkpoints that are further apart, or spread over more time"
+    if setting is not None and size:
+        value = LARGER * size
+        advice = Advice("setting", LOG_SIZE, {"value": str(value)}, missing * (1 - 1 / LARGER))
+        does = f"sets {setting.name} to {bytes_text(value)}: checkpoints are then further apart"
+        to_try = case.try_words(METHOD, {}, does)
+    evidence = [Evidence(f"{len(dips)} dips while pages were written", "timeline")]
+    figure = case.total(CHECKPOINT_FIGURE)
+    if figure:
+        words = f"checkpoints wrote {count_text(figure)} pages"
+        evidence.append(Evidence(words, f"counter:{CHECKPOINT_FIGURE}"))
+    if setting is not None and setting.value is not None:
+        evidence.append(Evidence(f"{setting.words}", f"setting:{setting.name}"))
+    return Finding(
+        claim=(
+            f"Checkpoints stall the load: {percent_text(missing)} of its operations are missing in"
+            f" {len(dips)} dips while they were under way"
+        ),
+        effect_share=missing,
+        interval=None,
+        runs=(case.run_id,),
+        method=METHOD,
+        to_try=to_try,
+        evidence=tuple(evidence),
+        advice=advice,
+    )
+
+
+def _under_way(case: Case, interval_s: float, intervals: int) -> set[int]:
+    """Intervals of the load in which a checkpoint wrote pages."""
+    told = (case.counters or {}).get("series", ())
+    series = next((one for one in told if one["name"] == CHECKPOINT_FIGURE), None)
+    if series is None or interval_s <= 0:
+        return set()
+    found: set[int] = set()
+    times: Sequence[float] = series["time_s"]
+    for (begin_s, end_s), rate in zip(pairwise(times), series["values"][1:], strict=False):
+        if rate:
+            first, last = int(begin_s // interval_s), int(end_s // interval_s)
+            found |= set(range(max(0, first), min(intervals, last + 1)))
+    return found

@@ -1,0 +1,37 @@
+"""How findings about one sort of waiting are told: how long, most where, in which operations."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.analysis.findings.case import at_least
+from assay.analysis.time.causes import TITLES
+from assay.model.finding import Evidence
+from assay.model.units import percent_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from assay.analysis.findings.case import Case
+
+# Operations that waited for less of their own time are not named.
+NAMED_SHARE = 0.02
+NAMED_OPERATIONS = 3
+
+
+def waited(case: Case, *names: str) -> dict[str, float]:
+    """Of the operations that waited so for a part worth naming, that part."""
+    return at_least(case.part(*names), NAMED_SHARE)
+
+
+def waiting_evidence(
+    case: Case, fractions: Mapping[str, float], names: Sequence[str]
+) -> list[Evidence]:
+    """For the operations that waited most: how much of their time each of the causes was."""
+    of_each = {op.name: op.where for op in case.operations}
+    found = []
+    for operation in case.largest_first(fractions)[:NAMED_OPERATIONS]:
+        parts = [(TITLES[name], of_each[operation].get(name)) for name in names]
+        told = [f"{percent_text(share)} of its time {title}" for title, share in parts if share]
+        found.append(Evidence(f"{operation}: {', '.join(told)}", f"where:{operation}"))
+    return found

@@ -1,0 +1,1 @@
+"""What the host did meanwhile: CPUs, memory, disks, limits, and neighbours."""

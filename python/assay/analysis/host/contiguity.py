@@ -1,0 +1,229 @@
+"""How contiguous reads of a device were: where each begins, seen from the end of the one before.
+
+Requests are those that the driver of the device was given, after the kernel merged neighbours and
+read ahead. Of several streams that take turns each request is far from the one before it, though
+each stream may be sequential: so it is also told which are near one of the last requests.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from assay.analysis.host.disk_series import data_device
+from assay.analysis.operations import measured, plain
+from assay.record.layout import ENGINE_ACCOUNTS
+
+if TYPE_CHECKING:
+    from assay.record.reader import Run
+
+SECTOR_BYTES = 512
+KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
+# What a disk of rust or a read-ahead of the usual size would still count as near.
+NEAR_BYTES = 128 * KIB
+# As many streams that take turns are still recognised.
+RECENT = 16
+# Upper bounds of distances, forwards and backwards alike; the last class has none.
+DISTANCES_BYTES = (0, 4 * KIB, 32 * KIB, NEAR_BYTES, MIB, 16 * MIB, 256 * MIB, 4 * GIB)
+ALL = "all"
+OPERATIONS_SCHEMA = {
+    "operation": pl.String,
+    "reads": pl.Int64,
+    "read_bytes": pl.Int64,
+    "mean_read_bytes": pl.Float64,
+    "read_ahead_share": pl.Float64,
+    "sequential_share": pl.Float64,
+    "near_share": pl.Float64,
+    "random_share": pl.Float64,
+    "near_recent_share": pl.Float64,
+    "runs": pl.Int64,
+    "mean_run_reads": pl.Float64,
+    "mean_run_bytes": pl.Float64,
+}
+
+
+@dataclass(frozen=True)
+class Contiguity:
+    """The reads of a device in the measured part.
+
+    Attributes:
+        devices: Those whose requests are told: the data's, or the disks below it.
+        operations: One row an operation and `all`: operation, reads, read_bytes, mean_read_bytes,
+            read_ahead_share (by way of the kernel's read-ahead); sequential_share (begin
+            where the one before ended), near_share (within 128 KiB of it, either way),
+            random_share: they add up to 1, null with fewer than two reads; near_recent_share
+            (within 128 KiB of the end of one of the 16 before, sequential ones among them); runs
+            (of sequential reads), mean_run_reads, mean_run_bytes. Of operations that overlap there
+            is `all` alone.
+        distances: operation, forward, at_most_bytes (null: no bound; 0: sequential), reads.
+        run_lengths: operation, at_most_reads (a power of two), runs, reads, read_bytes.
+        others_reads: Reads that processes which are not the engine's had done: they are in none of
+            the tables. None: the engine's processes are not known, so all reads are in them.
+    """
+
+    devices: tuple[str, ...]
+    operations: pl.DataFrame
+    distances: pl.DataFrame
+    run_lengths: pl.DataFrame
+    others_reads: int | None
+
+
+def contiguity(run: Run, device: str | None = None) -> Contiguity | None:
+    """How contiguous reads were, as a whole and by operation; None where requests were not traced.
+
+    Args:
+        run: Any, played to its end or not.
+        device: By the kernel's name; None: the one that holds the data.
+    """
+    devices = (device,) if device is not None else traced_devices(run)
+    if not devices or not run.has("requests"):
+        return None
+    every, pids = _reads(run, devices), _engine_pids(run)
+    reads = every if pids is None else every.filter(pl.col("pid").is_in(pids) | pl.col("queued"))
+    others = None if pids is None else every.height - reads.height
+    whole = _placed(
+        reads.with_columns(pl.lit(ALL).alias("operation"), pl.lit(0).alias("execution"))
+    )
+    each = _placed(_of_executions(run, reads))
+    told = pl.concat([whole, each])
+    return Contiguity(devices, _operations(told), _distances(told), _run_lengths(told), others)
+
+
+def traced_devices(run: Run) -> tuple[str, ...]:
+    """Whose requests are those of the data: of a partition or a mapped device, the disks below."""
+    told = (run.environment.get("host") or {}).get("data_device") or {}
+    if told.get("kind") in ("partition", "stacked"):
+        return tuple(told["disks"])
+    name = data_device(run)
+    return () if name is None else (name,)
+
+
+def _engine_pids(run: Run) -> list[int] | None:
+    """The engine's processes, as far as samples saw them; None where they are not known."""
+    if not run.has("processes"):
+        return None
+    processes = run.table("processes")
+    is_engine = processes["account"].cast(pl.String).is_in(list(ENGINE_ACCOUNTS))
+    return processes.filter(is_engine)["pid"].unique().to_list() or None
+
+
+def _reads(run: Run, devices: tuple[str, ...]) -> pl.DataFrame:
+    """Reads of the measured part by time: time_ns, device, begin, end, bytes, ahead, pid, queued.
+
+    One that a thread of the kernel handed over (`queued`) may be anybody's.
+    """
+    events = measured(run.table("events"))
+    begun_ns, ended_ns = events["started_ns"].min(), events["finished_ns"].max()
+    letters = pl.col("rwbs").cast(pl.String)
+    begin = pl.col("sector").cast(pl.Int64) * SECTOR_BYTES
+    size = pl.col("bytes").cast(pl.Int64)
+    return (
+        run.table("requests")
+        .with_columns(pl.col("device").cast(pl.String))
+        .filter(
+            pl.col("device").is_in(list(devices))
+            & letters.str.starts_with("R")
+            & pl.col("time_ns").is_between(begun_ns, ended_ns)
+        )
+        .sort("time_ns")
+        .select(
+            "time_ns",
+            "device",
+            begin.alias("begin"),
+            (begin + size).alias("end"),
+            size.alias("bytes"),
+            letters.str.contains("A").alias("ahead"),
+            "pid",
+            pl.col("pid").is_null().alias("queued"),
+        )
+    )
+
+
+def _of_executions(run: Run, reads: pl.DataFrame) -> pl.DataFrame:
+    """Reads within an execution, with its operation; none where executions overlap."""
+    spans = (
+        plain(measured(run.table("events")))
+        .drop_nulls(["started_ns", "finished_ns"])
+        .sort("started_ns")
+        .select("started_ns", "finished_ns", "operation", pl.col("sequence").alias("execution"))
+    )
+    if bool((spans["started_ns"] < spans["finished_ns"].shift(1)).any()):
+        spans = spans.clear()
+    return (
+        reads.join_asof(spans, left_on="time_ns", right_on="started_ns", strategy="backward")
+        .filter(pl.col("time_ns") <= pl.col("finished_ns"))
+        .select(*reads.columns, "operation", pl.col("execution").cast(pl.Int32))
+    )
+
+
+def _placed(reads: pl.DataFrame) -> pl.DataFrame:
+    """Reads with `distance` from the one before, `recent` from the nearest of some, and `run`.
+
+    Distances are in bytes, null for the first of an execution on a device; `run` numbers reads that
+    go on where the one before ended.
+    """
+    stream = ["device", "execution"]
+    begin, end = pl.col("begin"), pl.col("end")
+    distance = (begin - end.shift(1)).over(stream)
+    recent = [(begin - end.shift(back)).abs().over(stream) for back in range(1, RECENT + 1)]
+    return (
+        reads.with_columns(distance.alias("distance"), pl.min_horizontal(recent).alias("recent"))
+        .with_columns((pl.col("distance") != 0).fill_null(value=True).alias("is_first"))
+        .with_columns(pl.col("is_first").cum_sum().over(stream).alias("run"))
+        .select(*reads.columns, "distance", "recent", "run")
+    )
+
+
+def _operations(placed: pl.DataFrame) -> pl.DataFrame:
+    distance, known = pl.col("distance"), pl.col("distance").count()
+    is_near = (distance != 0) & (distance.abs() <= NEAR_BYTES)
+
+    def share(found: pl.Expr) -> pl.Expr:
+        return pl.when(known > 0).then(found.sum() / known)
+
+    runs = pl.struct("device", "execution", "run").n_unique()
+    told = placed.group_by("operation", maintain_order=True).agg(
+        pl.len().alias("reads"),
+        pl.col("bytes").sum().alias("read_bytes"),
+        pl.col("bytes").mean().alias("mean_read_bytes"),
+        pl.col("ahead").mean().alias("read_ahead_share"),
+        share(distance == 0).alias("sequential_share"),
+        share(is_near).alias("near_share"),
+        share(distance.abs() > NEAR_BYTES).alias("random_share"),
+        share(pl.col("recent") <= NEAR_BYTES).alias("near_recent_share"),
+        runs.alias("runs"),
+    )
+    return told.with_columns(
+        (pl.col("reads") / pl.col("runs")).alias("mean_run_reads"),
+        (pl.col("read_bytes") / pl.col("runs")).alias("mean_run_bytes"),
+    ).select(pl.col(name).cast(kind) for name, kind in OPERATIONS_SCHEMA.items())
+
+
+def _distances(placed: pl.DataFrame) -> pl.DataFrame:
+    """Reads by how far they begin from the end of the one before, in classes."""
+    far = pl.col("distance").abs()
+    classed = pl.lit(None, dtype=pl.Int64)
+    for bound in reversed(DISTANCES_BYTES):
+        classed = pl.when(far <= bound).then(pl.lit(bound, dtype=pl.Int64)).otherwise(classed)
+    return (
+        placed.drop_nulls("distance")
+        .with_columns(classed.alias("at_most_bytes"), (pl.col("distance") >= 0).alias("forward"))
+        .group_by("operation", "forward", "at_most_bytes", maintain_order=True)
+        .agg(pl.len().cast(pl.Int64).alias("reads"))
+        .sort("operation", "forward", "at_most_bytes", nulls_last=True)
+    )
+
+
+def _run_lengths(placed: pl.DataFrame) -> pl.DataFrame:
+    """Runs of sequential reads by how many reads they are of, in powers of two."""
+    length = pl.col("reads").log(2).ceil()
+    return (
+        placed.group_by("operation", "device", "execution", "run", maintain_order=True)
+        .agg(pl.len().cast(pl.Int64).alias("reads"), pl.col("bytes").sum().alias("read_bytes"))
+        .with_columns((2**length).cast(pl.Int64).alias("at_most_reads"))
+        .group_by("operation", "at_most_reads", maintain_order=True)
+        .agg(pl.len().cast(pl.Int64).alias("runs"), pl.col("reads", "read_bytes").sum())
+        .sort("operation", "at_most_reads")
+    )

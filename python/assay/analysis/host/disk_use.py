@@ -1,0 +1,49 @@
+"""Traffic of the disk that holds the data in the measured part."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from assay.analysis.counters.engine_counters import around
+from assay.analysis.host.disk_series import KIB, UTIL, data_device, iostat
+from assay.analysis.host.slots import SECONDS
+from assay.analysis.operations import window_ns
+
+if TYPE_CHECKING:
+    from assay.record.reader import Run
+
+
+@dataclass(frozen=True)
+class DiskUse:
+    """What the disk of the data did in the measured part.
+
+    Attributes:
+        device: The kernel's name of it.
+        seconds: Between the two looks that surround the measured part.
+        moved_bytes: Read and written by whomever.
+        busy_share: Share of the time in which a request was under way.
+    """
+
+    device: str
+    seconds: float
+    moved_bytes: float
+    busy_share: float
+
+
+def disk_use_of(run: Run) -> DiskUse | None:
+    """Return the traffic of the disk that holds the data; None where nobody looked at it."""
+    device, window = data_device(run), window_ns(run.table("events"))
+    if device is None or window is None or not run.has("disks"):
+        return None
+    disks = run.table("disks").with_columns(pl.col("device", "kind").cast(pl.String))
+    own = around(disks.filter(pl.col("device") == device), *window)
+    edges = own.filter(pl.col("time_ns").is_in([own["time_ns"].min(), own["time_ns"].max()]))
+    spans = iostat(edges, window[0])
+    if spans.is_empty():
+        return None
+    row = spans.row(-1, named=True)
+    moved_bytes = (row["rkB/s"] + row["wkB/s"]) * KIB * row[SECONDS]
+    return DiskUse(device, row[SECONDS], moved_bytes, row[UTIL] / 100)

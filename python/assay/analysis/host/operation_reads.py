@@ -1,0 +1,245 @@
+"""What each execution had the data's device do, and what the CPUs did meanwhile.
+
+The device that holds the data is read just outside of each interval, with the counters of the
+engine's tasks. Of another one, and in records from before that, there are samples alone, which do
+not fall on the edges of executions: what was done between two of them is given to the executions
+under way in that time, by how long each was, because idle time asks for nothing. What CPUs did is
+given by time, because idle is one of the answers.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from assay.analysis.host.cpu_series import PARTS, cpu_time
+from assay.analysis.host.disk_series import data_device
+from assay.analysis.operations import NS, measured, plain
+from assay.analysis.time.split import readings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from assay.record.reader import Run
+
+DEVICE_COUNTERS = ("reads", "reads_merged", "read_bytes", "writes", "write_bytes", "io_ns")
+SHARES = {
+    "usr_share": "user_ns",
+    "sys_share": "system_ns",
+    "iowait_share": "iowait_ns",
+    "idle_share": "idle_ns",
+    "steal_share": "steal_ns",
+}
+SCHEMA = {
+    "sequence": pl.UInt64,
+    "operation": pl.String,
+    "pass": pl.UInt32,
+    "seconds": pl.Float64,
+    **dict.fromkeys(DEVICE_COUNTERS[:-1], pl.Float64),
+    "mean_read_bytes": pl.Float64,
+    "reads_per_s": pl.Float64,
+    "read_bytes_per_s": pl.Float64,
+    "util_share": pl.Float64,
+    **dict.fromkeys(SHARES, pl.Float64),
+    "metered": pl.Boolean,
+    "samples": pl.UInt32,
+}
+METERED = "device_"
+
+
+def operation_reads(run: Run, device: str | None = None) -> pl.DataFrame:
+    """One row an execution of the measured part that succeeded, in the order of their start.
+
+    Columns: sequence, operation, pass, seconds (service time); reads, reads_merged, read_bytes,
+    writes, write_bytes of the device; mean_read_bytes (null where nothing was read), reads_per_s
+    and read_bytes_per_s while it ran, util_share (of the time, a request was under way; 0 to 1);
+    usr_share, sys_share, iowait_share, idle_share, steal_share of all CPUs; metered (whether the
+    device was read at the edges of the execution) and samples (looks at the device within it: with
+    few of them figures are rough unless they are metered).
+
+    Args:
+        run: Any, played to its end or not.
+        device: As in /proc/diskstats; None: the one that holds the data.
+
+    Figures are null where nothing was observed. Empty where operations overlap, because what a
+    device did for which of them is not known.
+    """
+    events = run.table("events")
+    executions = measured(events).filter(pl.col("outcome") == "ok").sort("started_ns")
+    if executions.is_empty() or _overlap(executions):
+        return pl.DataFrame(schema=SCHEMA)
+    rows = executions.select(
+        "sequence",
+        "operation",
+        "pass",
+        ((pl.col("finished_ns") - pl.col("started_ns")) * NS).alias("seconds"),
+    )
+    own = data_device(run)
+    name = device or own
+    told = {**_of_device(run, name, events, executions), **_of_cpus(run, executions)}
+    metered = _metered(run, executions) if name == own else None
+    told["metered"] = pl.Series([metered is not None] * executions.height, dtype=pl.Boolean)
+    told |= metered or {}
+    seen = rows.with_columns(values.alias(column) for column, values in told.items())
+    return _with_rates(seen).select(pl.col(column).cast(kind) for column, kind in SCHEMA.items())
+
+
+def own_read_bytes(run: Run, operation: str) -> float | None:
+    """Median of what the engine's own processes read from devices in an execution of an operation.
+
+    None where the kernel did not count it.
+    """
+    if not (run.has("events") and run.has("tasks")):
+        return None
+    table = readings(run.table("events"), run.table("tasks"))
+    told = table.filter(pl.col("operation") == operation)["read_bytes"]
+    if told.null_count() or told.is_empty():
+        return None
+    median = told.median()
+    return median if isinstance(median, float) else None
+
+
+def _with_rates(rows: pl.DataFrame) -> pl.DataFrame:
+    reads = pl.when(pl.col("reads") > 0).then(pl.col("reads"))
+    return rows.with_columns(
+        (pl.col("read_bytes") / reads).alias("mean_read_bytes"),
+        (pl.col("reads") / pl.col("seconds")).alias("reads_per_s"),
+        (pl.col("read_bytes") / pl.col("seconds")).alias("read_bytes_per_s"),
+        (pl.col("io_ns") * NS / pl.col("seconds")).clip(0, 1).alias("util_share"),
+    )
+
+
+def _overlap(executions: pl.DataFrame) -> bool:
+    before = executions["finished_ns"].shift(1)
+    return bool((executions["started_ns"] < before).any())
+
+
+def _of_device(
+    run: Run, device: str | None, events: pl.DataFrame, executions: pl.DataFrame
+) -> dict[str, pl.Series]:
+    """What counters of a device grew by in each execution; null where it was not observed."""
+    samples = _samples(run, device)
+    if samples is None:
+        return _unknown((*DEVICE_COUNTERS, "samples"), executions.height)
+    looked_ns = samples["time_ns"]
+    busy = _BusyTime(plain(events))
+    at_looks = busy.until(looked_ns)
+    begun, ended = busy.until(executions["started_ns"]), busy.until(executions["finished_ns"])
+    seen = _seen(executions, looked_ns)
+    told: dict[str, pl.Series] = {}
+    for name in DEVICE_COUNTERS:
+        growth = samples[name].cast(pl.Int64).diff().fill_null(0)
+        given = pl.select(pl.when(at_looks.diff().fill_null(0) > 0).then(growth).otherwise(0))
+        total = given.to_series().cast(pl.Float64).cum_sum()
+        # A device that was taken away and came back counts anew.
+        is_reset = bool((growth < 0).any())
+        during = _at(ended, at_looks, total) - _at(begun, at_looks, total)
+        told[name] = during.set(~seen | is_reset, None)
+    since = looked_ns.search_sorted(executions["started_ns"], side="left")
+    until = looked_ns.search_sorted(executions["finished_ns"], side="right")
+    return told | {"samples": until.cast(pl.Int64) - since.cast(pl.Int64)}
+
+
+def _metered(run: Run, executions: pl.DataFrame) -> dict[str, pl.Series] | None:
+    """Counters of the data's device from the readings around each execution; None without them."""
+    names = [f"{METERED}{name}" for name in DEVICE_COUNTERS]
+    if not run.has("tasks") or names[0] not in run.table("tasks").columns:
+        return None
+    tasks = run.table("tasks").select("sequence", pl.col("edge").cast(pl.String), *names)
+    start, end = (
+        executions.select("sequence").join(
+            tasks.filter(pl.col("edge") == edge), on="sequence", how="left", maintain_order="left"
+        )
+        for edge in ("start", "end")
+    )
+    if start[names[0]].null_count() or end[names[0]].null_count():
+        return None
+    return {
+        name: end[column].cast(pl.Float64) - start[column].cast(pl.Float64)
+        for name, column in zip(DEVICE_COUNTERS, names, strict=True)
+    }
+
+
+def _samples(run: Run, device: str | None) -> pl.DataFrame | None:
+    """Samples of one device in the order of time; None unless there are two."""
+    if device is None or not run.has("disks"):
+        return None
+    disks = run.table("disks")
+    own = disks.filter(pl.col("device").cast(pl.String) == device).unique("time_ns")
+    return own.sort("time_ns") if own.height > 1 else None
+
+
+def _of_cpus(run: Run, executions: pl.DataFrame) -> dict[str, pl.Series]:
+    """Shares of the CPUs' time while each execution was under way; null where not observed."""
+    if not run.has("cpus"):
+        return _unknown(SHARES, executions.height)
+    samples = run.table("cpus")
+    spent = (
+        cpu_time(samples)
+        .group_by("time_ns")
+        .agg(pl.col(name).sum() for name in PARTS.values())
+        .sort("time_ns")
+    )
+    if spent.is_empty():
+        return _unknown(SHARES, executions.height)
+    # Nothing is spent yet at the first look.
+    looked_ns = spent["time_ns"].extend_constant(samples["time_ns"].min(), 1).sort()
+
+    def during(name: str) -> pl.Series:
+        total = spent[name].cast(pl.Float64).cum_sum().extend_constant(0.0, 1).sort()
+        ended = _at(executions["finished_ns"], looked_ns, total)
+        return ended - _at(executions["started_ns"], looked_ns, total)
+
+    parts = pl.DataFrame({name: during(name) for name in PARTS.values()})
+    whole = parts.sum_horizontal()
+    seen = _seen(executions, looked_ns) & (whole > 0)
+    return {share: (parts[name] / whole).set(~seen, None) for share, name in SHARES.items()}
+
+
+def _unknown(names: Iterable[str], height: int) -> dict[str, pl.Series]:
+    return {name: pl.Series(name, [None] * height, dtype=pl.Float64) for name in names}
+
+
+def _seen(executions: pl.DataFrame, looked_ns: pl.Series) -> pl.Series:
+    """Whether there is a look before each execution, and one after it."""
+    since: pl.Series = executions["started_ns"] >= looked_ns[0]
+    until: pl.Series = executions["finished_ns"] <= looked_ns[-1]
+    return since & until
+
+
+def _at(places: pl.Series, known: pl.Series, values: pl.Series) -> pl.Series:
+    """Values at places between known ones, on straight lines; `known` does not fall."""
+    after = known.search_sorted(places, side="left").clip(1, len(known) - 1).cast(pl.Int64)
+    from_place, to_place = known.gather(after - 1), known.gather(after)
+    # No distance between two known places is no way to go.
+    part = ((places - from_place) / (to_place - from_place)).fill_nan(0.0).clip(0.0, 1.0)
+    begun = values.gather(after - 1)
+    return begun + part * (values.gather(after) - begun)
+
+
+class _BusyTime:
+    """How much of the time up to a moment some operation was under way."""
+
+    def __init__(self, events: pl.DataFrame) -> None:
+        spans = (
+            events.drop_nulls(["started_ns", "finished_ns"])
+            .sort("started_ns")
+            # An operation of another session may have begun before this one and ended after it.
+            .with_columns(pl.col("finished_ns").cum_max().alias("until_ns"))
+            .with_columns(
+                pl.max_horizontal("started_ns", pl.col("until_ns").shift(1)).alias("from_ns")
+            )
+            .filter(pl.col("until_ns") > pl.col("from_ns"))
+            .with_columns((pl.col("until_ns") - pl.col("from_ns")).alias("length_ns"))
+            .with_columns(pl.col("length_ns").cum_sum().alias("total_ns"))
+        )
+        begun = spans.select(
+            pl.col("from_ns").alias("time_ns"), pl.col("total_ns") - pl.col("length_ns")
+        )
+        ended = spans.select(pl.col("until_ns").alias("time_ns"), "total_ns")
+        edges = pl.concat([begun, ended]).sort("time_ns", "total_ns")
+        self._times_ns, self._total_ns = edges["time_ns"], edges["total_ns"]
+
+    def until(self, times_ns: pl.Series) -> pl.Series:
+        return _at(times_ns, self._times_ns, self._total_ns)

@@ -1,0 +1,91 @@
+"""Reads of a query placed on what the disk gives: the size of a read against reads a second.
+
+A query that waits for one read before it asks for the next can have no more reads a second than the
+disk gives one at a time, whatever it gives of many at once. So a query's reads are held against
+what the disk gives of as many at once as it had under way.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from assay.analysis.ceiling.trials import RANDOM, SEQUENTIAL
+
+if TYPE_CHECKING:
+    from assay.analysis.ceiling.trials import Ceiling, Estimate
+
+# From this share of what the disk gives on, a query is said to read as fast as it can.
+AT_CEILING = 0.8
+
+
+@dataclass(frozen=True)
+class Reads:
+    """What an operation had the device do.
+
+    Attributes:
+        size_bytes: Mean size of a read.
+        per_s: Reads a second while it ran.
+        at_once: Reads under way on the average while there were any; None: nobody looked.
+    """
+
+    size_bytes: float
+    per_s: float
+    at_once: float | None = None
+
+
+@dataclass(frozen=True)
+class Placed:
+    """Reads beside what the disk gives.
+
+    Attributes:
+        reads: Of the operation.
+        depth: How many at once they are held against.
+        random, sequential: Reads a second that the disk gives of their size and depth; None: it
+            was not measured there.
+        most: The same at random of as many at once as gave most.
+    """
+
+    reads: Reads
+    depth: float
+    random: Estimate | None
+    sequential: Estimate | None
+    most: Estimate | None
+
+    @property
+    def share(self) -> float | None:
+        """Of what the disk gives at random; above 1 where reads follow one another in part."""
+        return None if self.random is None else self.reads.per_s / self.random.value
+
+    @property
+    def share_interval(self) -> tuple[float, float] | None:
+        """Ends of the share, as far as the disk's own interval makes them."""
+        known = self.random
+        if known is None or known.low is None or known.high is None or not known.low > 0:
+            return None
+        return self.reads.per_s / known.high, self.reads.per_s / known.low
+
+    @property
+    def more_at_once(self) -> float | None:
+        """How many times as many reads the disk gives of many at once."""
+        if self.random is None or self.most is None:
+            return None
+        return self.most.value / self.random.value
+
+    @property
+    def is_at_ceiling(self) -> bool | None:
+        """Whether it reads about as fast as the disk lets it; None: not known."""
+        return None if self.share is None else self.share >= AT_CEILING
+
+
+def place(reads: Reads, ceiling: Ceiling) -> Placed:
+    """Places reads beside what the disk gives of their size, as many at once."""
+    depths = ceiling.depths()
+    depth = min(max(reads.at_once or 1.0, depths[0]), depths[-1]) if depths else 1.0
+    return Placed(
+        reads,
+        depth,
+        ceiling.iops(reads.size_bytes, depth, RANDOM),
+        ceiling.iops(reads.size_bytes, depth, SEQUENTIAL),
+        ceiling.most_iops(reads.size_bytes, RANDOM),
+    )

@@ -1,0 +1,184 @@
+"""The state that a run began in: what was asked, what was seen of the page cache, what was read.
+
+What shows a state is how much of the data files the page cache held, and what the first query read
+from devices. What processes had read before it tells nothing: their programs are in it, too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from assay.analysis.findings.reading import executions
+from assay.analysis.operations import measured
+from assay.analysis.plans.recorded import read_plans
+from assay.model.units import NS_PER_S
+from assay.record.layout import ENGINE_ACCOUNTS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from assay.model.plan import Plan
+    from assay.record.reader import Run
+
+LOADED = "loaded"
+SCANS = frozenset({"scan", "index scan", "bitmap scan"})
+
+
+@dataclass(frozen=True)
+class StartingState:
+    """What the record tells of the state.
+
+    Attributes:
+        asked: `hot`, `cold`, `os-warm` or `loaded`.
+        passes: Untimed passes before the timed ones; None of a mix.
+        how: What was done, in words.
+        left: What was not done, or was of no effect, in words.
+        host_changes: What was changed that others on the host notice.
+        data_bytes: Size of the data files; None where they are not ours.
+        resident_bytes_before_start: How much of them was in memory before the engine started; None
+            where it went on after loading.
+        resident_bytes_after_start: The same when it was up, nothing asked yet; None: not looked at.
+        engine_cache: What the engine's own cache held then: `name` (empty: all together),
+            `cached_bytes`, `bytes` (None: not told) of each table and index; None: not known.
+        loaded_by_measured: Whether the process that was measured had loaded the data; None: not
+            asked for.
+        since_load_s: From the end of loading to the first timed query; None: not asked for.
+        page_cache: Whether the engine reads them through the page cache, as it says itself.
+        first_operation: The first timed query, of those that read tables by their plans if any
+            does; None where none succeeded. Refresh functions are no queries.
+        first_read_bytes: What it read from devices; None where that was not metered.
+        first_scans: Whether it reads tables, by its plan; None where that is not known.
+        earlier_read_bytes: What timed operations before it read from devices.
+    """
+
+    asked: str
+    passes: int | None
+    how: tuple[str, ...]
+    left: tuple[str, ...]
+    host_changes: tuple[str, ...]
+    data_bytes: int | None
+    resident_bytes_before_start: int | None
+    resident_bytes_after_start: int | None = None
+    engine_cache: tuple[Mapping[str, Any], ...] | None = None
+    loaded_by_measured: bool | None = None
+    since_load_s: float | None = None
+    page_cache: bool = True
+    first_operation: str | None = None
+    first_read_bytes: int | None = None
+    first_scans: bool | None = None
+    earlier_read_bytes: int = 0
+
+    @property
+    def resident_share(self) -> float | None:
+        """How much of the data was in the page cache, 0 to 1; None where that is not known.
+
+        Before the engine was started, or, where it went on after loading, before the first query.
+        """
+        before = self.resident_bytes_before_start
+        resident = self.resident_bytes_after_start if self.asked == LOADED else before
+        return None if resident is None or not self.data_bytes else resident / self.data_bytes
+
+    @property
+    def engine_cached_bytes(self) -> int | None:
+        """What the engine's own cache held of the data; None where that is not known."""
+        if self.engine_cache is None:
+            return None
+        return sum(int(one["cached_bytes"]) for one in self.engine_cache)
+
+    @property
+    def start_brought_bytes(self) -> int | None:
+        """How much of the data the engine's start brought into memory; None: not known."""
+        before, after = self.resident_bytes_before_start, self.resident_bytes_after_start
+        return None if before is None or after is None else max(0, after - before)
+
+    @property
+    def words(self) -> str:
+        """The state as a heading names it."""
+        several = self.asked == "hot" and self.passes is not None and self.passes > 1
+        return f"{self.asked} after {self.passes} passes" if several else self.asked
+
+
+def starting_state(run: Run) -> StartingState | None:
+    """The state of a run; None of a record that tells nothing of it."""
+    told = run.facts.get("state")
+    if told is None:
+        return None
+    known = StartingState(
+        asked=told["asked"],
+        passes=told["passes"],
+        how=tuple(told["how"]),
+        left=tuple(told.get("left", ())),
+        host_changes=tuple(told["host_changes"]),
+        data_bytes=told["data_bytes"],
+        resident_bytes_before_start=told["resident_bytes_before_start"],
+        resident_bytes_after_start=told.get("resident_bytes_after_start"),
+        page_cache=told.get("page_cache", True),
+    )
+    if known.asked == LOADED:
+        known = _with_load(run, known, told)
+    return _with_first(run, known)
+
+
+def _with_load(run: Run, known: StartingState, told: Mapping[str, Any]) -> StartingState:
+    """Who had loaded the data, and what was cached of them."""
+    loaded, accounts = run.environment.get("data") or {}, run.environment.get("accounts") or {}
+    loaders = [str(pid) for pid in loaded.get("loaded_by_pids", ())]
+    cached = told.get("engine_cache")
+    events = measured(run.table("events")) if run.has("events") else pl.DataFrame()
+    begun_ns = events["started_ns"].drop_nulls().to_list() if not events.is_empty() else []
+    ended_ns = loaded.get("loaded_ns")
+    return replace(
+        known,
+        engine_cache=None if cached is None else tuple(cached),
+        loaded_by_measured=bool(loaders)
+        and all(accounts.get(pid) in ENGINE_ACCOUNTS for pid in loaders),
+        since_load_s=(
+            (min(begun_ns) - ended_ns) / NS_PER_S if begun_ns and ended_ns is not None else None
+        ),
+    )
+
+
+def _with_first(run: Run, known: StartingState) -> StartingState:
+    queries = _timed(run)
+    if queries.is_empty():
+        return known
+    scans = {name: any(map(_scans, of_it)) for name, of_it in read_plans(run).items() if of_it}
+    scanning = [name for name, does in scans.items() if does]
+    reading = queries.filter(pl.col("operation").is_in(scanning))
+    first = (queries if reading.is_empty() else reading).row(0, named=True)
+    return replace(
+        known,
+        first_operation=first["operation"],
+        first_read_bytes=first["read_bytes"],
+        first_scans=scans.get(first["operation"]),
+        earlier_read_bytes=first["earlier_read_bytes"],
+    )
+
+
+def _timed(run: Run) -> pl.DataFrame:
+    """Timed queries that succeeded, in their order: operation, read_bytes, earlier_read_bytes.
+
+    The last one is what timed operations before it read, refresh functions included.
+    """
+    if not run.has("events"):
+        return pl.DataFrame()
+    tasks = run.table("tasks") if run.has("tasks") else None
+    refresh = (run.facts.get("test") or {}).get("refresh") or {}
+    functions = [refresh[kind] for kind in ("insert", "delete") if kind in refresh]
+    read = pl.col("read_bytes").cast(pl.Int64)
+    return (
+        executions(measured(run.table("events")), tasks)
+        .select(
+            "operation",
+            read,
+            read.fill_null(0).cum_sum().shift(1, fill_value=0).alias("earlier_read_bytes"),
+        )
+        .filter(~pl.col("operation").is_in(functions))
+    )
+
+
+def _scans(plan: Plan) -> bool:
+    return any(node.operator in SCANS and node.object is not None for node in plan.root.walk())

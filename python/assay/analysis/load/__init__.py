@@ -1,0 +1,1 @@
+"""What a load did: rate, latency, backlog, steadiness, mixes and transactions."""

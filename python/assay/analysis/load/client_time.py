@@ -1,0 +1,146 @@
+"""What a client spends on each operation that succeeds: by cause, and by statement."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from assay.analysis.findings.host.processes import cores_of
+from assay.analysis.host.disk_series import UTIL, data_device, disk_series
+from assay.analysis.time.causes import PARTS
+from assay.record.layout import ACCOUNT_DRIVER, ENGINE_ACCOUNTS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import polars as pl
+
+    from assay.analysis.host.accounts import Accounts
+    from assay.analysis.summary import Summary
+    from assay.record.reader import Run
+
+# Threads at work of which there is so much more or less time than of operations are no sessions.
+APART_MAX = 0.25
+
+
+@dataclass(frozen=True)
+class ClientTime:
+    """Seconds of a client for each operation that succeeded, of a run with so many clients.
+
+    Attributes:
+        clients: How many there were.
+        operation_s: All of its time: what failed, and what was made again, is in it.
+        failed_s: Time in attempts that failed, by operation; of it nothing else is told.
+        causes: The rest by cause; empty where it is not known of sessions.
+        statements: Time of statements that were answered, by operation and name; an operation of
+            one statement is one.
+        cores: CPUs that were busy, by `engine`, `driver` and `others`; those that are known.
+        cpus: That there were; None: not known.
+        device_busy: Share of the time that the data's device was; None: not known.
+        flush_s: Mean time of a flush of it; None: not known.
+    """
+
+    clients: int
+    operation_s: float
+    failed_s: Mapping[str, float] = field(default_factory=dict)
+    causes: Mapping[str, float] = field(default_factory=dict)
+    statements: Mapping[tuple[str, str], float] = field(default_factory=dict)
+    cores: Mapping[str, float] = field(default_factory=dict)
+    cpus: int | None = None
+    device_busy: float | None = None
+    flush_s: float | None = None
+
+
+def client_time(run: Run, told: Summary) -> ClientTime | None:
+    """The same of a run; None of one that is no load, or in which nothing succeeded."""
+    load, work = told.load, told.work
+    if load is None or work is None or not load.all_operations.ok or not work.service_s:
+        return None
+    done = load.all_operations.ok
+    failed = dict(work.attempts_s)
+    rest_s = work.service_s - work.wasted_s
+    if work.failed_s:
+        failed[""] = work.failed_s
+    busy, flush_s = _device(run)
+    return ClientTime(
+        clients=load.load.clients,
+        operation_s=work.service_s / done,
+        failed_s={name: seconds / done for name, seconds in failed.items()},
+        causes={
+            name: share * rest_s / done for name, share in _causes(told, work.service_s).items()
+        },
+        statements=_statements(told, (work.service_s - work.failed_s) / done),
+        cores={} if told.accounts is None else _cores(told.accounts),
+        cpus=None if told.accounts is None else told.accounts.cpus,
+        device_busy=busy,
+        flush_s=flush_s,
+    )
+
+
+def _causes(told: Summary, service_s: float) -> dict[str, float]:
+    """Shares of the time of all operations; empty where that is not known.
+
+    Where operations are not told apart, threads at work stand for sessions if there was as much of
+    their time as of operations: those that serve whatever session has work do not.
+    """
+    where = told.where
+    if where is not None and where.together_s is not None:
+        if abs(where.together_s - service_s) > APART_MAX * service_s:
+            return {}
+        return {name: share for name, share in where.shares.items() if share is not None}
+    shares = dict.fromkeys(PARTS, 0.0)
+    known = 0.0
+    for operation in told.operations:
+        if operation.share is not None and any(one is not None for one in operation.where.values()):
+            known += operation.share
+            for name, share in operation.where.items():
+                shares[name] += (share or 0.0) * operation.share
+    return {name: share / known for name, share in shares.items()} if known else {}
+
+
+def _statements(told: Summary, service_s: float) -> dict[tuple[str, str], float]:
+    """Seconds by operation and statement, of so many seconds of all operations."""
+    found: dict[tuple[str, str], float] = {}
+    for operation in told.operations:
+        own_s = service_s * (operation.share or 0.0)
+        noted = told.statements.get(operation.name)
+        if noted is None:
+            found[operation.name, ""] = own_s
+            continue
+        for one in noted.statements:
+            found[operation.name, one.name] = own_s * one.share
+    return found
+
+
+def _cores(used: Accounts) -> dict[str, float]:
+    engine = [cores for name in ENGINE_ACCOUNTS if (cores := cores_of(used, name)) is not None]
+    told = {
+        "engine": sum(engine) if engine else None,
+        "driver": cores_of(used, ACCOUNT_DRIVER),
+        "others": used.background_s / used.window_s if used.window_s else None,
+    }
+    return {name: cores for name, cores in told.items() if cores is not None}
+
+
+def _device(run: Run) -> tuple[float | None, float | None]:
+    """How busy the data's device was in the measured part, and how long a flush of it took."""
+    device = data_device(run)
+    if device is None:
+        return None, None
+    seen = disk_series(run, None, device)
+    seen = seen.filter((seen["device"] == device) & (seen["time_s"] > 0))
+    if seen.is_empty():
+        return None, None
+    busy = _mean(seen[UTIL], seen["seconds"])
+    flush_ms = _mean(seen["f_await"], seen["f/s"] * seen["seconds"])
+    return (
+        None if busy is None else busy / 100,
+        None if flush_ms is None else flush_ms / 1000,
+    )
+
+
+def _mean(values: pl.Series, weights: pl.Series) -> float | None:
+    """Of the values that are known; None where there is none, or none that weighs anything."""
+    known = [(one, by) for one, by in zip(values, weights, strict=True) if one is not None and by]
+    whole = sum(by for _, by in known)
+    return sum(one * by for one, by in known) / whole if whole else None

@@ -1,0 +1,74 @@
+"""The named figures of a load, for the metrics of a document."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from assay.record.layout import ACCOUNT_DRIVER, ACCOUNT_ENGINE
+
+if TYPE_CHECKING:
+    from assay.analysis.host.accounts import Accounts
+    from assay.analysis.load.sequences import Sequence
+    from assay.analysis.load.summary import LoadSummary
+    from assay.analysis.load.wasted_work import Work
+
+NAMES = (
+    "operations",
+    "throughput_per_s",
+    "statements_per_s",
+    "latency_seconds_p50",
+    "latency_seconds_p90",
+    "latency_seconds_p95",
+    "latency_seconds_p99",
+    "latency_seconds_p999",
+    "latency_seconds_max",
+    "failed_share",
+    "skipped_share",
+    "retries",
+    "wasted_share",
+    "waiting_end",
+    "on_time_share",
+    "mixes_per_s",
+    "engine_cpu_seconds_per_operation",
+    "driver_cpu_seconds_per_operation",
+)
+
+
+def no_load_metrics() -> dict[str, float | None]:
+    """The same names without values: the power order has no such figures."""
+    return dict.fromkeys(NAMES)
+
+
+def load_metrics(
+    load: LoadSummary, used: Accounts | None, work: Work, sequence: Sequence | None = None
+) -> dict[str, float | None]:
+    """Figures over all operations of the measured part; None where they were not measured."""
+    whole = load.all_operations
+    latency = {
+        f"latency_seconds_{name}": value
+        for name, value in asdict(whole.latency).items()
+        if name != "count"
+    }
+    return latency | {
+        "operations": whole.scheduled,
+        "throughput_per_s": whole.throughput_per_s,
+        "statements_per_s": work.answered / load.window.seconds,
+        "failed_share": whole.failed / whole.scheduled if whole.scheduled else None,
+        "skipped_share": whole.skipped / whole.scheduled if whole.scheduled else None,
+        "retries": whole.retries,
+        "wasted_share": work.wasted_share,
+        "waiting_end": load.schedule.waiting_end if load.schedule else None,
+        "on_time_share": load.schedule.on_time_share if load.schedule else None,
+        "mixes_per_s": sequence.mixes_per_s if sequence else None,
+        "engine_cpu_seconds_per_operation": cpu_per_operation(load, used, ACCOUNT_ENGINE),
+        "driver_cpu_seconds_per_operation": cpu_per_operation(load, used, ACCOUNT_DRIVER),
+    }
+
+
+def cpu_per_operation(load: LoadSummary, used: Accounts | None, account: str) -> float | None:
+    """CPU seconds of an account for each operation that was issued; None if it has no account."""
+    issued = load.all_operations.ok + load.all_operations.failed
+    if used is None or account not in used.by_process or not issued:
+        return None
+    return used.by_process[account] / issued

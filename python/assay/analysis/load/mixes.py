@@ -1,0 +1,193 @@
+"""The mixes of a run whose clients play an order by themselves, and whether they became steady."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import asdict, dataclass, replace
+from itertools import accumulate, pairwise
+from statistics import mean, median
+from typing import TYPE_CHECKING, Any
+
+from assay.analysis.load.sequences import Sequence, sequence_of
+from assay.analysis.load.steady_state import Batch, Mark, SteadyState, batched, judged
+from assay.analysis.load.summary import measured_phase
+from assay.analysis.operations import NS
+from assay.record.layout import MIXES_STREAM, PHASE_MEASURED, PHASE_WARMUP
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import polars as pl
+
+    from assay.record.reader import Run
+
+# The figure of an engine that is what it read into its own cache.
+COUNTED = "buffer_read_bytes"
+
+
+@dataclass(frozen=True)
+class Mixes:
+    """Mixes of all clients together.
+
+    Attributes:
+        clients: Who play them.
+        warmup_mixes: That ended before the measured ones.
+        mixes: Measured ones that ended.
+        mixes_max: To how many they were to go on until they were steady; None: they were not.
+        rate_per_s: Mixes a second, over everything measured; None of fewer than one.
+        figures: Those of the workload's specification, if it names some and the steady part is not
+            all: the name, its value in that part, and over everything measured.
+        why_no_reads: Why it is not known what the engine read for them; None where it is.
+        state: Whether they became steady.
+        warmup: The mixes before, in batches like those of the measured ones.
+        counted: What the engine counted as read into its own cache for a mix, in bytes, before the
+            part that is steady and in it; None: it counts no such thing, or nobody read it.
+    """
+
+    clients: int
+    warmup_mixes: int
+    mixes: int
+    mixes_max: int | None
+    rate_per_s: float | None
+    why_no_reads: str | None
+    state: SteadyState
+    warmup: tuple[Batch, ...] = ()
+    figures: tuple[tuple[str, float, float], ...] = ()
+    counted: tuple[float | None, float] | None = None
+
+    def facts(self) -> dict[str, Any]:
+        """As JSON values."""
+        return {
+            "clients": self.clients,
+            "warmup_mixes": self.warmup_mixes,
+            "mixes": self.mixes,
+            "mixes_max": self.mixes_max,
+            "figures": [
+                {"name": name, "steady": there, "all": whole} for name, there, whole in self.figures
+            ],
+            "all_per_s": self.rate_per_s,
+            "why_no_reads": self.why_no_reads,
+            **self.state.facts(),
+            "warmup": [asdict(one) for one in self.warmup],
+            "counted": None
+            if self.counted is None
+            else dict(zip(("before", "level"), self.counted, strict=True)),
+        }
+
+
+def mixes_of(
+    run: Run, engine: Mapping[str, Any] | None = None, whole: Sequence | None = None
+) -> Mixes | None:
+    """What is known of a run's mixes; None where clients play no order, or nobody marked them.
+
+    Args:
+        run: The run.
+        engine: What its engine counted, as `engine_counters` tells it.
+        whole: All measured mixes in the terms of their specification; None: it names none.
+    """
+    phase = measured_phase(run.facts)
+    if not phase.get("in_order") or not run.has(MIXES_STREAM):
+        return None
+    marked, clients = run.table(MIXES_STREAM), int(phase["arrival"]["clients"])
+    warmup, measured = _marks(marked, PHASE_WARMUP), _marks(marked, PHASE_MEASURED)
+    noted = run.facts.get("mixes") or {}
+    # What went on until it was steady is judged as it was then: clients ended some mixes after.
+    enough = noted.get("enough")
+    counted = measured if enough is None else [mark for mark in measured if mark.mixes <= enough]
+    state = judged(counted, clients)
+    batches = _with_counted(state.batches, engine)
+    return Mixes(
+        clients=clients,
+        warmup_mixes=warmup[-1].mixes if warmup else 0,
+        mixes=measured[-1].mixes if measured else 0,
+        mixes_max=phase.get("passes_max") or None,
+        rate_per_s=_rate(measured),
+        why_no_reads=noted.get("why_no_reads"),
+        state=replace(state, batches=batches),
+        warmup=batched(warmup, clients),
+        counted=_counted(batches, state.begins or 0),
+        figures=_figures(run, whole, state, counted),
+    )
+
+
+def steady_since_ns(run: Run) -> int | None:
+    """When the steady part of a run's mixes began, by CLOCK_MONOTONIC.
+
+    None: they were not steady, or were from the first measured mix on.
+    """
+    known = mixes_of(run)
+    if known is None or not known.state.steady or not known.state.begins:
+        return None
+    begun = _marks(run.table(MIXES_STREAM), PHASE_MEASURED)[0]
+    return begun.time_ns + round(known.state.batches[known.state.begins].begin_s / NS)
+
+
+def _figures(
+    run: Run, whole: Sequence | None, state: SteadyState, marks: list[Mark]
+) -> tuple[tuple[str, float, float], ...]:
+    """Of mixes that began in the steady part, beside those of all."""
+    if whole is None or not state.steady or not state.begins:
+        return ()
+    since_ns = marks[0].time_ns + round(state.batches[state.begins].begin_s / NS)
+    there = sequence_of(run, since_ns)
+    values = {} if there is None else {one.name: one.value for one in there.metrics}
+    named = [one for one in whole.metrics if one.name in values]
+    return tuple((one.name, values[one.name], one.value) for one in named)
+
+
+def _with_counted(
+    batches: tuple[Batch, ...], engine: Mapping[str, Any] | None
+) -> tuple[Batch, ...]:
+    """The batches with what the engine counted meanwhile, between its readings in proportion."""
+    times_s, read = _read_until(engine)
+
+    def until(moment_s: float) -> float | None:
+        place = bisect_left(times_s, moment_s)
+        if not 0 < place < len(times_s):
+            return None
+        share = (moment_s - times_s[place - 1]) / (times_s[place] - times_s[place - 1])
+        return read[place - 1] + share * (read[place] - read[place - 1])
+
+    def of(batch: Batch) -> float | None:
+        begin, end = until(batch.begin_s), until(batch.end_s)
+        return None if begin is None or end is None else (end - begin) / batch.mixes
+
+    return tuple(replace(batch, counted=of(batch)) for batch in batches)
+
+
+def _read_until(engine: Mapping[str, Any] | None) -> tuple[list[float], list[float]]:
+    """When the engine was read, and how much it had read into its cache since the first time.
+
+    Nothing where a reading is missing or the counter was reset: nobody knows what came between.
+    """
+    told = (engine or {}).get("series", ())
+    series = next((one for one in told if one["name"] == COUNTED), None)
+    if series is None or None in series["values"][1:]:
+        return [], []
+    times_s: list[float] = series["time_s"]
+    grown = [
+        per_s * (after_s - before_s)
+        for (before_s, after_s), per_s in zip(pairwise(times_s), series["values"][1:], strict=True)
+    ]
+    return times_s, list(accumulate(grown, initial=0.0))
+
+
+def _counted(batches: tuple[Batch, ...], begins: int) -> tuple[float | None, float] | None:
+    """Its mean before the steady part, and its median there."""
+    before = [one.counted for one in batches[:begins] if one.counted is not None]
+    there = [one.counted for one in batches[begins:] if one.counted is not None]
+    return (mean(before) if before else None, median(there)) if there else None
+
+
+def _rate(marks: list[Mark]) -> float | None:
+    if not marks or marks[-1].time_ns <= marks[0].time_ns:
+        return None
+    seconds = (marks[-1].time_ns - marks[0].time_ns) * NS
+    return (marks[-1].mixes - marks[0].mixes) / seconds
+
+
+def _marks(marked: pl.DataFrame, phase: str) -> list[Mark]:
+    """The marks of one phase, in their order."""
+    mine = marked.filter(marked["phase"].cast(str) == phase)
+    columns = ("mixes", "time_ns", "asked_bytes", "fetched_bytes")
+    return [Mark(*row) for row in mine.select(columns).iter_rows()]

@@ -1,0 +1,204 @@
+"""A sequence of operations that clients play by themselves, in the terms of its specification.
+
+BSBM V3: with one client the rate is how often the mix would fit into an hour if only its queries
+took time, with several it is mixes of all clients by the clock. A query that was cut off at its
+time limit counts with the time that it had. Power and throughput put the scale beside the
+geometric and the arithmetic mean of query times. Counted are mixes that came to their end. A mix
+of which operations or parts were left out has none of these figures, but how many came an hour.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from assay.analysis.load.summary import measured_phase
+from assay.analysis.operations import DEADLINE, NS, measured
+from assay.analysis.scales.size import size_of
+
+if TYPE_CHECKING:
+    from assay.record.reader import Run
+
+# What the rate is called where the mix is not the specification's.
+PARTIAL_RATE = "partial mixes"
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A figure that a specification names.
+
+    Attributes:
+        name: Such as QMpH.
+        value: In the unit that the name implies.
+        about: What was divided by what.
+    """
+
+    name: str
+    value: float
+    about: str
+
+
+@dataclass(frozen=True)
+class QueryTime:
+    """How long one operation of a sequence takes, over all its executions in whole mixes.
+
+    Attributes:
+        name, title: As in the workload.
+        executions: How many counted.
+        cut_off: How many of them were cut off at the time limit.
+        mean_s, geometric_mean_s, min_s, max_s: Their times.
+        share: Of the time of all operations.
+    """
+
+    name: str
+    title: str
+    executions: int
+    cut_off: int
+    mean_s: float
+    geometric_mean_s: float
+    min_s: float
+    max_s: float
+    share: float
+
+
+@dataclass(frozen=True)
+class Sequence:
+    """Mixes that were played, in the terms of the specification.
+
+    Attributes:
+        clients: Who played them.
+        size, size_name: What results are named with: so many triples, or units of the scale.
+        mixes: That came to their end.
+        operations_s: Time of the operations in them, all together.
+        wall_s: From the start of the first to the end of the last of these.
+        metrics: The specification's figures, the rate first.
+        query_time: What it calls the mean time of an operation; empty: nothing.
+        queries: Each operation, in the order of the mix.
+    """
+
+    clients: int
+    size: float
+    size_name: str
+    mixes: int
+    operations_s: float
+    wall_s: float
+    metrics: tuple[Metric, ...]
+    query_time: str
+    queries: tuple[QueryTime, ...]
+
+    @property
+    def mixes_per_s(self) -> float | None:
+        """Mixes a second, of time of operations with one client, else by the clock."""
+        seconds = self.operations_s if self.clients == 1 else self.wall_s
+        return self.mixes / seconds if seconds > 0 else None
+
+    def facts(self) -> dict[str, Any]:
+        """As JSON values."""
+        return asdict(self)
+
+
+def sequence_of(run: Run, since_ns: int | None = None) -> Sequence | None:
+    """The mixes of a run; None where clients play no sequence, or no mix came to its end.
+
+    Args:
+        run: The run.
+        since_ns: Of mixes that began before, none counts; None: all do.
+    """
+    phase, told = measured_phase(run.facts), run.facts["workload"].get("sequence")
+    if told is None or not phase.get("in_order"):
+        return None
+    limit_s = run.facts["plan"].get("operation_deadline_ns", 0) * NS
+    times = whole_mixes(measured(run.table("events")), len(phase["operations"]), limit_s)
+    if since_ns is not None:
+        times = times.filter(pl.col("started_ns").min().over("pass") >= since_ns)
+    if times.is_empty():
+        return None
+    clients = int(phase["arrival"]["clients"])
+    mixes = times["pass"].n_unique()
+    operations_s = float(times["seconds"].sum())
+    edges_ns = times.select(pl.col("started_ns").min(), pl.col("finished_ns").max()).row(0)
+    wall_s = (int(edges_ns[1]) - int(edges_ns[0])) * NS
+    size = size_of(run)
+    made = Sequence(
+        clients=clients,
+        size=size.amount,
+        size_name=size.unit,
+        mixes=mixes,
+        operations_s=operations_s,
+        wall_s=wall_s,
+        metrics=(),
+        query_time=told["query_time"],
+        queries=tuple(_queries(run, times)),
+    )
+    return replace(made, metrics=tuple(_metrics(run, told, times, made)))
+
+
+def whole_mixes(events: pl.DataFrame, length: int, limit_s: float) -> pl.DataFrame:
+    """Executions of mixes of `length` operations that all succeeded or were cut off at the limit.
+
+    Columns: pass, operation, started_ns, finished_ns, seconds, cut_off.
+    """
+    cut_off = pl.col("error").eq_missing(DEADLINE)
+    counts = (pl.col("outcome") == "ok") | cut_off
+    took_s = (pl.col("finished_ns") - pl.col("started_ns")) * NS
+    return (
+        events.with_columns(
+            pl.when(cut_off).then(limit_s).otherwise(took_s).alias("seconds"),
+            cut_off.alias("cut_off"),
+        )
+        .filter(counts.sum().over("pass") == length)
+        .select("pass", "operation", "started_ns", "finished_ns", "seconds", "cut_off")
+    )
+
+
+def _metrics(run: Run, told: dict[str, Any], times: pl.DataFrame, made: Sequence) -> list[Metric]:
+    """The specification's figures of a sequence that has none yet."""
+    if made.mixes_per_s is None:
+        return []
+    of = "time of operations" if made.clients == 1 else "time by the clock"
+    span = told["seconds"]
+    operations_per_s = made.mixes_per_s * times.height / made.mixes
+    unit = told.get("unit", 1.0)
+    scaled = float(run.facts["request"]["scale"]) / unit
+    by = f"scale by {unit:,g}, times {span:g} s by the"
+    means = "geometric mean of operations' times"
+    named = (
+        ("rate", made.mixes_per_s, f"mixes in {span:g} s of {of}"),
+        ("power", scaled / _geometric_mean(times["seconds"]), f"{by} {means}"),
+        ("throughput", scaled * operations_per_s, f"{by} {of} for each operation"),
+    )
+    asked = run.facts["request"]
+    if asked.get("operations") or asked.get("remove"):
+        _, rate, about = named[0]
+        return [Metric(PARTIAL_RATE, rate * span, about)]
+    return [Metric(told[key], value * span, about) for key, value, about in named if told.get(key)]
+
+
+def _queries(run: Run, times: pl.DataFrame) -> list[QueryTime]:
+    titles, whole = run.facts["workload"]["operation_titles"], float(times["seconds"].sum())
+    parts = {key[0]: part for key, part in times.partition_by("operation", as_dict=True).items()}
+    order = [run.facts["plan"]["operations"][n] for n in measured_phase(run.facts)["operations"]]
+    return [_query(name, titles.get(name, ""), parts[name], whole) for name in dict.fromkeys(order)]
+
+
+def _query(name: str, title: str, part: pl.DataFrame, whole_s: float) -> QueryTime:
+    seconds = part["seconds"]
+    return QueryTime(
+        name=name,
+        title=title,
+        executions=part.height,
+        cut_off=int(part["cut_off"].sum()),
+        mean_s=float(seconds.mean()),  # type: ignore[arg-type]
+        geometric_mean_s=_geometric_mean(seconds),
+        min_s=float(seconds.min()),  # type: ignore[arg-type]
+        max_s=float(seconds.max()),  # type: ignore[arg-type]
+        share=float(seconds.sum()) / whole_s if whole_s > 0 else 0.0,
+    )
+
+
+def _geometric_mean(seconds: pl.Series) -> float:
+    # A clock's least time stands for none, which has no logarithm.
+    return math.exp(float(seconds.clip(lower_bound=NS).log().mean()))  # type: ignore[arg-type]

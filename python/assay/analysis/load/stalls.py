@@ -1,0 +1,266 @@
+"""Times in which a load got little done, and what engine or host did more of meanwhile.
+
+That a counter moved with a stall says where to look. It is no proof that it was the cause.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from statistics import fmean, median, pstdev
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from assay.analysis.host.accounts import accounts
+from assay.analysis.host.figures import host_figures
+from assay.analysis.load.latency import Window, by_interval, measured_times
+from assay.analysis.load.summary import load_of, load_window
+from assay.analysis.operations import NS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from assay.record.reader import Run
+
+# The shortest of these intervals in which as many operations end as chance leaves alone.
+INTERVALS_S = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
+OPERATIONS_MIN = 40
+INTERVALS_MIN = 10
+# An interval with less than this of the median interval's operations is part of a stall.
+STALL_SHARE = 0.5
+# What is told one by one.
+TOLD_MAX = 20
+# A counter moved if it grew this many times as fast as at other times, so far beyond their spread.
+TIMES_MIN = 2.0
+SPREADS_MIN = 4.0
+# Other processes are told of from this share of the CPUs on.
+OTHERS_MIN = 0.2
+PERCENT = 100.0
+# Sums of intervals are not exact.
+TIMES_WITHIN_S = 1e-6
+
+
+@dataclass(frozen=True)
+class Moved:
+    """A figure of engine or host that was higher in a stall than at other times.
+
+    Attributes:
+        name, title, unit: As the engine declares it, or `host_figures`.
+        kind: `counter` (values are rates a second) or `gauge`.
+        inside: In the stall, the most of one reading.
+        outside: At other times, mean.
+    """
+
+    name: str
+    title: str
+    unit: str
+    kind: str
+    inside: float
+    outside: float
+
+
+@dataclass(frozen=True)
+class Stall:
+    """One stall.
+
+    Attributes:
+        begin_s, end_s: Since the measured part began.
+        missing: Operations that the median interval has more, over all its intervals.
+        longest_s: The longest latency of what ended in it or just after it.
+        moved: The figure that stands out most; None: none does, or nothing was read meanwhile.
+    """
+
+    begin_s: float
+    end_s: float
+    missing: float
+    longest_s: float | None
+    moved: Moved | None
+
+
+@dataclass(frozen=True)
+class Stalls:
+    """All stalls of a run.
+
+    Attributes:
+        interval_s: They were looked for in intervals of this length.
+        usual_per_s: Operations a second of the median interval.
+        seconds: How long they took together.
+        missing_share: Operations that are missing in them, of all that the median would be.
+        stalls: In the order of time; the largest ones where there are too many.
+        left_out: How many more there were.
+    """
+
+    interval_s: float
+    usual_per_s: float
+    seconds: float
+    missing_share: float
+    stalls: tuple[Stall, ...]
+    left_out: int
+
+    def facts(self) -> dict[str, Any]:
+        """As JSON values."""
+        return asdict(self)
+
+
+def stalls(run: Run, counted: Mapping[str, Any] | None) -> Stalls | None:
+    """The stalls of a load; None for other runs, and for loads of too few operations to tell.
+
+    Args:
+        run: The run.
+        counted: What the engine counted, as `engine_counters` tells it.
+    """
+    if load_of(run.facts) is None:
+        return None
+    times = measured_times(run.table("events"))
+    window = load_window(run, times)
+    if window is None:
+        return None
+    series = _series(times, window)
+    if series is None:
+        return None
+    usual = float(median(series["ok_per_s"]))
+    spans = _spans(series["ok_per_s"].to_list(), STALL_SHARE * usual)
+    found = [_stall(series, span, usual) for span in spans]
+    if found:
+        figures = [*_figures(counted, found), *_figures(host_figures(run), found)]
+        others = _Others(run, window, found)
+        found = [_with_moved(stall, figures, others) for stall in found]
+    told = sorted(found, key=lambda stall: -stall.missing)[:TOLD_MAX]
+    return Stalls(
+        interval_s=float(series["width_s"][0]),
+        usual_per_s=usual,
+        seconds=sum(stall.end_s - stall.begin_s for stall in found),
+        missing_share=sum(stall.missing for stall in found) / (usual * window.seconds),
+        stalls=tuple(sorted(told, key=lambda stall: stall.begin_s)),
+        left_out=len(found) - len(told),
+    )
+
+
+def _series(times: pl.DataFrame, window: Window) -> pl.DataFrame | None:
+    """The load in the shortest intervals that chance leaves alone; None if there are too few."""
+    for interval_s in INTERVALS_S:
+        if window.seconds < INTERVALS_MIN * interval_s:
+            return None
+        series = by_interval(times, window, interval_s)
+        if median(series["ok_per_s"]) * interval_s >= OPERATIONS_MIN:
+            return series
+    return None
+
+
+def _spans(rates: Sequence[float], least: float) -> list[tuple[int, int]]:
+    """First and last interval of each run of intervals below the least."""
+    spans: list[tuple[int, int]] = []
+    for place, rate in enumerate(rates):
+        if rate >= least:
+            continue
+        if spans and spans[-1][1] == place - 1:
+            spans[-1] = (spans[-1][0], place)
+        else:
+            spans.append((place, place))
+    return spans
+
+
+def _stall(series: pl.DataFrame, span: tuple[int, int], usual: float) -> Stall:
+    first, last = span
+    own = series.slice(first, last - first + 1)
+    # What waited all the time ends when the stall does.
+    near = series.slice(first, last - first + 2)
+    longest = near["max_seconds"].max()
+    return Stall(
+        begin_s=float(own["begin_s"][0]),
+        end_s=float(own["begin_s"][-1] + own["width_s"][-1]),
+        missing=float(((usual - own["ok_per_s"]) * own["width_s"]).sum()),
+        longest_s=float(longest) if isinstance(longest, float) else None,
+        moved=None,
+    )
+
+
+@dataclass(frozen=True)
+class _Figure:
+    """A figure's readings, and their mean and spread at times without a stall."""
+
+    told: Mapping[str, Any]
+    time_s: Sequence[float]
+    values: Sequence[float | None]
+    mean: float
+    spread: float
+
+
+def _figures(counted: Mapping[str, Any] | None, found: Sequence[Stall]) -> list[_Figure]:
+    if counted is None or not found:
+        return []
+    told = {figure["name"]: figure for figure in counted["counters"]}
+    figures = []
+    for series in counted["series"]:
+        times, values = series["time_s"], series["values"]
+        quiet = [
+            value
+            for time_s, value in zip(times, values, strict=True)
+            if value is not None and not any(_is_of(stall, times, time_s) for stall in found)
+        ]
+        if len(quiet) >= INTERVALS_MIN:
+            mean, spread = fmean(quiet), pstdev(quiet)
+            figures.append(_Figure(told[series["name"]], times, values, mean, spread))
+    return figures
+
+
+def _is_of(stall: Stall, times: Sequence[float], time_s: float) -> bool:
+    """Whether a reading is of what happened in a stall: the one after its end is, too."""
+    step = (times[-1] - times[0]) / max(1, len(times) - 1)
+    return stall.begin_s <= time_s <= stall.end_s + step + TIMES_WITHIN_S
+
+
+class _Others:
+    """How much of the CPUs processes used that are neither engine nor ours."""
+
+    def __init__(self, run: Run, window: Window, found: Sequence[Stall]) -> None:
+        self._known = run.has("cpus") and run.has("processes")
+        self._run, self._window = run, window
+        whole = self._used_s(0.0, window.seconds) if self._known else None
+        parts = [self._used_s(stall.begin_s, stall.end_s) for stall in found] if whole else []
+        used_s, capacity_s = (
+            (whole[place] if whole else 0.0) - sum(part[place] for part in parts if part)
+            for place in (0, 1)
+        )
+        self._outside = max(0.0, used_s) / capacity_s if capacity_s > 0 else None
+
+    def _used_s(self, begin_s: float, end_s: float) -> tuple[float, float] | None:
+        """CPU time that they used, and that there was."""
+        begun_ns = self._window.begun_ns
+        edges = (begun_ns + round(edge_s / NS) for edge_s in (begin_s, end_s))
+        used = accounts(self._run.table("cpus"), self._run.table("processes"), *edges)
+        return None if used is None else (used.background_s, used.capacity_s)
+
+    def moved(self, stall: Stall) -> Moved | None:
+        """Their share as a figure that moved; None if it did not, or is not known."""
+        part = self._used_s(stall.begin_s, stall.end_s) if self._outside is not None else None
+        if part is None or self._outside is None or part[1] <= 0:
+            return None
+        inside = part[0] / part[1]
+        if inside < OTHERS_MIN or inside < TIMES_MIN * self._outside:
+            return None
+        told = {"name": "host_others", "title": "CPU time of other processes", "unit": "%"}
+        return Moved(**told, kind="gauge", inside=PERCENT * inside, outside=PERCENT * self._outside)
+
+
+def _with_moved(stall: Stall, figures: Sequence[_Figure], others: _Others) -> Stall:
+    best, moved = SPREADS_MIN, others.moved(stall)
+    if moved is not None:
+        # What took the CPUs away from engine and load explains what they did less of.
+        return replace(stall, moved=moved)
+    for figure in figures:
+        inside = [
+            value
+            for time_s, value in zip(figure.time_s, figure.values, strict=True)
+            if value is not None and _is_of(stall, figure.time_s, time_s)
+        ]
+        most = max(inside, default=0.0)
+        if most < TIMES_MIN * figure.mean or most <= 0:
+            continue
+        # A figure that never moves else has no spread: then a tenth of what it is here counts.
+        spreads = (most - figure.mean) / max(figure.spread, 0.1 * most)
+        if spreads >= best:
+            told = figure.told
+            names = {key: told[key] for key in ("name", "title", "unit", "kind")}
+            best, moved = spreads, Moved(**names, inside=most, outside=figure.mean)
+    return replace(stall, moved=moved)

@@ -1,0 +1,294 @@
+"""A run under a closed or an open load in figures. The power order has none of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from assay.analysis.load.attempts import retries_by_class
+from assay.analysis.load.backlog import Schedule, backlog, schedule
+from assay.analysis.load.latency import (
+    Distribution,
+    Window,
+    by_interval,
+    distribution,
+    interval_for,
+    measured_times,
+    succeeded,
+)
+from assay.analysis.operations import NS
+from assay.record.layout import measured_phases
+
+if TYPE_CHECKING:
+    from assay.record.reader import Run
+
+POWER = "power"
+CLOSED = "closed"
+OPEN = "open"
+# An operation that starts within this of when it was due starts in time (LDBC's driver rule).
+LATE_START_S = 1.0
+# As many intervals as a line of a terminal can show.
+PACE_INTERVALS_MAX = 60
+
+
+@dataclass(frozen=True)
+class Load:
+    """The load that the measured part of a run was asked to carry.
+
+    Attributes:
+        shape: closed or open.
+        clients: Sessions at work.
+        rate_per_s: Operations a second that become due; None for a closed load.
+        time_s: How long operations become due, until the engine is killed where it is; None where
+            their number ends the run.
+        late_limit_s: Later than this an operation is skipped; None: never.
+    """
+
+    shape: str
+    clients: int
+    rate_per_s: float | None
+    time_s: float | None
+    late_limit_s: float | None
+
+
+@dataclass(frozen=True)
+class OperationLoad:
+    """One operation of a load; counts as in the record.
+
+    Attributes:
+        scheduled, ok, skipped, failed: Counts of the measured part.
+        retries: Attempts beyond the first.
+        retries_by_class: The same by class of the error that each came of; of operations only.
+        service_share: Of the service time of all operations.
+        throughput_per_s: Operations that succeeded, a second.
+        latency: From when it was due.
+        service: From when it was started.
+    """
+
+    scheduled: int
+    ok: int
+    skipped: int
+    failed: int
+    retries: int
+    service_share: float | None
+    throughput_per_s: float
+    latency: Distribution
+    service: Distribution
+    retries_by_class: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Pace:
+    """A load over time, in as many intervals as fit on a line.
+
+    Attributes:
+        interval_s: Length of an interval.
+        throughput_per_s: Of each interval.
+        waiting: The backlog at the end of each interval; None for a closed load.
+    """
+
+    interval_s: float
+    throughput_per_s: tuple[float, ...]
+    waiting: tuple[int, ...] | None
+
+
+@dataclass(frozen=True)
+class LoadSummary:
+    """All that is told of a load.
+
+    Attributes:
+        load: What was asked for.
+        window: The measured part.
+        all_operations: Over all operations together.
+        by_name: Each operation.
+        pace: Throughput over time.
+        schedule: How an open load went against its schedule; None for a closed one.
+    """
+
+    load: Load
+    window: Window
+    all_operations: OperationLoad
+    by_name: dict[str, OperationLoad]
+    pace: Pace
+    schedule: Schedule | None
+
+
+def load_of(facts: dict[str, Any]) -> Load | None:
+    """The load of a run's measured phase; None for orders and where there is no plan."""
+    phase = measured_phase(facts)
+    arrival = phase.get("arrival", {})
+    if arrival.get("shape") not in (CLOSED, OPEN):
+        return None
+    return Load(
+        shape=arrival["shape"],
+        clients=arrival["clients"],
+        rate_per_s=arrival.get("rate_per_s"),
+        time_s=_time_s(phase, facts.get("fault")),
+        late_limit_s=phase["late_limit_ns"] * NS if phase.get("late_limit_ns") else None,
+    )
+
+
+def _time_s(phase: dict[str, Any], fault: dict[str, Any] | None) -> float | None:
+    """Until the load is to end, or the engine is killed."""
+    if fault is not None:
+        return float(fault["asked_s"])
+    return phase["duration_ns"] * NS if phase.get("duration_ns") else None
+
+
+def measured_phase(facts: dict[str, Any]) -> dict[str, Any]:
+    """The first phase of a run's plan that figures of operations are of; empty without one."""
+    phases = {phase["name"]: phase for phase in facts.get("plan", {}).get("phases", [])}
+    names = measured_phases(phases)
+    return phases[names[0]] if names else {}
+
+
+def load_window(run: Run, times: pl.DataFrame) -> Window | None:
+    """From the first operation that was due to the end of the load; None without any that ended.
+
+    A load that came to its end is as long as was asked for, or until its last operation ended.
+    """
+    begun, ended = times["scheduled_ns"].min(), times["finished_ns"].max()
+    if not isinstance(begun, int) or not isinstance(ended, int):
+        return None
+    phase = measured_phase(run.facts)
+    whole = (run.driver_report or {}).get("ended") == "done" and not phase.get("operations_max")
+    if whole:
+        ended = max(ended, begun + int(phase.get("duration_ns", 0)))
+    return Window(begun, ended) if ended > begun else None
+
+
+# Several checks ask for the same run's, one after another.
+@lru_cache(maxsize=1)
+def summarise_load(run: Run) -> LoadSummary | None:
+    """The figures of a load; None for the power order, or if nothing ended."""
+    load = load_of(run.facts)
+    if load is None:
+        return None
+    times = measured_times(run.table("events"))
+    window = load_window(run, times)
+    if window is None:
+        return None
+    waiting = run_backlog(times, window, load)
+    return LoadSummary(
+        load=load,
+        window=window,
+        all_operations=_all_operations(times, window),
+        by_name=_with_classes(_by_name(times, window), retries_by_class(run)),
+        pace=_pace(times, window, waiting),
+        schedule=_schedule(times, waiting, window, load),
+    )
+
+
+def open_schedule(run: Run, load: Load) -> Schedule | None:
+    """How an open load went against its schedule; None if nothing ended."""
+    times = measured_times(run.table("events"))
+    window = load_window(run, times)
+    if window is None:
+        return None
+    return _schedule(times, run_backlog(times, window, load), window, load)
+
+
+def _schedule(
+    times: pl.DataFrame, waiting: pl.DataFrame | None, window: Window, load: Load
+) -> Schedule | None:
+    if waiting is None or load.rate_per_s is None:
+        return None
+    return schedule(times, waiting, window, load.rate_per_s, LATE_START_S)
+
+
+def run_backlog(times: pl.DataFrame, window: Window, load: Load) -> pl.DataFrame | None:
+    """The backlog over time of an open load; None for a closed one, which has none."""
+    if load.shape != OPEN:
+        return None
+    return backlog(times, window, round((load.late_limit_s or 0.0) / NS))
+
+
+def _all_operations(times: pl.DataFrame, window: Window) -> OperationLoad:
+    ended = succeeded(times)
+    return _operation(_counts(times).row(0, named=True), ended, window, None)
+
+
+def _by_name(times: pl.DataFrame, window: Window) -> dict[str, OperationLoad]:
+    """Each operation, in the order of their names: a mix has no other."""
+    ended = succeeded(times)
+    whole_ns = int(ended["service_ns"].sum())
+    parts = {key[0]: part for key, part in ended.partition_by("operation", as_dict=True).items()}
+    counted = _counts(times, "operation").cast({"operation": pl.String}).sort("operation")
+    return {
+        row["operation"]: _operation(
+            row, parts.get(row["operation"], ended.clear()), window, whole_ns
+        )
+        for row in counted.iter_rows(named=True)
+    }
+
+
+def _with_classes(
+    operations: dict[str, OperationLoad], again: dict[str, dict[str, int]]
+) -> dict[str, OperationLoad]:
+    return {
+        name: replace(one, retries_by_class=again.get(name, {})) for name, one in operations.items()
+    }
+
+
+def _counts(times: pl.DataFrame, *by: str) -> pl.DataFrame:
+    """Columns: those of `by`, scheduled, ok, skipped, failed, retries."""
+    words = [(pl.col("outcome") == word).sum().alias(word) for word in ("ok", "skipped", "failed")]
+    told = [pl.len().alias("scheduled"), *words, pl.col("retries").sum()]
+    return times.group_by(*by, maintain_order=True).agg(*told) if by else times.select(*told)
+
+
+def _operation(
+    counts: dict[str, Any], ended: pl.DataFrame, window: Window, whole_ns: int | None
+) -> OperationLoad:
+    return OperationLoad(
+        scheduled=counts["scheduled"],
+        ok=counts["ok"],
+        skipped=counts["skipped"],
+        failed=counts["failed"],
+        retries=counts["retries"],
+        service_share=int(ended["service_ns"].sum()) / whole_ns if whole_ns else None,
+        throughput_per_s=counts["ok"] / window.seconds,
+        latency=distribution(ended["latency_ns"]),
+        service=distribution(ended["service_ns"]),
+    )
+
+
+def _pace(times: pl.DataFrame, window: Window, waiting: pl.DataFrame | None) -> Pace:
+    interval_s = interval_for(window.seconds, PACE_INTERVALS_MAX)
+    series = by_interval(times, window, interval_s)
+    return Pace(
+        interval_s=interval_s,
+        throughput_per_s=tuple(series["ok_per_s"]),
+        waiting=None if waiting is None else tuple(waiting_at_ends(waiting, series)),
+    )
+
+
+def waiting_at_ends(waiting: pl.DataFrame, series: pl.DataFrame) -> list[int]:
+    """The backlog at the end of each interval of a series."""
+    ends = (series["begin_s"] + series["width_s"]) * (1 + NS)
+    places = waiting["time_s"].search_sorted(ends, side="right").cast(pl.Int64) - 1
+    return waiting["waiting"].gather(places.clip(lower_bound=0)).to_list()
+
+
+def per_second(run: Run) -> pl.DataFrame | None:
+    """The series of a load, a row a second; None for the power order.
+
+    Columns: those of `latency.by_interval`, and waiting (the backlog at the end of the second, null
+    for a closed load).
+    """
+    load = load_of(run.facts)
+    times = None if load is None else measured_times(run.table("events"))
+    window = None if times is None else load_window(run, times)
+    if load is None or times is None or window is None:
+        return None
+    return with_waiting(by_interval(times, window, 1.0), run_backlog(times, window, load))
+
+
+def with_waiting(series: pl.DataFrame, waiting: pl.DataFrame | None) -> pl.DataFrame:
+    """The series with the backlog as its column `waiting`, null where there is none."""
+    told = None if waiting is None else waiting_at_ends(waiting, series)
+    column = pl.Series("waiting", told or [None] * series.height, dtype=pl.Int64)
+    return series.with_columns(column)

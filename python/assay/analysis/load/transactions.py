@@ -1,0 +1,154 @@
+"""A specified mix of transactions in figures: its rate, and each type with its share and limits.
+
+Counted are transactions that succeeded in the measured part, whatever they decided: one that rolled
+back on purpose is done. Shares are of all that succeeded. A limit is of the 90th percentile of
+latency, which counts from when a transaction was due.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from assay.analysis.load.summary import CLOSED, measured_phase
+
+if TYPE_CHECKING:
+    from assay.analysis.load.latency import Distribution
+    from assay.analysis.load.summary import LoadSummary
+    from assay.record.reader import Run
+
+
+@dataclass(frozen=True)
+class Rate:
+    """What a specification calls the rate of a run.
+
+    Attributes:
+        specified: Such as tpmC.
+        name: The same, or another one where there were no waits.
+        value: How often its operation succeeded in each of so many seconds.
+        counted: How often in all.
+        operation, seconds: What is counted, and for how long.
+        waits: Whether clients waited as people do.
+        least, most: What it can be with waits at this scale; None: anything.
+        clients, terminals: Clients that there were, and how many there have to be with waits.
+    """
+
+    specified: str
+    name: str
+    value: float
+    counted: int
+    operation: str
+    seconds: float
+    waits: bool
+    least: float | None
+    most: float | None
+    clients: int
+    terminals: int | None
+
+    @property
+    def standard_error(self) -> float:
+        """Of the value: a count is off by about its square root."""
+        return self.value / math.sqrt(self.counted) if self.counted else math.inf
+
+
+@dataclass(frozen=True)
+class TransactionType:
+    """One type of transaction.
+
+    Attributes:
+        name, title: As in the workload.
+        ok, failed: How many succeeded, and how many did not.
+        share: Of all that succeeded; None where none did.
+        share_min: The least that it has to be; None: anything.
+        retries: Attempts that were made again, by class of their error.
+        latency, service: Times of those that succeeded.
+        limit_s: What the 90th percentile of latency may be at most; None: anything.
+        limit_kept: Whether it is; None where there is none, or too few succeeded.
+    """
+
+    name: str
+    title: str
+    ok: int
+    failed: int
+    share: float | None
+    share_min: float | None
+    retries: dict[str, int]
+    latency: Distribution
+    service: Distribution
+    limit_s: float | None
+    limit_kept: bool | None
+
+
+@dataclass(frozen=True)
+class Transactions:
+    """A specified mix as it was played."""
+
+    rate: Rate | None
+    types: tuple[TransactionType, ...]
+
+    def facts(self) -> dict[str, Any]:
+        """As JSON values."""
+        return {
+            "rate": None if self.rate is None else asdict(self.rate),
+            "types": [asdict(one) for one in self.types],
+        }
+
+
+def transactions(run: Run, load: LoadSummary | None) -> Transactions | None:
+    """The mix of a workload that specifies one; None of other workloads, and without a load."""
+    told = run.facts["workload"]
+    specified = told.get("rate") or told.get("shares_min") or told.get("limits_s")
+    if load is None or not specified:
+        return None
+    done = sum(one.ok for one in load.by_name.values())
+    names = dict.fromkeys((*_order(run), *load.by_name))
+    types = tuple(_type(told, name, load, done) for name in names if name in load.by_name)
+    return Transactions(_rate(run, load), types)
+
+
+def _order(run: Run) -> list[str]:
+    operations = run.facts["plan"]["operations"]
+    return [operations[number] for number in measured_phase(run.facts).get("operations", [])]
+
+
+def _type(told: dict[str, Any], name: str, load: LoadSummary, done: int) -> TransactionType:
+    one = load.by_name[name]
+    limit_s = told.get("limits_s", {}).get(name)
+    p90 = one.latency.p90
+    return TransactionType(
+        name=name,
+        title=told.get("operation_titles", {}).get(name, ""),
+        ok=one.ok,
+        failed=one.failed,
+        share=one.ok / done if done else None,
+        share_min=told.get("shares_min", {}).get(name),
+        retries=one.retries_by_class,
+        latency=one.latency,
+        service=one.service,
+        limit_s=limit_s,
+        limit_kept=None if limit_s is None or p90 is None else p90 <= limit_s,
+    )
+
+
+def _rate(run: Run, load: LoadSummary) -> Rate | None:
+    told = run.facts["workload"].get("rate")
+    counted = None if told is None else load.by_name.get(told["operation"])
+    if told is None or counted is None:
+        return None
+    waits = load.load.shape == CLOSED and bool(measured_phase(run.facts).get("waits"))
+    scale = float(run.facts["request"]["scale"])
+    terminals = run.facts["workload"].get("terminals")
+    return Rate(
+        specified=told["waits"],
+        name=told["waits"] if waits else told["no_waits"],
+        value=counted.ok * told["seconds"] / load.window.seconds,
+        counted=counted.ok,
+        operation=told["operation"],
+        seconds=told["seconds"],
+        waits=waits,
+        least=told["least"] * scale if waits and told["least"] else None,
+        most=told["most"] * scale if waits and told["most"] else None,
+        clients=load.load.clients,
+        terminals=round(terminals * scale) if waits and terminals else None,
+    )

@@ -1,0 +1,90 @@
+"""What the charts of a load draw: small frames, however many operations there were."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from assay.analysis.load.latency import (
+    by_interval,
+    curve,
+    heat_column_s,
+    heat_map,
+    interval_for,
+    measured_times,
+    succeeded,
+)
+from assay.analysis.load.summary import load_of, load_window, run_backlog, with_waiting
+
+if TYPE_CHECKING:
+    from assay.record.reader import Run
+
+SERIES_INTERVALS_MAX = 300
+BACKLOG_POINTS_MAX = 250
+# More lines than these cannot be told apart.
+CURVES_MAX = 8
+
+
+@dataclass(frozen=True)
+class LoadView:
+    """Tidy frames over seconds since the measured part began.
+
+    Attributes:
+        interval_s: Length of an interval of `series`.
+        series: What `by_interval` gives, with `waiting` (null for a closed load).
+        heat: What `heat_map` gives, its columns `heat_column_s` wide.
+        curves: operation, beyond_share, seconds: the tail of each operation's latency.
+        curves_left_out: Operations that have no curve, because there are too many.
+        backlog: time_s, waiting; None for a closed load.
+    """
+
+    interval_s: float
+    series: pl.DataFrame
+    heat: pl.DataFrame
+    heat_column_s: float
+    curves: pl.DataFrame
+    curves_left_out: int
+    backlog: pl.DataFrame | None
+
+
+def load_view(run: Run) -> LoadView | None:
+    """What can be drawn of a load; None for the power order, or if nothing ended."""
+    load = load_of(run.facts)
+    times = None if load is None else measured_times(run.table("events"))
+    window = None if times is None else load_window(run, times)
+    if load is None or times is None or window is None:
+        return None
+    interval_s = interval_for(window.seconds, SERIES_INTERVALS_MAX)
+    waiting = run_backlog(times, window, load)
+    ended = succeeded(times)
+    curves, left_out = _curves(ended)
+    return LoadView(
+        interval_s=interval_s,
+        series=with_waiting(by_interval(times, window, interval_s), waiting),
+        heat=heat_map(ended, window),
+        heat_column_s=heat_column_s(window),
+        curves=curves,
+        curves_left_out=left_out,
+        backlog=None if waiting is None else _thinned(waiting),
+    )
+
+
+def _thinned(waiting: pl.DataFrame) -> pl.DataFrame:
+    """Every so manieth instant, the last one among them."""
+    step = max(1, -(-waiting.height // BACKLOG_POINTS_MAX))
+    return waiting.reverse().gather_every(step).reverse()
+
+
+def _curves(ended: pl.DataFrame) -> tuple[pl.DataFrame, int]:
+    """Curves of the most frequent operations, and how many are left out."""
+    parts = ended.select("operation", "latency_ns").partition_by("operation")
+    parts = sorted(parts, key=lambda part: -part.height)
+    rows = [
+        (str(part["operation"][0]), beyond, seconds)
+        for part in parts[:CURVES_MAX]
+        for beyond, seconds in curve(part["latency_ns"])
+    ]
+    schema = {"operation": pl.String, "beyond_share": pl.Float64, "seconds": pl.Float64}
+    return pl.DataFrame(rows, schema=schema, orient="row"), max(0, len(parts) - CURVES_MAX)

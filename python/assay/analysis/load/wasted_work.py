@@ -1,0 +1,118 @@
+"""Statements that were answered under a load, and work that was done in vain.
+
+Counted are statements of operations that succeeded, in their last attempt, and those of attempts
+that failed and were made again, as far as these are noted. An operation of one statement is one.
+Statements of operations that failed for good are not noted anywhere, and so they are not counted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from assay.analysis.load.attempts import STREAM as ATTEMPTS
+from assay.analysis.operations import NS, is_counted
+from assay.analysis.time.statement_times import STREAM
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from assay.record.reader import Run
+
+# A column that attempts of older records have not.
+ANSWERED = "statements"
+
+
+@dataclass(frozen=True)
+class Work:
+    """What sessions did in the measured part.
+
+    Attributes:
+        statements: Answered, of operations that succeeded, in their last attempt.
+        statements_again: Answered in attempts that failed and were made again; None: not noted.
+        attempts: Attempts that failed and were made again.
+        attempts_s: What they took, by operation.
+        failed_s: What operations that failed for good took together, with all their attempts.
+        service_s: What all operations took together.
+    """
+
+    statements: int
+    statements_again: int | None
+    attempts: int
+    attempts_s: Mapping[str, float]
+    failed_s: float
+    service_s: float
+
+    @property
+    def answered(self) -> int:
+        """All statements that are known to have been answered."""
+        return self.statements + (self.statements_again or 0)
+
+    @property
+    def wasted_s(self) -> float:
+        """What all attempts that failed took together."""
+        return sum(self.attempts_s.values()) + self.failed_s
+
+    @property
+    def wasted_share(self) -> float | None:
+        """Of the time of all operations, that of attempts that failed; None without any time."""
+        if not self.service_s:
+            return None
+        return min(1.0, self.wasted_s / self.service_s)
+
+
+def work_of(run: Run) -> Work:
+    """What was done in the measured part of a run, without what its end cut short."""
+    events = run.table("events")
+    done = events.filter(is_counted(events) & (pl.col("outcome") != "skipped")).select(
+        "sequence",
+        "operation",
+        (pl.col("outcome") == "ok").alias("ok"),
+        (pl.col("finished_ns") - pl.col("started_ns")).alias("ns"),
+    )
+    ok = done.filter("ok")
+    counted = _statements(run, ok.select("sequence"))
+    alone = sum(count for name, count in _by_operation(ok) if name not in counted)
+    # What failed for good counts as a whole: its attempts are in it.
+    again = _attempts(run, ok.select("sequence"))
+    return Work(
+        statements=alone + sum(counted.values()),
+        statements_again=int(again[ANSWERED].sum()) if ANSWERED in again.columns else None,
+        attempts=again.height,
+        attempts_s={
+            str(name): ns * NS
+            for name, ns in again.group_by("operation").agg(pl.col("ns").sum()).iter_rows()
+        },
+        failed_s=int(done.filter(~pl.col("ok"))["ns"].sum()) * NS,
+        service_s=int(done["ns"].sum()) * NS,
+    )
+
+
+def _statements(run: Run, ok: pl.DataFrame) -> dict[str, int]:
+    """Statements of operations that succeeded, by operation; none of those with one alone."""
+    told: dict[str, int] = {}
+    for part in run.parts(STREAM) if run.has(STREAM) else ():
+        for name, count in _by_operation(part.join(ok, on="sequence", how="semi")):
+            told[name] = told.get(name, 0) + count
+    return told
+
+
+def _by_operation(rows: pl.DataFrame) -> list[tuple[str, int]]:
+    counted = rows.group_by("operation").len()
+    return [(str(name), count) for name, count in counted.iter_rows()]
+
+
+def _attempts(run: Run, ok: pl.DataFrame) -> pl.DataFrame:
+    """Attempts that failed, of operations that succeeded.
+
+    Columns: operation, ns, and statements where it is noted.
+    """
+    if not run.has(ATTEMPTS):
+        return pl.DataFrame(schema={"operation": pl.String, "ns": pl.Int64, ANSWERED: pl.Int64})
+    failed = run.table(ATTEMPTS).join(ok, on="sequence", how="semi")
+    length = (pl.col("finished_ns") - pl.col("started_ns")).alias("ns")
+    return failed.select(
+        "operation", length, *(pl.col(ANSWERED) for _ in {ANSWERED} & set(failed.columns))
+    )

@@ -1,0 +1,259 @@
+"""The plans of a run, as its record keeps them: what they say, and where they were wrong."""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from assay.analysis.plans.difference import Change, Comparison, Pair, compare_plans
+from assay.model.catalogue import Alternative, ChangedSetting, Index
+from assay.model.plan import OPERATORS, Plan, PlanNode
+from assay.record.layout import PLANS_DIR, PLANS_FILE, RAW_DIR
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from assay.record.reader import Run
+
+__all__ = [
+    "Captured",
+    "Change",
+    "Comparison",
+    "Missing",
+    "OperationCost",
+    "Pair",
+    "captured",
+    "compare_plans",
+    "read_plans",
+    "shares",
+    "worst_estimate",
+]
+
+log = logging.getLogger(__name__)
+
+# An estimate within this factor is as good as they get.
+Q_ERROR_MIN = 2.0
+# An operator matters if it, or the one that asked it for rows, took this much of the plan's time.
+HURT_SHARE_MIN = 0.05
+NUMBERS = ("estimated_rows", "rows", "rows_margin", "loops", "seconds", "removed_rows")
+BYTES = ("read_bytes", "cached_bytes", "spilled_bytes")
+PLAN_NUMBERS = ("planning_s", "execution_s", "compiling_s", "capture_s")
+
+
+@dataclass(frozen=True)
+class OperationCost:
+    """What asking an operation for its plans cost.
+
+    Attributes:
+        operation: The operation.
+        capture_s: Wall time of all that was asked for it.
+        watched_s: Planning and execution as the engine told them; None where it did not of all.
+        timed_s: Median service time in the measured part.
+        ratio: How many times as long it took when it was watched.
+    """
+
+    operation: str
+    capture_s: float
+    watched_s: float | None
+    timed_s: float | None
+    ratio: float | None
+
+
+@dataclass(frozen=True)
+class Missing:
+    """A statement of which there is no plan, and why."""
+
+    operation: str
+    statement: int
+    reason: str
+    capture_s: float | None
+    name: str | None = None
+
+
+@dataclass(frozen=True)
+class Captured:
+    """What is known of a run's plans.
+
+    Attributes:
+        plans: By operation, one a statement; statements without a plan are left out.
+        missing: Those.
+        costs: One an operation.
+        capture_s: Wall time of all asking; None where nothing was asked.
+        reason: Why there are none, or not all; None where all were asked.
+        grammar: The SQL that statements are in, as sqlglot names it; None: what all have in common.
+        tables: Types of columns by table, as they were declared; empty in older records.
+        indexes: By table; None: the engine does not tell.
+        changed_settings: Of the optimiser, away from the default; None: the engine does not tell.
+        alternatives: Plans that would be chosen if one thing were changed.
+    """
+
+    plans: dict[str, tuple[Plan, ...]] = field(default_factory=dict)
+    missing: tuple[Missing, ...] = ()
+    costs: tuple[OperationCost, ...] = ()
+    capture_s: float | None = None
+    reason: str | None = None
+    grammar: str | None = None
+    tables: dict[str, dict[str, str]] = field(default_factory=dict)
+    indexes: dict[str, tuple[Index, ...]] | None = None
+    changed_settings: tuple[ChangedSetting, ...] | None = None
+    alternatives: tuple[Alternative, ...] = ()
+
+
+def read_plans(run: Run) -> dict[str, tuple[Plan, ...]]:
+    """The plans of a run by operation, one a statement; empty where there are none."""
+    return captured(run).plans
+
+
+def captured(run: Run) -> Captured:
+    """The plans of a run, with what they cost. What is damaged or not there is a reason."""
+    path = run.dir / RAW_DIR / PLANS_DIR / PLANS_FILE
+    if not path.is_file():
+        return Captured(reason=_why_none(run))
+    try:
+        return _read(json.loads(path.read_text(encoding="utf-8")), _told_error(run))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        reason = f"{path} cannot be read ({type(error).__name__}: {error}); it is damaged"
+        log.warning("run %s has no plans: %s", run.id, reason)
+        return Captured(reason=reason)
+
+
+def _why_none(run: Run) -> str:
+    if error := _told_error(run):
+        return error
+    request = run.facts.get("request", {})
+    if request.get("plans") is False:
+        return "the run was asked for none (--no-plans)"
+    if "plans" not in request:
+        return "the record is older than plans are"
+    if "plans" not in run.facts and run.complete:
+        return "this engine tells none"
+    return "the run ended before they were asked for"
+
+
+def _told_error(run: Run) -> str | None:
+    error: str | None = (run.facts.get("plans") or {}).get("error")
+    return error
+
+
+def _read(told: dict[str, Any], error: str | None) -> Captured:
+    plans: dict[str, tuple[Plan, ...]] = {}
+    for facts in told["plans"]:
+        plan = _checked(Plan.read(facts))
+        plans[plan.operation] = (*plans.get(plan.operation, ()), plan)
+    schema = told.get("schema", {})
+    return Captured(
+        plans,
+        tuple(Missing(**facts) for facts in told["missing"]),
+        tuple(OperationCost(**facts) for facts in told["operations"]),
+        float(told["capture_s"]),
+        error,
+        schema.get("grammar"),
+        {str(table): dict(columns) for table, columns in schema.get("tables", {}).items()},
+        _indexes(told.get("catalogue") or {}),
+        _changed_settings(told.get("catalogue") or {}),
+        tuple(Alternative.read(facts) for facts in told.get("alternatives", ())),
+    )
+
+
+def _indexes(catalogue: dict[str, Any]) -> dict[str, tuple[Index, ...]] | None:
+    if catalogue.get("indexes") is None:
+        return None
+    by_table: dict[str, tuple[Index, ...]] = {}
+    for facts in catalogue["indexes"]:
+        index = Index.read(facts)
+        by_table[index.table] = (*by_table.get(index.table, ()), index)
+    return by_table
+
+
+def _changed_settings(catalogue: dict[str, Any]) -> tuple[ChangedSetting, ...] | None:
+    changed = catalogue.get("changed_settings")
+    return None if changed is None else tuple(ChangedSetting(**facts) for facts in changed)
+
+
+def _checked(plan: Plan) -> Plan:
+    """The plan, if its values are what they should be. Raises `ValueError`."""
+    _check_numbers(plan, PLAN_NUMBERS)
+    _check_numbers(plan, BYTES[:1] + BYTES[2:])
+    if not isinstance(plan.operation, str) or not isinstance(plan.statement, int):
+        raise ValueError("a plan does not say of what it is")  # noqa: TRY004 - damage, not a defect
+    for node in plan.root.walk():
+        _check_numbers(node, NUMBERS + BYTES)
+        texts = (node.native, node.object or "", node.index or "", node.condition or "")
+        if node.operator not in OPERATORS or not all(isinstance(text, str) for text in texts):
+            raise ValueError(f"{node.operator!r} is no operator")
+    return plan
+
+
+def _check_numbers(of: Plan | PlanNode, names: tuple[str, ...]) -> None:
+    for name in names:
+        value = getattr(of, name)
+        if value is not None and not (isinstance(value, int | float) and 0 <= value < math.inf):
+            raise ValueError(f"{name} is {value!r}")
+
+
+def shares(plan: Plan) -> tuple[float | None, ...]:
+    """Of the plan's thread-seconds the share that each operator spent itself, in `walk`'s order."""
+    whole = plan.seconds
+    return tuple(
+        None if not whole or node.seconds is None else node.seconds / whole
+        for node in plan.root.walk()
+    )
+
+
+def worst_estimate(plan: Plan) -> PlanNode | None:
+    """The operator whose estimate is off by most among those that matter; None if none is.
+
+    What matters is where the time went: the operator itself, or the one above it, which was chosen
+    for the rows that were expected. What is above inherits an error, so of operators that are off
+    one above the other it is the one with which it begins.
+    """
+    whole = plan.seconds
+    if not whole:
+        return None
+    off = [
+        node
+        for node, above in _with_above(plan.root)
+        if _error(node) >= Q_ERROR_MIN and _hurt_s(node, above) >= HURT_SHARE_MIN * whole
+    ]
+    if not off:
+        return None
+    bodies = [node for node in plan.root.walk() if node.operator == "cte" and node.children]
+    return _origin(max(off, key=_error), bodies)
+
+
+def _error(node: PlanNode) -> float:
+    return node.q_error or 0.0
+
+
+def _origin(node: PlanNode, bodies: Sequence[PlanNode]) -> PlanNode:
+    """Where most of the error of an estimate comes from, as far as inputs tell.
+
+    Errors multiply, so most of one is inherited if an input has half of its orders of magnitude.
+    """
+    while inputs := node.children or _defined(node, bodies):
+        below = max(inputs, key=_error)
+        if _error(below) < math.sqrt(_error(node)) or _error(below) < Q_ERROR_MIN:
+            return node
+        node = below
+    return node
+
+
+def _defined(scan: PlanNode, bodies: Sequence[PlanNode]) -> tuple[PlanNode, ...]:
+    """What a scan of a common table reads, where it is known which one."""
+    named = [body for body in bodies if scan.operator == "cte" and body.object == scan.object]
+    return named[0].children[-1:] if len(named) == 1 else ()
+
+
+def _hurt_s(node: PlanNode, above: PlanNode | None) -> float:
+    return max(node.seconds or 0.0, 0.0 if above is None else above.seconds or 0.0)
+
+
+def _with_above(
+    node: PlanNode, above: PlanNode | None = None
+) -> Iterator[tuple[PlanNode, PlanNode | None]]:
+    yield node, above
+    for child in node.children:
+        yield from _with_above(child, node)

@@ -1,0 +1,119 @@
+"""The shape of a plan: what is done to which tables in which order, without any number.
+
+Two texts whose plans have one shape are executed alike. Two numbers go with it: what the optimiser
+expects a plan to cost, and how many rows its joins give.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.analysis.plans.difference import JOINS, READS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from assay.model.plan import Plan, PlanNode
+
+ALIAS = "Alias"
+MARKS = {"hash join": "#", "merge join": "=", "nested loop": "x"}
+
+
+def shape(plan: Plan) -> str:
+    """A plan without numbers; the same text for plans that are executed alike."""
+    return _shape(plan.root)
+
+
+def _shape(node: PlanNode) -> str:
+    of = [node.native, *filter(None, (node.object, node.index, node.details.get(ALIAS)))]
+    inputs = ", ".join(map(_shape, node.children))
+    return f"{' '.join(map(str, of))}({inputs})" if inputs else " ".join(map(str, of))
+
+
+def same_shape(before: Sequence[Plan], after: Sequence[Plan]) -> bool:
+    """Whether all statements of an operation are executed alike."""
+    return [shape(plan) for plan in before] == [shape(plan) for plan in after]
+
+
+def joined(plan: Plan) -> str:
+    """Which tables are joined with which, in parentheses: `((nation # supplier) x lineitem)`.
+
+    `#` is a hash join, `=` a merge join, `x` a nested loop.
+    """
+    return _joined(plan.root) or "-"
+
+
+def _joined(node: PlanNode) -> str:
+    parts = [part for child in node.children if (part := _joined(child))]
+    if node.operator in READS and node.object is not None:
+        return str(node.details.get(ALIAS) or node.object)
+    if len(parts) < 2:  # noqa: PLR2004 - nothing is joined
+        return parts[0] if parts else ""
+    mark = MARKS.get(node.operator, ",")
+    return f"({f' {mark} '.join(parts)})"
+
+
+# A table by its name in the query, or a join of two of these.
+Order = str | tuple["Order", "Order"]
+
+
+def join_order(plan: Plan, tables: Mapping[str, str]) -> Order | None:
+    """In which order a plan joins the tables of a block.
+
+    Args:
+        plan: The plan.
+        tables: Name of the table by its name in the query; empty of one that is a query itself.
+
+    Returns:
+        None where the plan does not tell all of them apart.
+    """
+    found = _ordered(plan.root, tables)
+    return found if found is not None and sorted(_leaves(found)) == sorted(tables) else None
+
+
+def _ordered(node: PlanNode, tables: Mapping[str, str]) -> Order | None:
+    if node.operator in READS:
+        return _named(node, tables)
+    parts = [part for child in node.children if (part := _ordered(child, tables)) is not None]
+    if not parts:
+        return None
+    order = parts[0]
+    for part in parts[1:]:
+        order = (order, part)
+    return order
+
+
+def _named(scan: PlanNode, tables: Mapping[str, str]) -> str | None:
+    """What the query calls a scan's table: by its alias, else by its name if that says which."""
+    alias = scan.details.get(ALIAS)
+    if alias is not None:
+        return str(alias) if alias in tables else None
+    named = [name for name, table in tables.items() if table == (scan.object or "").lower()]
+    return named[0] if len(named) == 1 else None
+
+
+def _leaves(order: Order) -> list[str]:
+    return [order] if isinstance(order, str) else [*_leaves(order[0]), *_leaves(order[1])]
+
+
+def join_rows(plan: Plan) -> float | None:
+    """Rows that all joins together gave; None where one is not told."""
+    return _sum(node.rows for node in _joins(plan))
+
+
+def estimated_join_rows(plan: Plan) -> float | None:
+    """Rows that all joins together were expected to give; None where one is not told."""
+    return _sum(node.estimated_rows for node in _joins(plan))
+
+
+def _joins(plan: Plan) -> Iterator[PlanNode]:
+    return (node for node in plan.root.walk() if node.operator in JOINS)
+
+
+def _sum(values: Iterable[float | None]) -> float | None:
+    total = 0.0
+    for value in values:
+        if value is None:
+            return None
+        total += value
+    return total

@@ -1,0 +1,1 @@
+"""What the engine worked at, by CPU samples."""

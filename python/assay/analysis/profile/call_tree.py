@@ -1,0 +1,173 @@
+"""Stacks merged by label: what an icicle or a flame graph draws."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from assay.analysis.profile.tables import operation_names
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from assay.analysis.profile.samples import Profile
+
+ARTEFACT = "artefact"
+NO_FILE = "no file"
+# The node that stands for what is too small to be drawn.
+REST = "…"
+
+
+def call_tree(
+    profile: Profile, operation: str | None = None, share_min: float = 0.0
+) -> dict[str, Any]:
+    """The stacks of all samples within operations (or of one), merged by label: ready for JSON.
+
+    Keys:
+        operations: Names, in the order of their first pass.
+        samples: How many the tree holds; artefacts are in it.
+        seconds_each: CPU seconds of a sample.
+        labels, modules, works: Texts that nodes name by index; `works` has `artefact` for these.
+        parent: Of each node, the node of its caller, which comes before it; -1: an outermost one.
+        label, module, work: Of each node, indices. Its work is what most samples at it and below it
+            did, and `work_samples` is how many.
+        own, total: Of each node, samples at it, and at it and below it.
+        counts: Of each operation, a list of nodes and the list of its own samples there, so that
+            `zip(*counts[name])` gives pairs.
+
+    Args:
+        profile: The profile.
+        operation: One operation only.
+        share_min: Nodes with less than this share of `samples` are one node `…` of their caller.
+    """
+    names = operation_names(profile) if operation is None else [operation]
+    samples = profile.samples.filter(pl.col("operation").is_in(names)).select(
+        "stack", "operation", pl.col("work").fill_null(ARTEFACT)
+    )
+    counts = samples.group_by("stack", "operation", "work", maintain_order=True).agg(
+        pl.len().alias("samples")
+    )
+    counts = counts.sort("stack", "operation", "work")
+    tree = _merged(profile, counts["stack"].unique().to_list())
+    if share_min > 0:
+        totals = tree.totals(counts)
+        tree = tree.without_small(totals, share_min * samples.height)
+    return {
+        "operations": names,
+        "samples": samples.height,
+        "seconds_each": profile.seconds_each,
+    } | tree.document(counts, names)
+
+
+@dataclass
+class _Tree:
+    """Merged nodes: of each its caller (-1: none), label and file; and the node of each stack."""
+
+    parents: list[int] = field(default_factory=list)
+    labels: list[str] = field(default_factory=list)
+    modules: list[str] = field(default_factory=list)
+    of_stack: dict[int, int] = field(default_factory=dict)
+    known: dict[tuple[int, str, str], int] = field(default_factory=dict)
+
+    def node(self, parent: int, label: str, module: str) -> int:
+        """The node of a label below another one, made where it is new."""
+        key = (parent, label, module)
+        found = self.known.get(key)
+        if found is None:
+            found = self.known[key] = len(self.parents)
+            self.parents.append(parent)
+            self.labels.append(label)
+            self.modules.append(module)
+        return found
+
+    def totals(self, counts: pl.DataFrame) -> list[int]:
+        """Samples of each node and below it."""
+        own = [0] * len(self.parents)
+        for stack, samples in counts.select("stack", "samples").iter_rows():
+            own[self.of_stack[stack]] += samples
+        return _summed(own, self.parents)
+
+    def without_small(self, totals: Sequence[int], least: float) -> _Tree:
+        """The same tree with nodes that have less than `least` samples as one of their caller."""
+        smaller = _Tree()
+        moved: list[int] = []
+        for at, parent in enumerate(self.parents):
+            above = moved[parent] if parent >= 0 else -1
+            if above >= 0 and smaller.labels[above] == REST:
+                moved.append(above)
+            elif totals[at] < least:
+                moved.append(smaller.node(above, REST, ""))
+            else:
+                moved.append(smaller.node(above, self.labels[at], self.modules[at]))
+        smaller.of_stack = {stack: moved[node] for stack, node in self.of_stack.items()}
+        return smaller
+
+    def document(self, counts: pl.DataFrame, names: Sequence[str]) -> dict[str, Any]:
+        """The tree's part of what `call_tree` returns."""
+        size = len(self.parents)
+        own = [0] * size
+        works = counts["work"].unique().sort().to_list()
+        by_work = {work: [0] * size for work in works}
+        by_operation: dict[str, dict[int, int]] = {name: {} for name in names}
+        for stack, operation, work, samples in counts.iter_rows():
+            node = self.of_stack[stack]
+            own[node] += samples
+            by_work[work][node] += samples
+            here = by_operation[operation]
+            here[node] = here.get(node, 0) + samples
+        sums = [_summed(by_work[work], self.parents) for work in works]
+        places = range(len(works))
+        work = [max(places, key=lambda one: sums[one][node]) for node in range(size)]
+        labels, label = _indexed(self.labels)
+        modules, module = _indexed(self.modules)
+        return {
+            "labels": labels,
+            "modules": modules,
+            "works": works,
+            "parent": self.parents,
+            "label": label,
+            "module": module,
+            "work": work,
+            "work_samples": [sums[one][node] for node, one in enumerate(work)],
+            "own": own,
+            "total": _summed(own, self.parents),
+            "counts": {name: [list(at), list(at.values())] for name, at in by_operation.items()},
+        }
+
+
+def _merged(profile: Profile, stacks: Sequence[int]) -> _Tree:
+    """The merged tree of these stacks and their callers."""
+    told = profile.stacks.join(profile.frames, on="frame", how="left", maintain_order="left")
+    rows = told.select("stack", "parent", "label", pl.col("module").fill_null(NO_FILE)).iter_rows()
+    about = {stack: (parent, label, module) for stack, parent, label, module in rows}
+    tree = _Tree()
+    for stack in stacks:
+        path = []
+        node: int | None = stack
+        # A caller has a lower place in the record than what it called, so this comes to an end.
+        while node is not None and node in about and node not in tree.of_stack:
+            path.append(node)
+            node = about[node][0]
+        above = tree.of_stack.get(node, -1) if node is not None else -1
+        for one in reversed(path):
+            _, label, module = about[one]
+            above = tree.of_stack[one] = tree.node(above, label, module)
+    return tree
+
+
+def _summed(own: Sequence[int], parents: Sequence[int]) -> list[int]:
+    """Each value with those of all nodes below; callers come before what they called."""
+    totals = list(own)
+    for node in range(len(parents) - 1, -1, -1):
+        if parents[node] >= 0:
+            totals[parents[node]] += totals[node]
+    return totals
+
+
+def _indexed(values: Sequence[str]) -> tuple[list[str], list[int]]:
+    """The distinct values, and where each one is among them."""
+    places: dict[str, int] = {}
+    indices = [places.setdefault(value, len(places)) for value in values]
+    return list(places), indices

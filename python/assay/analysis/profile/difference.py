@@ -1,0 +1,216 @@
+"""What changed between two profiles: CPU seconds of a pass, by work and by symbol, with intervals.
+
+Runs differ in how many passes they have, so seconds of a pass are compared. Passes are what was
+repeated, so the interval comes from how much samples differ from pass to pass. Counts of samples
+are overdispersed: a pass that is slower as a whole has more of all. Their variance is therefore
+that of a Poisson count times a factor of at least 1 that the passes tell (quasi-likelihood:
+McCullagh and Nelder, Generalized Linear Models, 2nd ed. 1989, 4.5 and 9.2), and the difference of
+two means of unequal variance has the degrees of freedom of Welch (Biometrika 34, 1947) and
+Satterthwaite (Biometrics Bulletin 2, 1946). Of rows that did not change one in twenty may seem to.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from assay.analysis.profile.tables import operation_names, within_operations
+from assay.analysis.stats.student import student_quantile
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from assay.analysis.profile.samples import Profile
+
+LEVELS = {"total": [], "work": ["work"], "symbol": ["work", "symbol"]}
+KEY = ["work", "symbol"]
+OURS, THEIRS = "ours", "theirs"
+# Of fewer samples a variance cannot be told: none where there were some is no surprise.
+SAMPLES_MIN = 10
+
+
+def compare(ours: Profile, theirs: Profile, operation: str | None = None) -> pl.DataFrame:
+    """What changed between two profiles, in CPU seconds of a pass; largest difference first.
+
+    Only operations that both have are compared, each with the mean of its passes; without
+    `operation` their means are added up.
+
+    Columns: level (`total`, `work` or `symbol`); work, symbol (null where the level has none);
+    ours_samples, theirs_samples; ours_s, theirs_s (CPU seconds a pass); ours_share, theirs_share
+    (null of a side without samples); difference_s (ours less theirs), low_s, high_s (95 % interval
+    of it; null where no operation of the row has two passes on either side); is_noise (the interval
+    holds 0, or both sides together have fewer than `SAMPLES_MIN` samples; null without an
+    interval).
+    """
+    both = [name for name in operation_names(ours) if name in set(operation_names(theirs))]
+    names = both if operation is None else [name for name in both if name == operation]
+    levels = [_level(ours, theirs, names, level, by) for level, by in LEVELS.items()]
+    return pl.concat(levels).sort(
+        pl.col("level").replace_strict({name: at for at, name in enumerate(LEVELS)}),
+        pl.col("difference_s").abs(),
+        *KEY,
+        descending=[False, True, False, False],
+    )
+
+
+def as_long_as(theirs: Profile, ours: Profile, operation: str | None = None) -> Profile:
+    """A profile as if a pass of what both have had taken as much CPU time in all as of the other.
+
+    So are two scales compared: by where the time goes, not by how much of it there is. The factor
+    is taken as exact: next to a single row's, a total's uncertainty is small.
+    """
+    total = compare(ours, theirs, operation).row(0, named=True)
+    if not total["ours_s"] or not total["theirs_s"]:
+        return theirs
+    factor = theirs.scaled_by * total["ours_s"] / total["theirs_s"]
+    return replace(theirs, scaled_by=factor)
+
+
+def _level(
+    ours: Profile, theirs: Profile, names: list[str], level: str, by: list[str]
+) -> pl.DataFrame:
+    sides = {OURS: ours, THEIRS: theirs}
+    rows = pl.concat(
+        _by_operation(profile, names, by).with_columns(pl.lit(side).alias("side"))
+        for side, profile in sides.items()
+    )
+    return _worded(differences(rows, sides, names, KEY), level)
+
+
+def differences(
+    rows: pl.DataFrame, sides: Mapping[str, Profile], names: Sequence[str], key: list[str]
+) -> pl.DataFrame:
+    """Seconds of a pass on both sides, and half the width of the interval of their difference.
+
+    Columns: those of `key`; ours_samples, theirs_samples; ours_s, theirs_s; difference_s; half_s
+    (null where no operation of the row has two passes on either side); others.
+
+    Args:
+        rows: The columns of `key`, operation, side, samples, squares (those of the passes' samples,
+            added up).
+        sides: The profiles, by `OURS` and `THEIRS`.
+        names: Operations that are compared.
+        key: What makes rows one.
+    """
+    # What only one side has was sampled no time on the other, in as many passes as there were.
+    keys = rows.select(*key, "operation").unique()
+    passes = pl.concat(
+        _pass_counts(profile, names).with_columns(
+            pl.lit(side).alias("side"), pl.lit(profile.seconds_each).alias("seconds_each")
+        )
+        for side, profile in sides.items()
+    )
+    whole = (
+        keys.join(passes, on="operation")
+        .join(rows, on=[*key, "operation", "side"], how="left", nulls_equal=True)
+        .with_columns(pl.col("samples", "squares").fill_null(0))
+        .with_columns(_pooled_s().over([*key, "operation"]).alias("pooled_s"))
+    )
+    return _moments(whole).group_by(key, maintain_order=True).agg(*_sums()).with_columns(*_spread())
+
+
+def _pass_counts(profile: Profile, names: Sequence[str]) -> pl.DataFrame:
+    wanted = profile.passes.filter(pl.col("operation").is_in(names))
+    return wanted.group_by("operation", maintain_order=True).agg(
+        pl.len().cast(pl.Int64).alias("passes")
+    )
+
+
+def _by_operation(profile: Profile, names: list[str], by: list[str]) -> pl.DataFrame:
+    """Samples and their squares over the passes of each operation: work, symbol, operation, ..."""
+    keys = [
+        pl.col(name) if name in by else pl.lit(None, dtype=pl.String).alias(name) for name in KEY
+    ]
+    return (
+        within_operations(profile)
+        .filter(pl.col("operation").is_in(names))
+        .group_by("leaf", "work", "operation", "sequence", maintain_order=True)
+        .agg(pl.len().cast(pl.Int64).alias("samples"))
+        .join(profile.frames, left_on="leaf", right_on="frame", how="left")
+        .rename({"family": "symbol"})
+        .select(*keys, "operation", "sequence", "samples")
+        .group_by(*KEY, "operation", "sequence", maintain_order=True)
+        .agg(pl.col("samples").sum())
+        .group_by(*KEY, "operation", maintain_order=True)
+        .agg(pl.col("samples").sum(), (pl.col("samples") ** 2).sum().alias("squares"))
+    )
+
+
+def _pooled_s() -> pl.Expr:
+    """Seconds of a pass if both sides were alike: all samples by all that could be sampled."""
+    return pl.col("samples").sum() / (pl.col("passes") / pl.col("seconds_each")).sum()
+
+
+def _moments(rows: pl.DataFrame) -> pl.DataFrame:
+    """Of each row, operation and side: mean seconds of a pass, and what the mean's variance is.
+
+    `observed` is from the passes and null of one alone; `poisson` is what it would be if only the
+    sampling were random, `alike` what that would be if both sides were alike. Of a side that was
+    sampled less, none at all is no surprise, and its own count would say that it is certain.
+    """
+    mean = pl.col("samples") / pl.col("passes")
+    scatter = (pl.col("squares") - pl.col("samples") * mean).clip(lower_bound=0)
+    unit = pl.col("seconds_each") ** 2 / pl.col("passes")
+    repeated = pl.col("passes") > 1
+    return rows.with_columns(
+        (mean * pl.col("seconds_each")).alias("mean_s"),
+        (mean * unit).alias("poisson"),
+        (pl.col("pooled_s") * pl.col("seconds_each") / pl.col("passes")).alias("alike"),
+        pl.when(repeated).then(scatter / (pl.col("passes") - 1) * unit).alias("observed"),
+    )
+
+
+def _sums() -> list[pl.Expr]:
+    """Over operations and sides: means, the factor of overdispersion, degrees of freedom."""
+    repeated = pl.col("observed").is_not_null()
+    ours = pl.col("side") == OURS
+    freedom = pl.col("observed") ** 2 / (pl.col("passes") - 1)
+    return [
+        pl.col("samples").filter(ours).sum().alias("ours_samples"),
+        pl.col("samples").filter(~ours).sum().alias("theirs_samples"),
+        pl.col("mean_s").filter(ours).sum().alias("ours_s"),
+        pl.col("mean_s").filter(~ours).sum().alias("theirs_s"),
+        pl.max_horizontal(pl.col("poisson").sum(), pl.col("alike").sum()).alias("variance"),
+        (pl.col("observed").sum() / pl.col("poisson").filter(repeated).sum()).alias("factor"),
+        (pl.col("observed").sum() ** 2 / freedom.filter(repeated).sum()).alias("welch"),
+        (pl.col("passes") - 1).filter(repeated).sum().alias("freedom_max"),
+    ]
+
+
+def _spread() -> list[pl.Expr]:
+    """Half the width of the interval, and the difference."""
+    known = pl.col("freedom_max") > 0
+    freedom = pl.col("welch").fill_nan(None).fill_null(pl.col("freedom_max"))
+    quantile = freedom.clip(lower_bound=1).map_elements(student_quantile, return_dtype=pl.Float64)
+    deviation = (pl.col("variance") * pl.col("factor").fill_nan(1).clip(lower_bound=1)).sqrt()
+    return [
+        (pl.col("ours_s") - pl.col("theirs_s")).alias("difference_s"),
+        pl.when(known).then(quantile * deviation).alias("half_s"),
+    ]
+
+
+def _worded(told: pl.DataFrame, level: str) -> pl.DataFrame:
+    low = pl.col("difference_s") - pl.col("half_s")
+    high = pl.col("difference_s") + pl.col("half_s")
+    few = pl.col("ours_samples") + pl.col("theirs_samples") < SAMPLES_MIN
+    return told.select(
+        pl.lit(level).alias("level"),
+        *KEY,
+        "ours_samples",
+        "theirs_samples",
+        "ours_s",
+        "theirs_s",
+        *(_share(f"{side}_s").alias(f"{side}_share") for side in (OURS, THEIRS)),
+        "difference_s",
+        low.alias("low_s"),
+        high.alias("high_s"),
+        pl.when(low.is_not_null()).then((low <= 0) & (high >= 0) | few).alias("is_noise"),
+    )
+
+
+def _share(seconds: str) -> pl.Expr:
+    """Of all seconds; null where there are none, because nothing is no share of nothing."""
+    whole = pl.col(seconds).sum()
+    return pl.when(whole > 0).then(pl.col(seconds) / whole)

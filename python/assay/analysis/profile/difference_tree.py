@@ -1,0 +1,112 @@
+"""A call tree whose nodes know by how much their CPU time of a pass differs from another run's."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from assay.analysis.profile.call_tree import NO_FILE, REST, call_tree
+from assay.analysis.profile.difference import OURS, SAMPLES_MIN, THEIRS, differences
+from assay.analysis.profile.tables import operation_names, within_operations
+
+if TYPE_CHECKING:
+    from assay.analysis.profile.samples import Profile
+
+OUTSIDE = -1
+COLUMNS = ("theirs_s", "difference_s", "low_s", "high_s", "is_noise")
+
+
+def difference_tree(
+    ours: Profile, theirs: Profile, operation: str | None = None, share_min: float = 0.0
+) -> dict[str, Any]:
+    """Our call tree, as `call_tree` makes it, with the difference of each node to theirs.
+
+    Further keys, each with a value a node: theirs_s (CPU seconds of a pass), difference_s (ours
+    less theirs), low_s and high_s (95 % interval), is_noise (as in `compare`). The latter three
+    are null where no operation has two passes; all are null of a node for what is too small.
+    Functions that only the other run called have no node, and are in those of their callers.
+
+    Only operations that both have are compared, without artefacts.
+    """
+    tree = call_tree(ours, operation, share_min)
+    others = set(operation_names(theirs))
+    names = [name for name in tree["operations"] if name in others]
+    sides = {OURS: ours, THEIRS: theirs}
+    rows = pl.concat(
+        _rows(profile, tree, names).with_columns(pl.lit(side).alias("side"))
+        for side, profile in sides.items()
+    )
+    table = differences(rows, sides, names, ["node"])
+    low, high = (pl.col("difference_s") + sign * pl.col("half_s") for sign in (-1, 1))
+    few = pl.col("ours_samples") + pl.col("theirs_samples") < SAMPLES_MIN
+    told = table.select(
+        "node",
+        "theirs_s",
+        "difference_s",
+        low.alias("low_s"),
+        high.alias("high_s"),
+        pl.when(low.is_not_null()).then((low <= 0) & (high >= 0) | few).alias("is_noise"),
+    )
+    nodes = pl.DataFrame({"node": range(len(tree["parent"]))}, schema={"node": pl.Int64})
+    whole = nodes.join(told, on="node", how="left", maintain_order="left")
+    rest = [tree["labels"][label] == REST for label in tree["label"]]
+    return tree | {
+        name: [None if small else value for small, value in zip(rest, whole[name], strict=True)]
+        for name in COLUMNS
+    }
+
+
+def _rows(profile: Profile, tree: dict[str, Any], names: list[str]) -> pl.DataFrame:
+    """Of each node and operation: samples at it and below it, and their squares over the passes."""
+    samples = within_operations(profile).filter(pl.col("operation").is_in(names))
+    counts = samples.group_by("stack", "operation", "sequence", maintain_order=True).agg(
+        pl.len().alias("samples")
+    )
+    nodes = _nodes(profile, tree, counts["stack"].unique().to_list())
+    parents = tree["parent"]
+    totals: dict[tuple[int, str, int], int] = {}
+    for stack, name, sequence, count in counts.iter_rows():
+        node = nodes.get(stack, OUTSIDE)
+        while node != OUTSIDE:
+            key = (node, name, sequence)
+            totals[key] = totals.get(key, 0) + count
+            node = parents[node]
+    known = pl.DataFrame(
+        [(node, name, count) for (node, name, _), count in totals.items()],
+        schema={"node": pl.Int64, "operation": pl.String, "samples": pl.Int64},
+        orient="row",
+    )
+    squares = (pl.col("samples") ** 2).sum().alias("squares")
+    return known.group_by("node", "operation", maintain_order=True).agg(
+        pl.col("samples").sum(), squares
+    )
+
+
+def _nodes(profile: Profile, tree: dict[str, Any], stacks: list[int]) -> dict[int, int]:
+    """Of each stack and its callers the innermost node of the tree that lies on its path."""
+    texts = zip(tree["parent"], tree["label"], tree["module"], strict=True)
+    places = {
+        (parent, tree["labels"][label], tree["modules"][module]): node
+        for node, (parent, label, module) in enumerate(texts)
+    }
+    told = profile.stacks.join(profile.frames, on="frame", how="left", maintain_order="left")
+    rows = told.select("stack", "parent", "label", pl.col("module").fill_null(NO_FILE)).iter_rows()
+    about = {stack: (parent, label, module) for stack, parent, label, module in rows}
+    found: dict[int, int] = {}
+    # Whether the path is still one of the tree: below a function that it lacks all are unknown.
+    inside: dict[int, bool] = {}
+    for stack in stacks:
+        path = []
+        node: int | None = stack
+        while node is not None and node in about and node not in found:
+            path.append(node)
+            node = about[node][0]
+        above, known = (found[node], inside[node]) if node in found else (OUTSIDE, True)
+        for one in reversed(path):
+            _, label, module = about[one]
+            next_one = places.get((above, label, module)) if known else None
+            known = next_one is not None
+            above = above if next_one is None else next_one
+            found[one], inside[one] = above, known
+    return found

@@ -1,0 +1,376 @@
+"""CPU samples of a run, joined to the operations they fell into and to the work they were doing.
+
+An *operation* is what the driver issued; *work* is what the engine's code was doing for it (scan,
+hash probe, ...). Each sample stands for `Profile.seconds_each` of CPU time. Shares are of the
+engine's samples within operations that are no artefacts; what lies between operations, or is the
+engine's own background, is counted in `Sampling` and in no table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from assay.analysis.profile.call_tree import call_tree
+from assay.analysis.profile.difference import compare
+from assay.analysis.profile.frames import NOT_NAMED, named_frames
+from assay.analysis.profile.placing import are_told_apart, as_one, measured_passes, place
+from assay.analysis.profile.shares import Shares, shares
+from assay.analysis.profile.tables import matrix, symbols_table, unclassified, work_table
+from assay.analysis.server.sessions import BESIDE, background, owners
+from assay.analysis.work.classify import Places, classify
+from assay.analysis.work.names import without_clone
+from assay.analysis.work.rules import UNCLASSIFIED, Rules, combined, rules_of, shared_rules
+from assay.record.layout import ACCOUNT_ENGINE, ACCOUNT_ENGINE_AND_DRIVER
+
+if TYPE_CHECKING:
+    from assay.record.reader import Run
+
+__all__ = [
+    "UNCLASSIFIED",
+    "Profile",
+    "Sampling",
+    "Shares",
+    "call_tree",
+    "compare",
+    "matrix",
+    "read_profile",
+    "shares",
+    "symbols_table",
+    "unclassified",
+    "work_table",
+]
+
+# Threads of ours that live in the host of an embedded engine are named so.
+OURS = "assay-"
+# Where the rules of a run are from, as errors name it.
+RECORDED = "operations.toml of the record"
+COUNTED = ("lost", "throttled", "cut", "broken", "elsewhere")
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How the samples were taken, and what is not in the tables.
+
+    Attributes:
+        event: What took them, such as `cpu-clock`.
+        frequency_hz: Samples a second of CPU time.
+        kernel: Whether the kernel's frames were seen.
+        stacks: `copies` or `frame pointers`.
+        copied_bytes: Of each stack; None with frame pointers.
+        symbols: Whether functions were named; a killed run has addresses only.
+        notes: Sentences that say why something was not measured.
+        taken: Samples in the measured part, whosever they are.
+        lost, throttled, cut, broken, elsewhere: As in `profile.arrows`, grown in the measured part;
+            None if it was not recorded. Where the whole machine was watched, what was lost may have
+            been of other processes.
+        ours: Samples of Assay's own threads, which are left out.
+        others: Samples of processes that are not the engine's, which are left out.
+        torn: Samples whose stack was not written any more when the run was killed.
+        other_clients: Samples in the time of operations of what a server did for others: for our
+            own probe, or for somebody else.
+        background: The engine's samples outside of operations.
+        unplaced: Of these, samples that may belong to an operation, but nothing says to which.
+        told_apart: Whether samples are told apart by operation. Threads of an embedded engine do
+            not tell which of several sessions they work for: all are of one operation then, which
+            stands for all, and has no sequence.
+        artefacts: Samples within operations that say nothing of the engine, by why.
+    """
+
+    event: str
+    frequency_hz: float
+    kernel: bool
+    stacks: str
+    copied_bytes: int | None
+    symbols: bool
+    notes: tuple[str, ...]
+    taken: int
+    lost: int | None
+    throttled: int | None
+    cut: int | None
+    broken: int | None
+    elsewhere: int | None = None
+    ours: int = 0
+    others: int = 0
+    torn: int = 0
+    other_clients: int = 0
+    background: int = 0
+    unplaced: int = 0
+    told_apart: bool = True
+    artefacts: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A profile of the measured part.
+
+    Attributes:
+        sampling: How it was taken.
+        samples: The engine's samples: time_ns, pid, tid, stack; session, sequence, operation (null:
+            between operations, or in the background); work (null of artefacts), artefact (null of
+            all others), rule (index into `rules`; null where none matched); leaf (the innermost
+            frame, whose label is shown), decided (the frame that the work is said of; null where no
+            frame of the stack has a name).
+        stacks: stack, parent (null: the outermost), frame.
+        frames: frame, label, family, module (name of the file), kind. Labels are functions without
+            parameters, or `libduckdb.so+0x1f300..0x1f5a0` where only bounds are known, or
+            `libduckdb.so+0x1f312`. `family` is the line that it is shown in: template arguments are
+            `<*>`, and what the engine's `families` match is one.
+        passes: The operations that were measured: sequence, session, operation, started_ns,
+            finished_ns; one row for all where they are not told apart.
+        rules: The rules in their order; `samples.rule` counts in it.
+        scaled_by: What seconds are multiplied by; not 1 where two scales are compared.
+    """
+
+    sampling: Sampling
+    samples: pl.DataFrame
+    stacks: pl.DataFrame
+    frames: pl.DataFrame
+    passes: pl.DataFrame
+    rules: Rules
+    scaled_by: float = 1.0
+
+    @property
+    def seconds_each(self) -> float:
+        """CPU seconds that a sample stands for."""
+        return self.scaled_by / self.sampling.frequency_hz
+
+
+@lru_cache(maxsize=4)
+def read_profile(record: Run, extra_rules: Rules | None = None) -> Profile | None:
+    """The profile of a run; None if it was not profiled, or nothing was measured.
+
+    Args:
+        record: The run.
+        extra_rules: Rules of the reader's own, which come before the recorded ones.
+
+    Raises:
+        UsageError: If a rule is to be refused, with file, index and reason.
+        RecordUnreadableError: If a stream is damaged.
+    """
+    facts = record.sampling
+    needed = ("samples", "stacks", "frames", "modules")
+    if facts is None or not all(record.has(stream) for stream in needed):
+        return None
+    passes = measured_passes(record.table("events"))
+    if passes.is_empty():
+        return None
+    rules = _rules(record, extra_rules)
+    frames = named_frames(
+        record.table("frames"),
+        record.table("modules"),
+        record.table("symbols") if record.has("symbols") else None,
+        rules.families,
+    )
+    stacks = _tree(record.table("stacks"), frames)
+    verdicts = judged(stacks, frames, rules)
+    window = passes.select(pl.col("started_ns").min(), pl.col("finished_ns").max()).row(0)
+    taken = record.table("samples").filter(pl.col("time_ns").is_between(*window)).sort("time_ns")
+    of_engine, others, ours = _of_engine(record, taken, whole_machine=facts["whole_machine"])
+    whole = of_engine.join(verdicts, on="stack", how="inner", maintain_order="left")
+    served = owners_of(record)
+    told_apart = are_told_apart(passes, served)
+    placed, unplaced = place(whole, passes, served, _background(record))
+    samples = _without_other_clients(placed.select(*_SAMPLE_COLUMNS), served)
+    within = samples.filter(pl.col("operation").is_not_null())
+    lost_it = pl.col("operation").is_null() & pl.col("sequence").is_not_null()
+    sampling = replace(
+        _sampling(record, facts, taken.height, window),
+        ours=ours,
+        others=others,
+        torn=of_engine.height - whole.height,
+        other_clients=samples.filter(lost_it).height,
+        background=samples.height - within.height - samples.filter(lost_it).height,
+        unplaced=unplaced,
+        told_apart=told_apart,
+        artefacts=dict(
+            within.drop_nulls("artefact")["artefact"].value_counts(sort=True).iter_rows()
+        ),
+    )
+    shown = passes if told_apart else as_one(passes)
+    return Profile(sampling, samples, stacks, frames, shown, rules)
+
+
+_SAMPLE_COLUMNS = (
+    "time_ns",
+    "pid",
+    "tid",
+    "stack",
+    "session",
+    "sequence",
+    "operation",
+    "work",
+    "artefact",
+    "rule",
+    "leaf",
+    "decided",
+)
+
+
+def _rules(record: Run, extra_rules: Rules | None) -> Rules:
+    """The reader's rules, then the engine's, then those for what all engines stand on."""
+    recorded = record.facts.get("engine", {}).get("operations")
+    of_engine = rules_of(recorded, RECORDED) if recorded else Rules()
+    return combined(extra_rules or Rules(), of_engine, shared_rules())
+
+
+def _tree(stacks: pl.DataFrame, frames: pl.DataFrame) -> pl.DataFrame:
+    """The nodes whose frame is known, callers before what they called.
+
+    They are written in that order. A caller that is missing or comes later is damage, and is none.
+    """
+    rows = pl.int_range(pl.len(), dtype=pl.UInt32)
+    known = stacks.unique("stack", keep="first", maintain_order=True).join(
+        frames.select("frame"), on="frame", how="semi", maintain_order="left"
+    )
+    callers = known.select(pl.col("stack").alias("parent"), rows.alias("caller"))
+    return known.join(callers, on="parent", how="left", maintain_order="left").select(
+        "stack", pl.when(pl.col("caller") < rows).then("parent").alias("parent"), "frame"
+    )
+
+
+def judged(stacks: pl.DataFrame, frames: pl.DataFrame, rules: Rules) -> pl.DataFrame:
+    """Of each node of the tree of stacks: stack, leaf, rule, decided, work, artefact."""
+    rows = pl.int_range(pl.len(), dtype=pl.Int64)
+    tree = stacks.join(
+        frames.select("frame", rows.alias("place")), on="frame", how="left", maintain_order="left"
+    ).join(
+        stacks.select("stack", rows.alias("caller")),
+        left_on="parent",
+        right_on="stack",
+        how="left",
+        maintain_order="left",
+    )
+    named = ~pl.col("kind").is_in(NOT_NAMED)
+    about = frames.select(
+        pl.when(named).then("label").alias("name"), pl.col("module").fill_null("")
+    )
+    names = [None if name is None else without_clone(name) for name in about["name"]]
+    verdicts = classify(
+        tree["caller"].fill_null(-1).to_list(),
+        tree["place"].to_list(),
+        Places(names, about["module"].to_list()),
+        rules.rules,
+    )
+    kinds = pl.DataFrame(
+        {
+            "rule": range(len(rules.rules)),
+            "work": [rule.work for rule in rules.rules],
+            "artefact": [rule.artefact for rule in rules.rules],
+        },
+        schema={"rule": pl.UInt32, "work": pl.String, "artefact": pl.String},
+    )
+    decided = pl.Series("decided", verdicts.decided, dtype=pl.UInt32)
+    return (
+        stacks.select(
+            "stack",
+            pl.col("frame").alias("leaf"),
+            pl.Series("rule", verdicts.rules, dtype=pl.UInt32),
+            frames["frame"].gather(decided).alias("decided"),
+        )
+        .join(kinds, on="rule", how="left", maintain_order="left")
+        .with_columns(
+            pl.when(pl.col("artefact").is_null())
+            .then(pl.col("work").fill_null(UNCLASSIFIED))
+            .alias("work")
+        )
+    )
+
+
+def _of_engine(
+    record: Run, samples: pl.DataFrame, *, whole_machine: bool
+) -> tuple[pl.DataFrame, int, int]:
+    """Samples of the engine's threads, and how many of others and of ours were left out."""
+    others = ours = 0
+    if whole_machine and record.has("processes"):
+        # Processes that lived between two looks at them are in no table: the sampler saw them born.
+        of_engine = (
+            pl.col("account").cast(pl.String).is_in([ACCOUNT_ENGINE, ACCOUNT_ENGINE_AND_DRIVER])
+        )
+        told = record.table("processes").select(pl.col("pid").cast(pl.UInt32), of_engine)
+        strangers = (
+            told.group_by("pid", maintain_order=True)
+            .agg(pl.col("account").any())
+            .filter(~pl.col("account"))
+        )
+        kept = samples.join(strangers, on="pid", how="anti", maintain_order="left")
+        others, samples = samples.height - kept.height, kept
+    if record.has("threads"):
+        kept = _without_ours(samples, record.table("threads"))
+        ours, samples = samples.height - kept.height, kept
+    return samples, others, ours
+
+
+def _without_ours(samples: pl.DataFrame, threads: pl.DataFrame) -> pl.DataFrame:
+    """Samples of threads that are not named as ours at that time.
+
+    A thread has the name of the one that began it until it has its own, and a number that was ours
+    may be another's later. Before a thread was first named its name is taken to be that one.
+    """
+    named = threads.sort("time_ns").select(
+        "time_ns", "pid", "tid", pl.col("name").str.starts_with(OURS).alias("is_ours")
+    )
+    first = named.group_by("pid", "tid", maintain_order=True).agg(
+        pl.col("is_ours").first().alias("is_ours_at_first")
+    )
+    told = samples.join_asof(
+        named, on="time_ns", by=["pid", "tid"], strategy="backward", check_sortedness=False
+    ).join(first, on=["pid", "tid"], how="left", maintain_order="left")
+    is_ours = pl.coalesce("is_ours", "is_ours_at_first").fill_null(value=False)
+    return told.filter(~is_ours).drop("is_ours", "is_ours_at_first")
+
+
+def owners_of(record: Run) -> pl.DataFrame | None:
+    """Which process works for which session; None where none was recorded to."""
+    if not record.has("backends") or record.table("backends").is_empty():
+        return None
+    return owners(record.table("backends"), _table(record, "activity"), _table(record, "processes"))
+
+
+def _background(record: Run) -> pl.Series:
+    return background(_table(record, "activity"), _table(record, "processes"))
+
+
+def _table(record: Run, stream: str) -> pl.DataFrame | None:
+    return record.table(stream) if record.has(stream) else None
+
+
+def _without_other_clients(samples: pl.DataFrame, served: pl.DataFrame | None) -> pl.DataFrame:
+    """Samples of what a server does for others, our probes among them, lose the operation.
+
+    It is done in an operation's time, not for it. They keep the sequence, by which they are told.
+    """
+    if served is None:
+        return samples
+    others = served.filter(pl.col("owner").is_in(BESIDE))["pid"].cast(pl.UInt32)
+    is_other = pl.col("pid").is_in(others.implode())
+    return samples.with_columns(pl.when(~is_other).then("operation").alias("operation"))
+
+
+def _sampling(record: Run, facts: dict[str, Any], taken: int, window: tuple[int, int]) -> Sampling:
+    grown: dict[str, int | None] = dict.fromkeys(COUNTED)
+    if record.has("profile") and not record.table("profile").is_empty():
+        told = record.table("profile").sort("time_ns")
+        before = told.filter(pl.col("time_ns") <= window[0])[-1:]
+        after = told.filter(pl.col("time_ns") >= window[1])[:1]
+        last = after if after.height else told[-1:]
+        known = [name for name in COUNTED if name in told.columns]
+        grown |= {name: int(last[name].sum()) - int(before[name].sum()) for name in known}
+    return Sampling(
+        event=str(facts["event"]),
+        frequency_hz=float(facts["frequency_hz"]),
+        kernel=bool(facts["kernel"]),
+        stacks=str(facts["stacks"]),
+        copied_bytes=facts.get("copied_bytes"),
+        symbols=record.has("symbols"),
+        notes=tuple(facts.get("notes", ())),
+        taken=taken,
+        lost=grown["lost"],
+        throttled=grown["throttled"],
+        cut=grown["cut"],
+        broken=grown["broken"],
+        elsewhere=grown["elsewhere"],
+    )

@@ -1,0 +1,95 @@
+"""How much of a profile is explained, and how its samples agree with the kernel's CPU counters."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from assay.analysis.operations import NS
+from assay.analysis.profile.frames import NOT_NAMED
+from assay.analysis.profile.tables import within_operations
+from assay.analysis.time.split import readings
+from assay.analysis.work.rules import UNCLASSIFIED
+
+if TYPE_CHECKING:
+    from assay.analysis.profile.samples import Profile
+    from assay.record.reader import Run
+
+# Of a normal distribution this many deviations to both sides are 95 %.
+QUANTILE = 1.96
+
+
+@dataclass(frozen=True)
+class Shares:
+    """How much of the samples within operations is explained; None where there are none.
+
+    Attributes:
+        samples: The denominator: without artefacts.
+        classified: With a word of work.
+        named: Whose innermost frame has a name.
+        seconds_each: CPU seconds of a sample.
+        sampled_s: CPU seconds of the samples in operations whose CPU time was metered, artefacts
+            included; in all of them where samples are not told apart by operation.
+        metered_s: CPU seconds by the counters around the same operations; None if not metered.
+    """
+
+    samples: int
+    classified: float | None
+    named: float | None
+    seconds_each: float
+    sampled_s: float
+    metered_s: float | None
+
+    @property
+    def agreement(self) -> float | None:
+        """Sampled in metered CPU seconds; None where nothing was metered."""
+        return self.sampled_s / self.metered_s if self.metered_s else None
+
+    @property
+    def by_chance(self) -> float | None:
+        """How far `agreement` is from 1 by chance, 19 of 20 times: by a Poisson count at most.
+
+        None where nothing was metered.
+        """
+        if not self.metered_s:
+            return None
+        return QUANTILE * math.sqrt(self.seconds_each / self.metered_s)
+
+
+def shares(record: Run, profile: Profile) -> Shares:
+    """How much of a profile is explained, and how it agrees with the kernel's counters."""
+    within = within_operations(profile)
+    not_named = profile.frames.filter(pl.col("kind").is_in(NOT_NAMED)).select("frame")
+    named = within.join(not_named, left_on="leaf", right_on="frame", how="anti")
+    classified = within.filter(pl.col("work") != UNCLASSIFIED)
+    metered = metered_cpu(record)
+    sampled = profile.samples.join(metered.select("sequence"), on="sequence", how="semi")
+    if not profile.sampling.told_apart:
+        # Counters around operations that overlap count the same threads more than once.
+        metered, sampled = metered.clear(), profile.samples.drop_nulls("operation")
+    return Shares(
+        samples=within.height,
+        classified=classified.height / within.height if within.height else None,
+        named=named.height / within.height if within.height else None,
+        seconds_each=profile.seconds_each,
+        sampled_s=sampled.height * profile.seconds_each,
+        metered_s=float(metered["cpu_ns"].sum()) * NS if metered.height else None,
+    )
+
+
+def metered_cpu(record: Run) -> pl.DataFrame:
+    """CPU time of each operation that was metered: sequence, cpu_ns.
+
+    By the scheduler's clock where all operations have it: that leaves Assay's own threads out, as
+    the samples do, and is exact where user and system time come in ticks.
+    """
+    if not record.has("tasks"):
+        return pl.DataFrame(schema={"sequence": pl.UInt64, "cpu_ns": pl.UInt64})
+    table = readings(record.table("events"), record.table("tasks"))
+    ticks = pl.col("user_ns") + pl.col("system_ns")
+    by_scheduler = table.height > 0 and table["on_cpu_ns"].null_count() == 0
+    cpu_ns = pl.col("on_cpu_ns") if by_scheduler else ticks
+    return table.select("sequence", cpu_ns.alias("cpu_ns")).drop_nulls()

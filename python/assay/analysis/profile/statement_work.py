@@ -1,0 +1,254 @@
+"""What each statement's CPU time goes into, and how much of it is spent on planning.
+
+Of one session, statements follow each other, and the driver notes when each began and ended by the
+clock that samples are taken by. So a sample of the engine within that time was taken for the
+statement, in whatever thread it was. What the engine does after its answer is of no statement.
+
+What is done before a statement is executed is told by who asked for it, not by what was done:
+memory that the analyser takes is the analyser's. The innermost frame decides that is of a *step*
+(parse, name resolution, optimise) or an operator of the executor.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from assay.analysis.operations import NS, is_measured
+from assay.analysis.profile.difference import SAMPLES_MIN
+from assay.analysis.profile.placing import place
+from assay.analysis.profile.samples import judged, read_profile
+from assay.analysis.stats.student import student_quantile
+from assay.analysis.time.statement_times import STREAM
+from assay.analysis.work.rules import AS_ITS_CALLER, DRIVER, PLANNING, STEPS, Rule, Rules
+
+if TYPE_CHECKING:
+    from assay.analysis.profile.samples import Profile
+    from assay.record.reader import Run
+
+KEYS = ["operation", "statement"]
+# What an operator of the executor does. All else serves whoever called it, the planner too.
+EXECUTING = (
+    "scan",
+    "filter",
+    "join",
+    "hash build",
+    "hash probe",
+    "join filter",
+    "aggregate",
+    "sort",
+    "window",
+    "exchange",
+    "result",
+    "update",
+)
+# What is done for nobody in particular where no frame says for whom, as by a collector's threads.
+SERVING = ("memory", "scheduling", "locking", "kernel memory", "idle")
+# Of work on plans what no step claims: a plan that was kept is made ready, and given back.
+SET_UP = "setting up plans"
+# Never for a statement.
+BESIDE = ("maintenance", "idle", DRIVER)
+
+
+@dataclass(frozen=True)
+class StatementWork:
+    """CPU time of statements.
+
+    Attributes:
+        executions: operation, statement (null of an operation that is one statement), executions,
+            mean_s (wall time).
+        work: operation, statement, work, samples, seconds (CPU of an execution): what was done for
+            the statement. Planning is no work here, whoever serves it; what is left of its work is
+            `SET_UP`.
+        planning: operation, statement, step, samples, seconds, low_s, high_s (95 %; null of a
+            single execution). `step` is `optimiser/parse` where rules do not tell steps apart; null
+            is all of planning.
+        beside: operation, statement, samples, seconds: what the engine did meanwhile for nobody in
+            particular, such as collecting memory in threads of its own.
+    """
+
+    executions: pl.DataFrame
+    work: pl.DataFrame
+    planning: pl.DataFrame
+    beside: pl.DataFrame
+
+
+def executed(run: Run) -> pl.DataFrame | None:
+    """The measured executions of statements, of operations that succeeded, by start.
+
+    Columns: sequence (of the operation), session, operation, statement (null of an operation that
+    is one statement), started_ns, finished_ns. None where statements of a session overlap.
+    """
+    if run.facts["request"].get("pipeline"):
+        return None
+    events = run.table("events")
+    done = events.filter(is_measured(events) & (pl.col("outcome") == "ok")).select(
+        "sequence",
+        pl.col("session").cast(pl.UInt32),
+        pl.col("operation").cast(pl.String),
+        "started_ns",
+        "finished_ns",
+    )
+    columns = ["sequence", "session", *KEYS, "started_ns", "finished_ns"]
+    whole = done.with_columns(pl.lit(None, dtype=pl.String).alias("statement"))
+    if not run.has(STREAM):
+        return whole.select(columns).sort("started_ns")
+    told = run.table(STREAM).select(
+        "sequence", pl.col("statement").cast(pl.String), "started_ns", "finished_ns"
+    )
+    of_programs = told.join(done.select("sequence", "session", "operation"), on="sequence")
+    alone = whole.join(told.select("sequence"), on="sequence", how="anti")
+    parts = [of_programs.select(columns), alone.select(columns)]
+    return pl.concat(parts).sort("started_ns")
+
+
+@lru_cache(maxsize=16)
+def statement_work(run: Run) -> StatementWork | None:
+    """CPU time of each statement by work and by step of planning.
+
+    None of a run without CPU samples, of several sessions, or whose statements overlap.
+    """
+    profile, executions = read_profile(run), executed(run)
+    if profile is None or executions is None or executions["session"].n_unique() != 1:
+        return None
+    executions = executions.with_row_index("execution")
+    passes = executions.select(
+        pl.col("execution").cast(pl.UInt64).alias("sequence"),
+        "session",
+        "operation",
+        "started_ns",
+        "finished_ns",
+    )
+    within = profile.samples.filter(
+        pl.col("operation").is_not_null() & pl.col("work").is_not_null()
+    )
+    placed, _ = place(within.drop("session", "sequence", "operation"), passes, None)
+    told = placed.drop_nulls("operation").select(
+        pl.col("sequence").cast(pl.UInt32).alias("execution"), "stack", "work"
+    )
+    sampled = told.join(executions.select("execution", *KEYS), on="execution").join(
+        _steps(profile), on="stack", how="left"
+    )
+    counts = executions.group_by(KEYS, maintain_order=True).agg(
+        pl.len().alias("executions"),
+        ((pl.col("finished_ns") - pl.col("started_ns")).mean() * NS).alias("mean_s"),
+    )
+    is_beside = pl.col("work").is_in(BESIDE) | (
+        pl.col("work").is_in(SERVING) & ~pl.col("is_claimed")
+    )
+    planned = sampled.filter(pl.col("step").is_not_null())
+    other = sampled.filter(pl.col("step").is_null()).with_columns(
+        pl.col("work").replace(PLANNING, SET_UP)
+    )
+    each_s = profile.seconds_each
+    return StatementWork(
+        counts,
+        _seconds(other.filter(~is_beside), counts, [*KEYS, "work"], each_s),
+        _with_ends(planned, counts, each_s),
+        _seconds(other.filter(is_beside), counts, KEYS, each_s),
+    )
+
+
+def _seconds(
+    sampled: pl.DataFrame, counts: pl.DataFrame, by: list[str], each_s: float
+) -> pl.DataFrame:
+    return (
+        sampled.group_by(by, maintain_order=True)
+        .agg(pl.len().cast(pl.Int64).alias("samples"))
+        .join(counts.select(*KEYS, "executions"), on=KEYS, nulls_equal=True)
+        .select(
+            *by, "samples", (pl.col("samples") * each_s / pl.col("executions")).alias("seconds")
+        )
+    )
+
+
+def _with_ends(planned: pl.DataFrame, counts: pl.DataFrame, each_s: float) -> pl.DataFrame:
+    """Steps and all of them together (null), with intervals from execution to execution.
+
+    The variance of a mean is that of the counts of executions, and that of a Poisson count at
+    least: of a rare sample a few executions say too little.
+    """
+    both = pl.concat([planned, planned.with_columns(pl.lit(None, dtype=pl.String).alias("step"))])
+    of_each = both.group_by(*KEYS, "step", "execution", maintain_order=True).agg(
+        pl.len().cast(pl.Int64).alias("samples")
+    )
+    sums = of_each.group_by(*KEYS, "step", maintain_order=True).agg(
+        pl.col("samples").sum(), (pl.col("samples") ** 2).sum().alias("squares")
+    )
+    told = sums.join(counts.select(*KEYS, "executions"), on=KEYS, nulls_equal=True)
+    count, mean = pl.col("executions"), pl.col("samples") / pl.col("executions")
+    scatter = (pl.col("squares") - pl.col("samples") * mean) / (count - 1) / count
+    variance = pl.max_horizontal(scatter, mean / count)
+    quantile = (count - 1).cast(pl.Float64).map_elements(_quantile, return_dtype=pl.Float64)
+    half_s = pl.when(count > 1).then(quantile * variance.sqrt() * each_s)
+    return told.select(
+        *KEYS,
+        "step",
+        "samples",
+        (mean * each_s).alias("seconds"),
+        (mean * each_s - half_s).clip(lower_bound=0.0).alias("low_s"),
+        (mean * each_s + half_s).alias("high_s"),
+    )
+
+
+def _quantile(freedom: float) -> float:
+    return student_quantile(max(1.0, freedom))
+
+
+def is_sampled(samples: int) -> bool:
+    """Whether so many samples say anything of a time."""
+    return samples >= SAMPLES_MIN
+
+
+def _steps(profile: Profile) -> pl.DataFrame:
+    """Of each stack: step (null: not of planning), is_claimed (whether somebody asked for it)."""
+    told_apart = any(rule.step for rule in profile.rules.rules)
+    asked = replace(
+        profile.rules,
+        rules=tuple(_passed_on(rule, told_apart=told_apart) for rule in profile.rules.rules),
+    )
+    steps = pl.DataFrame(
+        {
+            "rule": range(len(asked.rules)),
+            "step": [_step(rule) for rule in asked.rules],
+        },
+        schema={"rule": pl.UInt32, "step": pl.String},
+    )
+    claimed = _claimed(profile.rules)
+    for_whom = judged(profile.stacks, profile.frames, asked).select("stack", "rule")
+    for_work = judged(profile.stacks, profile.frames, claimed).select(
+        "stack", pl.col("rule").is_not_null().alias("is_claimed")
+    )
+    return for_whom.join(steps, on="rule", how="left").join(for_work, on="stack").drop("rule")
+
+
+def _passed_on(rule: Rule, *, told_apart: bool) -> Rule:
+    """A rule that decides for whom something is done, or passes it on to the caller."""
+    if rule.work in EXECUTING or (rule.work == PLANNING and (rule.step or not told_apart)):
+        return rule
+    return replace(rule, work=AS_ITS_CALLER, artefact=None, step=None)
+
+
+def _claimed(rules: Rules) -> Rules:
+    """Rules by which what serves anybody is done for the caller, and for nobody without one."""
+    return replace(
+        rules,
+        rules=tuple(
+            replace(rule, work=AS_ITS_CALLER) if rule.work in SERVING else rule
+            for rule in rules.rules
+        ),
+    )
+
+
+def _step(rule: Rule) -> str | None:
+    if rule.work != PLANNING:
+        return None
+    return rule.step or PLANNING
+
+
+def step_order(step: str | None) -> int:
+    """The place of a step among those of planning, all of it first."""
+    return 0 if step is None else 1 + (STEPS.index(step) if step in STEPS else len(STEPS))

@@ -1,0 +1,148 @@
+"""Upkeep and old snapshots in the measured part, from looks at a server's sessions and workers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from assay.analysis.operations import NS, window_ns
+from assay.analysis.server.blockers import own_sessions
+from assay.analysis.server.sessions import NEEDED, edges_around, owners, process_growth
+from assay.model.other_work import Worker
+from assay.record.layout import ACCOUNT_ENGINE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from assay.record.reader import Run
+
+STREAM, LOOKS = "other-work", "engine"
+
+Row = dict[str, Any]
+# CPU seconds of a process, the bytes that it moved, and its share of all that were moved.
+Used = tuple[float | None, float | None, float | None]
+NOT_METERED: Used = (None, None, None)
+
+
+def other_work_of(run: Run) -> tuple[Worker, ...] | None:
+    """Return who did such work, those that used most CPU first; None: the engine does not tell."""
+    window = window_ns(run.table("events"))
+    if window is None or not run.has(STREAM):
+        return None
+    within = run.table(STREAM).filter(pl.col("time_ns").is_between(*window))
+    times = run.table(LOOKS).filter(pl.col("time_ns").is_between(*window))["time_ns"]
+    rows = within.with_columns(pl.col(pl.Categorical).cast(pl.String)).to_dicts()
+    used, titles = _used(run, window)
+    used = with_peers(used, titles, {row["session"] for row in rows})
+    return workers(rows, own_sessions(run), times.n_unique(), used)
+
+
+def workers(
+    rows: Iterable[Row], own: set[int], looks: int, used: Mapping[int, Used]
+) -> tuple[Worker, ...]:
+    """Return each session or worker with each of its sorts of work.
+
+    Args:
+        rows: As the stream has them.
+        own: Numbers of the sessions of the run.
+        looks: How often was looked.
+        used: What processes used, by their number.
+    """
+    seen: dict[tuple[int, str], list[Row]] = {}
+    for row in rows:
+        seen.setdefault((row["session"], row["work"]), []).append(row)
+    found = [
+        _worker(session, work, theirs, session in own, looks, used.get(session, NOT_METERED))
+        for (session, work), theirs in seen.items()
+    ]
+    return tuple(sorted(found, key=lambda one: (-(one.cpu_s or 0.0), -one.looks, one.session)))
+
+
+def _worker(
+    session: int,
+    work: str,
+    rows: list[Row],
+    own: bool,  # noqa: FBT001 - the only caller names it
+    looks: int,
+    used: Used,
+) -> Worker:
+    # An engine whose sessions have no number of their own may tell several in one look.
+    times = len({row["time_ns"] for row in rows})
+    return Worker(
+        session,
+        work,
+        own,
+        looks=times,
+        share=min(1.0, times / max(looks, 1)),
+        application=_most(rows, "application"),
+        state=_most(rows, "state"),
+        statement=_most(rows, "statement"),
+        objects=_by_count(rows, "object"),
+        transaction_s=_greatest(rows, "transaction_s"),
+        behind=_greatest(rows, "behind"),
+        cpu_s=used[0],
+        moved_bytes=used[1],
+        moved_share=used[2],
+    )
+
+
+def _by_count(rows: list[Row], name: str) -> tuple[str, ...]:
+    counted = Counter(row[name] for row in rows if row[name] is not None)
+    return tuple(word for word, _ in counted.most_common())
+
+
+def _most(rows: list[Row], name: str) -> str | None:
+    words = _by_count(rows, name)
+    return words[0] if words else None
+
+
+def _greatest(rows: list[Row], name: str) -> float | None:
+    return max((row[name] for row in rows if row[name] is not None), default=None)
+
+
+def with_peers(
+    used: Mapping[int, Used], titles: Mapping[int, str | None], seen: set[int]
+) -> dict[int, Used]:
+    """Return what processes used, those that no look saw put down to those of their title.
+
+    A server may begin a new process for each bit of work, most of them between two looks.
+
+    Args:
+        used: By process.
+        titles: Of processes without a client.
+        seen: Processes that looks saw at such work.
+    """
+    whole = dict(used)
+    for title in {titles[pid] for pid in seen if titles.get(pid)}:
+        alike = [pid for pid, one in titles.items() if one == title and pid in used]
+        mine = [pid for pid in alike if pid in seen]
+        sums = [sum(used[pid][place] or 0.0 for pid in alike) / len(mine) for place in range(3)]
+        whole |= dict.fromkeys(mine, (sums[0], sums[1], sums[2]))
+    return whole
+
+
+def _used(run: Run, window: tuple[int, int]) -> tuple[dict[int, Used], dict[int, str | None]]:
+    """What each of the engine's processes used, and the titles of those without a client."""
+    if not (run.has("backends") and run.has("processes")):
+        return {}, {}
+    processes = run.table("processes")
+    if NEEDED - set(processes.columns):
+        return {}, {}
+    of_engine = processes.filter(pl.col("account").cast(pl.String) == ACCOUNT_ENGINE)
+    edges = edges_around(of_engine["time_ns"], *window)
+    if edges is None:
+        return {}, {}
+    moved = (pl.col("read_bytes") + pl.col("write_bytes")).cast(pl.Float64)
+    grown = process_growth(of_engine, *edges).select("pid", pl.col("cpu_ns") * NS, moved, "title")
+    activity = run.table("activity") if run.has("activity") else None
+    with_client = set(owners(run.table("backends"), activity, of_engine)["pid"].to_list())
+    whole = grown["read_bytes"].sum()
+    used: dict[int, Used] = {}
+    titles: dict[int, str | None] = {}
+    for pid, cpu_s, bytes_, title in grown.iter_rows():
+        used[pid] = (cpu_s, bytes_, bytes_ / whole if whole and bytes_ is not None else None)
+        if pid not in with_client:
+            titles[pid] = title
+    return used, titles

@@ -1,0 +1,1 @@
+"""Statistics: intervals, rounds, and what may be looked at again and again."""

@@ -1,0 +1,81 @@
+"""Times that stand side by side in rounds, compared by their ratios.
+
+A ratio is taken within a round, because what drifts meanwhile weighs on both of its times alike;
+the mean is that of logarithms, and intervals are by Student's t.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from assay.analysis.stats.student import student_quantile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+
+@dataclass(frozen=True)
+class Noise:
+    """How far logarithms of ratios are apart from round to round.
+
+    Attributes:
+        deviation: Their standard deviation.
+        freedom: Degrees of freedom that it is known with.
+    """
+
+    deviation: float
+    freedom: int
+
+
+@dataclass(frozen=True)
+class Factor:
+    """How many times as long something takes.
+
+    Attributes:
+        times: Geometric mean over the rounds.
+        interval: 95 %; None where nothing tells it from noise.
+        rounds: How many.
+    """
+
+    times: float
+    interval: tuple[float, float] | None
+    rounds: int
+
+    @property
+    def is_distinct(self) -> bool:
+        """Whether the interval holds no factor of one; not where there is none."""
+        return self.interval is not None and not self.interval[0] <= 1.0 <= self.interval[1]
+
+
+def noise_of(several: Iterable[Sequence[float]]) -> Noise | None:
+    """The noise that several series of ratios have in common; None where all are of one round.
+
+    Args:
+        several: Ratios above zero by round, of things that are as noisy as each other.
+    """
+    squares, freedom = 0.0, 0
+    for ratios in several:
+        logs = [math.log(one) for one in ratios]
+        mean = math.fsum(logs) / len(logs)
+        squares += math.fsum((one - mean) ** 2 for one in logs)
+        freedom += len(logs) - 1
+    return Noise(math.sqrt(squares / freedom), freedom) if freedom else None
+
+
+def factor_of(ratios: Sequence[float], noise: Noise | None = None) -> Factor | None:
+    """The factor that ratios of rounds come to; None of nothing.
+
+    Args:
+        ratios: Above zero, one a round.
+        noise: What rounds differ by; None: as far as these do themselves.
+    """
+    if not ratios:
+        return None
+    known = noise or noise_of([ratios])
+    mean = math.fsum(math.log(one) for one in ratios) / len(ratios)
+    if known is None:
+        return Factor(math.exp(mean), None, len(ratios))
+    half = student_quantile(known.freedom) * known.deviation / math.sqrt(len(ratios))
+    return Factor(math.exp(mean), (math.exp(mean - half), math.exp(mean + half)), len(ratios))

@@ -1,0 +1,1 @@
+"""How a workload grows with clients or scale."""

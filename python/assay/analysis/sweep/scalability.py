@@ -1,0 +1,281 @@
+"""How throughput grows with clients: the Universal Scalability Law, fitted (Gunther).
+
+X(N) = lambda N / (1 + sigma (N - 1) + kappa N (N - 1)). lambda is what one client does; sigma is
+what clients wait for one another (contention), kappa what each has to agree on with each other one
+(coherence). N / X is linear in a = 1 / lambda, b = sigma / lambda and c = kappa / lambda, so the
+least squares of relative errors, with b and c not below 0, have an exact solution.
+
+The knee is where X / R, Kleinrock's power, is greatest, R = N / X being the time that a client
+waits: from there on 1 % more clients bring less than half a percent more throughput. Intervals are
+of the profile likelihood: what a quantity can be while squares stay below the least, times
+1 + t^2 / f of Student's t and f degrees of freedom.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, NamedTuple
+
+from assay.analysis.stats.student import student_quantile
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    Ends = tuple[float, float]
+
+# Three parameters need as many levels; below that many levels a fit hangs on single ones.
+PARAMETERS = 3
+LEVELS_ENOUGH = 5
+# Directions in which the border of what is likely is looked for.
+DIRECTIONS = 400
+# A throughput that agrees to this with a straight line is one.
+TINY = 1e-12
+
+
+class Law(NamedTuple):
+    """The law with its parameters.
+
+    Attributes:
+        one: Throughput of one client, a second.
+        sigma, kappa: Contention and coherence; not below 0.
+    """
+
+    one: float
+    sigma: float
+    kappa: float
+
+    def throughput(self, clients: float) -> float:
+        """Of so many clients, a second."""
+        others = clients - 1
+        return self.one * clients / (1 + self.sigma * others + self.kappa * clients * others)
+
+    def most_at(self) -> float:
+        """Clients at which throughput is highest; infinity where it never falls."""
+        if self.sigma >= 1:
+            return 1.0
+        return max(1.0, math.sqrt((1 - self.sigma) / self.kappa)) if self.kappa > TINY else math.inf
+
+    def most(self) -> float:
+        """The highest throughput, or what it grows towards."""
+        at = self.most_at()
+        if at < math.inf:
+            return self.throughput(at)
+        return self.one / self.sigma if self.sigma > TINY else math.inf
+
+    def knee_at(self) -> float:
+        """Clients at which X / R is highest; infinity where there is no such number."""
+        if self.sigma >= 1:
+            return 1.0
+        if self.kappa <= TINY:
+            return max(1.0, (1 - self.sigma) / self.sigma) if self.sigma > TINY else math.inf
+        # Where X^2 / N does not grow any more: 3 kappa N^2 + (sigma - kappa) N - (1 - sigma) = 0.
+        apart = self.sigma - self.kappa
+        root = math.sqrt(apart**2 + 12 * self.kappa * (1 - self.sigma))
+        return max(1.0, (root - apart) / (6 * self.kappa))
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A quantity of the law; `ends` of 95 % are None where runs do not tell them."""
+
+    value: float
+    ends: Ends | None
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """A fit.
+
+    Attributes:
+        law: With what was fitted.
+        one, sigma, kappa: The same, with intervals.
+        most_at, most: Clients at the highest throughput, and that throughput.
+        knee_at: Clients at the knee.
+        error: Root of the mean square of relative errors.
+        levels: How many numbers of clients it is of.
+        likely: Laws at the border of what is likely; empty where that is not known.
+    """
+
+    law: Law
+    one: Quantity
+    sigma: Quantity
+    kappa: Quantity
+    most_at: Quantity
+    most: Quantity
+    knee_at: Quantity
+    error: float
+    levels: int
+    likely: tuple[Law, ...]
+
+    def band(self, clients: float) -> Ends | None:
+        """Ends of the throughput of so many clients."""
+        return _ends(self.likely, lambda law: law.throughput(clients))
+
+
+def scaling(points: Sequence[tuple[float, float]]) -> Scaling | None:
+    """The law that fits best; None for fewer than three numbers of clients.
+
+    Args:
+        points: Clients and throughput of each run; throughput above 0.
+    """
+    levels = len({clients for clients, _ in points})
+    if levels < PARAMETERS:
+        return None
+    squares = _Squares(points)
+    best = min(squares.faces(), key=lambda face: face.least)
+    least, found = best.least, best.law()
+    freedom = len(points) - PARAMETERS
+    likely: tuple[Law, ...] = ()
+    if freedom > 0:
+        most = least * (1 + student_quantile(freedom) ** 2 / freedom)
+        likely = _likely(found, squares, most)
+
+    def told(of: Callable[[Law], float]) -> Quantity:
+        return Quantity(of(found), _ends(likely, of))
+
+    return Scaling(
+        found,
+        told(lambda law: law.one),
+        told(lambda law: law.sigma),
+        told(lambda law: law.kappa),
+        told(Law.most_at),
+        told(Law.most),
+        told(Law.knee_at),
+        math.sqrt(max(0.0, least) / len(points)),
+        levels,
+        likely,
+    )
+
+
+def _likely(found: Law, squares: _Squares, most: float) -> tuple[Law, ...]:
+    """A law and those at the border of what is likely.
+
+    Empty where one client could do any amount, as with noise and no run of few clients: what is
+    likely has no border there, and ends of some of it would be too narrow.
+    """
+    border = [values for at in squares.faces() for values in at.border(most)]
+    if any(values[0] <= 0 for values in border):
+        return ()
+    return (found, *(_law(*values) for values in border))
+
+
+def _law(a: float, b: float, c: float) -> Law:
+    return Law(1 / a, b / a, c / a)
+
+
+def _ends(likely: Sequence[Law], of: Callable[[Law], float]) -> Ends | None:
+    values = [of(law) for law in likely]
+    return (min(values), max(values)) if values else None
+
+
+class _Squares:
+    """The sum of squares of relative errors, (N / X as fitted) / (N / X as measured) - 1."""
+
+    def __init__(self, points: Sequence[tuple[float, float]]) -> None:
+        # Columns of 1, N - 1 and N (N - 1), each row over what was measured: it is to be 1.
+        self._rows = [
+            [throughput / n * column for column in (1.0, n - 1, n * (n - 1))]
+            for n, throughput in points
+        ]
+
+    def faces(self) -> Iterator[_Face]:
+        """The least squares with each choice of parameters held at 0, where none is below it."""
+        for count in range(PARAMETERS):
+            for held in combinations(range(1, PARAMETERS), count):
+                free = [at for at in range(PARAMETERS) if at not in held]
+                face = _Face(self._rows, free)
+                if not held or face.is_allowed():
+                    yield face
+
+
+class _Face:
+    """The squares where only some of a, b and c are free."""
+
+    def __init__(self, rows: Sequence[Sequence[float]], free: Sequence[int]) -> None:
+        self._free = free
+        own = [[row[at] for at in free] for row in rows]
+        count = range(len(free))
+        matrix = [[math.fsum(row[i] * row[j] for row in own) for j in count] for i in count]
+        self._root = _cholesky(matrix)
+        self._best = _solved(self._root, [math.fsum(row[i] for row in own) for i in count])
+        errors = [
+            math.fsum(value * best for value, best in zip(row, self._best, strict=True)) - 1
+            for row in own
+        ]
+        self._least = math.fsum(error**2 for error in errors)
+
+    @property
+    def least(self) -> float:
+        """The least squares; infinity where a parameter would be below 0."""
+        return self._least if self.is_allowed() else math.inf
+
+    def is_allowed(self) -> bool:
+        """Whether its best parameters are some that the law may have."""
+        return self._best[0] > 0 and all(one >= 0 for one in self._best[1:])
+
+    def law(self) -> Law:
+        """The law with the least squares."""
+        return _law(*self._all(self._best))
+
+    def border(self, most: float) -> Iterator[tuple[float, float, float]]:
+        """Values of a, b and c whose squares are just as many; b and c are not below 0."""
+        if most < self._least:
+            return
+        radius = math.sqrt(most - self._least)
+        for direction in _directions(len(self._free)):
+            step = _back(self._root, [radius * one for one in direction])
+            values = [best + one for best, one in zip(self._best, step, strict=True)]
+            if all(one >= 0 for one in values[1:]):
+                yield self._all(values)
+
+    def _all(self, values: Sequence[float]) -> tuple[float, float, float]:
+        """Those that are free, and 0 of the others."""
+        by_place = dict(zip(self._free, values, strict=True))
+        return by_place[0], by_place.get(1, 0.0), by_place.get(2, 0.0)
+
+
+def _cholesky(matrix: Sequence[Sequence[float]]) -> list[list[float]]:
+    """The lower root of a matrix that is symmetric and above 0."""
+    root = [[0.0] * len(matrix) for _ in matrix]
+    for i, row in enumerate(matrix):
+        for j in range(i + 1):
+            rest = row[j] - math.fsum(root[i][k] * root[j][k] for k in range(j))
+            root[i][j] = math.sqrt(max(rest, TINY * row[i])) if i == j else rest / root[j][j]
+    return root
+
+
+def _solved(root: Sequence[Sequence[float]], right: Sequence[float]) -> list[float]:
+    """Solves (root root') x = right for x."""
+    found: list[float] = []
+    for i, row in enumerate(root):
+        found.append((right[i] - math.fsum(row[k] * found[k] for k in range(i))) / row[i])
+    return _back(root, found)
+
+
+def _back(root: Sequence[Sequence[float]], right: Sequence[float]) -> list[float]:
+    """Solves root' x = right for x."""
+    count = len(root)
+    found = [0.0] * count
+    for i in reversed(range(count)):
+        rest = right[i] - math.fsum(root[k][i] * found[k] for k in range(i + 1, count))
+        found[i] = rest / root[i][i]
+    return found
+
+
+def _directions(count: int) -> Iterator[list[float]]:
+    """Directions of length 1, evenly spread: two ends, a circle, or a sphere (Fibonacci's)."""
+    if count == 1:
+        yield from ([1.0], [-1.0])
+        return
+    if count == PARAMETERS - 1:
+        for number in range(DIRECTIONS):
+            angle = 2 * math.pi * number / DIRECTIONS
+            yield [math.cos(angle), math.sin(angle)]
+        return
+    golden = math.pi * (3 - math.sqrt(5))
+    for number in range(DIRECTIONS):
+        height = 1 - 2 * (number + 0.5) / DIRECTIONS
+        around = math.sqrt(1 - height**2)
+        yield [around * math.cos(golden * number), around * math.sin(golden * number), height]

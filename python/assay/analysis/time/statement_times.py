@@ -1,0 +1,248 @@
+"""Where the time of an operation with several statements goes, and which of them makes its tail.
+
+Times of statements are of operations that succeeded, of their last attempt. What an operation took
+beside them is what came before that attempt: failed attempts, of operations that were made again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from assay.analysis.load.latency import WHOLE, Distribution, distribution
+from assay.analysis.operations import NS, is_measured
+
+if TYPE_CHECKING:
+    from assay.record.reader import Run
+
+STREAM = "statements"
+EARLIER = "earlier attempts"
+# The slowest of this many thousandths are the tail, of operations that were executed often enough.
+TAILS = ((10, 2_000), (50, 400))
+# An operation without a tail to speak of has none that a statement could make.
+LONGER_MIN = 1.5
+# How fast an execution was: of the tail, up to the median, or between them.
+OTHER, TYPICAL, TAIL = range(3)
+
+
+def name_of(operation: str, statement: str | int | None) -> str:
+    """What a statement is called among all; None: it is all of its operation."""
+    return operation if statement is None else f"{operation}.{statement}"
+
+
+@dataclass(frozen=True)
+class StatementTimes:
+    """One statement of an operation.
+
+    Attributes:
+        name: As the workload calls it, or its number in the operation from 1.
+        executions: How often it was executed.
+        per_operation: The same for each execution of the operation.
+        share: Of the service time of the operation.
+        rows: Rows that it returned or changed, mean of an execution.
+        seconds: How long it took.
+    """
+
+    name: str
+    executions: int
+    per_operation: float
+    share: float
+    rows: float
+    seconds: Distribution
+
+
+@dataclass(frozen=True)
+class Tail:
+    """What makes the slowest executions of an operation slow.
+
+    Attributes:
+        statement: The statement with most of what they take longer than others; or
+            `earlier attempts`.
+        share: Its share of that.
+        tail_share: Which share of the executions are looked at, such as 0.01.
+        operations: How many those are.
+        beyond_s: They took at least this long.
+        typical_s: What the statement takes in an execution up to the median, on average.
+        tail_s: What it takes in one of the tail, on average.
+        excess_share: Its excess in the tail, of the service time of all executions.
+    """
+
+    statement: str
+    share: float
+    tail_share: float
+    operations: int
+    beyond_s: float
+    typical_s: float
+    tail_s: float
+    excess_share: float
+
+
+@dataclass(frozen=True)
+class OperationStatements:
+    """The statements of one operation, largest share first, and its tail if it has one."""
+
+    statements: tuple[StatementTimes, ...]
+    tail: Tail | None
+
+    def facts(self) -> dict[str, Any]:
+        """As JSON values."""
+        return {
+            "statements": [asdict(one) for one in self.statements],
+            "tail": None if self.tail is None else asdict(self.tail),
+        }
+
+
+@dataclass
+class _Executions:
+    """What is kept of the executions of one statement while its stream is read."""
+
+    ns: list[pl.Series] = field(default_factory=list)
+    rows: int = 0
+    tail_ns: int = 0
+    typical_ns: int = 0
+
+    def add(self, part: pl.DataFrame) -> None:
+        """Adds executions: rows, ns, speed."""
+        self.ns.append(part["ns"])
+        self.rows += int(part["rows"].sum())
+        self.tail_ns += _sum(part.filter(speed=TAIL)["ns"])
+        self.typical_ns += _sum(part.filter(speed=TYPICAL)["ns"])
+
+
+@dataclass(frozen=True)
+class _Slow:
+    """The slowest executions of an operation, and those up to the median."""
+
+    tail_share: float
+    operations: int
+    beyond_ns: int
+    tail_ns: float
+    typical_ns: float
+    typical: int
+
+
+def statement_times(run: Run) -> dict[str, OperationStatements]:
+    """Of each operation whose statements were noted; empty where none were.
+
+    The stream is read in parts, twice, and of each row eight bytes are kept: it has twenty rows an
+    operation, of which there may be ten million.
+    """
+    if not run.has(STREAM):
+        return {}
+    slow, counted, classed = {}, {}, []
+    for key, done in _noted(run).partition_by("operation", as_dict=True).items():
+        slow[key[0]], speeds = _classed(done)
+        counted[key[0]] = done.height, _sum(done["service_ns"])
+        classed.append(speeds)
+    if not classed:
+        return {}
+    told = _executions(run, pl.concat(classed))
+    return {name: _operation(told[name], *counted[name], slow[name]) for name in sorted(told)}
+
+
+def _noted(run: Run) -> pl.DataFrame:
+    """Measured operations that succeeded and have statements: sequence, operation, service_ns.
+
+    The last ones of a run that was killed may have none.
+    """
+    # Rows of an operation stand together, so that few are left.
+    seen = [
+        part.filter(pl.col("sequence").ne_missing(pl.col("sequence").shift()))["sequence"]
+        for part in run.parts(STREAM)
+    ]
+    events = run.table("events")
+    done = events.filter(is_measured(events) & (pl.col("outcome") == "ok")).select(
+        "sequence",
+        pl.col("operation").cast(pl.String),
+        (pl.col("finished_ns") - pl.col("started_ns")).alias("service_ns"),
+    )
+    if not seen:
+        return done.clear()
+    return done.join(pl.concat(seen).to_frame(), on="sequence", how="semi").sort("sequence")
+
+
+def _executions(run: Run, done: pl.DataFrame) -> dict[str, dict[str, _Executions]]:
+    """Executions by operation and statement. `done`: sequence, operation, speed."""
+    done = done.sort("sequence")
+    told: dict[str, dict[str, _Executions]] = {}
+    for part in run.parts(STREAM):
+        first, last = part["sequence"].min(), part["sequence"].max()
+        times = part.select(
+            "sequence",
+            "statement",
+            "rows",
+            (pl.col("finished_ns") - pl.col("started_ns")).alias("ns"),
+        ).join(done.filter(pl.col("sequence").is_between(first, last)), on="sequence")
+        for key, own in times.partition_by("operation", "statement", as_dict=True).items():
+            operation, statement = map(str, key)
+            told.setdefault(operation, {}).setdefault(statement, _Executions()).add(own)
+    return told
+
+
+def _operation(
+    told: dict[str, _Executions], operations: int, whole_ns: int, slow: _Slow | None
+) -> OperationStatements:
+    found = []
+    for name, one in told.items():
+        ns = pl.concat(one.ns)
+        found.append(
+            StatementTimes(
+                name=name,
+                executions=len(ns),
+                per_operation=len(ns) / operations,
+                share=_sum(ns) / whole_ns if whole_ns else 0.0,
+                rows=one.rows / len(ns),
+                seconds=distribution(ns),
+            )
+        )
+    ordered = tuple(sorted(found, key=lambda one: (-one.share, one.name)))
+    return OperationStatements(ordered, None if slow is None else _tail(told, slow, whole_ns))
+
+
+def _classed(done: pl.DataFrame) -> tuple[_Slow | None, pl.DataFrame]:
+    """The slowest of an operation, and all with their speed: sequence, operation, speed.
+
+    None: they are too few, or hardly slower than the others.
+    """
+    columns = ("sequence", "operation")
+    plain = done.select(*columns, speed=pl.lit(OTHER, pl.UInt8))
+    found = next((beyond for beyond, fewest in TAILS if done.height >= fewest), None)
+    if found is None:
+        return None, plain
+    ranked = done.sort("service_ns")
+    count, half = done.height * found // WHOLE, done.height // 2
+    tail, typical = ranked.tail(count)["service_ns"], ranked.head(half)["service_ns"]
+    if tail[0] < LONGER_MIN * typical[-1] or not tail[0]:
+        return None, plain
+    rank = pl.int_range(pl.len())
+    speed = pl.when(rank >= done.height - count).then(TAIL).when(rank < half).then(TYPICAL)
+    slow = _Slow(found / WHOLE, count, tail[0], _sum(tail) / count, _sum(typical) / half, half)
+    return slow, ranked.select(*columns, speed=speed.otherwise(OTHER).cast(pl.UInt8))
+
+
+def _tail(told: dict[str, _Executions], slow: _Slow, whole_ns: int) -> Tail | None:
+    """None where the only statement of an operation makes it: that says nothing."""
+    in_tail = {name: one.tail_ns / slow.operations for name, one in told.items()}
+    usual = {name: one.typical_ns / slow.typical for name, one in told.items()}
+    in_tail[EARLIER] = max(0.0, slow.tail_ns - sum(in_tail.values()))
+    usual[EARLIER] = max(0.0, slow.typical_ns - sum(usual.values()))
+    excess = {name: in_tail[name] - usual[name] for name in in_tail}
+    name = max(excess, key=lambda one: (excess[one], one))
+    if len(told) == 1 and name != EARLIER:
+        return None
+    return Tail(
+        statement=name,
+        share=excess[name] / sum(excess.values()),
+        tail_share=slow.tail_share,
+        operations=slow.operations,
+        beyond_s=slow.beyond_ns * NS,
+        typical_s=usual[name] * NS,
+        tail_s=in_tail[name] * NS,
+        excess_share=excess[name] * slow.operations / whole_ns,
+    )
+
+
+def _sum(numbers: pl.Series) -> int:
+    return int(numbers.sum())

@@ -1,0 +1,196 @@
+"""Where the time of operations, and of the run, went: shares by cause that add up to 1.
+
+From the looks at threads where there are any; records without them have what counters alone tell.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from assay.analysis.cluster.nodes import shares_threads
+from assay.analysis.host.slowing import is_stopped
+from assay.analysis.operations import NS, measured
+from assay.analysis.profile.placing import ALL_TOGETHER
+from assay.analysis.time.causes import PARTS, UNCOVERED
+from assay.analysis.time.split import disk_states_ns, readings, split_table
+from assay.analysis.time.waiting import wall_split
+from assay.model.errors import UsageError
+from assay.record.layout import ACCOUNT_ENGINE, ACCOUNT_ENGINE_AND_DRIVER
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from assay.record.reader import Run
+
+log = logging.getLogger(__name__)
+
+BY_LOOKS = "states of threads, looked at many times a second"
+# Where more of an operation's time has no source, or more than one, its explanation is in doubt.
+UNCOVERED_MAX = OVERCOUNTED_MAX = 0.05
+# Looks come late on a busy host, so that the time between them is counted as sleep and as work.
+# Parts are scaled to the time that there was; above this they say little.
+LOOKED_COVERAGE_MAX = 1.5
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """An operation of which not all time, or more than all, was accounted for.
+
+    Attributes:
+        operation: Its name.
+        share: How much was missing, or too much, of the time of its threads at work.
+        is_split: Whether its parts are told all the same.
+    """
+
+    operation: str
+    share: float
+    is_split: bool
+
+
+@dataclass(frozen=True)
+class Where:
+    """Where the time of a whole run went.
+
+    Attributes:
+        shares: By cause, of the time of the threads at work of operations that are split; None:
+            not measured.
+        coverage: Accounted share of it before scaling, of operations that are not split, too.
+        uncovered: Operations of which more than `UNCOVERED_MAX` has no source, most first.
+        overcounted: Those of which more than `OVERCOUNTED_MAX` has more than one.
+        together_s: Thread-seconds that shares are of, where operations are not told apart.
+    """
+
+    shares: dict[str, float | None]
+    coverage: float | None
+    uncovered: tuple[Doubt, ...]
+    overcounted: tuple[Doubt, ...]
+    together_s: float | None = None
+
+    def facts(self) -> dict[str, Any]:
+        """As in the document."""
+        told = asdict(self)
+        del told["together_s"]
+        return told
+
+
+def where_time_went(run: Run) -> tuple[dict[str, dict[str, Any]], Where | None]:
+    """What `split_table` tells, by operation, with `where`, its causes; and the run's whole.
+
+    Where sessions of an embedded engine cannot be told apart, the whole is all that is known. Of an
+    engine that was slowed by stopping it (`--slow`) nothing is told: `slowing` has what it took.
+    Nor of a cluster whose threads rest in pools: the lines of its nodes tell what tasks waited for.
+    """
+    events = run.table("events")
+    walls = _service_s(events)
+    by_operation = _counted(run, events)
+    if is_stopped(run):
+        # Threads that rest otherwise are woken by every stop, and are paused like those at work.
+        unknown = {"where": dict.fromkeys(PARTS)}
+        return {name: told | unknown for name, told in by_operation.items()}, None
+    if shares_threads(run):
+        untold = {"where": dict.fromkeys(PARTS), "coverage": None, "threads_at_work": None}
+        return {name: told | untold for name, told in by_operation.items()}, None
+    looked = _looked(run)
+    if looked is None:
+        return by_operation, _whole(by_operation, walls)
+    for row in looked.iter_rows(named=True):
+        name = row["operation"]
+        told = _shares(row, walls.get(name))
+        if name == ALL_TOGETHER:
+            whole = _whole({name: told}, {name: row["threads_s"]})
+            return by_operation, whole and replace(whole, together_s=row["threads_s"])
+        by_operation[name] = by_operation.get(name, {}) | told
+    return by_operation, _whole(by_operation, walls)
+
+
+def _looked(run: Run) -> pl.DataFrame | None:
+    try:
+        return wall_split(run)
+    except UsageError as error:
+        log.warning("what threads of run %s waited for is not known: %s", run.id, error)
+        return None
+
+
+def _counted(run: Run, events: pl.DataFrame) -> dict[str, dict[str, Any]]:
+    """What the counters around operations tell, by operation; empty without them."""
+    if not run.has("tasks") or run.table("tasks").is_empty():
+        return {}
+    read = readings(events, run.table("tasks"))
+    states = pl.DataFrame(schema={"sequence": pl.UInt64, "disk_state_ns": pl.Int64})
+    if run.has("processes"):
+        server = run.facts["engine"].get("kind") == "server"
+        account = ACCOUNT_ENGINE if server else ACCOUNT_ENGINE_AND_DRIVER
+        states = disk_states_ns(read, run.table("processes"), account)
+    rows = split_table(read, states).iter_rows(named=True)
+    return {
+        row["operation"]: row | {"where": {part: row.get(part) for part in PARTS}} for row in rows
+    }
+
+
+def _service_s(events: pl.DataFrame) -> dict[str, float]:
+    """Seconds that the passes of each operation took together."""
+    length = (pl.col("finished_ns") - pl.col("started_ns")).sum() * NS
+    return dict(
+        measured(events)
+        .group_by("operation", maintain_order=True)
+        .agg(length.alias("s"))
+        .iter_rows()
+    )
+
+
+def _shares(row: dict[str, Any], wall_s: float | None) -> dict[str, Any]:
+    """One operation's causes as shares of its time; null where too much was accounted for."""
+    believable = row["coverage"] is not None and row["coverage"] <= LOOKED_COVERAGE_MAX
+    return {
+        "where": _scaled(row) if believable else dict.fromkeys(PARTS),
+        "coverage": row["coverage"],
+        "threads_at_work": row["threads_s"] / wall_s if wall_s else None,
+        "disk_method": BY_LOOKS,
+    }
+
+
+def _scaled(seconds: dict[str, Any]) -> dict[str, float | None]:
+    """Thread-seconds as shares of all of them, which is at least what was accounted for."""
+    whole = sum(seconds[part] or 0.0 for part in PARTS)
+    return {
+        part: None if seconds[part] is None or not whole else seconds[part] / whole
+        for part in PARTS
+    }
+
+
+def _whole(split: dict[str, dict[str, Any]], walls: dict[str, float]) -> Where | None:
+    """The same of all operations, weighted by their time; None where there is nothing of any."""
+    known = {name: row for name, row in split.items() if row["coverage"] is not None}
+    whole = sum(walls[name] for name in known)
+    if not whole:
+        return None
+    coverage = sum(row["coverage"] * walls[name] for name, row in known.items()) / whole
+    doubts = [
+        Doubt(name, row["coverage"] - 1, row["where"][UNCOVERED] is not None)
+        for name, row in known.items()
+    ]
+    missing = [replace(doubt, share=-doubt.share) for doubt in doubts]
+    return Where(
+        {part: _share(known, walls, part) for part in PARTS},
+        coverage,
+        _above(missing, UNCOVERED_MAX),
+        _above(doubts, OVERCOUNTED_MAX),
+    )
+
+
+def _share(known: dict[str, dict[str, Any]], walls: dict[str, float], part: str) -> float | None:
+    """Share of a part, of the time of operations that it is known of."""
+    told = [(row["where"][part], walls[name]) for name, row in known.items()]
+    told = [(value, wall) for value, wall in told if value is not None]
+    split = sum(walls[name] for name, row in known.items() if row["where"][UNCOVERED] is not None)
+    return sum(value * wall for value, wall in told) / split if told else None
+
+
+def _above(doubts: Iterable[Doubt], most: float) -> tuple[Doubt, ...]:
+    """The largest first; what rounds to `most` is not above it."""
+    found = [doubt for doubt in doubts if round(doubt.share, 3) > most]
+    return tuple(sorted(found, key=lambda doubt: -doubt.share))

@@ -1,0 +1,232 @@
+"""What following advice changed: runs as they were against runs with it, round by round.
+
+Gains are of time: 0.25 is a quarter less. Rounds are compared each in itself, because both of its
+runs stood side by side (`rounds`).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import polars as pl
+
+from assay.analysis.load.latency import measured_times, succeeded
+from assay.analysis.load.summary import OPEN, load_of, summarise_load
+from assay.analysis.operations import NS, geometric_mean, operation_table
+from assay.analysis.stats.rounds import factor_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from assay.record.reader import Run
+
+# A prediction also counts as right where the gain is within this factor of it.
+HIT_FACTOR = 1.5
+
+Verdict = Literal[
+    "came true", "smaller", "larger", "no gain", "slower", "gain", "undecided", "not compared"
+]
+MISSES: tuple[Verdict, ...] = ("smaller", "larger", "no gain", "slower")
+
+
+@dataclass(frozen=True)
+class Gain:
+    """How much less time the same work takes.
+
+    Attributes:
+        before_s, after_s: Geometric means over the rounds.
+        share: Of `before_s` that is saved; below zero: it takes longer.
+        interval: 95 %; None with one round.
+    """
+
+    before_s: float
+    after_s: float
+    share: float
+    interval: tuple[float, float] | None
+
+
+@dataclass(frozen=True)
+class OperationGain:
+    """One operation that the finding is about. `predicted` None: not predicted."""
+
+    operation: str
+    predicted: float | None
+    gain: Gain | None
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What the verdict is of.
+
+    Attributes:
+        operations: Those whose times are added up; empty: the whole.
+        predicted: Share of their time that was to be saved; None: not predicted.
+        gain: What was; None: not compared.
+    """
+
+    operations: tuple[str, ...]
+    predicted: float | None
+    gain: Gain | None
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What became of advice.
+
+    Attributes:
+        predicted: Share of the whole time that was to be saved; None: not predicted.
+        gain: What was; None where no operation succeeded in all runs.
+        operations: Those that the finding is about.
+        judged: What the verdict is of: these operations, or the whole.
+        verdict: What it comes to.
+        left_out: Operations that did not succeed in every run; no total holds them.
+    """
+
+    predicted: float | None
+    gain: Gain | None
+    operations: tuple[OperationGain, ...]
+    judged: Judged
+    verdict: Verdict
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def hit(self) -> bool | None:
+        """Whether the prediction was right; None where that is not known."""
+        if self.judged.predicted is None or self.verdict in {"undecided", "not compared"}:
+            return None
+        return self.verdict not in MISSES
+
+
+@dataclass(frozen=True)
+class Times:
+    """What a run's work took.
+
+    Attributes:
+        operations: Seconds of each that succeeded: the median of an order's passes, the mean under
+            a load.
+        whole_s: Seconds of an operation of a load: of a closed one the inverse of its throughput,
+            of an open one the mean latency. None of an order, whose whole is the sum.
+    """
+
+    operations: Mapping[str, float]
+    whole_s: float | None = None
+
+
+def times_of(run: Run) -> Times:
+    """What the measured part of a run took."""
+    load = load_of(run.facts)
+    if load is None:
+        rows = operation_table(run.table("events")).select("operation", "seconds", "failed")
+        told = {name: seconds for name, seconds, failed in rows.iter_rows() if not failed}
+        return Times({name: seconds for name, seconds in told.items() if seconds})
+    done = succeeded(measured_times(run.table("events")))
+    means = (
+        done.group_by("operation", maintain_order=True)
+        .agg(pl.col("service_ns").mean() * NS)
+        .sort("operation")
+    )
+    operations = {str(name): seconds for name, seconds in means.iter_rows() if seconds}
+    if load.shape == OPEN:
+        mean_ns = done["latency_ns"].mean()
+        return Times(operations, mean_ns * NS if isinstance(mean_ns, float) else None)
+    summary = summarise_load(run)
+    per_s = summary.all_operations.throughput_per_s if summary else 0.0
+    return Times(operations, 1 / per_s if per_s else None)
+
+
+def judge_trial(
+    rounds: Sequence[tuple[Times, Times]], predicted: float | None, operations: Sequence[str]
+) -> Trial:
+    """What rounds of (as it was, with the advice followed) say of a prediction.
+
+    Args:
+        rounds: At least one.
+        predicted: Share of the whole time that was to be saved.
+        operations: Those that the finding is about; empty: all.
+    """
+    every = [set(times.operations) for pair in rounds for times in pair]
+    common, seen = set.intersection(*every), set.union(*every)
+    whole = gain_over([(_whole(before, common), _whole(after, common)) for before, after in rounds])
+    named = [name for name in operations if name in seen]
+    compared = [name for name in named if name in common]
+    each = _each_predicted(predicted, whole, rounds, compared)
+    about = tuple(
+        OperationGain(
+            name,
+            each if name in common else None,
+            gain_over([(b.operations.get(name), a.operations.get(name)) for b, a in rounds]),
+        )
+        for name in named
+    )
+    judged = Judged((), predicted, whole)
+    if named and rounds[0][0].whole_s is None:
+        sums = [(_sum(before, compared), _sum(after, compared)) for before, after in rounds]
+        judged = Judged(tuple(compared), each, gain_over(sums))
+    left_out = tuple(sorted(seen - common))
+    verdict = _verdict(judged.predicted, judged.gain)
+    return Trial(predicted, whole, about, judged, verdict, left_out)
+
+
+def _whole(times: Times, names: Iterable[str]) -> float | None:
+    return times.whole_s if times.whole_s is not None else _sum(times, names)
+
+
+def _sum(times: Times, names: Iterable[str]) -> float | None:
+    return math.fsum(times.operations[name] for name in names) or None
+
+
+def gain_over(rounds: Sequence[tuple[float | None, float | None]]) -> Gain | None:
+    """The gain over the rounds; None if one of them has no time."""
+    known = [(before, after) for before, after in rounds if before and after]
+    if len(known) < len(rounds):
+        return None
+    change = factor_of([after / before for before, after in known])
+    before_s = geometric_mean([before for before, _ in known])
+    if change is None or before_s is None:
+        return None
+    low, high = change.interval or (None, None)
+    interval = None if low is None or high is None else (1 - high, 1 - low)
+    return Gain(before_s, before_s * change.times, 1 - change.times, interval)
+
+
+def _each_predicted(
+    predicted: float | None,
+    whole: Gain | None,
+    rounds: Sequence[tuple[Times, Times]],
+    names: Sequence[str],
+) -> float | None:
+    """What is predicted of each operation if all that are named save the same share.
+
+    Only of an order: what operations of a load take together is not the whole's time.
+    """
+    if predicted is None or whole is None or rounds[0][0].whole_s is not None or not names:
+        return None
+    of_names = sum(before.operations[name] for before, _ in rounds for name in names) / len(rounds)
+    return min(1.0, predicted * whole.before_s / of_names)
+
+
+def _verdict(predicted: float | None, gain: Gain | None) -> Verdict:
+    if gain is None:
+        return "not compared"
+    if gain.interval is None:
+        return "undecided"
+    low, high = gain.interval
+    if high < 0:
+        return "slower"
+    if predicted is None:
+        return "gain" if low > 0 else "no gain"
+    # An interval as wide as the prediction holds it by chance: noise would be a hit.
+    if high - low >= predicted or low <= 0 <= predicted <= high:
+        return "undecided"
+    return "no gain" if low <= 0 else _against(predicted, gain, gain.interval)
+
+
+def _against(predicted: float, gain: Gain, interval: tuple[float, float]) -> Verdict:
+    """Of a gain that is one: whether it is what was predicted."""
+    low, high = interval
+    near = predicted / HIT_FACTOR <= gain.share <= predicted * HIT_FACTOR
+    if near or low <= predicted <= high:
+        return "came true"
+    return "smaller" if gain.share < predicted else "larger"

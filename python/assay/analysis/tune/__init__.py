@@ -1,0 +1,1 @@
+"""Knobs: what turning them does, and the search for better settings."""

@@ -1,0 +1,268 @@
+"""Counters that knobs name, for one execution of all operations of a run.
+
+A name is looked for among, in this order: words of `cluster_counters` that the engine's nodes
+count, summed over them; figures of the engine's `counters.toml`; meters of its processes; causes
+that its threads sleep for; facts of plans. The first that counted it is the one that holds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from assay.analysis.cluster.counters import (
+    GAUGES,
+    WORDS,
+    declared_cluster,
+    node_readings,
+    totals_of_a_pass,
+)
+from assay.analysis.counters.engine_counters import COUNTER, around, engine_counters
+from assay.analysis.load.summary import load_of
+from assay.analysis.operations import NS, measured, operation_table, window_ns
+from assay.analysis.plans.recorded import read_plans
+from assay.analysis.scales.costs import COUNTER_OF, CPU_TIME, READ_BYTES, costs_of
+from assay.analysis.time.causes import SLEEPS, TITLES
+from assay.analysis.time.where import where_time_went
+from assay.model.errors import suggestion
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from assay.analysis.cluster.counters import ClusterFacts
+    from assay.model.plan import PlanNode
+    from assay.record.reader import Run
+
+SECONDS, BYTES, COUNT = "s", "bytes", "count"
+NANOSECONDS = "ns"
+_WAIT = "_wait_ns"
+# Meters around operations, as columns of `tasks.arrows`: what each is, and its unit.
+GROWING: dict[str, tuple[str, str]] = {
+    "user_ns": ("CPU time in user mode", NANOSECONDS),
+    "system_ns": ("CPU time in the kernel", NANOSECONDS),
+    "on_cpu_ns": ("CPU time", NANOSECONDS),
+    "run_delay_ns": ("waiting for a CPU", NANOSECONDS),
+    "block_delay_ns": ("waiting for a disk, by delay accounting", NANOSECONDS),
+    "read_bytes": ("read from storage", BYTES),
+    "write_bytes": ("written to storage", BYTES),
+    "minor_faults": ("minor page faults", COUNT),
+    "major_faults": ("major page faults", COUNT),
+    "voluntary_switches": ("voluntary switches", COUNT),
+    "involuntary_switches": ("involuntary switches", COUNT),
+    "device_reads": ("reads of the data's device", COUNT),
+    "device_read_bytes": ("bytes read of the data's device", BYTES),
+    "device_writes": ("writes to the data's device", COUNT),
+    "device_write_bytes": ("bytes written to the data's device", BYTES),
+}
+# The same of gauges at the end of an operation: the mean of threads, the most of bytes.
+STANDING: dict[str, tuple[str, str]] = {
+    "threads": ("threads", COUNT),
+    "threads_at_work": ("threads at work", COUNT),
+    "rss_bytes": ("memory resident", BYTES),
+    "rss_peak_bytes": ("most memory resident", BYTES),
+    "pss_bytes": ("memory, shared pages in parts", BYTES),
+}
+CPU_WORD = "cpu_ns"
+# For what threads sleep, as `CAUSE_wait_ns`: their part of the operations' time by the clock.
+WAITS = {f"{cause}{_WAIT}": cause for cause in SLEEPS}
+# Facts of plans: what each is, and its unit.
+OF_PLANS: dict[str, tuple[str, str]] = {
+    "workers_launched": ("workers that came", COUNT),
+    "workers_planned": ("workers that the optimiser counted on", COUNT),
+    "operators": ("operators of the plan", COUNT),
+    "spilled_bytes": ("written aside by operators", BYTES),
+    "plan_memory_bytes": ("memory by the plan's account", BYTES),
+}
+NAMES = tuple(dict.fromkeys([*WORDS, *GROWING, *STANDING, *WAITS, *OF_PLANS]))
+
+
+@dataclass(frozen=True)
+class Counted:
+    """One counter of one run.
+
+    Attributes:
+        name: As a knob names it.
+        title: In words.
+        unit: As figures know them: times are in seconds.
+        value: Of one execution of all operations; None: not counted.
+        why_not: Why it is not, as the end of `not measured:`.
+    """
+
+    name: str
+    title: str
+    unit: str
+    value: float | None
+    why_not: str | None = None
+
+
+@lru_cache(maxsize=4096)
+def counted(run: Run, name: str) -> Counted:
+    """What a run counted under a name that a knob gives."""
+    tried = [
+        one
+        for look in (_of_nodes, _of_engine, _of_meters, _of_waits, _of_plans)
+        if (one := look(run, name)) is not None
+    ]
+    known = next((one for one in tried if one.value is not None), None)
+    if known is not None or tried:
+        return known or tried[0]
+    told = engine_counters(run)
+    names = [*NAMES, *(one["name"] for one in ([] if told is None else told["counters"]))]
+    return Counted(name, name, COUNT, None, f"nobody counts {name!r}; {suggestion(name, names)}")
+
+
+def _of_nodes(run: Run, name: str) -> Counted | None:
+    """A word of the cluster's, summed over nodes and operations."""
+    declared = declared_cluster(run)
+    if name not in WORDS:
+        return None
+    title, unit = WORDS[name]
+    if declared is None:
+        return _told(name, title, unit, None, "the engine is no cluster of nodes")
+    if name in declared.missing:
+        return _told(name, title, unit, None, declared.missing[name])
+    if name in GAUGES:
+        return _told(name, title, unit, _most(run, declared, name), "nodes were not read")
+    return _told(name, title, unit, totals_of_a_pass(run).get(name), "nodes were not read")
+
+
+def _most(run: Run, declared: ClusterFacts, name: str) -> float | None:
+    """The most of a gauge in the measured part, summed over nodes."""
+    window = window_ns(run.table("events"))
+    if window is None or not run.has("engine"):
+        return None
+    own = node_readings(around(run.table("engine"), *window), declared)
+    told = own.filter(pl.col("word") == name).group_by("time_ns").agg(pl.col("value").sum())
+    most = told["value"].max()
+    return float(most) if isinstance(most, int | float) else None
+
+
+def _of_engine(run: Run, name: str) -> Counted | None:
+    """A figure that the engine declares."""
+    told = engine_counters(run)
+    found = [one for one in ([] if told is None else told["counters"]) if one["name"] == name]
+    if not found:
+        return None
+    one = found[0]
+    title, unit = str(one["title"]), str(one["unit"])
+    if one["kind"] != COUNTER:
+        return _told(name, title, unit, one["last"], "the engine did not tell it")
+    # Of the whole measured part: an engine may tell what an operation did only after it.
+    cost = costs_of(run).get(f"{COUNTER_OF}{name}")
+    value = _sum(list(one["operations"].values())) if cost is None else cost.value
+    return _told(name, title, unit, value, "the engine did not tell it")
+
+
+def _of_meters(run: Run, name: str) -> Counted | None:
+    """A meter of the engine's processes."""
+    column = "on_cpu_ns" if name == CPU_WORD else name
+    known = GROWING | STANDING
+    if column not in known:
+        return None
+    title, unit = known[column]
+    if load_of(run.facts) is not None:
+        cost = costs_of(run).get({"on_cpu_ns": CPU_TIME, "read_bytes": READ_BYTES}.get(column, ""))
+        if cost is None:
+            return _told(name, title, unit, None, "operations of a load overlap")
+        return Counted(name, title, cost.unit, cost.value)
+    if not run.has("tasks"):
+        return _told(name, title, unit, None, "nothing was read around operations")
+    told = _metered(run, column)
+    if column in STANDING:
+        value = max((one for one in told if one is not None), default=None)
+    else:
+        value = _sum(told)
+    if value is None and column == "on_cpu_ns":
+        # A kernel whose scheduler tells no time has it in ticks.
+        value = _sum([*_metered(run, "user_ns"), *_metered(run, "system_ns")])
+    return _told(name, title, unit, value, "this host's kernel does not tell it")
+
+
+def _metered(run: Run, column: str) -> list[float | None]:
+    """Mean growth in an execution of each operation; a gauge as it stood."""
+    tasks = run.table("tasks")
+    if column not in tasks.columns:
+        return []
+    words, values = pl.col("edge").cast(pl.String), pl.col(column).cast(pl.Float64)
+    edges = tasks.select("sequence", words, values)
+    begun, ended = (edges.filter(pl.col("edge") == edge).drop("edge") for edge in ("start", "end"))
+    done = measured(run.table("events")).filter(pl.col("outcome") == "ok")
+    rows = done.select("sequence", "operation").join(ended, on="sequence")
+    if column in STANDING:
+        is_size = STANDING[column][1] == BYTES
+        whole = pl.col(column).max() if is_size else pl.col(column).mean()
+        told = rows.group_by("operation", maintain_order=True).agg(whole)
+        return told[column].to_list()
+    rows = rows.join(begun, on="sequence", suffix="_before")
+    grown = pl.col(column) - pl.col(f"{column}_before")
+    told = (
+        rows.select("operation", grown.alias(column))
+        .filter(pl.col(column) >= 0)
+        .group_by("operation", maintain_order=True)
+        .agg(pl.col(column).mean())
+    )
+    return told[column].to_list()
+
+
+def _of_waits(run: Run, name: str) -> Counted | None:
+    """What threads slept for, as a part of the time of all operations."""
+    cause = WAITS.get(name)
+    if cause is None:
+        return None
+    words = TITLES[cause]
+    title = words if words.startswith(("waiting", "idle", "paused")) else f"waiting: {words}"
+    if load_of(run.facts) is not None:
+        return _told(name, title, SECONDS, None, "operations of a load overlap")
+    medians = dict(operation_table(run.table("events")).select("operation", "seconds").iter_rows())
+    shares = {
+        operation: (one.get("where") or {}).get(cause)
+        for operation, one in where_time_went(run)[0].items()
+    }
+    parts = [
+        None if share is None or medians.get(operation) is None else share * medians[operation]
+        for operation, share in shares.items()
+    ]
+    return _told(name, title, SECONDS, _sum(parts), "nobody looked at the engine's threads")
+
+
+def _of_plans(run: Run, name: str) -> Counted | None:
+    """What the plans of all statements say."""
+    if name not in OF_PLANS:
+        return None
+    title, unit = OF_PLANS[name]
+    plans = [plan for several in read_plans(run).values() for plan in several]
+    values: list[float | None]
+    if name == "spilled_bytes":
+        values = [plan.spilled_bytes for plan in plans]
+    elif name == "plan_memory_bytes":
+        values = [plan.memory_bytes for plan in plans]
+    else:
+        values = [_of_plan(plan.root, name) for plan in plans]
+    return _told(name, title, unit, _sum(values), "plans do not tell it")
+
+
+def _of_plan(root: PlanNode, name: str) -> float | None:
+    nodes = list(root.walk())
+    if name == "operators":
+        return float(len(nodes))
+    # Operators below one that launches workers repeat its number.
+    told = [getattr(node, name) for node in nodes if getattr(node, name) is not None]
+    return float(max(told)) if told else 0.0
+
+
+def _sum(values: Sequence[float | None]) -> float | None:
+    """The sum; None where one is not known, or there is none."""
+    known = [value for value in values if value is not None]
+    return float(sum(known)) if known and len(known) == len(values) else None
+
+
+def _told(name: str, title: str, unit: str, value: float | None, why_not: str) -> Counted:
+    """A counter with its times in seconds, or why it has no value."""
+    in_seconds = unit == NANOSECONDS
+    shown = SECONDS if in_seconds else unit if unit in (SECONDS, BYTES) else COUNT
+    if value is None:
+        return Counted(name, title, shown, None, why_not)
+    return Counted(name, title, shown, value * NS if in_seconds else value)

@@ -1,0 +1,287 @@
+"""What a search for better settings of an engine has found, and whether it is more than luck.
+
+Every run of a setting stands beside one of the default in the same round, and is told by their
+ratio. Invariant: what is claimed of a setting comes from runs that took no part in its choice.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from assay.analysis.figures.metrics import default_metric, metric_named, value_of
+from assay.analysis.figures.quantities import text
+from assay.analysis.figures.subjects import SETTING
+from assay.analysis.stats.anytime import anytime_interval
+from assay.analysis.stats.student import mean_of
+from assay.analysis.stats.variance import told_share
+from assay.model.errors import UsageError
+from assay.model.units import number_of
+from assay.model.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from assay.analysis.figures.contract import StudyRun
+    from assay.analysis.figures.metrics import Metric
+    from assay.analysis.stats.student import Mean
+
+DEFAULT = "default"
+FIRST, SEARCH, RACE, HOLD_OUT = "first", "search", "race", "hold-out"
+# How often a tune may recommend a setting that is not better.
+ALPHA = 0.05
+# Pairs of a hold-out: before the first look, and after which a setting is given up.
+PAIRS_MIN, PAIRS_MAX = 4, 20
+# From so many settings on it is told how much of what they differ by a knob tells.
+SETTINGS_MIN = 10
+# More values of a number than this are told in thirds.
+VALUES_MAX, GROUPS = 5, 3
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One run of a tune.
+
+    Attributes:
+        part: Of the study.
+        setting: `setting_words` of its levels.
+        levels: Values of knobs, by `set.` and the setting's name; none of the default.
+        round: From 1; runs of one part and round stood side by side.
+        value: Of the metric; None: there is none.
+        cost: Its logarithm, so that less is better; None: it failed.
+        reason: Why it failed.
+    """
+
+    part: str
+    setting: str
+    levels: Mapping[str, str]
+    round: int
+    value: float | None
+    cost: float | None
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What a setting came to while it was searched for.
+
+    Attributes:
+        setting: Its words.
+        levels: As of a trial.
+        ratio: Mean logarithm of its cost by the default's; None: it failed, or stands alone.
+        rounds: How many.
+        failed: Why a run of it failed; None: none did.
+    """
+
+    setting: str
+    levels: Mapping[str, str]
+    ratio: Mean | None
+    rounds: int
+    failed: str | None
+
+
+@dataclass(frozen=True)
+class HoldOut:
+    """The leader of a search beside the default, in runs that had no part in its choice.
+
+    Attributes:
+        part: Of the study.
+        ratios: Logarithms of cost by the default's, a round each.
+        interval: Of their mean, at any time and with that share; None: anything is possible.
+    """
+
+    part: str
+    setting: str
+    levels: Mapping[str, str]
+    ratios: tuple[float, ...]
+    interval: tuple[float, float] | None
+    failed: str | None
+
+    @property
+    def alpha(self) -> float:
+        """How often this one may be wrong: shares of all that may follow sum up to `ALPHA`."""
+        number = _place(self.part)
+        return ALPHA / (number * (number + 1))
+
+    @property
+    def mean(self) -> float | None:
+        """Mean of the logarithms."""
+        return math.fsum(self.ratios) / len(self.ratios) if self.ratios else None
+
+    @property
+    def is_better(self) -> bool:
+        """Whether the default is outside of its interval, on the worse side."""
+        known = self.failed is None and len(self.ratios) >= PAIRS_MIN
+        return known and self.interval is not None and self.interval[1] < 0
+
+    @property
+    def is_given_up(self) -> bool:
+        """Whether more pairs are not worth their time."""
+        if self.failed is not None or self.is_better:
+            return not self.is_better
+        mean = self.mean
+        known = len(self.ratios)
+        return known >= PAIRS_MAX or (known >= PAIRS_MIN and mean is not None and mean >= 0)
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a knob's values gave.
+
+    Attributes:
+        knob: The setting's name.
+        values: A value, or the first and the last of a third of them.
+        settings: How many settings had one of these.
+        ratio: Mean logarithm of cost by the default's.
+    """
+
+    knob: str
+    values: str
+    settings: int
+    ratio: float
+
+
+def setting_words(levels: Mapping[str, str]) -> str:
+    """A setting as it is named: its knobs and their values; none is the default."""
+    told = (f"{name.removeprefix(SETTING)}={value}" for name, value in levels.items())
+    return ", ".join(told) or DEFAULT
+
+
+def kind_of(part: str) -> str:
+    """What a part of a tune is for, by its name."""
+    return part.rpartition("-")[0] or part
+
+
+def metric_of(name: str | None, run: StudyRun) -> Metric:
+    """What is made better: by its name, else what runs are first judged by."""
+    return default_metric(run.run) if name is None else metric_named(name, run.run)
+
+
+def trial_of(one: StudyRun, metric: Metric) -> Trial:
+    """A run that ended well, which has still failed if its answers are wrong or there is no value.
+
+    Raises:
+        UsageError: If the metric may be zero, so that nothing is a ratio of it.
+    """
+    wrong = next((check for check in one.checks if check.verdict is Verdict.INVALID), None)
+    value = value_of(one.run, metric)
+    reason = None if wrong is None else wrong.reason
+    if value is None and reason is None:
+        reason = f"it has no {metric.title}: operations failed, or were cancelled"
+    if value is not None and value <= 0:
+        raise UsageError(f"--objective {metric.name}: it is {text(value, metric.unit)} here")
+    cost = None
+    if value is not None and reason is None:
+        cost = math.log(value) if metric.is_better == "lower" else -math.log(value)
+    levels = dict(one.levels)
+    return Trial(one.part, setting_words(levels), levels, one.round, value, cost, reason)
+
+
+def ratios_of(trials: Sequence[Trial], kinds: Iterable[str]) -> dict[str, dict[str, list[float]]]:
+    """Logarithms of cost by the default's of the same round, by part and setting."""
+    wanted = frozenset(kinds)
+    defaults = {(one.part, one.round): one.cost for one in trials if one.setting == DEFAULT}
+    found: dict[str, dict[str, list[float]]] = {}
+    for one in sorted(trials, key=lambda one: one.round):
+        if kind_of(one.part) not in wanted or one.setting == DEFAULT:
+            continue
+        base = defaults.get((one.part, one.round))
+        ratios = found.setdefault(one.part, {}).setdefault(one.setting, [])
+        if one.cost is not None and base is not None:
+            ratios.append(one.cost - base)
+    return found
+
+
+def standings(trials: Sequence[Trial]) -> list[Standing]:
+    """All settings of the search, in the order in which they were tried."""
+    of_parts = ratios_of(trials, (SEARCH, RACE)).values()
+    searched = [one for one in trials if kind_of(one.part) in (SEARCH, RACE)]
+    levels = {one.setting: one.levels for one in searched if one.setting != DEFAULT}
+    failed = {one.setting: one.reason for one in searched if one.cost is None}
+    made = []
+    for setting, told in levels.items():
+        ratios = [ratio for part in of_parts for ratio in part.get(setting, ())]
+        known = mean_of(ratios) if ratios and setting not in failed else None
+        made.append(Standing(setting, told, known, len(ratios), failed.get(setting)))
+    return made
+
+
+def leaders(found: Iterable[Standing]) -> list[Standing]:
+    """Those that can be told from their runs, the best first."""
+    known = [(one.ratio.value, at, one) for at, one in enumerate(found) if one.ratio is not None]
+    return [one for *_, one in sorted(known, key=lambda told: told[:2])]
+
+
+def hold_outs(trials: Sequence[Trial]) -> list[HoldOut]:
+    """All that were made, in their order."""
+    made = []
+    of_parts = ratios_of(trials, (HOLD_OUT,))
+    for part in sorted(of_parts, key=_place):
+        ((setting, ratios),) = of_parts[part].items()
+        own = [one for one in trials if one.part == part and one.setting == setting]
+        failed = next((one.reason for one in own if one.cost is None), None)
+        bare = HoldOut(part, setting, own[0].levels, tuple(ratios), None, failed)
+        made.append(replace(bare, interval=anytime_interval(ratios, bare.alpha)))
+    return made
+
+
+def _place(part: str) -> int:
+    return int(part.rpartition("-")[2])
+
+
+def gain(ratio: float, metric: Metric) -> float:
+    """The share of the default by which a metric is better, of a logarithm of costs' ratio."""
+    return -math.expm1(ratio) if metric.is_better == "lower" else math.expm1(-ratio)
+
+
+def by_value(found: Iterable[Standing]) -> list[Told]:
+    """What each knob's values gave: those of numbers in thirds."""
+    return [
+        Told(knob, values, len(ratios), math.fsum(ratios) / len(ratios))
+        for knob, groups in _groups(found).items()
+        for values, ratios in groups.items()
+    ]
+
+
+def sensitivities(found: Iterable[Standing]) -> dict[str, float]:
+    """The share of what settings differ by that each knob tells by itself; none of few settings."""
+    known = list(found)
+    if len(leaders(known)) < SETTINGS_MIN:
+        return {}
+    told = {knob: told_share(list(groups.values())) for knob, groups in _groups(known).items()}
+    return {knob: share for knob, share in told.items() if share is not None}
+
+
+def _groups(found: Iterable[Standing]) -> dict[str, dict[str, list[float]]]:
+    """Ratios by knob and values."""
+    known = leaders(found)
+    made: dict[str, dict[str, list[float]]] = {}
+    for knob in known[0].levels if known else ():
+        of_value: dict[str, list[float]] = {}
+        for one in known:
+            assert one.ratio is not None  # noqa: S101 - leaders have one
+            of_value.setdefault(one.levels[knob], []).append(one.ratio.value)
+        # What all settings have (a knob may need it beside itself) tells nothing.
+        if len(of_value) > 1:
+            made[knob.removeprefix(SETTING)] = _thirds(of_value)
+    return made
+
+
+def _thirds(of_value: Mapping[str, list[float]]) -> dict[str, list[float]]:
+    """Values as they are where they are few or words, else in thirds of their order."""
+    numbers = {value: number_of(value) for value in of_value}
+    if None in numbers.values():
+        return dict(of_value)
+    ordered = sorted(of_value, key=lambda value: numbers[value] or 0.0)
+    if len(ordered) <= VALUES_MAX:
+        return {value: of_value[value] for value in ordered}
+    cuts = [len(ordered) * at // GROUPS for at in range(GROUPS + 1)]
+    parts = [ordered[begin:end] for begin, end in itertools.pairwise(cuts)]
+    return {
+        (part[0] if len(part) == 1 else f"{part[0]} to {part[-1]}"): [
+            ratio for value in part for ratio in of_value[value]
+        ]
+        for part in parts
+    }

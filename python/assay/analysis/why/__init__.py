@@ -1,0 +1,1 @@
+"""What bounds a workload, by resources that were made slower."""

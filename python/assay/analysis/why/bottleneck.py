@@ -1,0 +1,274 @@
+"""The verdict of a diagnosis: what an operation is bound by, in words that its figures carry."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from assay.analysis.figures.quantities import listed
+from assay.analysis.time.causes import TITLES as CAUSES
+from assay.analysis.why.demand import ON_CPU, WAITING
+from assay.analysis.why.elasticity import PART_FROM
+from assay.analysis.why.scarcity import DISK, SHORT, TITLES
+from assay.model.limit import CPU
+from assay.model.units import bytes_text, percent_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from assay.analysis.host.roofline import Placed
+    from assay.analysis.why.demand import Demand
+    from assay.analysis.why.diagnosis import Answer, Diagnosis
+    from assay.analysis.why.elasticity import Elasticity
+
+Kind = Literal["bound", "shared", "partly", "none", "unclear"]
+
+# From here on a resource is more of the time than all else together, with room for noise.
+BOUND_FROM = 0.6
+# So much of the time without a resource is no news.
+MISSING_MIN = 0.1
+# A sum that is known no better says nothing of what is missing.
+SUM_WIDTH_MAX = 0.5
+CAUSES_MAX = 3
+CAUSE_MIN = 0.02
+# From here on the CPU time of what reads is said to be that of its reads.
+KERNEL_MOST = 0.6
+# A host that is as busy leaves doubts.
+WAITED_MIN = 0.03
+# From here on reads are said to be several at once.
+SEVERAL = 1.5
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What an operation is bound by.
+
+    Attributes:
+        kind: `bound` by one resource, `shared` between several, `partly` by one, by `none` that was
+            varied; `unclear` where noise decides.
+        resources: Those that the verdict names.
+        words: A sentence with the figures.
+        sum_words: What the elasticities add up to, and what is missing.
+        remarks: What should be known of single figures.
+    """
+
+    kind: Kind
+    resources: tuple[str, ...]
+    words: str
+    sum_words: str | None
+    remarks: tuple[str, ...]
+
+
+def verdict_of(diagnosis: Diagnosis, place: str | None = None) -> Verdict:
+    """The verdict.
+
+    Args:
+        diagnosis: With at least the time of the operation as it is.
+        place: How its reads stand against the ceiling, such as `it runs at 96 % of ...`.
+    """
+    kind, resources = _kind(diagnosis)
+    claim = _claim(kind, resources)
+    if set(resources) == {CPU, DISK} and _computes_for_reads(diagnosis):
+        claim = "is bound by reading, the disk and the kernel's work for it together"
+    words = f"{diagnosis.operation} {claim}: {_figures(diagnosis)}"
+    return Verdict(
+        kind,
+        resources,
+        f"{words}; {place}." if place else f"{words}.",
+        _sum(diagnosis),
+        tuple(_remarks(diagnosis)),
+    )
+
+
+def place_words(placed: Placed | None) -> str | None:
+    """How its reads stand against the ceiling; None where there is none to hold them against."""
+    if placed is None or placed.share is None:
+        return None
+    at_once = "one at a time" if placed.depth < SEVERAL else f"{placed.depth:.2g} at once"
+    ends = placed.share_interval
+    interval = "" if ends is None else f" [{percent_text(ends[0])}, {percent_text(ends[1])}]"
+    return (
+        f"it runs at {percent_text(placed.share)}{interval} of what this disk gives at"
+        f" {bytes_text(placed.reads.size_bytes)} random, {at_once}"
+    )
+
+
+def elasticity_text(found: Elasticity) -> str:
+    """Such as `-0.98 [-1.05, -0.91]`, the 95 % interval; without one of too few runs."""
+    if found.interval is None:
+        return f"{_signed(found.value)} (one round: no interval)"
+    low, high = found.interval
+    return f"{_signed(found.value)} [{_signed(low)}, {_signed(high)}]"
+
+
+def _signed(value: float) -> str:
+    return f"{value + 0.0:.2f}".replace("-0.00", "0.00")
+
+
+def _kind(diagnosis: Diagnosis) -> tuple[Kind, tuple[str, ...]]:
+    parts = sorted(
+        (
+            (-value, name)
+            for name in diagnosis.chosen
+            if (value := diagnosis.value(name)) is not None
+        ),
+        reverse=True,
+    )
+    if not parts:
+        return "unclear", ()
+    share, first = parts[0]
+    worth = tuple(
+        name for part, name in parts if part >= PART_FROM and _is_told(diagnosis.chosen[name])
+    )
+    if not _is_told(diagnosis.chosen[first]):
+        return ("unclear", ()) if share >= PART_FROM else ("none", ())
+    if share >= BOUND_FROM and len(worth) == 1:
+        return "bound", worth
+    if len(worth) > 1:
+        # Of two the first is named alone only if noise cannot have changed places.
+        apart = share >= BOUND_FROM and _apart(diagnosis, first, parts[1][1])
+        return ("bound", (first,)) if apart else ("shared", worth)
+    return ("partly", worth) if worth else ("none", ())
+
+
+def _is_told(answer: Answer) -> bool:
+    """Whether an effect is told from noise."""
+    found = answer.elasticity
+    return found is not None and found.interval is not None and found.interval[1] < 0
+
+
+def _apart(diagnosis: Diagnosis, first: str, second: str) -> bool:
+    one, other = (diagnosis.chosen[name].elasticity for name in (first, second))
+    if one is None or other is None or one.interval is None or other.interval is None:
+        return False
+    return one.interval[1] < other.interval[0]
+
+
+def _claim(kind: Kind, resources: tuple[str, ...]) -> str:
+    titles = [TITLES[name] for name in resources]
+    return {
+        "bound": f"is bound by {titles[0] if titles else ''}",
+        "shared": f"is bound by {listed(titles)} together",
+        "partly": f"waits for {titles[0] if titles else ''} for a part of its time",
+        "none": "is bound by nothing that was varied",
+        "unclear": "is bound by nothing that is told from noise",
+    }[kind]
+
+
+def _computes_for_reads(diagnosis: Diagnosis) -> bool:
+    """Whether most of the CPU time of what reads is the kernel's, which has little else to do."""
+    share = None if diagnosis.demand is None else diagnosis.demand.kernel_share
+    return share is not None and share >= KERNEL_MOST
+
+
+def _figures(diagnosis: Diagnosis) -> str:
+    """Each resource with its figure, the largest effect first; then those without one."""
+    known = sorted(
+        (one for one in diagnosis.chosen.values() if one.elasticity is not None),
+        key=lambda one: one.elasticity.value if one.elasticity is not None else 0.0,
+    )
+    told = [
+        f"{SHORT[one.resource]} {elasticity_text(one.elasticity)}"
+        for one in known
+        if one.elasticity is not None
+    ]
+    told += [
+        f"{SHORT[name]} not measured ({reason})" for name, reason in diagnosis.unmeasured.items()
+    ]
+    return ", ".join(told)
+
+
+def _sum(diagnosis: Diagnosis) -> str | None:
+    """What the elasticities come to, and where the rest of the time may be."""
+    if diagnosis.total is None:
+        return None
+    interval = diagnosis.interval
+    between = f" [{_signed(interval[0])}, {_signed(interval[1])}]" if interval else ""
+    lead = f"Sum {_signed(diagnosis.total)}{between}"
+    if interval is not None and interval[1] - interval[0] > SUM_WIDTH_MAX:
+        return f"{lead}: noise hides whether something is missing from 1"
+    missing = 1 + diagnosis.total
+    if missing < -MISSING_MIN and (interval is None or interval[1] < -1):
+        return (
+            f"{lead}: more than 1, because one part of the time answers to two of them, or a"
+            " scarce one made others scarce"
+        )
+    within = interval is not None and interval[0] <= -1 <= interval[1]
+    if abs(missing) < MISSING_MIN or within:
+        return f"{lead}: nothing to speak of is missing from 1"
+    rest = _rest(diagnosis)
+    return f"{lead}: {missing:.2f} is missing from 1{f', {rest}' if rest else ''}"
+
+
+def _rest(diagnosis: Diagnosis) -> str:
+    """What its threads did beside computing and reading, as far as somebody looked."""
+    demand = diagnosis.demand
+    if demand is None or not demand.shares:
+        return "and nobody looked at what its threads waited for"
+    varied = {*(ON_CPU if "cpu" in diagnosis.chosen else ())}
+    varied |= {*(WAITING if "disk" in diagnosis.chosen else ())}
+    others = sorted(
+        (
+            (share, cause)
+            for cause, share in demand.shares.items()
+            if cause not in varied and share >= CAUSE_MIN
+        ),
+        reverse=True,
+    )
+    told = [f"{CAUSES[cause]} {percent_text(share)}" for share, cause in others[:CAUSES_MAX]]
+    return f"as its threads show: {listed(told)}" if told else ""
+
+
+def _remarks(diagnosis: Diagnosis) -> Iterator[str]:
+    if diagnosis.waited_share >= WAITED_MIN:
+        yield (
+            f"{percent_text(diagnosis.waited_share)} of its time it was ready and had no CPU; that"
+            " is taken out of the times that elasticities are made of"
+        )
+    demand, disk = diagnosis.demand, diagnosis.value(DISK)
+    if demand is not None and disk is not None and -disk >= PART_FROM:
+        yield from _of_the_kernel(demand)
+    for answer in diagnosis.answers:
+        yield from _of_levels(answer)
+        found = answer.elasticity
+        if found is None:
+            continue
+        name = SHORT[answer.resource]
+        if found.binds_below is not None and answer.method == "limited":
+            yield (
+                f"a limit of the {name} binds only below {percent_text(found.binds_below)} of what"
+                " there is: above that there is some to spare, or the mixture is so fine that what"
+                " was not used while computing is a credit"
+            )
+        elif found.binds_below is not None:
+            yield f"{name} binds only once it is {1 / found.binds_below:.2g} times as scarce"
+        if answer.at_most is not None and diagnosis.chosen.get(answer.resource) is answer:
+            yield (
+                f"the {name} was only limited, and a limit lets a fine mixture pass: its elasticity"
+                f" may be anything from {_signed(answer.at_most)} to {_signed(0.0)}"
+            )
+        other = diagnosis.chosen.get(answer.resource)
+        if answer.method == "slowed" and other is not answer and other is not None:
+            yield (
+                f"slowing the {name} shows {elasticity_text(found)}, less than limiting: it reads"
+                " ahead while the engine is stopped, or a read is also time on a CPU"
+            )
+
+
+def _of_the_kernel(demand: Demand) -> Iterator[str]:
+    share = demand.kernel_share
+    if share is not None and share >= KERNEL_MOST:
+        own = demand.shares.get("cpu_user", 0.0)
+        yield (
+            f"{percent_text(share)} of its time on a CPU is the kernel's, which works for its"
+            f" reads: what the engine itself computes is {percent_text(own)} of its time"
+        )
+
+
+def _of_levels(answer: Answer) -> Iterator[str]:
+    for level in answer.levels:
+        if level.left_out is not None:
+            yield f"{level.name} is in no elasticity: {level.left_out}"
+    doubted = next((level for level in answer.levels if level.doubt is not None), None)
+    if doubted is not None:
+        yield f"{doubted.name}: {doubted.doubt}"

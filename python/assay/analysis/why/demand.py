@@ -1,0 +1,133 @@
+"""Service demand: what an operation takes of each resource while nothing holds it back.
+
+How fast it reads *while it reads* is what a limit of the disk is measured against: against the mean
+over all of its time, any limit would bind, and whatever computes would be called bound by the disk.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import median
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from assay.analysis.host.operation_reads import operation_reads
+from assay.analysis.time.split import readings
+from assay.analysis.time.where import where_time_went
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from assay.record.reader import Run
+
+WAITING = ("disk_read", "disk_write", "disk")
+ON_CPU = ("cpu_user", "cpu_system")
+
+
+@dataclass(frozen=True)
+class Demand:
+    """One execution of an operation, in the median.
+
+    Attributes:
+        seconds: Service time.
+        cores: CPU seconds a second.
+        shares: Of the time of its threads, by cause; empty where nobody looked.
+        read_bytes: From storage; None where nobody counted.
+        mean_read_bytes: Size of a read of the device that holds the data; None: it had none.
+    """
+
+    seconds: float
+    cores: float | None
+    shares: Mapping[str, float]
+    read_bytes: float | None
+    mean_read_bytes: float | None
+
+    @property
+    def reads(self) -> float | None:
+        """How many there were; None where that, or their size, is not known."""
+        if self.read_bytes is None or not self.mean_read_bytes:
+            return 0.0 if self.read_bytes == 0 else None
+        return self.read_bytes / self.mean_read_bytes
+
+    @property
+    def reading_share(self) -> float | None:
+        """Of its time: waiting for the disk and the kernel's part of reading; at most 1.
+
+        The kernel's CPU time is counted whole: what reads from a disk has little else to do there.
+        """
+        if not self.shares:
+            return None
+        waiting = sum(self.shares.get(cause, 0.0) for cause in WAITING)
+        return min(1.0, waiting + self.shares.get("cpu_system", 0.0))
+
+    @property
+    def kernel_share(self) -> float | None:
+        """Of its CPU time; None where nobody looked, or it had none."""
+        user, system = (self.shares.get(cause, 0.0) for cause in ON_CPU)
+        return system / (user + system) if user + system > 0 else None
+
+    @property
+    def reads_per_s(self) -> float | None:
+        """Over all of its time."""
+        return self.reads / self.seconds if self.reads is not None else None
+
+    @property
+    def reads_per_s_reading(self) -> float | None:
+        """While it reads; None where that, or how long it does, is not known."""
+        share = self.reading_share
+        return self.reads / (self.seconds * share) if self.reads and share else None
+
+
+def demand_of(runs: Sequence[Run], operation: str) -> Demand | None:
+    """The median over runs and executions; None if none succeeded.
+
+    Args:
+        runs: In which nothing was held back.
+        operation: Its name.
+    """
+    told = [one for run in runs if (one := _of_run(run, operation)) is not None]
+    if not told:
+        return None
+    causes = {cause for one in told for cause in one.shares}
+    return Demand(
+        median(one.seconds for one in told),
+        _median([one.cores for one in told]),
+        {cause: median(one.shares.get(cause, 0.0) for one in told) for cause in causes},
+        _median([one.read_bytes for one in told]),
+        _median([one.mean_read_bytes for one in told]),
+    )
+
+
+def _of_run(run: Run, operation: str) -> Demand | None:
+    own = pl.col("operation") == operation
+    executions = operation_reads(run).filter(own)
+    if executions.is_empty():
+        return None
+    split = where_time_went(run)[0].get(operation, {}).get("where", {})
+    shares = {cause: share for cause, share in split.items() if share is not None}
+    counted = _counted(run, operation)
+    cores = counted.select(pl.col("on_cpu_ns") / pl.col("wall_ns")).to_series()
+    # The kernel counts what the engine's own processes had read; a device counts for everybody.
+    own_bytes = _middle(counted["read_bytes"])
+    read_bytes = _middle(executions["read_bytes"]) if own_bytes is None else own_bytes
+    size = _middle(executions["mean_read_bytes"])
+    return Demand(_middle(executions["seconds"]) or 0.0, _middle(cores), shares, read_bytes, size)
+
+
+def _counted(run: Run, operation: str) -> pl.DataFrame:
+    """Counters of the engine around each execution; none without a meter."""
+    if not run.has("tasks"):
+        return pl.DataFrame(schema=dict.fromkeys(("on_cpu_ns", "wall_ns", "read_bytes"), pl.Int64))
+    rows = readings(run.table("events"), run.table("tasks"))
+    return rows.filter(pl.col("operation") == operation)
+
+
+def _middle(values: pl.Series) -> float | None:
+    middle = values.drop_nulls().median()
+    return float(middle) if isinstance(middle, int | float) else None
+
+
+def _median(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return median(known) if known else None

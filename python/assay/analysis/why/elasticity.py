@@ -1,0 +1,285 @@
+"""How time answers to a resource: d ln T / d ln capacity, from runs with less of it.
+
+A resource that is F times as scarce makes its part of the time F times as long:
+T = a + b F, so the elasticity at F = 1 is -b / (a + b). It is fitted to the logarithms of times,
+with a level of its own for each round, because what drifts between rounds weighs on a whole round.
+The interval is Student's t of what the fit leaves over: resampling three rounds instead would call
+an interval one of 95 % that holds the truth in 70 of 100.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from statistics import median
+from typing import TYPE_CHECKING, Literal
+
+from assay.analysis.stats.student import student_quantile
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+Shape = Literal["serial", "flat", "kinked", "unclear"]
+
+# Below it nobody would act on an elasticity.
+FLAT_BELOW = 0.05
+# From here on a part of the time is worth naming.
+PART_FROM = 0.25
+STEPS_MAX, STEP_SMALL = 60, 1e-10
+# A share that would make the time of the scarcest level zero cannot be taken the logarithm of.
+SHARE_FLOOR, SHARE_CEILING = -0.9, 5.0
+# A kink so near is told from proportion by noise alone; that there is a little to spare is no news.
+KINK_MIN = 1.25
+# Huber's constant: 95 % as efficient as least squares where noise is normal.
+HUBER = 1.345
+# The scale of so few residuals is too rough to call one of them an outlier.
+ROBUST_ROUNDS = 5
+NORMAL_MAD = 0.6745
+KINKS = 200
+# Two levels lie on any law.
+LEVELS_MIN = 3
+
+
+@dataclass(frozen=True)
+class Observation:
+    """One run's time.
+
+    Attributes:
+        run: Which run; the same run may be the unhindered one of several resources.
+        round: Of the study.
+        factor: How many times as scarce the resource was; 1: as it is.
+        seconds: Above 0.
+    """
+
+    run: str
+    round: int
+    factor: float
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Fit:
+    """T = a + b F, fitted.
+
+    Attributes:
+        share: b / (a + b): the part of the time that the resource is.
+        error: Standard error; None where no observation is left over to tell.
+        freedom: Degrees of freedom of it.
+        influence: By run, by how much the share moves with the logarithm of its time.
+        scale: Standard deviation of the logarithm of one time.
+        squares: What is left over, squared and summed.
+    """
+
+    share: float
+    error: float | None
+    freedom: int
+    influence: Mapping[str, float] = field(default_factory=dict)
+    scale: float = 0.0
+    squares: float = 0.0
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """95 % interval of the elasticity."""
+        return _interval(-self.share, self.error, self.freedom)
+
+
+@dataclass(frozen=True)
+class Elasticity:
+    """What a resource is to the time.
+
+    Attributes:
+        value: d ln T / d ln capacity where the resource is as it is.
+        interval: 95 %; None of too few runs.
+        shape: `serial`: in proportion from the first bit that is missing; `flat`: no effect to
+            speak of; `kinked`: only below a level; `unclear`: noise hides which.
+        binds_below: Of a kinked one: the share of the capacity below which it binds.
+        fit: What it is made of.
+    """
+
+    value: float
+    interval: tuple[float, float] | None
+    shape: Shape
+    binds_below: float | None
+    fit: Fit
+
+
+def elasticity(observations: Sequence[Observation]) -> Elasticity | None:
+    """The elasticity that runs show; None unless some round has two levels."""
+    observed = _useful(observations)
+    if not observed:
+        return None
+    fit = fitted(observed)
+    kink = _kink(observed, fit)
+    if kink is not None:
+        # Within the levels at which nothing happens there is nothing to be had from more of it.
+        return Elasticity(0.0, _interval(0.0, fit.error, fit.freedom), "kinked", 1 / kink, fit)
+    return Elasticity(-fit.share, fit.interval, _shape(fit), None, fit)
+
+
+def fitted(observations: Sequence[Observation]) -> Fit:
+    """The share of the time that grows with the factor.
+
+    Gauss and Newton's method on ln T = round + ln(1 + share (F - 1)); from `ROBUST_ROUNDS` rounds
+    on with Huber's weights, so that a run that something else held up does not decide.
+    """
+    floor = SHARE_FLOOR / (max(one.factor for one in observations) - 1)
+    robust = len({one.round for one in observations}) >= ROBUST_ROUNDS
+    weights = [1.0] * len(observations)
+    share, step = 0.5, 1.0
+    for number in range(STEPS_MAX):
+        residuals, slopes = _linear(observations, weights, share)
+        if abs(step) < STEP_SMALL:
+            break
+        spread = sum(w * slope**2 for w, slope in zip(weights, slopes, strict=True))
+        moved = sum(w * s * r for w, s, r in zip(weights, slopes, residuals, strict=True)) / spread
+        step = min(SHARE_CEILING, max(floor, share + moved)) - share
+        share += step
+        if robust and number:
+            weights = _huber(residuals, _freedom(observations))
+    return _fit(observations, weights, share)
+
+
+def total(fits: Sequence[Fit]) -> tuple[float, tuple[float, float] | None]:
+    """The sum of elasticities, with an interval that knows which runs they share.
+
+    The unhindered runs are the same of all resources, so what goes wrong with one of them goes
+    wrong with all of their elasticities at once.
+    """
+    value = -math.fsum(fit.share for fit in fits)
+    if not fits or any(fit.error is None for fit in fits):
+        return value, None
+    variance = math.fsum(
+        one.scale * other.scale * influence * other.influence[run]
+        for one in fits
+        for other in fits
+        for run, influence in one.influence.items()
+        if run in other.influence
+    )
+    freedom = min(fit.freedom for fit in fits)
+    return value, _interval(value, math.sqrt(max(0.0, variance)), freedom)
+
+
+def _useful(observations: Sequence[Observation]) -> list[Observation]:
+    """Those of rounds in which the factor varies; of others the round's own level takes all."""
+    factors: dict[int, set[float]] = {}
+    for one in observations:
+        factors.setdefault(one.round, set()).add(one.factor)
+    return [one for one in observations if len(factors[one.round]) > 1]
+
+
+def _freedom(observations: Sequence[Observation]) -> int:
+    return len(observations) - len({one.round for one in observations}) - 1
+
+
+def _linear(
+    observations: Sequence[Observation], weights: Sequence[float], share: float
+) -> tuple[list[float], list[float]]:
+    """Residuals and slopes at a share, each without the mean of its round."""
+    grown = [1 + share * (one.factor - 1) for one in observations]
+    off = [
+        math.log(one.seconds) - math.log(times)
+        for one, times in zip(observations, grown, strict=True)
+    ]
+    slopes = [(one.factor - 1) / times for one, times in zip(observations, grown, strict=True)]
+    return _centred(observations, weights, off), _centred(observations, weights, slopes)
+
+
+def _centred(
+    observations: Sequence[Observation], weights: Sequence[float], values: Sequence[float]
+) -> list[float]:
+    sums: dict[int, tuple[float, float]] = {}
+    for one, weight, value in zip(observations, weights, values, strict=True):
+        mass, moment = sums.get(one.round, (0.0, 0.0))
+        sums[one.round] = (mass + weight, moment + weight * value)
+    means = {number: moment / mass for number, (mass, moment) in sums.items()}
+    return [value - means[one.round] for one, value in zip(observations, values, strict=True)]
+
+
+def _huber(residuals: Sequence[float], freedom: int) -> list[float]:
+    """Less than 1 of what lies further out than normal noise would."""
+    lost = math.sqrt(len(residuals) / max(1, freedom))
+    scale = HUBER * lost * median(abs(one) for one in residuals) / NORMAL_MAD
+    return [min(1.0, scale / abs(one)) if one else 1.0 for one in residuals]
+
+
+def _fit(observations: Sequence[Observation], weights: Sequence[float], share: float) -> Fit:
+    residuals, slopes = _linear(observations, weights, share)
+    spread = sum(w * slope**2 for w, slope in zip(weights, slopes, strict=True))
+    freedom = _freedom(observations)
+    influence: dict[str, float] = {}
+    for one, weight, slope in zip(observations, weights, slopes, strict=True):
+        influence[one.run] = influence.get(one.run, 0.0) + weight * slope / spread
+    squares = sum(one**2 for one in residuals)
+    error = _error(residuals, weights, slopes, freedom) if freedom > 0 else None
+    moved = math.sqrt(sum(one**2 for one in influence.values()))
+    return Fit(share, error, freedom, influence, (error or 0.0) / moved, squares)
+
+
+def _error(
+    residuals: Sequence[float], weights: Sequence[float], slopes: Sequence[float], freedom: int
+) -> float:
+    """The share's standard error; Huber, Robust Statistics, equation 6.5 of chapter 7.
+
+    With weights of 1 it is that of least squares.
+    """
+    kept = sum(one == 1.0 for one in weights) / len(weights)
+    cut = sum((w * one) ** 2 for w, one in zip(weights, residuals, strict=True)) / freedom
+    lost = 1 + (len(residuals) - freedom) / len(residuals) * (1 - kept) / kept
+    return lost * math.sqrt(cut) / kept / math.sqrt(sum(one**2 for one in slopes))
+
+
+def _interval(value: float, error: float | None, freedom: int) -> tuple[float, float] | None:
+    if error is None or freedom < 1:
+        return None
+    half = student_quantile(freedom) * error
+    return value - half, value + half
+
+
+def _shape(fit: Fit) -> Shape:
+    small = abs(fit.share) < FLAT_BELOW
+    if fit.interval is None:
+        return "flat" if small else "unclear"
+    low, high = fit.interval
+    if small or low <= 0 <= high:
+        return "flat" if low > -PART_FROM else "unclear"
+    return "serial"
+
+
+def _kink(observations: Sequence[Observation], fit: Fit) -> float | None:
+    """The factor up to which nothing happens, where that fits better than noise explains.
+
+    T = max(1, F / kink) has as many unknowns as T = a + b F. What tells how noisy times are is a
+    time of its own for each level, which knows no law.
+    """
+    steps = [1 + (max(o.factor for o in observations) - 1) * n / KINKS for n in range(1, KINKS)]
+    squares, kink = min((_squares(observations, _kinked(one)), one) for one in steps)
+    levels = len({one.factor for one in observations})
+    freedom = len(observations) - len({one.round for one in observations}) - (levels - 1)
+    if freedom < 1 or levels < LEVELS_MIN or kink < KINK_MIN or fit.squares <= squares:
+        return None
+    noise = _free_squares(observations) / freedom
+    # Alike but for noise in the first levels, and more than noise better than a law in proportion.
+    return kink if fit.squares - squares > student_quantile(freedom) ** 2 * noise else None
+
+
+def _kinked(kink: float) -> Callable[[float], float]:
+    return lambda factor: math.log(max(1.0, factor / kink))
+
+
+def _squares(observations: Sequence[Observation], law: Callable[[float], float]) -> float:
+    off = [math.log(one.seconds) - law(one.factor) for one in observations]
+    return sum(one**2 for one in _centred(observations, [1.0] * len(off), off))
+
+
+def _free_squares(observations: Sequence[Observation]) -> float:
+    """What is left over of a mean for each level and one for each round, as in a two-way table.
+
+    Alternating projections, because rounds that a failed run left incomplete are not balanced.
+    """
+    left = [math.log(one.seconds) for one in observations]
+    factors = sorted({one.factor for one in observations})
+    by_level = [replace(one, round=factors.index(one.factor)) for one in observations]
+    ones = [1.0] * len(left)
+    for _ in range(STEPS_MAX):
+        left = _centred(by_level, ones, _centred(observations, ones, left))
+    return sum(one**2 for one in left)

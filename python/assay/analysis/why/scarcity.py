@@ -1,0 +1,154 @@
+"""How scarce a resource was in a run, and whether it really was.
+
+Two ways lead there. *Slowed*: the engine was stopped in proportion to what it took, so its part of
+the time is so many times as long, however finely the parts are mixed; what a disk reads ahead
+during a stop is not slowed. *Limited*: the kernel lets pass so much a second; what was not asked
+for at one moment is a credit for the next, so a limit holds back a fine mixture less than a slower
+device would. Both can only show less of an effect than there is, each for a reason of its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from assay.analysis.operations import NS
+from assay.model.limit import CPU, CPUS, MEMORY, OF_DISK, READ_IOPS, READ_RATE, amount_text
+from assay.model.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from assay.analysis.host.roofline import Placed
+    from assay.analysis.why.demand import Demand
+    from assay.model.verdict import CheckResult
+
+Method = Literal["slowed", "limited"]
+DISK = "disk"
+TITLES = {CPU: "CPU", DISK: "the disk", MEMORY: "memory"}
+SHORT = {CPU: "CPU", DISK: "disk", MEMORY: "memory"}
+RESOURCE_OF = {CPU: CPU, CPUS: CPU, **dict.fromkeys(OF_DISK, DISK), MEMORY: MEMORY}
+# What was taken in less time is too little to tell a factor by.
+TAKEN_MIN_S = 0.01
+# By check the verdict from which on what was asked for did not take effect.
+FROM_VERDICT = {"limits": Verdict.UNKNOWN, "slowing": Verdict.INVALID}
+NEVER = Verdict.INVALID + 1
+
+
+@dataclass(frozen=True)
+class Scarcity:
+    """What was scarce in a run.
+
+    Attributes:
+        resource: One of `TITLES`.
+        option: As `--limit` or `--slow` names it.
+        asked: A factor of what was slowed; else an amount in the option's unit.
+    """
+
+    resource: str
+    method: Method
+    option: str
+    asked: float
+
+    @property
+    def words(self) -> str:
+        """Such as `disk slowed 2 x`, `disk limited to 6,800/s`."""
+        what = SHORT[self.resource]
+        if self.method == "slowed":
+            return f"{what} slowed {self.asked:g} x"
+        unit = " CPUs" if self.option == CPUS else ""
+        return f"{what} limited to {amount_text(self.option, self.asked)}{unit}"
+
+
+def scarcity_of(request: Mapping[str, Any]) -> Scarcity | None:
+    """What a run's request makes scarce: None where it is nothing, or several things at once."""
+    found = [
+        *(
+            Scarcity(name, "slowed", name, float(factor))
+            for name, factor in (request.get("slow") or {}).items()
+            if float(factor) > 1
+        ),
+        *(
+            Scarcity(RESOURCE_OF[name], "limited", name, float(amount))
+            for name, amount in (request.get("limits") or {}).items()
+            if name in RESOURCE_OF
+        ),
+    ]
+    return found[0] if len(found) == 1 and found[0].asked > 0 else None
+
+
+def is_unhindered(request: Mapping[str, Any]) -> bool:
+    """Whether a run makes nothing scarce."""
+    slowed = any(float(factor) > 1 for factor in (request.get("slow") or {}).values())
+    return not slowed and not request.get("limits")
+
+
+def times_as_scarce(
+    scarcity: Scarcity, facts: Mapping[str, Any], capacities: Mapping[str, float]
+) -> float | None:
+    """How many times as scarce it was: as achieved, where the record tells.
+
+    Args:
+        scarcity: As asked.
+        facts: Of the run's record.
+        capacities: What there is of it, by the option's name and in its unit.
+    """
+    if scarcity.method == "slowed":
+        return achieved(facts, scarcity.resource) or scarcity.asked
+    effective = (facts.get("limits") or {}).get("effective") or {}
+    amount = effective.get(scarcity.option) or scarcity.asked
+    capacity = capacities.get(scarcity.option)
+    return capacity / amount if capacity else None
+
+
+def achieved(facts: Mapping[str, Any], resource: str) -> float | None:
+    """The factor that slowing came to: 1, and the time stopped for each second taken."""
+    told = facts.get("slowing") or {}
+    taken_ns, stopped_ns = told.get(f"taken_{resource}_ns"), told.get("stopped_ns")
+    if not taken_ns or stopped_ns is None or taken_ns * NS < TAKEN_MIN_S:
+        return None
+    return 1 + float(stopped_ns) / float(taken_ns)
+
+
+def capacities_of(demand: Demand | None, placed: Placed | None) -> dict[str, float]:
+    """What there is of each resource that limits are amounts of, by the option's name.
+
+    Of a disk it is how fast the operation reads while it reads, and at least what the disk gives of
+    such reads, so many at once. What is read ahead of the engine makes that look too fast: it is no
+    more than what the disk gives of many at once.
+
+    Args:
+        demand: The operation unhindered.
+        placed: Its reads beside what the disk gives; None: nobody looked.
+    """
+    found = {}
+    own = None if demand is None else demand.reads_per_s_reading
+    gives = None if placed is None or placed.random is None else placed.random.value
+    per_s = max((one for one in (own, gives) if one is not None), default=None)
+    if placed is not None and placed.most is not None and per_s is not None:
+        per_s = min(per_s, max(placed.most.value, gives or 0.0))
+    size = placed.reads.size_bytes if placed is not None else None
+    size = size if demand is None else demand.mean_read_bytes or size
+    if per_s is not None:
+        found[READ_IOPS] = per_s
+        found |= {READ_RATE: per_s * size} if size else {}
+    if demand is not None and demand.cores is not None:
+        # A thread that computes now and then still has a core for itself while it does.
+        found[CPU] = max(1.0, demand.cores)
+    return found
+
+
+def without_effect(checks: Sequence[CheckResult]) -> str | None:
+    """Why what was asked for did not take effect; None as long as no check says so.
+
+    Of what was slowed the factor that was reached is known, so a missed one is no reason; of what
+    was limited, more than was allowed means that nobody knows what was.
+    """
+    told = [one.reason for one in checks if one.verdict >= FROM_VERDICT.get(one.check, NEVER)]
+    return told[0] if told else None
+
+
+def doubt_of(checks: Sequence[CheckResult]) -> str | None:
+    """What a check doubts of a run's scarcity although it took effect; None: nothing."""
+    told = [one for one in checks if one.check in FROM_VERDICT and one.verdict and one.measured]
+    return told[0].reason if told and without_effect(checks) is None else None

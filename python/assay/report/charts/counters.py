@@ -1,0 +1,156 @@
+"""The chart of an engine's own counters over time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from assay.model.units import BYTES, SECONDS, amount_rate_text, amount_text
+from assay.report.charts.palette import BLUE, BYTE_UNITS, WIDTH
+
+if TYPE_CHECKING:
+    import altair as alt
+
+NAME = "counters"
+# More panels than these are not read; the engine's declaration puts what matters first.
+PANELS_MAX = 5
+POINTS_MAX = 300
+HEIGHT = 56
+AXIS_EXTENT = 40
+COUNTER = "counter"
+SECOND_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
+SCHEMA = {"name": pl.String, "unit": pl.String, "time_s": pl.Float64, "value": pl.Float64}
+
+
+def drawn(counted: dict[str, Any]) -> list[str]:
+    """Names of the first figures that were not zero all the time."""
+    return [series["name"] for series in counted["series"] if any(series["values"])][:PANELS_MAX]
+
+
+def why_empty(counted: dict[str, Any] | None) -> str | None:
+    """Why there is no such chart, or None if there is."""
+    if counted is None:
+        return "The record holds no counters of the engine."
+    return None if drawn(counted) else "No counter of the engine moved."
+
+
+def data(counted: dict[str, Any]) -> pl.DataFrame:
+    """All series as one table: name, unit, time_s, value; `unit` has `/s` where it is a rate."""
+    figures = {figure["name"]: figure for figure in counted["counters"]}
+    rows = [
+        (series["name"], _unit(figures[series["name"]]), time_s, value)
+        for series in counted["series"]
+        for time_s, value in zip(series["time_s"], series["values"], strict=True)
+    ]
+    return pl.DataFrame(rows, schema=SCHEMA, orient="row")
+
+
+def chart(counted: dict[str, Any], ended_s: float) -> alt.TopLevelMixin:
+    """A panel a figure over one axis of time, from the beginning of the measured part."""
+    import altair as alt
+
+    figures = {figure["name"]: figure for figure in counted["counters"]}
+    by_name = {series["name"]: series for series in counted["series"]}
+    names = drawn(counted)
+    panels = [
+        _panel(figures[name], by_name[name], ended_s, is_last=name == names[-1]) for name in names
+    ]
+    joined: alt.TopLevelMixin = alt.vconcat(*panels, bounds="full")
+    return joined
+
+
+def _unit(figure: dict[str, Any]) -> str:
+    return f"{figure['unit']}/s" if figure["kind"] == COUNTER else str(figure["unit"])
+
+
+def _panel(
+    figure: dict[str, Any], series: dict[str, Any], ended_s: float, *, is_last: bool
+) -> alt.Chart:
+    import altair as alt
+
+    rows, unit = _rows(figure, series)
+    title = "seconds since the measured part began" if is_last else None
+    axis = alt.Axis(title=title, labels=is_last, ticks=is_last, tickCount=10, gridOpacity=0.6)
+    value_axis = alt.Axis(
+        title=None,
+        tickCount=3,
+        labelExpr="format(datum.value, '~s')",
+        gridOpacity=0.6,
+        minExtent=AXIS_EXTENT,
+        maxExtent=AXIS_EXTENT,
+    )
+    drawn_as: alt.Chart = (
+        alt.Chart(
+            alt.InlineData(values=rows),
+            width=WIDTH,
+            height=HEIGHT,
+            title=alt.TitleParams(f"{figure['title']}, {unit}", anchor="start", fontSize=11),
+        )
+        .mark_area(
+            interpolate="step-before",
+            clip=True,
+            color=BLUE,
+            opacity=0.35,
+            line={"color": BLUE, "strokeWidth": 1.5},
+        )
+        .encode(
+            x=alt.X("time_s:Q", scale=alt.Scale(domain=[0, ended_s], nice=False), axis=axis),
+            y=alt.Y("value:Q", axis=value_axis, scale=alt.Scale(zero=True), stack=None),
+            tooltip=[alt.Tooltip("time_s:Q", title="seconds"), alt.Tooltip("told:N", title=unit)],
+        )
+    )
+    return drawn_as
+
+
+def _rows(figure: dict[str, Any], series: dict[str, Any]) -> tuple[list[dict[str, Any]], str]:
+    """Points to draw in a unit that fits the largest, and how that unit is called."""
+    is_rate = figure["kind"] == COUNTER
+    times, values = thinned(series["time_s"], series["values"], is_rate=is_rate)
+    if is_rate and len(values) > 1:
+        # A rate holds from the reading before it on, and the first reading has none of its own.
+        values[0] = values[1]
+    text = amount_rate_text if is_rate else amount_text
+    largest = max((value for value in values if value is not None), default=0.0)
+    step, unit = _step(figure["unit"], largest)
+    rows = [
+        {
+            "time_s": round(time_s, 3),
+            "value": None if value is None else value / step,
+            "told": text(value, figure["unit"]),
+        }
+        for time_s, value in zip(times, values, strict=True)
+    ]
+    return rows, f"{unit} a second" if is_rate else unit
+
+
+def thinned(
+    times: list[float], values: list[float | None], *, is_rate: bool
+) -> tuple[list[float], list[float | None]]:
+    """At most so many points as can be told apart, the first and the last among them.
+
+    A rate is the mean over the readings that it stands for, None if one of them is; of values that
+    go up and down the largest is kept.
+    """
+    step = -(-(len(times) - 1) // POINTS_MAX)
+    if step <= 1:
+        return list(times), list(values)
+    kept_times, kept = [times[0]], [values[0]]
+    for begin in range(0, len(times) - 1, step):
+        end = min(begin + step, len(times) - 1)
+        spans = [times[n] - times[n - 1] for n in range(begin + 1, end + 1)]
+        part = values[begin + 1 : end + 1]
+        known = [value for value in part if value is not None]
+        kept_times.append(times[end])
+        if is_rate and len(known) == len(part):
+            grown = sum(value * span for value, span in zip(known, spans, strict=True))
+            kept.append(grown / sum(spans))
+        else:
+            kept.append(max(known) if known and not is_rate else None)
+    return kept_times, kept
+
+
+def _step(unit: str, largest: float) -> tuple[float, str]:
+    """By what values are divided, and the unit that they have then."""
+    steps = {BYTES: BYTE_UNITS, SECONDS: SECOND_UNITS}.get(unit, ((1, unit),))
+    return next(((step, name) for step, name in steps if largest >= step), steps[-1])

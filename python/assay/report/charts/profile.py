@@ -1,0 +1,114 @@
+"""The chart of what each operation works at: kinds of work as rows, operations as columns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from assay.model.units import seconds_text
+from assay.report.charts.palette import BLUE, SKY, WIDTH
+from assay.report.terminal.profile import TOGETHER
+
+if TYPE_CHECKING:
+    import altair as alt
+
+NAME = "work"
+ROW_HEIGHT = 22
+# Every tone can be seen on a light and on a dark page, and its text upon it.
+COLOURS = ("#dceaf5", SKY, BLUE, "#003f63")
+LIGHT_TEXT_FROM = 0.45
+# A share is written into its cell from here on; a pointer tells the others.
+TOLD_MIN = 0.005
+SCHEMA = {
+    "operation": pl.String,
+    "work": pl.String,
+    "samples": pl.Int64,
+    "share": pl.Float64,
+    "seconds": pl.Float64,
+}
+
+
+def why_empty(told: dict[str, Any] | None) -> str | None:
+    """Why there is no such chart, or None if there is."""
+    if told is None:
+        return "The run has no CPU samples."
+    if not told["sampling"]["told_apart"]:
+        return f"The CPU samples are {TOGETHER}."
+    return None if told["operations"] else "No CPU sample fell into an operation."
+
+
+def data(told: dict[str, Any]) -> pl.DataFrame:
+    """Rows of operation, work, samples, share (of the operation), seconds (CPU)."""
+    rows = [
+        {"operation": operation["operation"]} | row
+        for operation in told["operations"]
+        for row in operation["work"]
+    ]
+    return pl.DataFrame(rows, schema=SCHEMA)
+
+
+def chart(told: dict[str, Any]) -> alt.TopLevelMixin:
+    """A heat map; rows are the kinds of work, those with most samples of all operations first."""
+    import altair as alt
+
+    works = [row["work"] for row in told["work"]]
+    operations = sorted(operation["operation"] for operation in told["operations"])
+    base = alt.Chart(
+        alt.InlineData(values=_cells(told)), width=WIDTH, height=ROW_HEIGHT * len(works)
+    ).encode(
+        x=alt.X(
+            "operation:N",
+            sort=operations,
+            axis=alt.Axis(title=None, orient="top", labelAngle=0, ticks=False, labelOverlap=True),
+        ),
+        y=alt.Y("work:N", sort=works, axis=alt.Axis(title=None)),
+    )
+    cells = base.mark_rect(cornerRadius=2).encode(
+        color=alt.Color(
+            "share:Q",
+            scale=alt.Scale(domain=[0, 0.33, 0.66, 1], range=list(COLOURS), interpolate="rgb"),
+            legend=alt.Legend(
+                title=None,
+                symbolType="square",
+                format=".0%",
+                gradientLength=160,
+                values=[0, 0.25, 0.5, 0.75, 1],
+            ),
+        ),
+        tooltip=[
+            alt.Tooltip("operation:N"),
+            alt.Tooltip("work:N"),
+            alt.Tooltip("share:Q", format=".1%"),
+            alt.Tooltip("samples:Q", format=","),
+            alt.Tooltip("time:N", title="CPU time"),
+        ],
+    )
+    # Where many columns leave no room for a figure, its colour and the pointer tell it.
+    figures = (
+        base.transform_filter(f"datum.share >= {TOLD_MIN}")
+        .transform_calculate(words="width < 30 * datum.columns ? '' : datum.figure")
+        .mark_text(fontSize=10)
+        .encode(
+            text="words:N",
+            color=alt.condition(
+                f"datum.share > {LIGHT_TEXT_FROM}", alt.value("#ffffff"), alt.value("#10151b")
+            ),
+        )
+    )
+    layered: alt.TopLevelMixin = alt.layer(cells, figures)
+    return layered
+
+
+def _cells(told: dict[str, Any]) -> list[dict[str, Any]]:
+    columns = len(told["operations"])
+    return [
+        row
+        | {
+            "share": round(row["share"], 5),
+            "figure": f"{row['share'] * 100:.0f}",
+            "time": seconds_text(row["seconds"]),
+            "columns": columns,
+        }
+        for row in data(told).to_dicts()
+    ]

@@ -1,0 +1,129 @@
+"""The chart of how contiguous reads were: distances between them, and lengths of their runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from assay.analysis.host.contiguity import DISTANCES_BYTES, NEAR_BYTES
+from assay.model.units import bytes_text
+from assay.report.charts.palette import BLUE, GREEN, GREY, SKY, WIDTH
+
+if TYPE_CHECKING:
+    import altair as alt
+
+NAME = "contiguity"
+HEIGHT = 110
+SEQUENTIAL = "0"
+KINDS = {"sequential": GREEN, "near": SKY, "random": GREY}
+SCHEMA = {"distribution": pl.String, "at_most": pl.Int64, "forward": pl.Boolean, "reads": pl.Int64}
+
+
+def why_empty(storage: dict[str, Any] | None) -> str | None:
+    """Why there is no such chart, or None if there is."""
+    if storage is None:
+        return "No block device was observed that holds the data."
+    if storage["requests"] is None:
+        reason = str(storage["requests_reason"])
+        return f"Not measured: {reason}."
+    return None if storage["requests"]["distances"] else "Fewer than two reads were traced."
+
+
+def data(requests: dict[str, Any]) -> pl.DataFrame:
+    """Both distributions as one table: reads by distance (bytes) and by length of run (reads)."""
+    rows = [
+        ("distance", one["at_most_bytes"], one["forward"], one["reads"])
+        for one in requests["distances"]
+    ]
+    rows += [("run", one["at_most_reads"], None, one["reads"]) for one in requests["run_lengths"]]
+    return pl.DataFrame(rows, schema=SCHEMA, orient="row")
+
+
+def chart(requests: dict[str, Any]) -> alt.TopLevelMixin:
+    """Two rows of bars: shares of reads by distance, and by the run that they are in."""
+    import altair as alt
+
+    rows = alt.vconcat(_distances(requests), _runs(requests), bounds="full")
+    joined: alt.TopLevelMixin = rows.resolve_scale(color="independent")
+    return joined
+
+
+def _distances(requests: dict[str, Any]) -> alt.Chart:
+    import altair as alt
+
+    known = {(one["forward"], one["at_most_bytes"]): one["reads"] for one in requests["distances"]}
+    all_reads = sum(known.values())
+    rows = [
+        {
+            "class": words,
+            "kind": _kind(bound),
+            "share": known.get((forward, bound), 0) / all_reads,
+            "reads": known.get((forward, bound), 0),
+        }
+        for words, forward, bound in _classes()
+    ]
+    heading = "Reads by their distance from the end of the one before"
+    return _bars(rows, heading, "bytes backwards, and forwards").encode(
+        color=alt.Color(
+            "kind:N",
+            scale=alt.Scale(domain=list(KINDS), range=list(KINDS.values())),
+            legend=alt.Legend(title=None),
+        )
+    )
+
+
+def _runs(requests: dict[str, Any]) -> alt.Chart:
+    import altair as alt
+
+    all_reads = sum(one["reads"] for one in requests["run_lengths"])
+    rows = [
+        {
+            "class": f"{one['at_most_reads']:,}",
+            "share": one["reads"] / all_reads,
+            "reads": one["reads"],
+        }
+        for one in requests["run_lengths"]
+    ]
+    heading = "Reads by the length of the sequential run that they are in"
+    return _bars(rows, heading, "reads in a run, at most").encode(color=alt.value(BLUE))
+
+
+def _bars(rows: list[dict[str, Any]], heading: str, x_title: str) -> alt.Chart:
+    import altair as alt
+
+    title = alt.TitleParams(heading, anchor="start", fontSize=11)
+    drawn: alt.Chart = (
+        alt.Chart(alt.InlineData(values=rows), width=WIDTH, height=HEIGHT, title=title)
+        .mark_bar()
+        .encode(
+            x=alt.X("class:N", sort=None, title=x_title, axis=alt.Axis(labelAngle=0)),
+            y=alt.Y("share:Q", title=None, axis=alt.Axis(format="%", tickCount=4)),
+            tooltip=[
+                alt.Tooltip("class:N", title="at most"),
+                alt.Tooltip("reads:Q", format=","),
+                alt.Tooltip("share:Q", format=".1%"),
+            ],
+        )
+    )
+    return drawn
+
+
+def _classes() -> list[tuple[str, bool, int | None]]:
+    """Classes from the farthest back to the farthest ahead: words, whether ahead, upper bound."""
+    bounds = [bound for bound in DISTANCES_BYTES if bound]
+    more = f">{_short(bounds[-1])}"
+    back = [(f"-{_short(bound)}", False, bound) for bound in reversed(bounds)]
+    ahead = [(_short(bound), True, bound) for bound in bounds]
+    ends = (f"<-{_short(bounds[-1])}", False, None), (more, True, None)
+    return [ends[0], *back, (SEQUENTIAL, True, 0), *ahead, ends[1]]
+
+
+def _short(bound: int) -> str:
+    return bytes_text(bound).replace("iB", "").replace(" ", "")
+
+
+def _kind(bound: int | None) -> str:
+    if bound == 0:
+        return "sequential"
+    return "near" if bound is not None and bound <= NEAR_BYTES else "random"

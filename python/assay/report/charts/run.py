@@ -1,0 +1,268 @@
+"""All charts of a run, as Altair charts made from its document and its timeline.
+
+Charts carry no text or background colour of their own, so that a light and a dark page can each
+give theirs.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from assay.model.errors import UsageError
+from assay.report.charts import cluster as cluster_chart
+from assay.report.charts import counters as counter_charts
+from assay.report.charts import load as load_charts
+from assay.report.charts import passes as passes_chart
+from assay.report.charts import profile as profile_charts
+from assay.report.charts import requests as requests_chart
+from assay.report.charts import specified as test_charts
+from assay.report.charts import steady as steady_chart
+from assay.report.charts import storage as storage_chart
+from assay.report.charts import timeline as timeline_chart
+from assay.report.charts import where as where_chart
+from assay.report.charts.palette import GREY, WIDTH
+from assay.report.charts.sections import SECTION_CHARTS
+
+if TYPE_CHECKING:
+    import altair as alt
+    import polars as pl
+
+    from assay.analysis.host.timeline import Timeline
+    from assay.analysis.load.view import LoadView
+
+TIMES = ("latency", "service")
+PERCENTILES = ("p50", "p90", "p95", "p99", "p999", "max")
+NOT_OF_THIS_LOAD = (
+    "A closed or an open load draws its operations at random: they have no passes to compare.",
+    "Such a chart is of another load: backlogs are of open ones, none is of the power order.",
+)
+
+
+class Charts:
+    """The charts of one run. Each is an Altair chart; one without data says why instead."""
+
+    POWER_NAMES = ("operations", "timeline", "passes")
+    LOAD_NAMES = load_charts.NAMES
+    TEST_NAMES = test_charts.NAMES
+    NAMES = (*TEST_NAMES, *POWER_NAMES, *LOAD_NAMES, *SECTION_CHARTS)
+
+    def __init__(
+        self, document: dict[str, Any], timeline: Timeline | None, load: LoadView | None = None
+    ) -> None:
+        self._document = document
+        self._timeline = timeline
+        self._load = load
+
+    def __getitem__(self, name: str) -> alt.TopLevelMixin:
+        """A chart by its name."""
+        if name not in self.NAMES:
+            raise UsageError(f"no chart {name!r}; known: {', '.join(self.NAMES)}")
+        if name in self.LOAD_NAMES:
+            return self._load_chart(name)
+        if name in self.TEST_NAMES:
+            return self._test_chart(name)
+        chart: alt.TopLevelMixin = getattr(self, name)
+        return chart
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The charts that a run like this one has, in the order of a page."""
+        extras = [
+            name
+            for name, told in SECTION_CHARTS.items()
+            if told.section(self._document) is not None
+        ]
+        if self._document["conditions"]["clients"] is None:
+            of_test = () if self._document["test"] is None else self.TEST_NAMES
+            return (*of_test, *self.POWER_NAMES, *extras)
+        closed = self._document["conditions"]["rate_per_s"] is None
+        left_out = "backlog" if closed else None
+        of_load = [name for name in self.LOAD_NAMES if name != left_out]
+        if where_chart.why_empty(self._document) is None:
+            of_load.append(where_chart.NAME)
+        return (*of_load, "timeline", *extras)
+
+    def _test_chart(self, name: str) -> alt.TopLevelMixin:
+        why = self.why_empty(name)
+        return _sentence(why) if why else styled(test_charts.chart(name, self._document["test"]))
+
+    def _load_chart(self, name: str) -> alt.TopLevelMixin:
+        why = self.why_empty(name)
+        if why or self._load is None:
+            return _sentence(str(why))
+        return styled(load_charts.chart(name, self._load, self._document))
+
+    @property
+    def operations(self) -> alt.TopLevelMixin:
+        """Each operation's time as a bar, split by where it went."""
+        why = self.why_empty("operations")
+        return _sentence(why) if why else styled(where_chart.chart(self._document))
+
+    @property
+    def timeline(self) -> alt.TopLevelMixin:
+        """Operations, CPU, memory, disk and pressure over one axis of time."""
+        why = self.why_empty("timeline")
+        if why or self._timeline is None:
+            return _sentence(str(why))
+        return styled(timeline_chart.chart(self._timeline, self._document))
+
+    @property
+    def passes(self) -> alt.TopLevelMixin:
+        """Each execution as a dot around its operation's median."""
+        why = self.why_empty("passes")
+        if why or self._timeline is None:
+            return _sentence(str(why))
+        return styled(passes_chart.chart(self._timeline.passes))
+
+    @property
+    def steady(self) -> alt.TopLevelMixin:
+        """Throughput of mixes and what the engine read for them, over their number."""
+        return self._section_chart(steady_chart.NAME)
+
+    @property
+    def counters(self) -> alt.TopLevelMixin:
+        """What the engine counted itself, over time."""
+        return self._section_chart(counter_charts.NAME)
+
+    @property
+    def cluster(self) -> alt.TopLevelMixin:
+        """Cores, messages, bytes and waiting of each node over time, with barriers."""
+        return self._section_chart(cluster_chart.NAME)
+
+    @property
+    def storage(self) -> alt.TopLevelMixin:
+        """CPU utilisation, and requests, rate and size of the I/O of the data's device."""
+        return self._section_chart(storage_chart.NAME)
+
+    @property
+    def contiguity(self) -> alt.TopLevelMixin:
+        """Reads by their distance from the one before, and by the run that they are in."""
+        return self._section_chart(requests_chart.NAME)
+
+    @property
+    def work(self) -> alt.TopLevelMixin:
+        """What each operation works at, by its CPU samples."""
+        return self._section_chart(profile_charts.NAME)
+
+    def _section_chart(self, name: str) -> alt.TopLevelMixin:
+        why, told = self.why_empty(name), SECTION_CHARTS[name]
+        section = told.section(self._document)
+        if why or section is None:
+            return _sentence(str(why))
+        return styled(told.chart(section, self._document["metrics"]["measured_seconds"]))
+
+    def why_empty(self, name: str) -> str | None:
+        """Why there is no such chart, or None if there is."""
+        if name in SECTION_CHARTS:
+            return SECTION_CHARTS[name].why_empty(self._document)
+        if name in self.TEST_NAMES:
+            return test_charts.why_empty(name, self._document["test"])
+        if name == where_chart.NAME:
+            return where_chart.why_empty(self._document)
+        if name not in self.names:
+            return NOT_OF_THIS_LOAD[name in self.LOAD_NAMES]
+        if name in self.LOAD_NAMES:
+            return None if self._load else "No operation of the measured part ended."
+        return self._why_empty_by_pass(name)
+
+    def _why_empty_by_pass(self, name: str) -> str | None:
+        if not self._document["operations"]:
+            return where_chart.NOTHING_MEASURED
+        if name == "timeline" and (self._timeline is None or self._timeline.bands.is_empty()):
+            return "No operation was started and ended within the record."
+        if name == "passes":
+            if self._timeline is None or self._timeline.passes.is_empty():
+                return "No measured pass succeeded."
+            if self._document["metrics"]["passes"] == 1:
+                return "One pass was measured, so there is no spread to show."
+        return None
+
+    def data(self, name: str) -> dict[str, str]:
+        """What a chart draws, as CSV by the words of its link."""
+        import polars as pl
+
+        if name in SECTION_CHARTS or name in self.TEST_NAMES:
+            table = self._section_table(name)
+            return {} if table is None else {"data (CSV)": table.write_csv()}
+        if name in self.LOAD_NAMES and self._load is not None:
+            return {"data (CSV)": load_charts.data(name, self._load).write_csv()}
+        if name == "operations" or self._timeline is None:
+            rows = [flat_operation(op) for op in self._document["operations"]]
+            return {"data (CSV)": pl.DataFrame(rows, infer_schema_length=None).write_csv()}
+        if name == "passes":
+            return {"data (CSV)": self._timeline.passes.write_csv()}
+        return {
+            "data (CSV)": timeline_chart.data(self._timeline).write_csv(),
+            "operations (CSV)": self._timeline.bands.write_csv(),
+        }
+
+    def _section_table(self, name: str) -> pl.DataFrame | None:
+        """What a chart of a section draws; None without the section."""
+        told = self._document
+        if name in self.TEST_NAMES:
+            return None if told["test"] is None else test_charts.data(name, told["test"])
+        section = SECTION_CHARTS[name].section(told)
+        return None if section is None else SECTION_CHARTS[name].data(section)
+
+
+def flat_operation(operation: dict[str, Any]) -> dict[str, Any]:
+    """One operation as a row: the shares of where its time went become columns of their own.
+
+    Classes of retries have no column: which there are is known of a run only.
+    """
+    nested = {"where", "retries_by_class", *TIMES}
+    row = {key: value for key, value in operation.items() if key not in nested}
+    row |= {f"{part}_share": share for part, share in operation["where"].items()}
+    for times in TIMES:
+        known = operation[times] or dict.fromkeys(PERCENTILES)
+        row |= {f"{times}_seconds_{name}": known[name] for name in PERCENTILES}
+    return row
+
+
+def save(chart: alt.TopLevelMixin, path: str | Path) -> Path:
+    """Writes a chart as PNG (twice the resolution) or SVG, by the ending of the path."""
+    import vl_convert
+
+    spec = chart.to_dict() | {"background": "white"}
+    path = Path(path)
+    match path.suffix.lower():
+        case ".png":
+            path.write_bytes(vl_convert.vegalite_to_png(spec, scale=2))
+        case ".svg":
+            path.write_text(vl_convert.vegalite_to_svg(spec), encoding="utf-8")
+        case other:
+            raise UsageError(f"cannot save a chart as {other or path.name!r}: use .png or .svg")
+    return path
+
+
+def styled(chart: alt.TopLevelMixin) -> alt.TopLevelMixin:
+    """Fonts and lines that all charts share."""
+    font = "system-ui, sans-serif"
+    styled: alt.TopLevelMixin = chart.configure(
+        font=font,
+        view={"stroke": None},
+        axis={"labelFontSize": 11, "titleFontSize": 11, "titleFontWeight": 500, "domain": False},
+        axisY={"ticks": False, "labelPadding": 6},
+        legend={
+            "orient": "top",
+            "title": None,
+            "labelFontSize": 11,
+            "symbolType": "square",
+            "labelLimit": 220,
+            "columns": 5,
+            "offset": 6,
+        },
+        concat={"spacing": 10},
+    )
+    return styled
+
+
+def _sentence(words: str) -> alt.TopLevelMixin:
+    """A chart that only says why there is none."""
+    import altair as alt
+
+    data = alt.InlineData(values=[{"words": words}])
+    text = alt.Chart(data, width=WIDTH, height=60).mark_text(fontSize=13, color=GREY)
+    sentence: alt.TopLevelMixin = text.encode(text="words:N")
+    return sentence

@@ -1,0 +1,84 @@
+"""Charts of a run that are drawn from one section of its document each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from assay.report.charts import cluster as cluster_chart
+from assay.report.charts import counters as counter_charts
+from assay.report.charts import profile as profile_charts
+from assay.report.charts import requests as requests_chart
+from assay.report.charts import steady as steady_chart
+from assay.report.charts import storage as storage_chart
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import altair as alt
+    import polars as pl
+
+Section = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class SectionChart:
+    """One chart.
+
+    Attributes:
+        section: Of a document; None where it has none, and then such a run has no such chart.
+        why_empty: Why a document gives no chart; None if it does.
+        chart: Of the section, and of the end of the measured part in seconds.
+        data: What is drawn, as one table.
+    """
+
+    section: Callable[[Section], Section | None]
+    why_empty: Callable[[Section], str | None]
+    chart: Callable[[Section, float], alt.TopLevelMixin]
+    data: Callable[[Section], pl.DataFrame]
+
+
+def _requests(document: Section) -> Section | None:
+    found: Section | None = (document["storage"] or {}).get("requests")
+    return found
+
+
+# In the order of a page.
+SECTION_CHARTS = {
+    steady_chart.NAME: SectionChart(
+        lambda document: document["steady"],
+        lambda document: steady_chart.why_empty(document["steady"]),
+        lambda section, _: steady_chart.chart(section),
+        steady_chart.data,
+    ),
+    profile_charts.NAME: SectionChart(
+        lambda document: document["profile"],
+        lambda document: profile_charts.why_empty(document["profile"]),
+        lambda section, _: profile_charts.chart(section),
+        profile_charts.data,
+    ),
+    counter_charts.NAME: SectionChart(
+        lambda document: document["engine_counters"],
+        lambda document: counter_charts.why_empty(document["engine_counters"]),
+        counter_charts.chart,
+        counter_charts.data,
+    ),
+    cluster_chart.NAME: SectionChart(
+        lambda document: document["cluster"],
+        lambda document: cluster_chart.why_empty(document["cluster"]),
+        cluster_chart.chart,
+        cluster_chart.data,
+    ),
+    storage_chart.NAME: SectionChart(
+        lambda document: document["storage"],
+        lambda document: storage_chart.why_empty(document["storage"]),
+        storage_chart.chart,
+        storage_chart.data,
+    ),
+    requests_chart.NAME: SectionChart(
+        _requests,
+        lambda document: requests_chart.why_empty(document["storage"]),
+        lambda section, _: requests_chart.chart(section),
+        requests_chart.data,
+    ),
+}

@@ -1,0 +1,170 @@
+"""Charts of a test: the streams of its throughput tests over time, and its intervals run by run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from assay.model.units import seconds_text
+from assay.report.charts.palette import BLUE, GREEN, ORANGE, SKY, WIDTH
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import altair as alt
+
+NAMES = ("streams", "intervals")
+ROW_HEIGHT = 19
+STREAM_HEIGHT = 26
+TONES = {"even": "#7f93ab", "odd": "#a9b8c9", "refresh": ORANGE}
+# A band that is narrower than this share of the axis has no room for its name.
+NAMED_SHARE = 0.035
+ROOM = 1.15
+IN_STREAMS = "beside other streams"
+STREAM_COLUMNS = {
+    "run": pl.Int64,
+    "row": pl.String,
+    "operation": pl.String,
+    "variant": pl.Int64,
+    "begin_s": pl.Float64,
+    "end_s": pl.Float64,
+    "seconds": pl.Float64,
+    "tone": pl.String,
+}
+INTERVAL_COLUMNS = {"operation": pl.String, "where": pl.String, "seconds": pl.Float64}
+RUN_COLOURS = (BLUE, ORANGE, SKY)
+
+
+def why_empty(name: str, told: dict[str, Any] | None) -> str | None:
+    """Why there is no such chart, or None if there is."""
+    if told is None:
+        return "The run was put to no test of the specification."
+    if data(name, told).is_empty():
+        return {
+            "streams": "No throughput test was played.",
+            "intervals": "No interval of a power or throughput test was measured.",
+        }[name]
+    return None
+
+
+def chart(name: str, told: dict[str, Any]) -> alt.TopLevelMixin:
+    """A chart of a test by its name, not styled yet."""
+    return _streams(told) if name == "streams" else _intervals(told)
+
+
+def data(name: str, told: dict[str, Any]) -> pl.DataFrame:
+    """What a chart draws, as a table."""
+    if name == "streams":
+        return pl.DataFrame(list(_stream_rows(told)), schema=STREAM_COLUMNS)
+    return pl.DataFrame(list(_interval_rows(told)), schema=INTERVAL_COLUMNS)
+
+
+def _stream_rows(told: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """One row an interval of a stream."""
+    several = len(told["runs"]) > 1
+    for run in told["runs"]:
+        lead = f"run {run['run']}, " if several else ""
+        for stream in run["throughput"]:
+            number = stream["stream"]
+            words = "refreshes" if number is None else f"stream {number}"
+            for place, one in enumerate(stream["intervals"]):
+                yield {
+                    "run": run["run"],
+                    "row": f"{lead}{words}",
+                    "operation": one["operation"],
+                    "variant": one["variant"],
+                    "begin_s": one["begun_seconds"],
+                    "end_s": one["begun_seconds"] + one["seconds"],
+                    "seconds": one["seconds"],
+                    "tone": "refresh" if number is None else ("even", "odd")[place % 2],
+                }
+
+
+def _interval_rows(told: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """One row an operation of each power test, and one for its mean beside other streams."""
+    for run in told["runs"]:
+        for one in run["power"]:
+            yield {
+                "operation": one["operation"],
+                "where": f"power test {run['run']}",
+                "seconds": one["seconds"],
+            }
+    lengths: dict[str, list[float]] = {}
+    for run in told["runs"]:
+        for stream in run["throughput"]:
+            for one in stream["intervals"]:
+                lengths.setdefault(one["operation"], []).append(one["seconds"])
+    for name, each in lengths.items():
+        yield {"operation": name, "where": IN_STREAMS, "seconds": sum(each) / len(each)}
+
+
+def _streams(told: dict[str, Any]) -> alt.TopLevelMixin:
+    import altair as alt
+
+    rows = _with_times(data("streams", told))
+    order = rows["row"].unique(maintain_order=True).to_list()
+    longest_s = float(rows["end_s"].max())  # type: ignore[arg-type]
+    base = alt.Chart(_values(rows), width=WIDTH, height=STREAM_HEIGHT * len(order))
+    y = alt.Y("row:N", title=None, sort=order)
+    bands = base.mark_bar(stroke="white", strokeWidth=0.5).encode(
+        x=alt.X("begin_s:Q", title="seconds since the test began", scale=alt.Scale(nice=False)),
+        x2="end_s:Q",
+        y=y,
+        color=alt.Color(
+            "tone:N", scale=alt.Scale(domain=list(TONES), range=list(TONES.values())), legend=None
+        ),
+        tooltip=["operation:N", "row:N", "time:N", alt.Tooltip("variant:Q", title="variant")],
+    )
+    names = (
+        base.transform_filter(f"datum.seconds > {NAMED_SHARE * longest_s}")
+        .transform_calculate(middle="(datum.begin_s + datum.end_s) / 2")
+        .mark_text(fontSize=10, color="#10151c")
+        .encode(x="middle:Q", y=y, text="operation:N")
+    )
+    return alt.layer(bands, names)
+
+
+def _intervals(told: dict[str, Any]) -> alt.TopLevelMixin:
+    import altair as alt
+
+    rows = _with_times(data("intervals", told)).filter(pl.col("seconds") > 0)
+    order = rows["operation"].unique(maintain_order=True).to_list()
+    kinds = rows["where"].unique(maintain_order=True).to_list()
+    colours = dict(zip(kinds, RUN_COLOURS, strict=False)) | {IN_STREAMS: GREEN}
+    domain = [kind for kind in kinds if kind in colours]
+    base = alt.Chart(_values(rows), width=WIDTH, height=ROW_HEIGHT * len(order))
+    y = alt.Y("operation:N", title=None, sort=order, axis=alt.Axis(grid=True, gridOpacity=0.35))
+    x = alt.X(
+        "seconds:Q",
+        title="seconds",
+        scale=alt.Scale(type="log", nice=False, domain=_with_room(rows["seconds"])),
+        axis=alt.Axis(gridOpacity=0.6),
+    )
+    scale = alt.Scale(domain=domain, range=[colours[kind] for kind in domain])
+    dots = base.mark_point(size=52, filled=True, opacity=0.85).encode(
+        x=x,
+        y=y,
+        color=alt.Color("where:N", scale=scale),
+        shape=alt.Shape("where:N", scale=alt.Scale(domain=domain)),
+        tooltip=["operation:N", "where:N", "time:N"],
+    )
+    between = base.mark_rule(opacity=0.3).encode(x="min(seconds):Q", x2="max(seconds):Q", y=y)
+    return alt.layer(between, dots)
+
+
+def _with_room(seconds: pl.Series) -> list[float]:
+    """Ends of a logarithmic axis that reaches a little beyond the shortest and the longest."""
+    shortest, longest = float(seconds.min()), float(seconds.max())  # type: ignore[arg-type]
+    return [shortest / ROOM, longest * ROOM]
+
+
+def _with_times(rows: pl.DataFrame) -> pl.DataFrame:
+    told = pl.col("seconds").map_elements(seconds_text, return_dtype=pl.String)
+    return rows.with_columns(told.alias("time"))
+
+
+def _values(rows: pl.DataFrame) -> alt.InlineData:
+    import altair as alt
+
+    return alt.InlineData(values=rows.to_dicts())

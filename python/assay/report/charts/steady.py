@@ -1,0 +1,131 @@
+"""The chart of mixes: their throughput and what the engine read for them, over their number."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from assay.model.units import amount_text, rate_text
+from assay.report.charts.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, WIDTH
+
+if TYPE_CHECKING:
+    import altair as alt
+
+NAME = "steady"
+HEIGHT = 120
+AXIS_EXTENT = 40
+KIB = 1024.0
+# Heading, series, and what a value is divided by.
+PANELS = (
+    ("Mixes a second", "throughput", 1.0, BLUE),
+    ("KiB that the engine asked of files, a mix", "asked", KIB, ORANGE),
+    ("KiB that were fetched from storage, a mix", "fetched", KIB, GREEN),
+    ("KiB read into the engine's cache by its own count, a mix", "counted", KIB, PURPLE),
+)
+SCHEMA = {
+    "part": pl.String,
+    "first_mix": pl.Int64,
+    "mixes": pl.Int64,
+    "begin_s": pl.Float64,
+    "end_s": pl.Float64,
+    "throughput": pl.Float64,
+    "asked": pl.Float64,
+    "fetched": pl.Float64,
+    "counted": pl.Float64,
+}
+
+
+def why_empty(steady: dict[str, Any] | None) -> str | None:
+    """Why there is no such chart, or None if there is."""
+    if steady is None:
+        return "No clients played an order by themselves."
+    return None if steady["batches"] else "Mixes ended faster than anybody looked."
+
+
+def data(steady: dict[str, Any]) -> pl.DataFrame:
+    """All batches as one table, those of the warm-up before; mixes are counted from its first."""
+    warm = steady["warmup_mixes"]
+    rows = [
+        (part, before + one["first"], one["mixes"], *(one[name] for name in list(SCHEMA)[3:]))
+        for part, before, batches in (
+            ("warmup", 0, steady["warmup"]),
+            ("measured", warm, steady["batches"]),
+        )
+        for one in batches
+    ]
+    return pl.DataFrame(rows, schema=SCHEMA, orient="row")
+
+
+def chart(steady: dict[str, Any]) -> alt.TopLevelMixin:
+    """A panel a series that was measured, with where the steady part begins."""
+    import altair as alt
+
+    rows = data(steady)
+    shown = [panel for panel in PANELS if rows[panel[1]].null_count() < rows.height]
+    drawn: list[Any] = [_panel(rows, steady, one, is_last=one is shown[-1]) for one in shown]
+    joined: alt.TopLevelMixin = alt.vconcat(*drawn, bounds="full")
+    return joined
+
+
+def _panel(
+    rows: pl.DataFrame,
+    steady: dict[str, Any],
+    panel: tuple[str, str, float, str],
+    *,
+    is_last: bool,
+) -> alt.TopLevelMixin:
+    import altair as alt
+
+    heading, name, step, colour = panel
+    words = rate_text if name == "throughput" else lambda value: amount_text(value, "bytes")
+    values = [
+        {
+            "mix": row["first_mix"],
+            "until": row["first_mix"] + row["mixes"],
+            "value": row[name] / step,
+            "words": words(row[name]),
+        }
+        for row in rows.drop_nulls(name).iter_rows(named=True)
+    ]
+    title = alt.TitleParams(heading, anchor="start", fontSize=11)
+    x_title = "mixes of all clients, the warm-up's first" if is_last else None
+    line = (
+        alt.Chart(alt.InlineData(values=values), width=WIDTH, height=HEIGHT, title=title)
+        .mark_line(interpolate="step-after", strokeWidth=1.6, color=colour)
+        .encode(
+            x=alt.X("mix:Q", title=x_title, axis=alt.Axis(format="~s", gridOpacity=0.6)),
+            y=alt.Y(
+                "value:Q",
+                title=None,
+                scale=alt.Scale(zero=True),
+                axis=alt.Axis(tickCount=4, format="~s", minExtent=AXIS_EXTENT),
+            ),
+            tooltip=[
+                alt.Tooltip("mix:Q", title="from mix", format=","),
+                alt.Tooltip("until:Q", title="to", format=","),
+                alt.Tooltip("words:N", title=name),
+            ],
+        )
+    )
+    layered: alt.TopLevelMixin = alt.layer(line, *_rules(steady))
+    return layered
+
+
+def _rules(steady: dict[str, Any]) -> list[alt.Chart]:
+    """Where the measured part begins, if there was a warm-up, and where the steady one does."""
+    import altair as alt
+
+    warm = steady["warmup_mixes"]
+    places = [(warm, "measured")] if warm else []
+    if steady["steady"]:
+        places.append((warm + steady["first_mix"], "steady"))
+    if not places:
+        return []
+    values = [{"mix": mix, "words": words} for mix, words in places]
+    base = alt.Chart(alt.InlineData(values=values)).encode(x="mix:Q")
+    rule = base.mark_rule(color=GREY, strokeDash=[4, 3], strokeWidth=1.5)
+    text = base.mark_text(align="left", dx=4, fontSize=11, baseline="top").encode(
+        y=alt.value(2), text="words:N"
+    )
+    return [rule, text]

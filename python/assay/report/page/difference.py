@@ -1,0 +1,137 @@
+"""A page of what changed between two runs: a differential flame graph and the table beneath it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from assay.analysis.profile.difference_tree import difference_tree
+from assay.model.errors import UsageError
+from assay.model.units import seconds_text
+from assay.report.charts.palette import BLUE, ORANGE, SEVERAL_KINDS, WORK_COLOURS, work_colour
+from assay.report.page.flame_view import FlameView, drawn, has_kernel, left_out, small_enough
+from assay.report.page.profile import left_out_words
+from assay.report.page.run import POLICY, environment, script_digest, template, tree_words, trusted
+from assay.report.terminal.difference import (
+    interval_text,
+    noise_words,
+    operations_words,
+    scaled_words,
+)
+from assay.report.terminal.summary import title
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from assay.analysis.profile.samples import Profile
+
+MORE, LESS = ORANGE, BLUE
+SECONDS_KEYS = ("theirs_s", "difference_s", "low_s", "high_s")
+ABOUT = (
+    "Boxes are functions of this run, as wide as their samples. A colour says that a pass of this"
+    " run spent more or less CPU time there than one of the other run, where the 95 % interval of"
+    " the difference excludes zero; the deeper, the larger the difference. Functions that only the"
+    " other run called have no box: the table below has them."
+)
+NO_INTERVAL = " One pass was measured on each side, so there is no interval and no colour."
+
+
+def write_page(
+    path: Path,
+    documents: tuple[dict[str, Any], dict[str, Any]],
+    profiles: tuple[Profile, Profile],
+    told: dict[str, Any],
+) -> None:
+    """Writes the page.
+
+    Args:
+        path: Where to.
+        documents: Of this run and of the other.
+        profiles: Of this run and of the other.
+        told: What `difference_section.difference` says of them.
+
+    Raises:
+        UsageError: If it cannot be written.
+    """
+    view = difference_view(
+        *small_enough(lambda least: difference_tree(*profiles, told["operation"], least))
+    )
+    try:
+        path.write_text(difference_page(documents, view, told), encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror or error}") from error
+
+
+def difference_page(
+    documents: tuple[dict[str, Any], dict[str, Any]], view: FlameView, told: dict[str, Any]
+) -> str:
+    """The page as HTML."""
+    ours, theirs = documents
+    scripts = [template("flame.js")]
+    certain = told["total"] is not None and told["total"]["is_noise"] is not None
+    return (
+        environment()
+        .get_template("difference.html.j2")
+        .render(
+            policy=POLICY.format(digests=" ".join(script_digest(script) for script in scripts)),
+            css=trusted(template("report.css") + template("flame.css")),
+            scripts=[trusted(script) for script in scripts],
+            ours=ours | {"title": title(ours)},
+            theirs=theirs | {"title": title(theirs)},
+            operations=operations_words(told) if told["operations"] else "no common operation",
+            scaled="" if told["scaled_by"] == 1 else f". {scaled_words(told)}",
+            about=f"{ABOUT}{'' if certain else NO_INTERVAL}{left_out_words(view)}",
+            tree=tree_words(view),
+            total=None if told["total"] is None else _row(told["total"], "total", 0),
+            rows=list(_rows(told)),
+            noise=noise_words(told) if certain else None,
+        )
+    )
+
+
+def difference_view(tree: dict[str, Any], share_min: float) -> FlameView:
+    """A view of a tree of differences: one colour for more, one for less."""
+    changed = [
+        abs(difference)
+        for difference, is_noise in zip(tree["difference_s"], tree["is_noise"], strict=True)
+        if is_noise is False
+    ]
+    several = WORK_COLOURS[SEVERAL_KINDS]
+    change = {key: [_rounded(value) for value in tree[key]] for key in SECONDS_KEYS}
+    data = drawn(tree) | {
+        "work": tree["work"],
+        "colours": [several] * len(tree["works"]),
+        "several": several,
+        "change": change
+        | {"is_noise": tree["is_noise"]}
+        | {"largest_s": max(changed, default=1.0), "more": MORE, "less": LESS},
+    }
+    legend = [
+        (MORE, "more CPU time than the other run"),
+        (LESS, "less"),
+        (several, "no difference that can be told from noise"),
+    ]
+    # Differences are of all operations together: one operation alone is a page of its own.
+    return FlameView(data, legend, [], has_kernel(tree), left_out(tree), share_min)
+
+
+def _rounded(seconds: float | None) -> float | None:
+    return None if seconds is None else round(seconds, 7)
+
+
+def _rows(told: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for row in told["work"]:
+        yield _row(row, row["work"], 0)
+        yield from (_row(one, one["symbol"], 1) for one in row["symbols"] if not one["is_noise"])
+
+
+def _row(row: dict[str, Any], words: str, level: int) -> dict[str, Any]:
+    return {
+        "words": words,
+        "level": level,
+        "colour": work_colour(row["work"]) if level == 0 and row["work"] else None,
+        "ours": seconds_text(row["ours_s"]),
+        "theirs": seconds_text(row["theirs_s"]),
+        "difference": interval_text(row),
+        "is_noise": row["is_noise"],
+    }

@@ -1,0 +1,149 @@
+"""The findings of a page, by their template's names: what is claimed, on what it rests, what to do.
+
+Evidence names where a reader sees it (`plan:q18`); here that becomes an anchor of the page, if the
+page has it. What it has not is told without a link.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+from assay.model.units import percent_text
+from assay.report.page.plans import has_plan
+
+COMMAND = re.compile(r"`([^`]+)`")
+TELLS_WORDS = {"bound": "bound", "cause": "cause", "shape": "where the time goes"}
+FIRST_FOLD = 3
+# Operations of a workload with more are not named one by one where a finding is about all.
+ALL_FROM = 4
+
+
+class Anchors(NamedTuple):
+    """What a page has that evidence may lead to, by the word before the colon."""
+
+    places: dict[str, frozenset[str]]
+
+    def href(self, at: str) -> str | None:
+        """The link to a place; None where this page does not show it."""
+        kind, _, name = at.partition(":")
+        return f"#{at}" if name in self.places.get(kind, frozenset()) else None
+
+
+def anchors(told: dict[str, Any], settings: dict[str, Any]) -> Anchors:
+    """The anchors of the page of a document with these effective settings."""
+    names = frozenset(operation["name"] for operation in told["operations"])
+    profile = told["profile"]
+    sampled = {operation["operation"] for operation in profile["operations"]} if profile else ()
+    counted = told["engine_counters"]
+    return Anchors(
+        {
+            "where": names,
+            "plan": frozenset(name for name in names if has_plan(told, name)),
+            "profile": frozenset(sampled) | ({""} if profile else set()),
+            "timeline": frozenset({""}),
+            "steady": frozenset({""} if told["steady"] else ()),
+            "cluster": frozenset({""} if told["cluster"] else ()),
+            "counter": _counted(counted) if counted else frozenset(),
+            "setting": frozenset(settings),
+            "check": frozenset(result["check"] for result in told["checks"]),
+        }
+    )
+
+
+def _counted(counted: dict[str, Any]) -> frozenset[str]:
+    """Names of figures, of tables of objects, and of the line of activity where there is one."""
+    names = {one["name"] for one in (*counted["counters"], *counted["tables"])}
+    return frozenset(names | ({"activity"} if counted["activity"] else set()))
+
+
+def finding_rows(told: dict[str, Any], places: Anchors) -> list[dict[str, Any]]:
+    """One row a finding, in the document's order."""
+    return [_row(told, finding, places) for finding in told["findings"]]
+
+
+def ruled_out_rows(told: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return causes that were considered, each with what contradicts it."""
+    return [
+        (
+            finding["claim"],
+            "; ".join(one["says"] for one in finding["evidence"] if one["contradicts"]),
+        )
+        for finding in told["ruled_out"]
+    ]
+
+
+def carry_out(run: str, finding: dict[str, Any]) -> str | None:
+    """The command that carries a finding's advice out; None for none, or if it is told already."""
+    command = f"assay try {run} {finding['key']}"
+    is_told = finding["to_try"] is not None and command in finding["to_try"]
+    return None if finding["advice"] is None or is_told else command
+
+
+def place_words(at: str) -> str:
+    """A place as a reader calls it: `plan of q18`."""
+    kind, _, name = at.partition(":")
+    kind = {"where": "time", "counter": "counter", "profile": "profile"}.get(kind, kind)
+    if not name:
+        return kind
+    name = name.replace("_", " ") if kind == "check" else name
+    return f"{kind} {name}" if kind in {"counter", "setting", "check"} else f"{kind} of {name}"
+
+
+def _row(told: dict[str, Any], finding: dict[str, Any], places: Anchors) -> dict[str, Any]:
+    share = finding["effect_share"]
+    advice = finding["advice"]
+    return {
+        "claim": finding["claim"],
+        "is_suspected": finding["tells"] == "cause" and finding["certainty"] == "suspected",
+        "settle": finding["settle"],
+        "saved": None if finding["saved"] is None else _saved(finding["saved"]),
+        "shares_with": ", ".join(finding["shares_with"]),
+        "tells": TELLS_WORDS[finding["tells"]],
+        "effect": percent_text(share),
+        "width": f"{100 * min(1.0, max(0.0, share)):.1f}%",
+        "interval": finding["interval_words"],
+        "method": finding["method"],
+        "operations": _operations(told, finding, places),
+        "evidence": [
+            {
+                "says": one["says"],
+                "against": one["contradicts"],
+                "place": place_words(one["at"]),
+                "href": places.href(one["at"]),
+            }
+            for one in finding["evidence"]
+        ],
+        "to_try": _to_try(finding["to_try"]),
+        "gain": None if advice is None else _gain(advice["gain_share"]),
+        "carry_out": carry_out(told["run"], finding),
+    }
+
+
+def _saved(edges: list[float]) -> str:
+    least, best = (percent_text(edge) for edge in edges)
+    return f"{least} to {best} to be saved"
+
+
+def _operations(
+    told: dict[str, Any], finding: dict[str, Any], places: Anchors
+) -> list[tuple[str, str | None]]:
+    """The operations that a finding is about, with links to their bars; all of them as one."""
+    names = finding["operations"]
+    if len(names) == len(told["operations"]) > ALL_FROM:
+        return [(f"all {len(names)} operations", "#where")]
+    return [(name, places.href(f"where:{name}")) for name in names]
+
+
+def _gain(share: float | None) -> str | None:
+    return None if share is None else f"predicted to save {percent_text(share)} of the time"
+
+
+def _to_try(text: str | None) -> list[tuple[str, bool]]:
+    """Advice as pieces, of which commands are told apart: they can be copied."""
+    if not text:
+        return []
+    if text.startswith("assay "):
+        return [(text, True)]
+    pieces = COMMAND.split(text)
+    return [(piece, place % 2 == 1) for place, piece in enumerate(pieces) if piece]

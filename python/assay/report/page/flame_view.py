@@ -1,0 +1,111 @@
+"""A call tree as a page draws it: compact JSON, a colour a frame, a legend, what was left out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from assay.report.charts.palette import SEVERAL_KINDS, WORK_COLOURS, work_colour
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+# A frame has the colour of a kind of work that so much of its samples did.
+ONE_KIND_SHARE = 0.75
+# Frames with a smaller share are drawn as one of their caller. The first that leaves no more nodes
+# than these is taken, so that a page stays small whatever was sampled.
+SHARES_MIN = (0.0, 0.0001, 0.0002, 0.0005, 0.001, 0.002)
+NODES_MAX = 8_000
+LEFT_OUT = "…"
+KERNEL = "[kernel]"
+SEVERAL = -1
+
+
+class FlameView(NamedTuple):
+    """What a page needs to draw a call tree.
+
+    Attributes:
+        data: For the script; see `templates/flame.js`.
+        legend: Colours and their words, as many as there are in the tree.
+        operations: By which the tree can be filtered.
+        has_kernel: Whether frames of the kernel are in it.
+        left_out: Share of the samples in frames that are too small to be drawn one by one.
+        share_min: Frames with less are too small.
+    """
+
+    data: dict[str, Any]
+    legend: list[tuple[str, str]]
+    operations: list[str]
+    has_kernel: bool
+    left_out: float
+    share_min: float
+
+
+def small_enough(made: Callable[[float], dict[str, Any]]) -> tuple[dict[str, Any], float]:
+    """The most detailed tree that a page can hold, and what it was made with.
+
+    Args:
+        made: Makes a tree from the share below which frames are too small.
+    """
+    for share_min in SHARES_MIN:
+        tree = made(share_min)
+        if len(tree["parent"]) <= NODES_MAX:
+            break
+    return tree, share_min
+
+
+def flame_view(tree: dict[str, Any], share_min: float) -> FlameView:
+    """A view of a tree as `analysis.profile.call_tree` gives it, coloured by work."""
+    work = one_kind(tree)
+    data = drawn(tree) | {
+        "work": work,
+        "colours": [work_colour(words) for words in tree["works"]],
+        "several": WORK_COLOURS[SEVERAL_KINDS],
+    }
+    return FlameView(
+        data=data,
+        legend=_legend(tree, work),
+        operations=list(tree["operations"]),
+        has_kernel=has_kernel(tree),
+        left_out=left_out(tree),
+        share_min=share_min,
+    )
+
+
+def has_kernel(tree: dict[str, Any]) -> bool:
+    """Whether a tree has frames of the kernel."""
+    return KERNEL in tree["modules"]
+
+
+def left_out(tree: dict[str, Any]) -> float:
+    """Share of a tree's samples in frames that were made one because they are small."""
+    if LEFT_OUT not in tree["labels"] or not tree["samples"]:
+        return 0.0
+    small = tree["labels"].index(LEFT_OUT)
+    found = sum(n for n, label in zip(tree["total"], tree["label"], strict=True) if label == small)
+    return float(found / tree["samples"])
+
+
+def drawn(tree: dict[str, Any]) -> dict[str, Any]:
+    """What the script reads of any tree; totals it adds up itself."""
+    keys = ("operations", "seconds_each", "labels", "modules", "works", "parent", "label", "module")
+    return {key: tree[key] for key in keys} | {
+        "counts": {name: [list(part) for part in counts] for name, counts in tree["counts"].items()}
+    }
+
+
+def one_kind(tree: dict[str, Any]) -> list[int]:
+    """Of each node the work that most samples at it and below it did, or `SEVERAL`."""
+    rows = zip(tree["work"], tree["work_samples"], tree["total"], strict=True)
+    return [work if did >= ONE_KIND_SHARE * total else SEVERAL for work, did, total in rows]
+
+
+def _legend(tree: dict[str, Any], work: Sequence[int]) -> list[tuple[str, str]]:
+    """Kinds of work that are drawn, those with most samples first."""
+    samples: dict[int, int] = {}
+    for kind, own in zip(work, tree["own"], strict=True):
+        samples[kind] = samples.get(kind, 0) + own
+    ordered = sorted((kind for kind in samples if kind != SEVERAL), key=lambda k: -samples[k])
+    legend = [(work_colour(tree["works"][kind]), str(tree["works"][kind])) for kind in ordered]
+    if SEVERAL in samples:
+        legend.append((WORK_COLOURS[SEVERAL_KINDS], SEVERAL_KINDS))
+    return legend

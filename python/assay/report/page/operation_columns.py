@@ -1,0 +1,167 @@
+"""The table of all operations of a page: its columns, and what stands in their cells."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from assay.analysis.time.causes import CAUSES, UNCOVERED
+from assay.model.units import bytes_text, count_text, percent_text, rate_text, seconds_text
+from assay.report.terminal.load import retries_words
+from assay.report.terminal.summary import operation_time
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+NUMBER, WORD = "number", "word"
+
+
+class Column(NamedTuple):
+    """A column of the table of operations: heading, meaning, kind, what is sorted and shown.
+
+    Where more than the value is shown, `words_of` says it of the operation.
+    """
+
+    words: str
+    about: str
+    kind: str
+    value: Callable[[dict[str, Any]], Any]
+    text: Callable[[Any], str]
+    words_of: Callable[[dict[str, Any]], str] | None = None
+
+
+def _of(key: str) -> Callable[[dict[str, Any]], Any]:
+    return lambda operation: operation[key]
+
+
+def _where(part: str) -> Callable[[dict[str, Any]], Any]:
+    return lambda operation: operation["where"][part]
+
+
+def _cores_text(value: float | None) -> str:
+    return "not measured" if value is None else f"{value:.2f}"
+
+
+TIME_COLUMNS = (
+    Column("name", "operation of the workload", WORD, _of("name"), str),
+    Column("asks for", "what the operation asks for", WORD, _of("title"), str),
+    Column(
+        "median",
+        "median service time of its passes",
+        NUMBER,
+        _of("seconds"),
+        seconds_text,
+        operation_time,
+    ),
+    Column("fastest", "fastest pass", NUMBER, _of("seconds_min"), seconds_text),
+    Column("slowest", "slowest pass", NUMBER, _of("seconds_max"), seconds_text),
+    Column("share", "of the total of all medians", NUMBER, _of("share"), percent_text),
+)
+RESOURCE_COLUMNS = (
+    Column("cores", "CPU seconds a second", NUMBER, _of("parallelism"), _cores_text),
+    Column("threads", "engine threads at work, mean", NUMBER, _of("threads_at_work"), _cores_text),
+    Column("peak memory", "resident", NUMBER, _of("memory_peak_bytes"), bytes_text),
+    Column(
+        "growth", "above what was resident before", NUMBER, _of("memory_growth_bytes"), bytes_text
+    ),
+    Column(
+        "proportional",
+        "highest sum of its processes' proportional memory that was read",
+        NUMBER,
+        _of("memory_peak_pss_bytes"),
+        bytes_text,
+    ),
+    Column(
+        "engine's memory",
+        "by its own account, when asked for the plan",
+        NUMBER,
+        _of("engine_memory_bytes"),
+        bytes_text,
+    ),
+    Column("read", "from storage, a pass", NUMBER, _of("read_bytes"), bytes_text),
+    Column("dirtied", "pages changed, a pass", NUMBER, _of("write_bytes"), bytes_text),
+    Column("page faults", "minor, a pass", NUMBER, _of("minor_faults"), count_text),
+    Column("rows", "rows returned", NUMBER, _of("rows"), count_text),
+    Column("passes", "how often it ran", NUMBER, _of("passes"), count_text),
+)
+
+
+def _time(times: str, name: str) -> Callable[[dict[str, Any]], Any]:
+    return lambda operation: None if operation[times] is None else operation[times][name]
+
+
+def _grouped(value: int) -> str:
+    return f"{value:,}"
+
+
+LOAD_COLUMNS = (
+    Column("name", "operation of the workload", WORD, _of("name"), str),
+    Column("rate", "succeeded, a second", NUMBER, _of("throughput_per_s"), rate_text),
+    Column("share", "of the service time of all operations", NUMBER, _of("share"), percent_text),
+    *[
+        Column(words, f"latency, {about}", NUMBER, _time("latency", name), seconds_text)
+        for words, name, about in (
+            ("p50", "p50", "from when it was due: half were as fast"),
+            ("p90", "p90", "nine of ten were as fast"),
+            ("p95", "p95", "19 of 20 were as fast"),
+            ("p99", "p99", "99 of 100 were as fast"),
+            ("p99.9", "p999", "999 of 1,000 were as fast"),
+            ("longest", "max", "the longest"),
+        )
+    ],
+    *[
+        Column(words, f"service time, {about}", NUMBER, _time("service", name), seconds_text)
+        for words, name, about in (
+            ("service p50", "p50", "from when it was started: half were as fast"),
+            ("service p99", "p99", "99 of 100 were as fast"),
+        )
+    ],
+    Column("due", "how often it was due", NUMBER, _of("passes"), _grouped),
+    Column("failed", "how often it failed", NUMBER, _of("failed"), _grouped),
+    Column("skipped", "due and never started", NUMBER, _of("skipped"), _grouped),
+    Column(
+        "retries",
+        "attempts beyond the first, by class of the error that each came of",
+        NUMBER,
+        _of("retries"),
+        _grouped,
+        retries_words,
+    ),
+)
+
+
+COVERAGE = Column(
+    "coverage", "accounted share of thread time", NUMBER, _of("coverage"), percent_text
+)
+
+
+def operation_columns(told: dict[str, Any]) -> tuple[Column, ...]:
+    """The columns for the operations of a document; of causes only those that occur."""
+    if told["conditions"]["clients"] is not None:
+        return (*LOAD_COLUMNS, *_split_columns(told))
+    return (*TIME_COLUMNS, *_split_columns(told), *RESOURCE_COLUMNS)
+
+
+def cell(column: Column, operation: dict[str, Any]) -> dict[str, Any]:
+    """A cell: what it is sorted by and what it says."""
+    value = column.value(operation)
+    text = column.text(value) if column.words_of is None else column.words_of(operation)
+    missing = value is None
+    sorted_by = "" if missing else value
+    return {"value": sorted_by, "text": text, "kind": column.kind, "missing": missing}
+
+
+def _split_columns(told: dict[str, Any]) -> list[Column]:
+    """Where the time went: the CPU always, what else there was, and how much is accounted for."""
+    operations = told["operations"]
+    is_load = told["conditions"]["clients"] is not None
+    occurs = {
+        name for operation in operations for name, share in operation["where"].items() if share
+    }
+    if is_load and not occurs:
+        return []
+    columns = [
+        Column(cause.title, "share of its time", NUMBER, _where(cause.name), percent_text)
+        for cause in CAUSES
+        if cause.name in occurs | ({UNCOVERED} if occurs else set()) or cause.on_cpu
+    ]
+    return [*columns, COVERAGE]

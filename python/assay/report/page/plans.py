@@ -1,0 +1,195 @@
+"""The plans of a page, by their template's names: operators with texts, bars and marks."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from assay.model.units import bytes_text, count_text, grouped_text, percent_text, seconds_text
+from assay.record.layout import PLANS_DIR
+from assay.report.terminal.plans import NOTABLE_FACTOR
+from assay.report.words.plan_work import activity_words
+from assay.report.words.plans import columns_words, reads_words, statement_words
+
+if TYPE_CHECKING:
+    from assay.record.reader import Run
+
+
+def has_plan(told: dict[str, Any], operation: str) -> bool:
+    """Whether the document has a plan of an operation."""
+    return bool(told["plans"].get(operation))
+
+
+def plan_rows(run: Run, told: dict[str, Any]) -> list[dict[str, Any]]:
+    """One row a plan, of the longest operation first."""
+    plans = told["plans"]
+    seconds = {operation["name"]: operation["seconds"] or 0.0 for operation in told["operations"]}
+    ordered = sorted(plans, key=lambda name: -seconds.get(name, 0.0))
+    return [
+        _plan(run, told, plan, several=len(plans[name]) > 1)
+        for name in ordered
+        for plan in plans[name]
+    ]
+
+
+def capture_words(told: dict[str, Any]) -> str:
+    """What asking for the plans cost, and that no timed execution was asked."""
+    capture = told["plan_capture"]
+    cost = (
+        f", which took {seconds_text(capture['capture_s'])} in all" if capture["capture_s"] else ""
+    )
+    return (
+        f"Each statement was asked once more with its plan, apart from the timed part{cost}. Times"
+        " below are of that execution and contain the cost of watching it; rows are over all loops."
+    )
+
+
+def missing_rows(told: dict[str, Any]) -> list[tuple[str, str]]:
+    """Statements of which there is no plan, each with the reason."""
+    return [
+        (f"{one['operation']}, {statement_words(one)}", one["reason"])
+        for one in told["plan_capture"]["missing"]
+    ]
+
+
+def factor_words(node: dict[str, Any]) -> str:
+    """By which factor an estimate is off, and in which direction; empty where it is near."""
+    factor = node["q_error"]
+    if factor is None or factor < NOTABLE_FACTOR:
+        return ""
+    return (
+        f"{grouped_text(factor)}x too {'few' if node['estimated_rows'] < node['rows'] else 'many'}"
+    )
+
+
+def _plan(run: Run, told: dict[str, Any], plan: dict[str, Any], *, several: bool) -> dict[str, Any]:
+    name = plan["operation"]
+    anchor = f"plan:{name}" + (f":{plan['statement']}" if plan["statement"] else "")
+    worst = next((node for node in _walk(plan["root"]) if _is_worst(node)), None)
+    number = f", {statement_words(plan)}" if several else ""
+    native = _native(run, plan)
+    return {
+        "anchor": anchor,
+        "title": f"{name}{number}",
+        "facts": _facts(plan),
+        "worst": "" if worst is None else f"worst estimate {factor_words(worst)}: {_words(worst)}",
+        "root": _node(plan["root"]),
+        "captured": _captured(told, plan),
+        "activity": activity_words(plan),
+        "reads": reads_words(plan),
+        "columns": list(columns_words(plan)),
+        "untimed": None if plan["timed"] else _untimed(plan),
+        "native": native,
+        "native_file": f"raw/{PLANS_DIR}/{Path(plan['native']).name}",
+    }
+
+
+def _captured(told: dict[str, Any], plan: dict[str, Any]) -> str:
+    """What asking for a plan cost, and how much slower the statement was while it was watched."""
+    if plan["capture_s"] is None:
+        return ""
+    words = f"Asking for this plan took {seconds_text(plan['capture_s'])}"
+    costs = told["plan_capture"]["operations"]
+    ratio = next((one["ratio"] for one in costs if one["operation"] == plan["operation"]), None)
+    slower = "" if ratio is None else f"; watched it took {ratio:.2g} times what it took when timed"
+    return f"{words}{slower}."
+
+
+def _untimed(plan: dict[str, Any]) -> str:
+    why = f": {plan['reason'].rstrip('.')}" if plan["reason"] else ""
+    return f"The engine told estimates only, no time and no rows{why}."
+
+
+def _facts(plan: dict[str, Any]) -> str:
+    """Times and sizes of a plan in one line."""
+    times = [
+        f"{words} {seconds_text(plan[key])}"
+        for words, key in (
+            ("execution", "execution_s"),
+            ("planning", "planning_s"),
+            ("generating code", "compiling_s"),
+        )
+        if plan[key]
+    ]
+    sizes = [
+        f"{words} {bytes_text(plan[key])}"
+        for words, key in (
+            ("spilled", "spilled_bytes"),
+            ("read", "read_bytes"),
+            ("at most in memory", "memory_bytes"),
+        )
+        if plan[key]
+    ]
+    return ", ".join([*times, *sizes])
+
+
+def _walk(node: dict[str, Any]) -> list[dict[str, Any]]:
+    return [node, *(below for child in node["children"] for below in _walk(child))]
+
+
+def _is_worst(node: dict[str, Any]) -> bool:
+    """Whether an operator's estimate is the worst of its plan, and far enough off to be told."""
+    return bool(node["worst"] and factor_words(node))
+
+
+def _words(node: dict[str, Any]) -> str:
+    return f"{node['operator']} {node['object'] or ''}".rstrip()
+
+
+def _node(node: dict[str, Any], depth: int = 0) -> dict[str, Any]:
+    native = node["native"]
+    return {
+        "depth": depth,
+        "operator": node["operator"],
+        "native": native if native.lower() != node["operator"] else "",
+        "object": " ".join(
+            words
+            for words in (node["object"], f"by {node['index']}" if node["index"] else None)
+            if words
+        ),
+        "condition": node["condition"] or "",
+        "time": "" if node["seconds"] is None else seconds_text(node["seconds"]),
+        "share": "" if node["share"] is None else percent_text(node["share"]),
+        "width": f"{100 * min(1.0, node['share'] or 0.0):.1f}%",
+        "estimated": _rows(node["estimated_rows"]),
+        "rows": "never executed" if node["loops"] == 0 else _rows(node["rows"]),
+        "factor": factor_words(node),
+        "worst": _is_worst(node),
+        "marks": _marks(node),
+        "children": [_node(child, depth + 1) for child in node["children"]],
+    }
+
+
+def _rows(count: float | None) -> str:
+    return "?" if count is None else count_text(count)
+
+
+def _marks(node: dict[str, Any]) -> list[str]:
+    """What else an operator's figures tell, in words; what is nothing is not told."""
+    marks = [
+        f"{words} {bytes_text(node[key])}"
+        for words, key in (
+            ("spilled", "spilled_bytes"),
+            ("read", "read_bytes"),
+            ("cached", "cached_bytes"),
+        )
+        if node[key]
+    ]
+    if node["removed_rows"]:
+        marks.append(f"removed {count_text(node['removed_rows'])} rows")
+    if node["loops"] is not None and node["loops"] > 1:
+        marks.append(f"{count_text(node['loops'])} loops")
+    if node["workers"] is not None:
+        marks.append(f"{node['workers']} worker{'s' if node['workers'] != 1 else ''}")
+    return [*marks, "cut short"] if node["cut_short"] else marks
+
+
+def _native(run: Run, plan: dict[str, Any]) -> str | None:
+    """The engine's own words, packed as a page unpacks them; None where the file is gone."""
+    try:
+        text = (run.dir / "raw" / PLANS_DIR / Path(plan["native"]).name).read_bytes()
+    except OSError:
+        return None
+    return base64.b64encode(gzip.compress(text, mtime=0)).decode()

@@ -1,0 +1,108 @@
+"""The profile of a page, by its template's names: texts, colours, a call tree as JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from assay.analysis.profile.call_tree import call_tree
+from assay.model.units import seconds_text
+from assay.report.charts.palette import work_colour
+from assay.report.page.flame_view import FlameView, flame_view, small_enough
+from assay.report.sections.profile import profile_of
+from assay.report.terminal.profile import NAMELESS, facts, headline, share_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from assay.record.reader import Run
+
+TREE_ABOUT = (
+    "Each box is a function, as wide as its samples, beside or below the one that called it; the"
+    " widest come first, so from left to right is no order of time. A box has the colour of a kind"
+    " of work if three quarters of its samples did that."
+)
+SYMBOLS_ABOUT = (
+    "Where the CPU was, by innermost function. C++ functions that differ in their template"
+    " arguments only are one line, which opens by a click."
+)
+SYMBOL_COLUMNS = ("samples", "share", "seconds", "work", "symbol", "module", "kind", "says")
+
+
+def profile_words(run: Run, told: dict[str, Any] | None) -> dict[str, Any] | None:
+    """What the page says and draws of the CPU samples; None where there are none."""
+    profile = profile_of(run)
+    if told is None or profile is None:
+        return None
+    tree = flame_view(*small_enough(lambda least: call_tree(profile, share_min=least)))
+    return {
+        "headline": headline(told),
+        "facts": list(facts(told)),
+        "work": work_bars(told["work"]),
+        "tree": tree,
+        "tree_about": f"{TREE_ABOUT}{left_out_words(tree)}",
+        "symbols_about": f"{SYMBOLS_ABOUT}{_rest_words(told['rest'])}",
+        "symbols": [_symbol_row(row) for row in told["symbols"]],
+        "symbols_csv": f"data:text/csv;charset=utf-8,{quote(symbols_csv(told))}",
+    }
+
+
+def left_out_words(tree: FlameView) -> str:
+    """What the drawing leaves out, as a sentence; empty where that is nothing."""
+    if not tree.left_out:
+        return ""
+    return (
+        f" Functions with less than {tree.share_min * 100:g} % of the samples are one box “…” of"
+        f" their caller: {share_text(tree.left_out)} of the samples."
+    )
+
+
+def work_bars(works: list[dict[str, Any]]) -> list[dict[str, str]]:
+    """Kinds of work as bars: width in per cent of the longest, colour, texts."""
+    longest = max((row["share"] for row in works), default=0.0)
+    return [
+        {
+            "work": row["work"],
+            "width": f"{100 * row['share'] / longest if longest else 0:.1f}%",
+            "colour": work_colour(row["work"]),
+            "share": share_text(row["share"]),
+            "seconds": seconds_text(row["seconds"]),
+        }
+        for row in works
+    ]
+
+
+def symbols_csv(told: dict[str, Any]) -> str:
+    """The table of functions as CSV; operations are separated by blanks."""
+    import polars as pl
+
+    rows = [
+        {key: row[key] for key in SYMBOL_COLUMNS} | {"operations": " ".join(row["operations"])}
+        for row in told["symbols"]
+    ]
+    return pl.DataFrame(rows, infer_schema_length=None).write_csv()
+
+
+def _rest_words(rest: dict[str, Any]) -> str:
+    if not rest["symbols"]:
+        return ""
+    return f" {rest['symbols']:,} more have {share_text(rest['share'])} of the samples together."
+
+
+def _symbol_row(row: dict[str, Any]) -> dict[str, Any]:
+    everywhere = row["operations_all"] and len(row["operations"]) != 1
+    return row | {
+        "samples_text": f"{row['samples']:,}",
+        "share_text": f"{row['share'] * 100:.2f}",
+        "colour": work_colour(row["work"]),
+        "operations": "all" if everywhere else " ".join(sorted(row["operations"])),
+        "module": row["module"] or "",
+        "is_nameless": row["kind"] in NAMELESS,
+        "members": list(_members(row)),
+        "members_more": row["members_count"] - len(row["members"]) if row["members"] else 0,
+    }
+
+
+def _members(row: dict[str, Any]) -> Iterator[dict[str, str]]:
+    for member in row["members"]:
+        yield {"symbol": member["symbol"], "share": share_text(member["share"])}

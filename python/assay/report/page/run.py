@@ -1,0 +1,366 @@
+"""The report: one page of one file that needs no network and runs no script but its own.
+
+Everything a record says is foreign text: the template escapes it, JSON in the page cannot end its
+element, and a content security policy names the page's own scripts by their digests, so that
+nothing else would run even if something had slipped through.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from assay.model.errors import RecordUnreadableError
+from assay.model.units import (
+    NS_PER_S,
+    bytes_text,
+    count_text,
+    near_whole_text,
+    percent_text,
+    rate_text,
+    seconds_text,
+)
+from assay.report.page import vega
+from assay.report.page.findings import FIRST_FOLD, anchors, finding_rows, ruled_out_rows
+from assay.report.page.operation_columns import cell, operation_columns
+from assay.report.page.plans import capture_words, missing_rows, plan_rows
+from assay.report.page.profile import profile_words
+from assay.report.page.specified import words_of_test
+from assay.report.page.storage import storage_words
+from assay.report.page.time import time_rows
+from assay.report.page.what_if import what_if_words
+from assay.report.sections.changes import host_words, limit_words, slow_words
+from assay.report.sections.failure import doubts
+from assay.report.sections.finding_methods import used_methods
+from assay.report.terminal import cluster as cluster_text
+from assay.report.terminal.memory import memory_words, state_words
+from assay.report.terminal.summary import (
+    bridge_words,
+    check,
+    conditions_text,
+    host_text,
+    title,
+)
+from assay.report.words import counted as counted_text
+from assay.report.words import engine_tables, method
+from assay.report.words import sequences as sequence_text
+from assay.report.words import statements as statement_text
+from assay.report.words import transactions as transactions_text
+from assay.report.words.load import load_words
+from assay.report.words.plan_work import plan_work_about, plan_work_rows
+from assay.report.words.steady import steady_about
+
+if TYPE_CHECKING:
+    import jinja2
+    from markupsafe import Markup
+
+    from assay.analysis.host.timeline import Timeline
+    from assay.analysis.load.view import LoadView
+    from assay.record.reader import Run
+    from assay.report.charts.run import Charts
+    from assay.report.page.flame_view import FlameView
+
+TEMPLATES = Path(__file__).parents[1] / "templates"
+# Vega compiles its expressions with `Function`, which needs 'unsafe-eval'. Nothing is fetched.
+POLICY = (
+    "default-src 'none'; script-src {digests} 'unsafe-eval'; style-src 'unsafe-inline';"
+    " img-src data: blob:; form-action 'none'; base-uri 'none'"
+)
+NOT_IN_JSON = {char: f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
+
+
+def page(run: Run, told: dict[str, Any]) -> str:
+    """The report of a run as HTML, from its document and its record."""
+    from assay.report.charts.run import Charts
+
+    timeline = read_timeline(run)
+    charts = Charts(told, timeline, read_load(run))
+    columns = operation_columns(told)
+    drawn = [name for name in charts.names if charts.why_empty(name) is None]
+    profile = profile_words(run, told["profile"])
+    flame = [template("flame.js")] if profile else []
+    scripts = [vega.program(), template("report.js"), *flame, template("explain.js")]
+    return (
+        environment()
+        .get_template("report.html.j2")
+        .render(
+            told=told,
+            policy=POLICY.format(digests=" ".join(script_digest(script) for script in scripts)),
+            css=trusted(template("report.css") + template("flame.css")),
+            scripts=[trusted(script) for script in scripts],
+            specs=drawn,
+            charts_json=trusted(json_in_html(_specifications(charts, drawn))),
+            data={name: _csv_links(charts, name) for name in drawn},
+            names=charts.names,
+            empty={name: charts.why_empty(name) for name in charts.NAMES},
+            columns=columns,
+            rows=[[cell(column, op) for column in columns] for op in told["operations"]],
+            profile=profile and profile | {"tree": tree_words(profile["tree"])},
+            why_no_profile=method.why_no_profile(run, told),
+            test=words_of_test(told),
+            storage=storage_words(told),
+            steady_about=steady_about(told),
+            cluster=_cluster(told),
+            **_words(run, told, timeline),
+            **_engine(run, told),
+            **_statement_times(told),
+            **_explanation(run, told),
+        )
+    )
+
+
+def _specifications(charts: Charts, names: list[str]) -> dict[str, Any]:
+    """The charts' specifications, unchecked: that takes as long again, and tests check them all."""
+    from altair.utils.schemapi import debug_mode
+
+    with debug_mode(arg=False):
+        return {name: charts[name].to_dict(validate=False) for name in names}
+
+
+def template(name: str) -> str:
+    """The text of a file that pages are made of."""
+    return (TEMPLATES / name).read_text(encoding="utf-8")
+
+
+def tree_words(view: FlameView) -> dict[str, Any]:
+    """A call tree by its template's names."""
+    return view._asdict() | {"json": trusted(json_in_html(view.data))}
+
+
+def read_timeline(run: Run) -> Timeline | None:
+    """The timeline of a run; None where the record has no events to lay it along."""
+    from assay.analysis.host.timeline import timeline
+
+    try:
+        return timeline(run)
+    except RecordUnreadableError:
+        return None
+
+
+def read_load(run: Run) -> LoadView | None:
+    """What is drawn of a load; None in the power order, or without events."""
+    from assay.analysis.load.view import load_view
+
+    try:
+        return load_view(run)
+    except RecordUnreadableError:
+        return None
+
+
+def json_in_html(value: object) -> str:
+    """JSON that cannot end the script element that it stands in."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    for char, escaped in NOT_IN_JSON.items():
+        text = text.replace(char, escaped)
+    return text
+
+
+def script_digest(script: str) -> str:
+    """A script's source expression for a content security policy."""
+    digest = hashlib.sha256(script.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"
+
+
+def trusted(text: str) -> Markup:
+    """Text of our own, or made harmless by us, that the template must not escape."""
+    import markupsafe
+
+    return markupsafe.Markup(text)  # noqa: S704
+
+
+def environment() -> jinja2.Environment:
+    """What makes pages of templates: everything is escaped that is not trusted."""
+    import jinja2
+
+    made = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, undefined=jinja2.StrictUndefined
+    )
+    made.filters.update(
+        seconds=seconds_text,
+        bytes=bytes_text,
+        percent=percent_text,
+        near_whole=near_whole_text,
+        count=count_text,
+        rate=rate_text,
+        nanoseconds=lambda ns: seconds_text(None if ns is None else ns / NS_PER_S),
+    )
+    return made
+
+
+def _csv_links(charts: Charts, name: str) -> dict[str, str]:
+    return {
+        words: f"data:text/csv;charset=utf-8,{quote(text)}"
+        for words, text in charts.data(name).items()
+    }
+
+
+def _words(run: Run, told: dict[str, Any], timeline: Timeline | None) -> dict[str, Any]:
+    """Everything the page says in words, by the template's names."""
+    return {
+        "title": title(told),
+        "conditions": conditions_text(told),
+        "doubts": doubts(told),
+        "machine": _machine(told),
+        "state": state_words(told),
+        "limits": limit_words(told),
+        "slowed": slow_words(told),
+        "changed": host_words(told),
+        "memory": memory_words(told),
+        "trust": _trust(told),
+        "charts_about": method.charts_about(told, timeline),
+        "table_about": method.table_about(told),
+        "no_findings": method.no_findings(told),
+        "environment": _environment_rows(run),
+        "asked_settings": run.facts["request"]["settings"],
+        "settings": run.environment.get("engine", {}).get("settings") or {},
+        "tables": (run.environment.get("data") or {}).get("tables") or {},
+        "load": load_words((run.environment.get("data") or {}).get("load")),
+        "statements": _statements(run),
+        "method": method.paragraphs(told),
+        "absent": method.not_measured(run, told),
+    }
+
+
+def _statement_times(told: dict[str, Any]) -> dict[str, Any]:
+    """Types of transactions, times of statements, and stalls, by the template's names."""
+    stalls = told["stalls"]
+    return {
+        "specified": sequence_text.specified_figure(told),
+        "sequence_words": sequence_text.metric_words(told),
+        "sequence_heads": sequence_text.heads(told),
+        "sequence_rows": sequence_text.rows(told),
+        "rate_words": transactions_text.rate_words(told),
+        "transaction_heads": transactions_text.HEADS,
+        "transaction_rows": transactions_text.rows(told),
+        "statement_heads": statement_text.HEADS,
+        "statement_rows": statement_text.rows(told),
+        "statement_tails": statement_text.tails(told),
+        "stalls_words": stalls and statement_text.stalls_words(stalls),
+        "stall_rows": [
+            (stall, statement_text.moved_words(stall["moved"]))
+            for stall in (stalls or {"stalls": []})["stalls"]
+        ],
+    }
+
+
+def _explanation(run: Run, told: dict[str, Any]) -> dict[str, Any]:
+    """Findings, plans and what-ifs, by the template's names."""
+    settings = run.environment.get("engine", {}).get("settings") or {}
+    what_if = what_if_words(told)
+    return {
+        "time_rows": time_rows(told["time"]),
+        "ruled_out": ruled_out_rows(told),
+        "findings": finding_rows(told, anchors(told, settings)),
+        "first_fold": FIRST_FOLD,
+        "methods": used_methods(told),
+        "plans": plan_rows(run, told),
+        "plans_about": capture_words(told),
+        "plan_work": plan_work_rows(told),
+        "plan_work_about": plan_work_about(told),
+        "plans_missing": missing_rows(told),
+        "why_no_plans": method.why_no_plans(told),
+        "what_if": what_if and what_if | {"json": trusted(json_in_html(what_if["json"]))},
+        "why_no_what_if": method.why_no_what_if(told),
+    }
+
+
+def _engine(run: Run, told: dict[str, Any]) -> dict[str, Any]:
+    """Tables of the engine's own counters and of its CPU time, by the template's names."""
+    counted, used = told["engine_counters"], told["sessions"]
+    grown = engine_tables.figures_by_operation(counted) if counted else []
+    activity = counted["activity"] if counted else None
+    parts = counted_text.activity_rows(activity) if activity else []
+    return {
+        "activity": activity,
+        "activity_rows": parts,
+        "activity_width": max((len(name) for name, _ in parts), default=0),
+        "counter_rows": engine_tables.counter_rows(counted) if counted else [],
+        "counter_columns": [(engine_tables.brief_name(f["name"]), f["title"]) for f in grown],
+        "counters_by_operation": (
+            engine_tables.operation_rows(counted, told["operations"]) if counted else []
+        ),
+        "counted_objects": engine_tables.object_rows(counted) if counted else [],
+        "status_texts": run.status_texts(),
+        "cpu_rows": engine_tables.cpu_rows(used) if used else [],
+        "why_no_counters": method.why_no_counters(run, told),
+        "why_no_sessions": method.why_no_sessions(run, told),
+        "counters_chart_about": method.COUNTERS_CHART_ABOUT,
+    }
+
+
+def _cluster(told: dict[str, Any]) -> dict[str, Any] | None:
+    """What the section on nodes says beside their lines; None of an engine that is no cluster."""
+    cluster = told["cluster"]
+    return cluster and {
+        "cores": cluster_text.cores_words(cluster),
+        "skew": cluster_text.skew_words(cluster["run"]) if cluster["run"] else [],
+        "uneven": [
+            f"{one['name']}, {words}"
+            for one in cluster["operations"]
+            for words in cluster_text.skew_words(one)
+        ],
+        "barriers": cluster_text.barrier_words(cluster["barriers"]),
+        "words": cluster_text.word_rows(cluster),
+        "chart_about": method.CLUSTER_CHART_ABOUT,
+    }
+
+
+def _machine(told: dict[str, Any]) -> str:
+    host = told["host"]
+    parts = [host_text(told), host["cpu_model"], host["filesystem"]]
+    words = ", ".join(part for part in parts if part)
+    return words or "The machine was not recorded: the run ended before."
+
+
+def _trust(told: dict[str, Any]) -> str:
+    """What could have disturbed the figures, with its size."""
+    parts = []
+    for words, name in (("steal", "steal"), ("background", "background_load")):
+        result = check(told, name)
+        parts.append(f"{words} {percent_text(result['value'] if result else None)}")
+    share = told["probes"]["core_share"]
+    of_core = " of a core" if share is not None else ""
+    return ", ".join([*parts, f"probes {percent_text(share)}{of_core}", *bridge_words(told)])
+
+
+def _environment_rows(run: Run) -> list[tuple[str, str]]:
+    """Facts of the environment as rows; what the host did not tell is said to be so."""
+    known = run.environment
+    if not known:
+        return []
+    host, ours = known.get("host") or {}, known.get("assay") or {}
+    return [row for key, value in host.items() for row in _flat(key, value)] + [
+        row for key, value in ours.items() for row in _flat(f"Assay {key}", value)
+    ]
+
+
+def _flat(prefix: str, value: object) -> list[tuple[str, str]]:
+    if isinstance(value, dict):
+        return [row for key, inner in value.items() for row in _flat(f"{prefix} {key}", inner)]
+    return [(prefix.removesuffix("_bytes").replace("_", " "), _fact_text(prefix, value))]
+
+
+def _fact_text(name: str, value: object) -> str:
+    match value:
+        case None:
+            return "not told by the host"
+        case bool():
+            return "yes" if value else "no"
+        case list():
+            return " ".join(str(item) for item in value)
+        case int() if name.endswith("_bytes"):
+            return bytes_text(value)
+        case _:
+            return str(value)
+
+
+def _statements(run: Run) -> list[dict[str, Any]]:
+    titles = run.facts["workload"]["operation_titles"]
+    return [
+        statement | {"title": titles.get(name, "")}
+        for name, statement in run.facts.get("statements", {}).items()
+    ]

@@ -1,0 +1,193 @@
+"""What a page says of a test, by its template's names. The figures are the document's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from assay.model.units import bytes_text, percent_text, seconds_text
+from assay.report.terminal.specified import first_weight, metric_text, spread_moves
+
+METRICS = ("composite", "power", "throughput")
+ABOUT_WEIGHTS = (
+    "By how many per cent a metric changes where an operation's time changes by one per cent."
+)
+# What is said of the weights in each metric, where there are any.
+ABOUT_WEIGHTS_IN = {
+    "power": " In the power metric every interval weighs the same, however short it is.",
+    "throughput": (
+        " In the throughput metric only the stream that ends last counts, by the operation's share"
+        " of it."
+    ),
+    "composite": " The composite is half of both; Ts itself weighs one half in it.",
+}
+# Columns of the table of runs: key, heading, what it is.
+RUN_COLUMNS = (
+    ("composite", "composite", ""),
+    ("power", "power", ""),
+    ("throughput", "throughput", ""),
+    ("power_seconds", "power test", ""),
+    ("elapsed", "Ts", "elapsed time of the throughput test, rounded up to 0.01 s"),
+    ("share", "utilised", ""),
+)
+# Columns of the table of weights: heading, what it is.
+OVER_TESTS = "over the power tests or steady passes"
+WEIGHT_COLUMNS = (
+    ("power test", "interval in the power test"),
+    ("in streams", "mean of its intervals in the throughput test"),
+    ("cores", "CPU seconds a second in the power test"),
+    ("in power", "weight in the power metric"),
+    ("in throughput", "weight in the throughput metric"),
+    ("in composite", "weight in the composite"),
+    ("shortest", OVER_TESTS),
+    ("longest", OVER_TESTS),
+    ("moves it", "change of the first metric from the longest to the shortest interval"),
+)
+ABOUT_UTILISATION = (
+    "Elapsed seconds a stream over the seconds of the power test: what one stream's work takes of a"
+    " machine that is shared, beside what it takes alone. What is missing to 100 % the power test"
+    " left unused; above it streams were in each other's way."
+)
+ABOUT_MEMORY = (
+    "Hash tables and sorts grow with the data, and every stream has its own; caches of data, which"
+    " are as large as they are set, are no part of it."
+)
+
+
+def words_of_test(told: dict[str, Any]) -> dict[str, Any] | None:
+    """Tables and sentences of the section; None where the run was put to no test."""
+    test = told["test"]
+    if test is None:
+        return None
+    parallelism = {op["name"]: op["parallelism"] for op in told["operations"]}
+    weights = [_weight(one, parallelism) for one in test["sensitivity"]]
+    shown = [
+        place
+        for place in range(len(WEIGHT_COLUMNS))
+        if any(not row["cells"][place]["missing"] for row in weights)
+    ]
+    runs = [_run(run, test) for run in test["runs"]]
+    return {
+        "metrics": [_metric(one) for one in test["metrics"]],
+        "reported": test["reported_run"] if len(test["runs"]) > 1 else None,
+        "why_not": test["why_not"],
+        "left_out": test["left_out"],
+        "title": test["metrics"][0]["title"],
+        "warnings": test["warnings"],
+        "runs": runs,
+        "run_columns": [one for one in RUN_COLUMNS if any(run[one[0]] for run in runs)],
+        "weights": [row | {"cells": [row["cells"][place] for place in shown]} for row in weights],
+        "weight_columns": [WEIGHT_COLUMNS[place] for place in shown],
+        "about_weights": _about_weights(test),
+        "about_utilisation": ABOUT_UTILISATION if test["utilisation"] else None,
+        "memory": _memory(test["memory"]),
+        "about_memory": ABOUT_MEMORY,
+        "steady": _steady(test["steady"]),
+    }
+
+
+def _about_weights(test: dict[str, Any]) -> str:
+    weighed = test["sensitivity"]
+    known = [
+        words
+        for kind, words in ABOUT_WEIGHTS_IN.items()
+        if any(one[kind] is not None for one in weighed)
+    ]
+    return ABOUT_WEIGHTS + "".join(known)
+
+
+def _metric(one: dict[str, Any]) -> dict[str, str]:
+    return {
+        "label": one["label"],
+        "value": metric_text(one["value"]),
+        "unrounded": metric_text(one["unrounded"]),
+    }
+
+
+def _run(run: dict[str, Any], test: dict[str, Any]) -> dict[str, Any]:
+    shares = {one["run"]: one for one in test["utilisation"]}
+    used = shares.get(run["run"])
+    counted = run["elapsed_counted_seconds"]
+    return {
+        "run": run["run"],
+        "is_reported": run["run"] == test["reported_run"],
+        **{name: _known_metric(run[f"{name}_per_h"]) for name in METRICS},
+        "power_seconds": "" if run["power_seconds"] is None else f"{run['power_seconds']:,.2f} s",
+        "elapsed": "" if counted is None else f"{counted:,.2f} s",
+        "share": "" if used is None else percent_text(used["share"]),
+    }
+
+
+def _known_metric(value: float | None) -> str:
+    return "" if value is None else metric_text(value)
+
+
+def _weight(one: dict[str, Any], parallelism: dict[str, float | None]) -> dict[str, Any]:
+    cores, moves = parallelism.get(one["operation"]), spread_moves(one)
+    return {
+        "operation": one["operation"],
+        "cells": [
+            _cell(one["power_seconds"], seconds_text),
+            _cell(one["throughput_seconds"], seconds_text),
+            _cell(cores, lambda value: f"{value:.1f}"),
+            *(_cell(one[name], _weight_text) for name in ("power", "throughput", "composite")),
+            _cell(one["seconds_min"], seconds_text),
+            _cell(one["seconds_max"], seconds_text),
+            _cell(moves, lambda value: f"{100 * value:.2f} %"),
+        ],
+        "sorted_by": -first_weight(one),
+    }
+
+
+def _cell(value: float | None, words: Any) -> dict[str, Any]:  # noqa: ANN401 - any formatter
+    if value is None:
+        return {"value": "", "text": "", "missing": True}
+    return {"value": abs(value), "text": words(value), "missing": False}
+
+
+def _weight_text(weight: float) -> str:
+    return f"{100 * abs(weight):.2f} %"
+
+
+def _memory(memory: dict[str, Any] | None) -> dict[str, Any] | None:
+    """A table with a row a peak and a column a scale."""
+    if memory is None:
+        return None
+    peaks = memory["peaks"]
+    scales = [(one["scale"], one["streams"]) for one in peaks[0]["larger"]]
+    return {
+        "formula": memory["formula"],
+        "heads": [(f"SF {scale:,g}", _streams(streams)) for scale, streams in scales],
+        "rows": [
+            (
+                peak["what"],
+                _streams(peak["streams"]),
+                bytes_text(peak["bytes"]),
+                [bytes_text(one["bytes"]) for one in peak["larger"]],
+            )
+            for peak in peaks
+        ],
+    }
+
+
+def _streams(count: int) -> str:
+    return f"{count} stream{'s' if count != 1 else ''}"
+
+
+def _steady(steady: dict[str, Any] | None) -> dict[str, Any] | None:
+    if steady is None:
+        return None
+    count, before, compared = len(steady["passes"]), steady["before"], steady["compared"]
+    words = (
+        f"Steady after {before} of {count} passes; each query's median over the {compared} then."
+    )
+    if before is None:
+        words = f"Not steady: the last {compared} of {count} passes were not alike."
+    figure = [] if steady["figure"] is None else [("steady", steady["figure"])]
+    each = [(f"pass {place}", one) for place, one in enumerate(steady["passes"], start=1)]
+    return {
+        "words": words,
+        "rows": [
+            (name, seconds_text(one["sum_seconds"]), seconds_text(one["geometric_mean_seconds"]))
+            for name, one in [*figure, *each]
+        ],
+    }

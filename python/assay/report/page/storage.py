@@ -1,0 +1,47 @@
+"""What a page says of the data's device and the CPUs, by its template's names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from assay.report.words import requests as requests_text
+from assay.report.words.storage import COLUMNS, notes, rows, value_text
+
+ABOUT = (
+    "CPU utilisation as mpstat tells it, requests, rate and size of the I/O of {device} as iostat"
+    " does, between looks {interval_s:g} s apart. The device holds the data; what others ask of it"
+    " is in it, too."
+)
+
+
+def storage_words(told: dict[str, Any]) -> dict[str, Any] | None:
+    """The chart's words and the table by operation; None where the document has no such section."""
+    storage = told["storage"]
+    if storage is None:
+        return None
+    return {
+        "about": ABOUT.format(**storage),
+        "columns": COLUMNS,
+        "rows": [(name, [_cell(value) for value in values]) for name, values in rows(storage)],
+        "notes": notes(storage),
+        "requests": _requests(storage["requests"]),
+        "why_no_requests": storage["requests_reason"],
+    }
+
+
+def _requests(requests: dict[str, Any] | None) -> dict[str, Any] | None:
+    if requests is None:
+        return None
+    return {
+        "about": requests_text.about(requests),
+        "columns": requests_text.COLUMNS,
+        "rows": [
+            (name, [_cell(value) for value in values])
+            for name, values in requests_text.rows(requests)
+        ],
+    }
+
+
+def _cell(value: float | None) -> dict[str, Any]:
+    missing = value is None
+    return {"value": "" if missing else value, "text": value_text(value), "missing": missing}

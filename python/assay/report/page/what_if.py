@@ -1,0 +1,160 @@
+"""What a page says of changes that were not made, by its template's names.
+
+The figures are the document's. The small calculator of the page has them as JSON and the formulas
+in its own script; both say the same formula, and a test compares what they give.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from assay.model.units import rate_text, seconds_text
+from assay.report.terminal.specified import metric_text
+from assay.report.terminal.what_if import UNROUNDED
+
+# A composite has these two within it; a table that has it can do without them.
+PARTS_OF_COMPOSITE = {"power_like_per_h", "throughput_like_per_h"}
+COMPOSITE = "composite_per_h"
+KINDS = {"work": "work on a CPU", "wait": "waiting"}
+ABOUT = (
+    "Computed from this run's figures by a model, not measured. A weight is by how many per cent a"
+    " metric changes where the operation's time changes by one per cent."
+)
+ABOUT_MEAN = " In a geometric mean every operation weighs the same, however short it is."
+GEOMETRIC_MEAN = "geometric_mean_seconds"
+WORTH_ABOUT = (
+    "What each metric would be if one thing took no time at all, everything else staying as it is:"
+    " more than mending it can give."
+)
+
+
+def what_if_words(told: dict[str, Any]) -> dict[str, Any] | None:
+    """Tables and the calculator's figures; None where the document has no such section."""
+    section = told["what_if"]
+    if section is None:
+        return None
+    metrics = shown_metrics(section)
+    weighed = sorted(section["sensitivity"], key=lambda row: -row["seconds"])
+    return {
+        "about": ABOUT + (ABOUT_MEAN if _has(metrics, GEOMETRIC_MEAN) else ""),
+        "worth_about": WORTH_ABOUT,
+        "metrics": metrics,
+        "titles": "; ".join(
+            metric["title"] for metric in metrics if metric["label"] != metric["title"]
+        ),
+        "rows": [_weights(row, metrics, _largest(weighed, metrics)) for row in weighed],
+        "worth": [_worth(row, metrics) for row in section["worth"]],
+        "assumptions": list(dict.fromkeys(row["assumption"] for row in section["worth"])),
+        "json": _figures(section),
+    }
+
+
+def shown_metrics(section: dict[str, Any]) -> list[dict[str, Any]]:
+    """The metrics that have a column of their own."""
+    names = {metric["metric"] for metric in section["metrics"]}
+    left_out = set(PARTS_OF_COMPOSITE) if COMPOSITE in names else set()
+    # Weights are of intervals that are not rounded anyway.
+    left_out |= {name for name in names if name.endswith(UNROUNDED)}
+    return [metric for metric in section["metrics"] if metric["metric"] not in left_out]
+
+
+def change_text(change: float | None) -> str:
+    """A change as a share, in per cent with its sign."""
+    if change is None:
+        return "no bound"
+    return f"{change * 100:+.1f} %".replace("-", "\u2212")
+
+
+def between_text(low: float | None, high: float | None) -> str:
+    """An interval of changes; empty where both ends read the same."""
+    ends = change_text(low), change_text(high)
+    return "" if ends[0] == ends[1] else " to ".join(ends)
+
+
+def value_text(value: float | None, unit: str) -> str:
+    """A metric's figure with its unit."""
+    if unit == "s":
+        return seconds_text(value)
+    if unit == "/s" or value is None:
+        return rate_text(value)
+    return f"{metric_text(value)} an hour"
+
+
+def _has(metrics: list[dict[str, Any]], name: str) -> bool:
+    return any(metric["metric"] == name for metric in metrics)
+
+
+def _largest(weighed: list[dict[str, Any]], metrics: list[dict[str, Any]]) -> float:
+    """The largest weight of all, as long as which a bar can be."""
+    names = {metric["metric"] for metric in metrics}
+    weights = (one for row in weighed for one in row["weights"] if one["metric"] in names)
+    return max((abs(one["elasticity"]) for one in weights), default=0.0) or 1.0
+
+
+def _weights(row: dict[str, Any], metrics: list[dict[str, Any]], largest: float) -> dict[str, Any]:
+    weights = {weight["metric"]: abs(weight["elasticity"]) for weight in row["weights"]}
+    first = next(one for one in row["weights"] if one["metric"] == metrics[0]["metric"])
+    is_spread = row["seconds_min"] != row["seconds_max"]
+    return {
+        "operation": row["operation"],
+        "seconds": row["seconds"],
+        "time": seconds_text(row["seconds"]),
+        "weights": [
+            {
+                "value": weights[metric["metric"]],
+                "text": f"{weights[metric['metric']]:.3f} %",
+                "width": f"{100 * weights[metric['metric']] / largest:.1f}%",
+            }
+            for metric in metrics
+        ],
+        "spread": _spread(first) if is_spread else None,
+        "spread_value": _spread_size(first) if is_spread else "",
+    }
+
+
+def _spread_size(weight: dict[str, Any]) -> float | str:
+    known = [abs(weight[key]) for key in ("at_min", "at_max") if weight[key] is not None]
+    return max(known) if known else ""
+
+
+def _spread(weight: dict[str, Any]) -> str | None:
+    """What the spread of an operation's own passes does to the first metric."""
+    if weight["at_min"] is None or weight["at_max"] is None:
+        return None
+    return between_text(weight["at_min"], weight["at_max"])
+
+
+def _worth(row: dict[str, Any], metrics: list[dict[str, Any]]) -> dict[str, Any]:
+    predicted = {metric["metric"]: metric for metric in row["metrics"]}
+    chosen = [predicted[metric["metric"]] for metric in metrics]
+    first = chosen[0]
+    interval = first["interval"]
+    return {
+        "title": row["title"],
+        "kind": KINDS[row["kind"]],
+        "width": f"{100 * min(1.0, abs(first['change'] or 0.0)):.1f}%",
+        "changes": [
+            {"text": change_text(metric["change"]), "value": _sorted_by(metric["change"])}
+            for metric in chosen
+        ],
+        "after": value_text(first["after"], first["unit"]),
+        "interval": "" if interval is None else between_text(*interval),
+    }
+
+
+def _sorted_by(change: float | None) -> float | str:
+    return "" if change is None else change
+
+
+def _figures(section: dict[str, Any]) -> dict[str, Any]:
+    """What the calculator computes with."""
+    return {
+        "metrics": section["metrics"],
+        "operations": {
+            row["operation"]: {
+                "seconds": row["seconds"],
+                "elasticity": {one["metric"]: one["elasticity"] for one in row["weights"]},
+            }
+            for row in section["sensitivity"]
+        },
+    }

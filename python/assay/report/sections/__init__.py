@@ -1,0 +1,1 @@
+"""Sections of documents, as plain values."""

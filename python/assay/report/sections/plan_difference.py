@@ -1,0 +1,124 @@
+"""What changed between the plans of two runs, as plain values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from assay.analysis.plans.difference import same_way
+from assay.analysis.plans.recorded import compare_plans
+from assay.report.sections.plans import captured_of
+from assay.report.terminal.plans import node_words
+
+if TYPE_CHECKING:
+    from assay.analysis.plans.recorded import Change, Comparison
+    from assay.model.plan import Plan, PlanNode
+    from assay.record.reader import Run
+
+
+def plan_differences(
+    ours: Run,
+    theirs: Run,
+    seconds: tuple[dict[str, float], dict[str, float]],
+    operation: str | None = None,
+) -> list[dict[str, Any]]:
+    """One a statement that has a plan in both runs; the largest difference in time first.
+
+    Args:
+        ours: This run.
+        theirs: What it is compared with.
+        seconds: Of each run the time of its operations.
+        operation: This one only.
+
+    Returns:
+        Keys: operation, statement, name; changed (whether it is executed in another way); ours_s
+        and theirs_s (time of the operation in the measured part); `changes` (kind, says, and the
+        thread seconds that it is about: ours_s, theirs_s); `steps` (depth, mark: same, changed,
+        new or gone, operator, words, and thread seconds with all below: ours_s, theirs_s).
+    """
+    same_engine = ours.facts["engine"]["name"] == theirs.facts["engine"]["name"]
+    others = captured_of(theirs).plans
+    told = [
+        plan_difference(mine, other, seconds, same_engine=same_engine)
+        for name, plans in captured_of(ours).plans.items()
+        if operation in (None, name)
+        for mine in plans
+        for other in others.get(name, ())
+        if _same_statement(mine, other)
+    ]
+    return sorted(told, key=lambda one: -abs((one["ours_s"] or 0.0) - (one["theirs_s"] or 0.0)))
+
+
+def _same_statement(one: Plan, other: Plan) -> bool:
+    """By their names: a statement with a list has another number for each length of it."""
+    if one.name is not None and other.name is not None:
+        return one.name == other.name
+    return one.statement == other.statement
+
+
+def plan_difference(
+    ours: Plan,
+    theirs: Plan,
+    seconds: tuple[dict[str, float], dict[str, float]],
+    *,
+    same_engine: bool = True,
+) -> dict[str, Any]:
+    """What changed in one statement; the keys are those of `plan_differences`."""
+    comparison = compare_plans(theirs, ours, same_engine=same_engine)
+    return {
+        "operation": ours.operation,
+        "statement": ours.statement,
+        "name": ours.name,
+        "changed": comparison.changed,
+        "ours_s": seconds[0].get(ours.operation),
+        "theirs_s": seconds[1].get(ours.operation),
+        "changes": [_change(change) for change in comparison.changes],
+        "steps": _steps(comparison, same_engine=same_engine),
+    }
+
+
+def _change(change: Change) -> dict[str, Any]:
+    return {
+        "kind": change.kind,
+        "says": change.says,
+        "ours_s": change.after_s,
+        "theirs_s": change.before_s,
+    }
+
+
+def _steps(comparison: Comparison, *, same_engine: bool) -> list[dict[str, Any]]:
+    """The steps of this run as they stand in its plan, then those that are gone."""
+    pairs = {id(pair.after): pair for pair in comparison.pairs if pair.after is not None}
+    steps = []
+    for depth, node in _with_depth(comparison.after.root):
+        pair = pairs[id(node)]
+        mark = _mark(pair.before, node, same_engine=same_engine)
+        steps.append(_step(node, depth, mark, pair.after_s, pair.before_s))
+    gone = [pair for pair in comparison.pairs if pair.after is None]
+    return steps + [
+        _step(pair.before, 0, "gone", None, pair.before_s) for pair in gone if pair.before
+    ]
+
+
+def _mark(before: PlanNode | None, after: PlanNode, *, same_engine: bool) -> str:
+    if before is None:
+        return "new"
+    same = same_way(before, after, same_engine=same_engine) and before.index == after.index
+    return "same" if same else "changed"
+
+
+def _step(
+    node: PlanNode, depth: int, mark: str, ours_s: float | None, theirs_s: float | None
+) -> dict[str, Any]:
+    return {
+        "depth": depth,
+        "mark": mark,
+        "operator": node.operator,
+        "words": node_words(vars(node)),
+        "ours_s": ours_s,
+        "theirs_s": theirs_s,
+    }
+
+
+def _with_depth(node: PlanNode, depth: int = 0) -> list[tuple[int, PlanNode]]:
+    below = [pair for child in node.children for pair in _with_depth(child, depth + 1)]
+    return [(depth, node), *below]

@@ -1,0 +1,117 @@
+"""Plans of a run as plain values: the sections `plans` and `plan_capture` of its document.
+
+Terminal and page render them and compute nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from assay.analysis.plans.pruning import columns_of_plan
+from assay.analysis.plans.recorded import Captured, captured, shares, worst_estimate
+from assay.analysis.plans.work import mixed_work, work_by_operation, work_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from assay.analysis.plans.pruning import TableColumns
+    from assay.model.plan import Plan, PlanNode
+    from assay.record.reader import Run
+
+
+@lru_cache(maxsize=2)
+def captured_of(run: Run) -> Captured:
+    """The plans of a run, read once."""
+    return captured(run)
+
+
+def plans_section(run: Run) -> dict[str, list[dict[str, Any]]]:
+    """By operation the plans of its statements, as `Plan.facts` and more.
+
+    A plan has `seconds` (thread-seconds of all operators together) and `tables` (columns that are
+    read and named of each), a node `share` (of the seconds), `q_error` and `worst`.
+    """
+    told = captured_of(run)
+    return {
+        operation: [
+            plan_facts(plan, columns_of_plan(plan, told.tables, told.grammar)) for plan in plans
+        ]
+        for operation, plans in told.plans.items()
+    }
+
+
+def capture_section(run: Run) -> dict[str, Any]:
+    """What asking for plans cost, and what there is none of, with the reason."""
+    told = captured_of(run)
+    return {
+        "capture_s": told.capture_s,
+        "reason": told.reason,
+        "operations": [asdict(cost) for cost in told.costs],
+        "missing": [asdict(missing) for missing in told.missing],
+    }
+
+
+def plan_work_section(run: Run) -> dict[str, Any]:
+    """What the time of all plans went into, in the words of CPU samples.
+
+    Keys: `work` (work, seconds, share; of one execution of each operation, most first),
+    `operations` (operation, work, seconds, share of the operation), `mixed` (time within `work`
+    that is of other words as well, which plans do not tell apart: work, also, seconds).
+    """
+    plans = captured_of(run).plans
+    table = work_by_operation(plans)
+    whole = pl.col("seconds").sum()
+    by_work = (
+        table.group_by("work", maintain_order=True)
+        .agg(whole)
+        .with_columns((pl.col("seconds") / whole).alias("share"))
+        .sort("seconds", "work", descending=[True, False])
+    )
+    mixed = mixed_work(plan for several in plans.values() for plan in several)
+    return {
+        "work": by_work.to_dicts(),
+        "operations": table.to_dicts(),
+        "mixed": [asdict(one) | {"also": list(one.also)} for one in mixed],
+    }
+
+
+def plan_facts(plan: Plan, tables: Iterable[TableColumns] = ()) -> dict[str, Any]:
+    """One plan with what follows from it, and columns of its tables."""
+    derived = dict(zip(map(id, plan.root.walk()), shares(plan), strict=True))
+    worst = worst_estimate(plan)
+
+    def facts(node: PlanNode) -> dict[str, Any]:
+        own = {name: value for name, value in vars(node).items() if name != "children"}
+        own["work"] = work_of(node)
+        columns = None if node.columns is None else list(node.columns)
+        return own | {
+            "columns": columns,
+            "share": derived[id(node)],
+            "q_error": node.q_error,
+            "worst": node is worst,
+            "children": [facts(child) for child in node.children],
+        }
+
+    own = {name: value for name, value in vars(plan).items() if name != "root"}
+    return own | {
+        "reads": None if plan.reads is None else asdict(plan.reads),
+        "others": list(plan.others),
+        "triggers": [asdict(trigger) for trigger in plan.triggers],
+        "tables": [_columns(one) for one in tables],
+        "seconds": plan.seconds,
+        "root": facts(plan.root),
+    }
+
+
+def _columns(table: TableColumns) -> dict[str, Any]:
+    return {
+        "table": table.table,
+        "read": None if table.read is None else list(table.read),
+        "needed": list(table.needed),
+        "unneeded": list(table.unneeded),
+        "unneeded_bytes": table.unneeded_bytes,
+    }

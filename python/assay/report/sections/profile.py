@@ -1,0 +1,152 @@
+"""CPU samples of a run as plain values: the section `profile` of its document.
+
+Terminal and page render this section and compute nothing. Shares are of `samples`, which is without
+artefacts; what was left out of it is counted beside.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import asdict
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from assay.analysis.profile.samples import matrix, read_profile, shares, symbols_table, work_table
+from assay.model.errors import RecordUnreadableError, UsageError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from assay.analysis.profile.samples import Profile
+    from assay.record.reader import Run
+
+log = logging.getLogger(__name__)
+
+SYMBOLS_MAX = 200
+MEMBERS_MAX = 12
+SYMBOL_KEYS = ("samples", "share", "seconds", "work", "symbol", "module", "kind", "says")
+
+
+@lru_cache(maxsize=1)
+def profile_of(run: Run) -> Profile | None:
+    """The profile of a run with the rules that its record keeps; None where there is none."""
+    try:
+        return read_profile(run)
+    except (RecordUnreadableError, UsageError) as error:
+        log.warning("run %s has no profile: %s", run.id, error)
+        return None
+
+
+def section(
+    run: Run, profile: Profile, operation: str | None = None, symbols_max: int | None = SYMBOLS_MAX
+) -> dict[str, Any]:
+    """A profile, or one operation's part of it, as plain values.
+
+    Args:
+        run: Whose profile it is; its counters tell how much CPU time there was.
+        profile: What was sampled.
+        operation: One operation only.
+        symbols_max: So many symbols are told one by one; None: all.
+    """
+    works = work_table(profile, operation)
+    told = shares(run, profile)
+    sampling = asdict(profile.sampling)
+    artefacts = _artefacts(profile, operation)
+    samples = int(works["samples"].sum())
+    return {
+        "operation": operation,
+        "samples": samples,
+        "seconds": samples * profile.seconds_each,
+        "passes": _passes(profile),
+        "sampling": sampling | {"notes": list(profile.sampling.notes), "artefacts": artefacts},
+        "classified": told.classified,
+        "named": told.named,
+        "sampled_s": told.sampled_s,
+        "metered_s": told.metered_s,
+        "by_chance": told.by_chance,
+        "work": works.select("work", "samples", "share", "seconds").to_dicts(),
+        **_symbols(profile, operation, symbols_max),
+        "operations": _operations(profile, operation),
+    }
+
+
+def _passes(profile: Profile) -> int:
+    """How often the operation that ran most often was measured."""
+    counts = profile.passes.group_by("operation").len()["len"].to_list()
+    return max(counts, default=0)
+
+
+def _artefacts(profile: Profile, operation: str | None) -> list[dict[str, Any]]:
+    """Samples that are in no share, by why, most first."""
+    import polars as pl
+
+    known = profile.samples.filter(
+        pl.col("artefact").is_not_null() & pl.col("operation").is_not_null()
+    )
+    if operation is not None:
+        known = known.filter(pl.col("operation") == operation)
+    counted = known.group_by("artefact").len("samples").sort("samples", descending=True)
+    return counted.select(pl.col("artefact").cast(pl.String).alias("why"), "samples").to_dicts()
+
+
+def _symbols(profile: Profile, operation: str | None, symbols_max: int | None) -> dict[str, Any]:
+    table = symbols_table(profile, operation)
+    shown = table if symbols_max is None else table.head(symbols_max)
+    members = _members(profile, operation)
+    rest = table.slice(shown.height)
+    return {
+        "symbols": [_symbol(row, members) for row in shown.iter_rows(named=True)],
+        "rest": {
+            "symbols": rest.height,
+            "samples": int(rest["samples"].sum()),
+            "share": float(rest["share"].sum()),
+        },
+    }
+
+
+def _symbol(
+    row: dict[str, Any], members: dict[tuple[str, str, str], list[dict[str, Any]]]
+) -> dict[str, Any]:
+    family = members.get((row["work"], row["symbol"], row["module"]), [])
+    alone = len(family) == 1 and family[0]["symbol"] == row["symbol"]
+    return {key: row[key] for key in SYMBOL_KEYS} | {
+        "operations": row["operations"],
+        "operations_all": row["operations_all"],
+        "members": [] if alone else family[:MEMBERS_MAX],
+        "members_count": 1 if alone else len(family),
+    }
+
+
+def _members(
+    profile: Profile, operation: str | None
+) -> dict[tuple[str, str, str], list[dict[str, Any]]]:
+    """The functions of each family that is one line, by work, family and file."""
+    families = dict(profile.frames.select("label", "family").unique("label").iter_rows())
+    found: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
+    for row in symbols_table(profile, operation, families=False).iter_rows(named=True):
+        key = (row["work"], families.get(row["symbol"], row["symbol"]), row["module"])
+        told = {"symbol": row["symbol"], "samples": row["samples"], "share": row["share"]}
+        found.setdefault(key, []).append(told)
+    return found
+
+
+def _operations(profile: Profile, operation: str | None) -> list[dict[str, Any]]:
+    """What each operation works at, in the order of the first pass; none if not told apart."""
+    if not profile.sampling.told_apart:
+        return []
+    table = matrix(profile)
+    names = table["operation"].unique(maintain_order=True).to_list()
+    return [
+        _one_operation(str(name), table.filter(table["operation"] == name))
+        for name in names
+        if operation in (None, name)
+    ]
+
+
+def _one_operation(name: str, rows: pl.DataFrame) -> dict[str, Any]:
+    return {
+        "operation": name,
+        "samples": int(rows["samples"].sum()),
+        "seconds": float(rows["seconds"].sum()),
+        "work": rows.select("work", "samples", "share", "seconds").to_dicts(),
+    }

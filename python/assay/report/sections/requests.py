@@ -1,0 +1,41 @@
+"""How contiguous the reads of the data's device were: `requests` in the section `storage`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from assay.analysis.host.contiguity import ALL, contiguity
+
+if TYPE_CHECKING:
+    from assay.record.reader import Run
+
+PROBE = "requests"
+NOT_ASKED = "requests were not traced: `--block-trace` has them written down"
+
+
+def requests_section(run: Run) -> dict[str, Any] | None:
+    """The part `requests`; None where requests were not traced."""
+    if why_no_requests(run) is not None:
+        return None
+    found = contiguity(run)
+    if found is None:
+        return None
+    whole = pl.col("operation") == ALL
+    return {
+        "devices": list(found.devices),
+        "operations": found.operations.to_dicts(),
+        "distances": found.distances.filter(whole).drop("operation").to_dicts(),
+        "run_lengths": found.run_lengths.filter(whole).drop("operation").to_dicts(),
+        "others_reads": found.others_reads,
+        "notes": list((run.facts["probes"] or {}).get(PROBE, {}).get("notes", ())),
+    }
+
+
+def why_no_requests(run: Run) -> str | None:
+    """Why there is no such part; None if there is."""
+    told = (run.facts.get("probes") or {}).get(PROBE)
+    if told is None:
+        return NOT_ASKED
+    return f"requests could not be traced: {told['error']}" if told["error"] else None

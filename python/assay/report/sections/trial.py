@@ -1,0 +1,152 @@
+"""What became of a finding's advice, as `assay try --json` prints it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from assay.analysis.plans.recorded import compare_plans, read_plans
+from assay.analysis.try_.trial import judge_trial, times_of
+from assay.checks import answers
+from assay.model.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from assay.analysis.try_.trial import Gain
+    from assay.model.finding import Finding
+    from assay.record.reader import Run
+
+    Pair = tuple[Run, Run]
+
+
+def trial_document(
+    run: Run, finding: Finding, change: str, rounds: Sequence[Pair]
+) -> dict[str, Any]:
+    """The document of a try, without its place and the history.
+
+    Args:
+        run: The run that the finding is of.
+        finding: With advice.
+        change: What was changed, short.
+        rounds: Runs as it was and with the change, side by side.
+    """
+    advice = finding.advice
+    predicted = None if advice is None else advice.gain_share
+    times = [(times_of(before), times_of(after)) for before, after in rounds]
+    trial = judge_trial(times, predicted, finding.operations)
+    return {
+        "run": run.id,
+        "workload": run.facts["workload"]["name"],
+        "workload_title": run.facts["workload"]["title"],
+        "engine": run.facts["engine"]["name"],
+        "engine_title": run.facts["engine"]["title"],
+        "engine_version": rounds[0][0].facts["engine"]["version"],
+        "scale": run.facts["request"]["scale"],
+        "scale_name": run.facts["workload"]["scale_name"],
+        "finding": finding.facts(),
+        "change": change,
+        "verdict": trial.verdict,
+        "hit": trial.hit,
+        "predicted": predicted,
+        "gain": _gain(trial.gain),
+        "of": "an operation" if times[0][0].whole_s is not None else "a pass",
+        "operations": [
+            {"operation": one.operation, "predicted": one.predicted, "gain": _gain(one.gain)}
+            for one in trial.operations
+        ],
+        "judged": {
+            "operations": list(trial.judged.operations),
+            "predicted": trial.judged.predicted,
+            "gain": _gain(trial.judged.gain),
+        },
+        "left_out": list(trial.left_out),
+        "plans": plans_document(rounds[0], finding.operations),
+        "answers": answers_document(rounds),
+        "rounds": [{"before": before.id, "after": after.id} for before, after in rounds],
+        "legal": run.facts["workload"]["legal"],
+    }
+
+
+def prediction(document: dict[str, Any], time_utc: str) -> dict[str, Any]:
+    """What of a try stands in `predictions.jsonl`."""
+    judged = document["judged"]
+    gain = judged["gain"]
+    return {
+        "schema": 1,
+        "time_utc": time_utc,
+        "study": document["study"],
+        "run": document["run"],
+        "rounds": document["rounds"],
+        "engine": document["engine"],
+        "engine_version": document["engine_version"],
+        "workload": document["workload"],
+        "scale": document["scale"],
+        "finding": document["finding"]["key"],
+        "method": document["finding"]["method"],
+        "change": document["change"],
+        "judged": judged["operations"],
+        "predicted": judged["predicted"],
+        "measured": None if gain is None else gain["share"],
+        "interval": None if gain is None else gain["interval"],
+        "verdict": document["verdict"],
+        "hit": document["hit"],
+    }
+
+
+def _gain(gain: Gain | None) -> dict[str, Any] | None:
+    return None if gain is None else asdict(gain)
+
+
+def plans_document(pair: Pair, operations: Sequence[str]) -> list[dict[str, Any]] | None:
+    """What changed in the plans of the operations, or of all if none is named; None without plans.
+
+    Args:
+        pair: The runs of one round, as it was and with the change.
+        operations: Those that the finding is about.
+    """
+    before, after = (read_plans(run) for run in pair)
+    both = [name for name in operations or before if before.get(name) and after.get(name)]
+    if not both:
+        return None
+    found = []
+    for name in both:
+        for old, new in zip(before[name], after[name], strict=False):
+            told = compare_plans(old, new)
+            changes = [{"kind": one.kind, "says": one.says} for one in told.changes]
+            found.append({"operation": name, "changed": told.changed, "changes": changes})
+    return found
+
+
+def answers_document(rounds: Sequence[Pair]) -> dict[str, str]:
+    """Whether answers stayed right: a verdict, and a sentence that says of what."""
+    before = [answers.check(run) for run, _ in rounds]
+    after = [answers.check(run) for _, run in rounds]
+    worst = max(result.verdict for result in after)
+    wrong = [result.reason for result in after if result.verdict is Verdict.INVALID]
+    if wrong:
+        too = "; it was before" if any(one.verdict is Verdict.INVALID for one in before) else ""
+        return {"verdict": worst.word, "words": f"{wrong[0]}{too}"}
+    if worst is Verdict.VALID:
+        return {
+            "verdict": worst.word,
+            "words": f"right in every run with the change ({len(after)})",
+        }
+    others = [
+        name for name in _operations(rounds) if _rows(rounds, 1, name) - _rows(rounds, 0, name)
+    ]
+    if others:
+        changed = f"{', '.join(others)} returned other rows than before"
+    else:
+        changed = "the same rows as before"
+    unknown = next(one.reason for one in after if one.verdict is Verdict.UNKNOWN)
+    return {"verdict": worst.word, "words": f"{changed}; {unknown}"}
+
+
+def _operations(rounds: Sequence[Pair]) -> list[str]:
+    return list(rounds[0][0].facts["plan"]["operations"])
+
+
+def _rows(rounds: Sequence[Pair], side: int, operation: str) -> set[str]:
+    """Digests of the rows that the runs of one side returned."""
+    return {digest for pair in rounds for digest, _ in pair[side].results(operation)}

@@ -1,0 +1,55 @@
+"""What a run's metrics depend on as plain values: the section `what_if` of its document."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from assay.analysis.whatif import measured_of, sensitivity, worth
+from assay.analysis.whatif.metrics import Metric, metrics_of
+from assay.analysis.whatif.resampling import PASSES_MIN, passes_of
+from assay.report.sections.specified import judged
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from assay.analysis.summary import Summary
+    from assay.analysis.whatif.timing import Measured
+    from assay.model.verdict import CheckResult
+    from assay.record.reader import Run
+
+
+def judged_of(run: Run, summary: Summary, checks: Iterable[CheckResult]) -> Measured:
+    """What predictions start from; a test's metrics are called what its checks let them be."""
+    made = measured_of(run, summary)
+    return made if made.test is None else replace(made, test=judged(made.test, checks))
+
+
+def what_if(measured: Measured) -> dict[str, Any] | None:
+    """What each operation weighs, and what mending each cause would be worth.
+
+    None where an operation has no time: no metric has a value then.
+    """
+    weighed = sensitivity(measured)
+    if not weighed:
+        return None
+    seconds = [operation.seconds for operation in measured.operations]
+    passes = passes_of(measured)
+    return {
+        "cores": measured.cores,
+        "passes": passes if passes >= PASSES_MIN else 0,
+        "metrics": [_metric(metric, seconds) for metric in metrics_of(measured)],
+        "sensitivity": [one.facts() for one in weighed],
+        "worth": [one.facts() for one in worth(measured)],
+    }
+
+
+def _metric(metric: Metric, seconds: list[float]) -> dict[str, Any]:
+    return {
+        "metric": metric.name,
+        "label": metric.label,
+        "title": metric.title,
+        "unit": metric.unit,
+        "better": metric.better,
+        "value": metric.value(seconds),
+    }

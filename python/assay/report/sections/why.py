@@ -1,0 +1,175 @@
+"""What bounds a workload's operations, as `assay why --json` prints it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from assay.analysis.ceiling.trials import read_ceiling
+from assay.analysis.figures.bounds.elasticity import placed_of
+from assay.analysis.figures.quantities import spread
+from assay.analysis.try_.trial import gain_over, times_of
+from assay.analysis.why.bottleneck import place_words, verdict_of
+from assay.analysis.why.diagnosis import diagnose, operations_of
+from assay.analysis.why.scarcity import is_unhindered
+from assay.checks import answers
+from assay.model.verdict import worst
+from assay.report.study.reading import read_runs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from assay.analysis.figures.contract import StudyRun
+    from assay.analysis.why.bottleneck import Verdict
+    from assay.analysis.why.diagnosis import Answer, Diagnosis
+    from assay.record.studies import StudyRecord
+
+SCARCE = "scarce"
+
+
+def why_document(record: StudyRecord, report: str | None) -> dict[str, Any]:
+    """The document of a study that asks what bounds a workload's operations.
+
+    Args:
+        record: Of the study.
+        report: Where its article is; None: it could not be written.
+    """
+    every, unreadable = read_runs(record)
+    runs = [one for one in every if not one.is_ceiling]
+    scarce = [one for one in runs if one.part == SCARCE]
+    ceilings = [one for one in every if one.is_ceiling]
+    return {
+        **_head(runs),
+        "question": record.question,
+        "study": str(record.directory),
+        "report": report,
+        "status": record.status,
+        "status_reason": record.reason,
+        "pilot": record.about.get("pilot"),
+        "ceiling": ceilings[0].run.id if ceilings else None,
+        "rounds": max((one.round for one in scarce), default=0),
+        "operations": [
+            told
+            for name in operations_of(scarce)
+            if (told := _operation(name, runs, scarce, ceilings)) is not None
+        ],
+        "unvaried": dict(record.without),
+        "missing": [
+            {"part": one.part, "variant": one.variant, "reason": one.reason or one.status}
+            for one in record.missing()
+        ],
+        "unreadable": unreadable,
+    }
+
+
+def _head(runs: Sequence[StudyRun]) -> dict[str, Any]:
+    """What all runs have in common."""
+    if not runs:
+        return {"verdict": "unknown", "answers": None, "legal": None}
+    facts = runs[0].run.facts
+    free = [one.run for one in runs if is_unhindered(one.run.facts["request"])]
+    told = worst([answers.check(run) for run in free[:1]])
+    return {
+        "workload": facts["workload"]["name"],
+        "workload_title": facts["workload"]["title"],
+        "scale": facts["request"]["scale"],
+        "scale_name": facts["workload"]["scale_name"],
+        "engine": facts["engine"]["name"],
+        "engine_title": facts["engine"]["title"],
+        "engine_version": facts["engine"]["version"],
+        "state": facts["request"].get("state"),
+        "verdict": worst([check for one in runs for check in one.checks]).word,
+        "answers": told.word,
+        "legal": facts["workload"].get("legal"),
+    }
+
+
+def _operation(
+    name: str,
+    runs: Sequence[StudyRun],
+    scarce: Sequence[StudyRun],
+    ceilings: Sequence[StudyRun],
+) -> dict[str, Any] | None:
+    placed = placed_of(scarce, read_ceiling(ceilings[0].run), name) if ceilings else None
+    found = diagnose(scarce, name, placed)
+    if found is None:
+        return None
+    verdict = verdict_of(found, place_words(placed))
+    return {
+        "operation": name,
+        "verdict": _verdict(verdict),
+        "seconds": asdict(found.time),
+        "variants": list(_variants(name, runs)),
+        "elasticities": [_answer(one, found) for one in found.answers],
+        "unmeasured": dict(found.unmeasured),
+        "sum": found.total,
+        "sum_interval": found.interval,
+        "missing_from_1": None if found.total is None else 1 + found.total,
+        "shares": {} if found.demand is None else dict(found.demand.shares),
+        "reads": None
+        if placed is None
+        else {
+            "mean_bytes": placed.reads.size_bytes,
+            "per_second": placed.reads.per_s,
+            "at_once": placed.depth,
+            "ceiling_per_second": None if placed.random is None else placed.random.value,
+            "share_of_ceiling": placed.share,
+        },
+    }
+
+
+def _verdict(verdict: Verdict) -> dict[str, Any]:
+    return {
+        "kind": verdict.kind,
+        "resources": list(verdict.resources),
+        "words": verdict.words,
+        "sum_words": verdict.sum_words,
+        "remarks": list(verdict.remarks),
+    }
+
+
+def _answer(answer: Answer, diagnosis: Diagnosis) -> dict[str, Any]:
+    found = answer.elasticity
+    return {
+        "resource": answer.resource,
+        "method": answer.method,
+        "value": None if found is None else found.value,
+        "interval": None if found is None else found.interval,
+        "shape": None if found is None else found.shape,
+        "binds_below": None if found is None else found.binds_below,
+        "may_be": answer.at_most,
+        "counts": diagnosis.chosen.get(answer.resource) is answer,
+        "levels": [
+            {
+                "name": level.name,
+                "times_as_scarce": level.factor,
+                "seconds": asdict(level.time),
+                "left_out": level.left_out,
+            }
+            for level in answer.levels
+        ],
+    }
+
+
+def _variants(operation: str, runs: Sequence[StudyRun]) -> Iterator[dict[str, Any]]:
+    """Time of each variant, and its change against the run as it is in the same round."""
+    seconds = {one.run.id: times_of(one.run).operations.get(operation) for one in runs}
+    by_name: dict[str, dict[int, str]] = {}
+    for one in runs:
+        by_name.setdefault(next(iter(one.levels.values()), one.part), {})[one.round] = one.run.id
+    free = next(iter(by_name.values()), {})
+    for name, ids in by_name.items():
+        time = spread(seconds[run] for run in ids.values())
+        if time is None:
+            continue
+        pairs = [
+            (seconds[free[number]], seconds[run]) for number, run in ids.items() if number in free
+        ]
+        gain = None if ids is free or not pairs else gain_over(pairs)
+        interval = None if gain is None or gain.interval is None else gain.interval
+        yield {
+            "name": name,
+            "seconds": asdict(time),
+            "change": None if gain is None else -gain.share,
+            "change_interval": None if interval is None else [-interval[1], -interval[0]],
+        }

@@ -1,0 +1,78 @@
+"""CPU samples as an article prints them: a figure and a function, and beneath what it does.
+
+The text is Markdown: a sentence, then a block that is shown as it stands.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+from assay.model.units import seconds_text
+from assay.report.terminal.profile import (
+    TOGETHER,
+    TOP_SYMBOLS,
+    no_samples,
+    passes_text,
+    sampled_text,
+    samples_text,
+)
+from assay.report.words.wrapping import one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+WIDTH = 96
+
+
+def article_lines(
+    heading: str, told: dict[str, Any], *, all_symbols: bool = False
+) -> Iterator[str]:
+    """The section `profile` of a document as lines of Markdown.
+
+    Args:
+        heading: What was run on what.
+        told: The section.
+        all_symbols: All symbols that the section holds, not only the first.
+    """
+    of = f" ({told['operation']})" if told["operation"] else ""
+    sentence = (
+        f"{heading}{of}: {samples_text(told['samples'])} {_in_what(told)},"
+        f" {seconds_text(told['seconds'])} of CPU time. Sampled by"
+        f" {sampled_text(told['sampling'])}."
+    )
+    if not told["samples"]:
+        words = no_samples(told)
+        sentence = f"{sentence} {words[:1].upper()}{words[1:]}"
+    yield from textwrap.wrap(sentence, WIDTH, break_on_hyphens=False)
+    if not told["samples"]:
+        return
+    yield ""
+    yield "```text"
+    yield f"{'samples':>9}  {'%':>6}  symbol"
+    for row in told["symbols"] if all_symbols else told["symbols"][:TOP_SYMBOLS]:
+        symbol = one_line(row["symbol"])
+        yield f"{row['samples']:>9}  {row['share'] * 100:>6.2f}  {symbol}"
+        yield from textwrap.wrap(
+            _meaning(row, told["operation"]), WIDTH, initial_indent="-- ", subsequent_indent="   "
+        )
+    yield "```"
+
+
+def _in_what(told: dict[str, Any]) -> str:
+    return f"in {passes_text(told['passes'])}" if told["sampling"]["told_apart"] else TOGETHER
+
+
+def _meaning(row: dict[str, Any], operation: str | None) -> str:
+    says = one_line(row["says"] or "").rstrip(".")
+    work = str(row["work"])
+    words = f"{work[:1].upper()}{work[1:]}"
+    where = _where(row) if operation is None else ""
+    return f"{words}: {says}.{where}" if says else f"{words}.{where}"
+
+
+def _where(row: dict[str, Any]) -> str:
+    names = row["operations"]
+    if row["operations_all"] and len(names) != 1:
+        return " Seen in all operations."
+    return f" Seen in {', '.join(sorted(names))}." if names else ""

@@ -1,0 +1,116 @@
+"""What bounds operations, on a terminal: every variant's time, elasticities, and the verdict."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+from assay.analysis.why.scarcity import SHORT
+from assay.model.units import percent_text, seconds_text
+from assay.report.words.wrapping import labelled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+LABEL_WIDTH = 9
+SHAPES = {
+    "serial": "in proportion",
+    "flat": "no effect",
+    "unclear": "not told from noise",
+    "kinked": "below a level only",
+}
+REMARKS_MAX = 4
+
+
+def why_lines(document: Mapping[str, Any], width: int, *, whole: bool = False) -> Iterator[str]:
+    """What `assay why` prints.
+
+    Args:
+        document: Of `report.why`.
+        width: Columns of the terminal.
+        whole: Every remark, not only the first.
+    """
+    if document["operations"]:
+        yield from textwrap.wrap(_head(document), width, subsequent_indent="  ")
+    for told in document["operations"]:
+        yield ""
+        yield from _operation(told, width, whole=whole)
+    yield ""
+    for what, reason in document["unvaried"].items():
+        yield from labelled("Not made", f"{what}: {reason}", width, LABEL_WIDTH)
+    for one in _failed(document["missing"]):
+        yield from labelled("Missing", one, width, LABEL_WIDTH)
+    yield f"{'Study':<{LABEL_WIDTH}}{document['study']}"
+    if document["report"]:
+        yield f"{'Article':<{LABEL_WIDTH}}{document['report']}"
+    if document["legal"]:
+        yield f"{'':<{LABEL_WIDTH}}{document['legal']}"
+
+
+def _head(document: Mapping[str, Any]) -> str:
+    scale = f"{document['scale_name']} {document['scale']:g}"
+    rounds = document["rounds"]
+    return (
+        f"{document['workload_title']} {scale} on {document['engine_title']}"
+        f" {document['engine_version']}, {document['state']}   {rounds} interleaved"
+        f" round{'s' if rounds != 1 else ''}"
+    )
+
+
+def _operation(told: Mapping[str, Any], width: int, *, whole: bool) -> Iterator[str]:
+    yield told["operation"]
+    yield from _variants(told["variants"])
+    yield ""
+    yield from _elasticities(told)
+    yield ""
+    verdict = told["verdict"]
+    yield from labelled("VERDICT", verdict["words"], width, LABEL_WIDTH)
+    if verdict["sum_words"]:
+        yield from labelled("", f"{verdict['sum_words']}.", width, LABEL_WIDTH)
+    remarks = verdict["remarks"] if whole else verdict["remarks"][:REMARKS_MAX]
+    for words in remarks:
+        yield from labelled("", f"- {words}", width, LABEL_WIDTH)
+    if len(verdict["remarks"]) > len(remarks):
+        yield f"{'':<{LABEL_WIDTH}}... {len(verdict['remarks']) - len(remarks)} more (--all)"
+
+
+def _variants(variants: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    names = max(len(one["name"]) for one in variants)
+    for one in variants:
+        time = one["seconds"]
+        ends = (
+            f"[{seconds_text(time['low'])}, {seconds_text(time['high'])}]"
+            if time["count"] > 1
+            else "one round"
+        )
+        change = "" if one["change"] is None else _change(one["change"])
+        line = f"  {one['name']:<{names}}  {seconds_text(time['middle']):>9}  {ends:<20}{change:>7}"
+        yield line.rstrip()
+
+
+def _change(share: float) -> str:
+    return f"{'+' if share >= 0 else '-'}{percent_text(abs(share))}"
+
+
+def _elasticities(told: Mapping[str, Any]) -> Iterator[str]:
+    for one in sorted(told["elasticities"], key=lambda row: not row["counts"]):
+        name = f"{SHORT[one['resource']]}, {one['method']}"
+        if one["value"] is None:
+            reasons = [level["left_out"] for level in one["levels"] if level["left_out"]]
+            yield f"  {name:<16} not measured: {reasons[0] if reasons else 'too few runs'}"
+            continue
+        ends = one["interval"]
+        interval = "" if ends is None else f"[{ends[0]:z5.2f}, {ends[1]:z5.2f}]"
+        shape = SHAPES[one["shape"]]
+        if one["binds_below"] is not None:
+            shape = f"only below {percent_text(one['binds_below'])} of it"
+        does = "" if one["counts"] else ", does not count"
+        yield f"  {name:<16} {one['value']:z5.2f} {interval:<16} {shape}{does}"
+
+
+def _failed(missing: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Each reason once, with the variants that it is of."""
+    found: dict[str, dict[str, None]] = {}
+    for one in missing:
+        found.setdefault(one["reason"], {})[one["variant"]] = None
+    return [f"{', '.join(names)}: {reason}" for reason, names in found.items()]

@@ -1,0 +1,104 @@
+"""Findings on a terminal, with what they rest on and what to try."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from assay.model.units import percent_text
+from assay.report.page.findings import carry_out
+from assay.report.words.wrapping import indented, labelled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# Evidence at such a place is of one operation.
+OF_OPERATIONS = frozenset({"where", "plan", "profile"})
+
+
+def why_lines(document: dict[str, Any], width: int) -> Iterator[str]:
+    """All findings of a run."""
+    found = document["findings"]
+    if not found:
+        yield from labelled("Why", "there is no finding", width)
+        return
+    yield "Why"
+    for number, finding in enumerate(found, start=1):
+        yield from _lines(number, finding, finding["claim"], finding["evidence"], width)
+        yield from _to_do(document["run"], finding, width)
+    yield from _ruled_out(document, width)
+
+
+def _ruled_out(document: dict[str, Any], width: int) -> Iterator[str]:
+    """Causes that were considered, each with the witness that contradicts it."""
+    for finding in document["ruled_out"]:
+        against = [one["says"] for one in finding["evidence"] if one["contradicts"]]
+        yield from labelled("Not it", f"{finding['key']}: {'; '.join(against)}", width)
+
+
+def why_of_operation(run: str, told: dict[str, Any], width: int) -> Iterator[str]:
+    """The findings that are about an operation, as `operation_section` tells them."""
+    found, name = told["findings"], told["operation"]["name"]
+    if not found:
+        yield from labelled("Why", f"no finding names {name}", width)
+        return
+    yield "Why"
+    for number, finding in enumerate(found, start=1):
+        own = finding["fraction"]
+        lead = "" if own is None else f"{name}: {percent_text(own)} of its time. "
+        evidence = _evidence_of(finding, name)
+        yield from _lines(number, finding, f"{lead}{finding['claim']}", evidence, width)
+        if not _is_a_page(run, finding):
+            yield from _to_do(run, finding, width)
+
+
+def _lines(
+    number: int, finding: dict[str, Any], claim: str, evidence: list[dict[str, str]], width: int
+) -> Iterator[str]:
+    words = f"{certainty_lead(finding)}{claim} ({'; '.join(effect_parts(finding))})"
+    yield from indented(words, f"  {number}  ", width)
+    for one in evidence:
+        if one["says"] != finding["claim"]:
+            yield from indented(f"{one['witness']}: {one['says']}", "     - ", width)
+    if finding["settle"]:
+        yield from indented(f"To settle it: {finding['settle']}", "     ", width)
+
+
+def certainty_lead(finding: dict[str, Any]) -> str:
+    """The word that stands before a cause that only one witness saw; empty of others."""
+    is_suspected = finding["tells"] == "cause" and finding["certainty"] == "suspected"
+    return "Suspected: " if is_suspected else ""
+
+
+def effect_parts(finding: dict[str, Any]) -> Iterator[str]:
+    """Time in the cause, time that its removal would save, its interval and its alternatives."""
+    yield f"{percent_text(finding['effect_share'])} of the run"
+    if finding["saved"] is not None:
+        least, best = (percent_text(edge) for edge in finding["saved"])
+        yield f"{least} to {best} to be saved"
+    if finding["interval"] is not None:
+        yield finding["interval_words"]
+    if finding["shares_with"]:
+        yield f"the same time as {', '.join(finding['shares_with'])}"
+
+
+def _to_do(run: str, finding: dict[str, Any], width: int) -> Iterator[str]:
+    if finding["to_try"]:
+        yield from indented(f"To try: {finding['to_try']}", "     ", width)
+    command = carry_out(run, finding)
+    if command is not None:
+        yield from indented(f"Carry it out: {command}", "     ", width)
+
+
+def _evidence_of(finding: dict[str, Any], name: str) -> list[dict[str, str]]:
+    """What a finding rests on, without what is of other operations."""
+    places = [one["at"].partition(":") for one in finding["evidence"]]
+    return [
+        one
+        for one, (kind, _, of) in zip(finding["evidence"], places, strict=True)
+        if kind not in OF_OPERATIONS or of in ("", name)
+    ]
+
+
+def _is_a_page(run: str, finding: dict[str, Any]) -> bool:
+    """Whether the advice is to look at the page of an operation, which the reader does already."""
+    return (finding["to_try"] or "").startswith(f"assay explain {run} --operation ")

@@ -1,0 +1,208 @@
+"""What the terminal tells of a load and of a server: rate, percentiles, pace, backlog, counters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from assay.model.units import (
+    BYTES,
+    SECONDS,
+    amount_text,
+    near_whole_text,
+    percent_text,
+    rate_text,
+    seconds_text,
+)
+from assay.report.terminal.specified import metric_text
+from assay.report.words.engine_tables import brief_name
+from assay.report.words.sequences import specified_figure
+from assay.report.words.wrapping import labelled
+
+PERCENTILES = (("p50", "p50"), ("p95", "p95"), ("p99", "p99"), ("p99.9", "p999"), ("max", "max"))
+OF_AN_OPERATION = (("p50", "p50"), ("p99", "p99"), ("max", "max"))
+BLOCKS = "▁▂▃▄▅▆▇█"
+LABEL_WIDTH = 10
+ASKED_OF_A_LOAD = {
+    "think_time": "with think time",
+    "foreign_keys": "with foreign keys",
+    "pipeline": "pipelined",
+}
+# A backlog of less than this much of the rate does not fill its line: every load has a few waiting.
+BACKLOG_DRAWN_S = 0.1
+
+
+def run_figure(document: dict[str, Any]) -> str:
+    """The one figure of a run: metric of a test, throughput of a load, else the total."""
+    metrics = document["metrics"]
+    # A document that was kept before there were tests and loads has none of them.
+    if document.get("test") is not None:
+        first = document["test"]["metrics"][0]
+        return f"{metric_text(first['value'])} {first['label']}"
+    if document.get("pace") is not None and (specified := specified_figure(document)) is not None:
+        return specified
+    if document.get("pace") is not None:
+        return rate_text(metrics["throughput_per_s"])
+    return seconds_text(metrics["total_seconds"])
+
+
+def load_conditions(document: dict[str, Any]) -> list[str] | None:
+    """The load in words, such as `open, 5,000/s, 8 clients, 30 s`; None in the power order."""
+    conditions = document["conditions"]
+    if conditions["clients"] is None:
+        return None
+    words = [conditions["arrival"]]
+    if conditions["rate_per_s"] is not None:
+        words.append(rate_text(conditions["rate_per_s"]))
+    words.append(f"{conditions['clients']} client{'s' if conditions['clients'] != 1 else ''}")
+    words += fleet_words(conditions.get("fleet"))
+    if conditions["time_s"] is not None:
+        after = "killed after " if conditions.get("killed", False) else ""
+        words.append(f"{after}{conditions['time_s']:g} s")
+    words += [told for key, told in ASKED_OF_A_LOAD.items() if conditions.get(key, False)]
+    if conditions.get("durability") is not None:
+        words.append(f"durability {conditions['durability']}")
+    return words
+
+
+def fleet_words(fleet: dict[str, Any] | None) -> list[str]:
+    """How many hosts drove, and how well their clocks are known; empty where one driver drove."""
+    if fleet is None:
+        return []
+    lost = f", {fleet['lost']} of them lost" if fleet["lost"] else ""
+    unsure_s = fleet["clock_uncertainty_s"]
+    if unsure_s is None:
+        clocks = "clocks not measured"
+    else:
+        clocks = f"clocks ±{seconds_text(unsure_s)}" if unsure_s else "one clock"
+    words = [f"from {fleet['hosts']} host{'s' * (fleet['hosts'] != 1)} ({clocks}{lost})"]
+    if fleet.get("engine_host") is not None:
+        words.append(f"probes on {fleet['engine_host']}")
+    return words
+
+
+def load_figures(document: dict[str, Any]) -> list[str] | None:
+    """Throughput and percentiles of latency, then CPU time an operation; None without a load."""
+    metrics = document["metrics"]
+    if document["pace"] is None:
+        return None
+    specified = specified_figure(document)
+    figures = [specified] if specified else []
+    figures.append(rate_text(metrics["throughput_per_s"]))
+    for words, name in PERCENTILES:
+        seconds = metrics[f"latency_seconds_{name}"]
+        figures += [] if seconds is None else [f"{words} {seconds_text(seconds)}"]
+    for words, name in (("failed", "failed_share"), ("skipped", "skipped_share")):
+        figures += [f"{words} {percent_text(metrics[name])}"] if metrics[name] else []
+    if metrics["retries"]:
+        figures.append(f"retries {metrics['retries']:,}")
+    figures += [
+        f"{side} {seconds_text(metrics[f'{side}_cpu_seconds_per_operation'])} CPU an operation"
+        for side in ("engine", "driver")
+        if metrics[f"{side}_cpu_seconds_per_operation"] is not None
+    ]
+    return figures
+
+
+def load_operation(operation: dict[str, Any], name_width: int) -> tuple[str, list[str]]:
+    """One operation: its name and rate, then its share of the time, latency and what went wrong."""
+    latency = operation["latency"]
+    told = [
+        f"{words} {seconds_text(latency[name]):>7}"
+        for words, name in OF_AN_OPERATION
+        if latency[name] is not None
+    ]
+    if operation["failed"]:
+        told.append(f"{operation['failed']:,} failed: {operation['error'] or 'no reason recorded'}")
+    if operation["skipped"]:
+        told.append(f"{operation['skipped']:,} skipped")
+    if operation["retries"]:
+        told.append(retries_words(operation, " retries"))
+    rate = rate_text(operation["throughput_per_s"])
+    share = percent_text(operation["share"]) if operation["share"] is not None else ""
+    return f"  {operation['name']:<{name_width}}  {rate:>9}  {share:>5}  ", told
+
+
+def retries_words(operation: dict[str, Any], unit: str = "") -> str:
+    """Attempts beyond the first, with their unit, and the classes of the errors they came of."""
+    # A document that was kept before classes were told has none of them.
+    classes = operation.get("retries_by_class", {})
+    told = ", ".join(f"{name} {count:,}" for name, count in classes.items())
+    return f"{operation['retries']:,}{unit}" + (f" ({told})" if told else "")
+
+
+def pace_lines(document: dict[str, Any], width: int) -> list[str]:
+    """Throughput over time as one line of blocks, and the backlog of an open load as another."""
+    pace = document["pace"]
+    if pace is None or not pace["throughput_per_s"]:
+        return []
+    rates = pace["throughput_per_s"]
+    every = f"every {pace['interval_s']:g} s"
+    seen = f"{rate_text(min(rates))} to {rate_text(max(rates))}, {every}"
+    lines = ["", *_series("over time", rates, seen, width)]
+    waiting = pace["waiting"]
+    if waiting is not None:
+        at_end = document["metrics"]["waiting_end"]
+        words = f"{max(waiting):,} operations at most, {at_end:,} at the end"
+        moment = document["conditions"]["rate_per_s"] * BACKLOG_DRAWN_S
+        lines += _series("backlog", waiting, words, width, moment)
+    return lines
+
+
+def engine_lines(document: dict[str, Any], width: int) -> list[str]:
+    """What the engine counted, as far as it fits on one line: shares, then what is not zero.
+
+    Bytes and seconds come before counts, which say little without knowing the engine.
+    """
+    counted = document["engine_counters"]
+    if counted is None:
+        return []
+    words = [
+        f"{brief_name(share['name'])} {near_whole_text(share['share'])}"
+        for share in counted["shares"]
+        if share["share"] is not None
+    ]
+    grown = [figure for figure in counted["counters"] if figure["total"]]
+    words += [
+        f"{brief_name(figure['name'])} {amount_text(figure['total'], figure['unit'])}"
+        for figure in sorted(grown, key=lambda figure: figure["unit"] not in (BYTES, SECONDS))
+    ]
+    line = f"  {'engine':<{LABEL_WIDTH - 2}}"
+    for word in words:
+        if len(line) + 2 + len(word) > width:
+            break
+        line += f"  {word}"
+    before = [] if document["pace"] is not None else [""]
+    return [*before, line, *_activity(counted, width)] if words else []
+
+
+def _activity(counted: dict[str, Any], width: int) -> list[str]:
+    """The engine's own line of activity, in as few lines as it fits into."""
+    activity = counted["activity"]
+    if activity is None or activity["line"] is None:
+        return []
+    words = " ".join(activity["line"].split())
+    return list(labelled("  activity", words, width, LABEL_WIDTH + 2))
+
+
+def _series(
+    label: str, values: list[float], words: str, width: int, full: float = 0.0
+) -> list[str]:
+    """A series and its words, on one line if they fit."""
+    drawn = sparkline(values, width - LABEL_WIDTH - 2, full)
+    line = f"  {label:<{LABEL_WIDTH}}{drawn}"
+    if len(line) + 2 + len(words) <= width:
+        return [f"{line}  {words}"]
+    return [line, " " * (LABEL_WIDTH + 2) + words]
+
+
+def sparkline(values: list[float], width: int, full: float = 0.0) -> str:
+    """One block a value, from zero to the largest, or to `full` if that is more.
+
+    Where there are more values than fit, each block is the largest of its neighbours.
+    """
+    step = -(-len(values) // width) if values else 1
+    shown = [max(values[place : place + step]) for place in range(0, len(values), step)]
+    largest = max([*shown, full], default=0.0)
+    if largest <= 0:
+        return BLOCKS[0] * len(shown)
+    return "".join(BLOCKS[round(value / largest * (len(BLOCKS) - 1))] for value in shown)

@@ -1,0 +1,116 @@
+"""One operation on one page of a terminal: its time, what was found about it, its CPU, its plan."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from assay.model.units import bytes_text, count_text, percent_text, seconds_text
+from assay.report.sections.operation import operation_of
+from assay.report.terminal.cluster import operation_lines as cluster_lines
+from assay.report.terminal.findings import why_of_operation
+from assay.report.terminal.plans import plan_lines
+from assay.report.terminal.profile import profile_lines, titled
+from assay.report.terminal.summary import operation_time
+from assay.report.terminal.time import tree_lines
+from assay.report.terminal.where import cause_lines, time_line, why_not_split
+from assay.report.words.wrapping import labelled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# Of a test, queries only are asked once more: refresh functions would change the data again.
+NOT_ASKED = "only what leaves the data as they are is asked for its plan after a test"
+
+
+def operation_lines(
+    document: dict[str, Any],
+    name: str,
+    profile: dict[str, Any] | str,
+    width: int,
+    *,
+    all_symbols: bool = False,
+    open_families: bool = False,
+) -> Iterator[str]:
+    """What `assay explain --operation` prints of one operation.
+
+    Args:
+        document: The run's document.
+        name: The operation.
+        profile: The section `profile` of this operation, or why there is none.
+        width: How wide lines may be.
+        all_symbols: Whether all symbols are shown.
+        open_families: Whether the functions of each template are shown, too.
+    """
+    told = operation_of(document, name)
+    operation = told["operation"]
+    yield titled(document, width)
+    yield f"{name}  {operation['title']}".rstrip()
+    yield ""
+    yield from _time(document, operation, width)
+    yield ""
+    yield from cluster_lines(document, name, width)
+    yield from why_of_operation(document["run"], told, width)
+    yield ""
+    yield from _plan(told, width, everything=all_symbols)
+    yield ""
+    if isinstance(profile, str):
+        yield from labelled("CPU samples", f"not measured, {profile}", width)
+    else:
+        shown = {"all_symbols": all_symbols, "open_families": open_families}
+        yield from profile_lines(profile, width, **shown)
+
+
+def _plan(told: dict[str, Any], width: int, *, everything: bool) -> Iterator[str]:
+    capture = told["plan_capture"]
+    if not told["plans"] and not capture["missing"]:
+        reason = capture["reason"] or NOT_ASKED
+        yield from labelled("Plan", f"not measured, {reason}", width)
+    yield from plan_lines(told["plans"], capture, width, everything=everything)
+
+
+def _time(document: dict[str, Any], operation: dict[str, Any], width: int) -> Iterator[str]:
+    """The time of an operation, and what its threads did meanwhile, cause by cause."""
+    if operation["seconds"] is None:
+        yield from labelled("Time", operation_time(operation), width)
+        return
+    yield from labelled("Time", "; ".join(_time_facts(operation)), width)
+    wall = time_line([operation])
+    if wall is None:
+        yield from labelled("Where", why_not_split(document, operation), width)
+        return
+    yield from labelled("Wall", wall, width)
+    tree = document["time"]["operations"].get(operation["name"])
+    if tree is None:
+        yield from cause_lines(operation["where"], operation["seconds"], width)
+    else:
+        yield from tree_lines(tree, operation["seconds"], width)
+    if operation["coverage"] is not None:
+        yield from labelled("Accounted for", _coverage(operation), width)
+
+
+def _time_facts(operation: dict[str, Any]) -> Iterator[str]:
+    passes = operation["passes"]
+    spread = ""
+    if passes > 1:
+        edges = (operation["seconds_min"], operation["seconds_max"])
+        spread = f", {seconds_text(edges[0])} to {seconds_text(edges[1])}"
+    median = f"median of {passes} passes" if passes > 1 else "one pass"
+    yield f"{seconds_text(operation['seconds'])} ({median}{spread})"
+    if operation["share"] is not None:
+        yield f"{percent_text(operation['share'])} of the run"
+    if operation["parallelism"] is not None:
+        yield f"{operation['parallelism']:.2f} cores busy"
+    if operation["rows"] is not None:
+        yield f"{count_text(operation['rows'])} row{'s' if operation['rows'] != 1 else ''}"
+    if operation["memory_peak_bytes"] is not None:
+        yield f"{bytes_text(operation['memory_peak_bytes'])} at most"
+    if operation["engine_memory_bytes"] is not None:
+        yield f"{bytes_text(operation['engine_memory_bytes'])} by the engine's own account"
+    if operation["read_bytes"]:
+        yield f"{bytes_text(operation['read_bytes'])} read from storage"
+
+
+def _coverage(operation: dict[str, Any]) -> str:
+    threads = operation["threads_at_work"]
+    of = f" of {threads:.1f} threads at work" if threads is not None else ""
+    return f"{percent_text(operation['coverage'])} of the time{of}, before scaling to wall time"

@@ -1,0 +1,302 @@
+"""Plans on a terminal: a tree of operators with their time, and estimates beside what came."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+from assay.model.units import (
+    bytes_text,
+    count_text,
+    grouped_text,
+    percent_text,
+    seconds_text,
+)
+from assay.report.terminal.difference import signed_text
+from assay.report.terminal.summary import bar
+from assay.report.words.plan_work import activity_words
+from assay.report.words.plans import columns_words, reads_words, statement_words
+from assay.report.words.wrapping import one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+BAR_WIDTH = 5
+INDENT = 11
+# An estimate within this factor is as good as they get, and has no word.
+NOTABLE_FACTOR = 2.0
+# An operator with less of the time is told in one line, unless something else stands out.
+SHARE_NOTABLE = 0.05
+# Projections with less are left out: they are many, and compute next to nothing.
+SHARE_LEFT_OUT = 0.01
+# Fewer are those of parallel workers.
+LOOPS_NOTABLE = 10
+CHANGES_SHOWN = 1
+MARKS = {"same": " ", "changed": "*", "new": "+", "gone": "-"}
+
+
+def plan_lines(
+    plans: list[dict[str, Any]], capture: dict[str, Any], width: int, *, everything: bool = False
+) -> Iterator[str]:
+    """The plans of one operation: its statements in order, and what there is no plan of."""
+    for number, plan in enumerate(plans):
+        if number:
+            yield ""
+        yield from _one_plan(plan, capture, width, several=len(plans) > 1, everything=everything)
+    for missing in capture["missing"]:
+        words = f"{statement_words(missing)} has no plan: {one_line(missing['reason'])}"
+        yield from textwrap.wrap(words, width, initial_indent="  ", subsequent_indent="    ")
+
+
+def overview_lines(document: dict[str, Any], width: int) -> Iterator[str]:
+    """One line an operation that has a plan: its longest operator and its worst estimate."""
+    seconds = {operation["name"]: operation["seconds"] for operation in document["operations"]}
+    plans = [plan for several in document["plans"].values() for plan in several]
+    ordered = sorted(plans, key=lambda plan: -(seconds.get(plan["operation"]) or 0.0))
+    if not ordered:
+        return
+    names = max(len(_overview_name(plan)) for plan in ordered)
+    room = (width - names - 2 - 9 - 4) // 2
+    heads = f"{'longest operator':<{room}} worst estimate"
+    yield f"  {'':<{names}} {'time':>7}  {heads}"
+    for plan in ordered:
+        nodes = [node for node in _walk(plan["root"]) if node["share"] is not None]
+        longest = max(nodes, key=lambda node: node["share"], default=None)
+        worst = next((node for node in nodes if node["worst"]), None)
+        first = "" if longest is None else f"{percent_text(longest['share'])} {node_words(longest)}"
+        second = "" if worst is None else f"{factor_text(worst)} {node_words(worst)}"
+        taken = seconds.get(plan["operation"])
+        time = "" if taken is None else seconds_text(taken)
+        told = f"{_cut(first, room):<{room}} {_cut(second, room)}"
+        yield f"  {_overview_name(plan):<{names}} {time:>7}  {told}".rstrip()
+
+
+def _overview_name(plan: dict[str, Any]) -> str:
+    name = plan["name"]
+    return plan["operation"] if name is None else f"{plan['operation']} {name}"
+
+
+def _walk(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield node
+    for child in node["children"]:
+        yield from _walk(child)
+
+
+def _one_plan(
+    plan: dict[str, Any],
+    capture: dict[str, Any],
+    width: int,
+    *,
+    several: bool,
+    everything: bool,
+) -> Iterator[str]:
+    number = f", {statement_words(plan)}" if several else ""
+    yield f"Plan of {plan['operation']}{number}: {_times(plan)}"
+    yield ""
+    yield f"  {'time in itself':<17} {'rows: estimate, came':>23}  operator"
+    shown, left_out = _shown(plan["root"], everything=everything)
+    longest = max((node["share"] or 0.0 for _, node in shown), default=0.0)
+    for depth, node in shown:
+        yield from _operator(node, depth, longest, width, everything=everything)
+    if left_out:
+        yield f"  ... {left_out} projections that took next to no time (--all)"
+    yield ""
+    for words in _facts(plan, capture):
+        yield from textwrap.wrap(words, width, initial_indent="  ", subsequent_indent="    ")
+
+
+def _times(plan: dict[str, Any]) -> str:
+    if not plan["timed"]:
+        why = f", {one_line(plan['reason'])}" if plan["reason"] else ""
+        return f"estimates only{why}"
+    parts = [
+        f"{words} {seconds_text(plan[key])}"
+        for words, key in (
+            ("execution", "execution_s"),
+            ("planning", "planning_s"),
+            ("generating code", "compiling_s"),
+        )
+        if plan[key]
+    ]
+    return ", ".join(parts)
+
+
+def _facts(plan: dict[str, Any], capture: dict[str, Any]) -> Iterator[str]:
+    """What is to be said of the whole, a sentence each."""
+    totals = [
+        f"{words} {bytes_text(plan[key])}"
+        for words, key in (
+            ("spilled", "spilled_bytes"),
+            ("read", "read_bytes"),
+            ("at most in memory", "memory_bytes"),
+        )
+        if plan[key]
+    ]
+    if totals:
+        yield f"All operators: {', '.join(totals)}."
+    if counted := activity_words(plan):
+        yield f"Counted: {counted}."
+    if reads := reads_words(plan):
+        yield f"Read: {reads}."
+    yield from (f"Columns of {words}." for words in columns_words(plan))
+    cost = next(
+        (one for one in capture["operations"] if one["operation"] == plan["operation"]), None
+    )
+    if cost is not None:
+        slower = "" if cost["ratio"] is None else f"; watched it took {cost['ratio']:.2g} times"
+        slower += " what it took when it was timed" if slower else ""
+        yield f"Asked apart from the timed part, in {seconds_text(cost['capture_s'])}{slower}."
+    yield f"In the engine's own words: raw/plans/{plan['native']}"
+
+
+def _shown(
+    node: dict[str, Any], depth: int = 0, *, everything: bool
+) -> tuple[list[tuple[int, dict[str, Any]]], int]:
+    """Operators with their depth, and how many projections are left out."""
+    leave = not everything and _says_nothing(node)
+    shown = [] if leave else [(depth, node)]
+    left_out = int(leave)
+    for child in node["children"]:
+        below, others = _shown(child, depth + (not leave), everything=everything)
+        shown += below
+        left_out += others
+    return shown, left_out
+
+
+def _says_nothing(node: dict[str, Any]) -> bool:
+    return (
+        node["operator"] == "projection"
+        and len(node["children"]) == 1
+        and node["share"] is not None
+        and node["share"] < SHARE_LEFT_OUT
+        and not node["worst"]
+    )
+
+
+def _operator(
+    node: dict[str, Any], depth: int, longest: float, width: int, *, everything: bool
+) -> Iterator[str]:
+    share = node["share"]
+    drawn = bar(share / longest, BAR_WIDTH) if share and longest else ""
+    time = "" if node["seconds"] is None else seconds_text(node["seconds"])
+    spent = f"{time:>7} {'' if share is None else percent_text(share):>5} {drawn:<{BAR_WIDTH}}"
+    lead = f" {spent} {_rows_text(node):>15} {factor_text(node):>7}  "
+    yield f"{lead}{_cut(' ' * depth + node_words(node), width - len(lead))}".rstrip()
+    more = list(_more(node, everything=everything))
+    if more:
+        yield from textwrap.wrap(
+            one_line("; ".join(more)),
+            width,
+            initial_indent=" " * INDENT,
+            subsequent_indent=" " * INDENT,
+            max_lines=None if everything else 2,
+            placeholder=" …",
+        )
+
+
+def node_words(node: dict[str, Any]) -> str:
+    """An operator as the engine names it, what it is of, and by which index."""
+    index = f"by {node['index']}" if node["index"] else ""
+    named = node["object"] if node["object"] and node["object"] not in node["native"] else ""
+    return one_line(" ".join(part for part in (node["native"], named, index) if part))
+
+
+def _rows_text(node: dict[str, Any]) -> str:
+    if node["rows"] is None and node["estimated_rows"] is None:
+        return ""
+    if node["loops"] == 0:
+        return "never executed"
+    return f"{_count(node['estimated_rows'])} → {_count(node['rows'])}"
+
+
+def _count(rows: float | None) -> str:
+    return "?" if rows is None else count_text(rows)
+
+
+def factor_text(node: dict[str, Any]) -> str:
+    """How many times as many rows came as expected, `27x` or `1/27`; empty where it is near."""
+    factor = node["q_error"]
+    if factor is None or factor < NOTABLE_FACTOR:
+        return ""
+    fewer = node["rows"] < node["estimated_rows"]
+    return f"1/{grouped_text(factor)}" if fewer else f"{grouped_text(factor)}x"
+
+
+def _more(node: dict[str, Any], *, everything: bool) -> Iterator[str]:
+    """What the line below an operator tells."""
+    if node["worst"]:
+        yield "← the worst estimate"
+    if node["spilled_bytes"]:
+        yield f"spilled {bytes_text(node['spilled_bytes'])}"
+    notable = everything or node["worst"] or (node["share"] or 0.0) >= SHARE_NOTABLE
+    if not notable:
+        return
+    if node["removed_rows"]:
+        yield f"removed {count_text(node['removed_rows'])} rows"
+    if node["loops"] is not None and node["loops"] >= (1 if everything else LOOPS_NOTABLE):
+        yield f"{count_text(node['loops'])} loops"
+    if node["workers"] is not None:
+        yield f"{node['workers']} worker{'s' if node['workers'] != 1 else ''}"
+    if node["read_bytes"]:
+        yield f"read {bytes_text(node['read_bytes'])}"
+    if node["condition"]:
+        yield node["condition"]
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else f"{text[: max(1, width - 1)]}…"
+
+
+def changed_lines(told: list[dict[str, Any]], width: int) -> Iterator[str]:
+    """Which operations two runs execute in another way; `plan_differences` tells of all."""
+    changed = [one for one in told if one["changed"]]
+    if not told:
+        yield "  No operation has a plan in both runs, so no plans are compared."
+        return
+    if not changed:
+        yield f"  Plans: executed in the same way in all of {len(told)} operations"
+        return
+    yield f"  Plans: executed in another way in {len(changed)} of {len(told)} operations"
+    yield ""
+    yield f"{'this run':>10} {'against':>10} {'difference':>11}  operation"
+    for one in changed:
+        words = [one_line(change["says"]) for change in one["changes"][:CHANGES_SHOWN]]
+        if len(one["changes"]) > CHANGES_SHOWN:
+            words.append(f"({len(one['changes']) - CHANGES_SHOWN} more: --operation)")
+        lead = f"{_three(one['ours_s'], one['theirs_s'])}  {one['operation']}  "
+        yield from textwrap.wrap(
+            " ".join(words), width, initial_indent=lead, subsequent_indent=" " * len(lead)
+        )
+
+
+def difference_lines(told: list[dict[str, Any]], width: int) -> Iterator[str]:
+    """What changed in the plans of one operation, statement by statement."""
+    for one in told:
+        number = f", {statement_words(one)}" if len(told) > 1 else ""
+        how = "executed in another way" if one["changed"] else "executed in the same way"
+        yield f"  Plan of {one['operation']}{number}: {how}; thread time, watched"
+        yield ""
+        if one["changes"]:
+            yield f"{'this run':>10} {'against':>10} {'difference':>11}  what changed"
+            for change in one["changes"]:
+                first, *rest = textwrap.wrap(one_line(change["says"]), max(20, width - 35)) or [""]
+                yield f"{_three(change['ours_s'], change['theirs_s'])}  {first}"
+                yield from (f"{'':>33}  {line}" for line in rest)
+            yield ""
+        yield f"{'this run':>10} {'against':>10} {'difference':>11}    step with all below"
+        for step in _steps(one["steps"]):
+            lead = f"{_three(step['ours_s'], step['theirs_s'])} {MARKS[step['mark']]} "
+            yield f"{lead}{_cut(' ' * step['depth'] + step['words'], width - len(lead))}".rstrip()
+        yield "  * done in another way, + new, - gone"
+
+
+def _steps(steps: list[dict[str, Any]]) -> Iterable[dict[str, Any]]:
+    """Without projections, which say nothing of how a statement is done."""
+    return [step for step in steps if step["operator"] != "projection"]
+
+
+def _three(ours_s: float | None, theirs_s: float | None) -> str:
+    ours = "-" if ours_s is None else seconds_text(ours_s)
+    theirs = "-" if theirs_s is None else seconds_text(theirs_s)
+    difference = "" if ours_s is None or theirs_s is None else signed_text(ours_s - theirs_s)
+    return f"{ours:>10} {theirs:>10} {difference:>11}"

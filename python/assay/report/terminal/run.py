@@ -1,0 +1,66 @@
+"""A whole run explained on a terminal: where its time went, why, its plans, its CPU samples."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from assay.report.terminal.cluster import cluster_lines
+from assay.report.terminal.findings import why_lines
+from assay.report.terminal.memory import memory_lines
+from assay.report.terminal.plans import overview_lines
+from assay.report.terminal.profile import profile_lines, titled
+from assay.report.terminal.where import whole_lines
+from assay.report.words.counted import counted_lines
+from assay.report.words.plan_work import plan_work_lines
+from assay.report.words.storage import storage_lines
+from assay.report.words.wrapping import indented, labelled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def run_lines(
+    document: dict[str, Any],
+    profile: dict[str, Any] | str,
+    width: int,
+    *,
+    all_symbols: bool = False,
+    open_families: bool = False,
+) -> Iterator[str]:
+    """What `assay explain` prints of a run.
+
+    Args:
+        document: The run's document.
+        profile: The section `profile`, or why there is none.
+        width: How wide lines may be.
+        all_symbols: Whether all symbols are shown.
+        open_families: Whether the functions of each template are shown, too.
+    """
+    yield titled(document, width)
+    yield ""
+    yield from whole_lines(document, width)
+    yield ""
+    yield from why_lines(document, width)
+    yield ""
+    yield from _plans(document, width)
+    yield from memory_lines(document, width, everything=all_symbols)
+    yield ""
+    yield from storage_lines(document, width, everything=all_symbols)
+    yield from plan_work_lines(document, profile, width)
+    yield from cluster_lines(document, width)
+    yield from counted_lines(document, width)
+    if isinstance(profile, str):
+        yield from labelled("CPU samples", f"not measured, {profile}", width)
+    else:
+        shown = {"all_symbols": all_symbols, "open_families": open_families}
+        yield from profile_lines(profile, width, **shown)
+
+
+def _plans(document: dict[str, Any], width: int) -> Iterator[str]:
+    if not document["plans"]:
+        reason = document["plan_capture"]["reason"] or "no statement has one"
+        yield from labelled("Plans", f"not measured, {reason}", width)
+        return
+    yield from indented("Plans, watched apart from the timed part", "", width)
+    yield from overview_lines(document, width)
+    yield from indented("A whole one: assay explain RUN --operation NAME", "  ", width)

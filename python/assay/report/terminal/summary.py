@@ -1,0 +1,448 @@
+"""The document on a terminal: valid or not, how fast, where the time went, why, what to try.
+
+Eighty columns, no boxes. A colour only repeats what a word says already.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+from assay.model.units import bytes_text, percent_text, seconds_text
+from assay.record.layout import ACCOUNT_BRIDGE
+from assay.report.sections.changes import changes_lines
+from assay.report.sections.failure import doubts
+from assay.report.terminal.cluster import brief_lines
+from assay.report.terminal.load import (
+    engine_lines,
+    load_conditions,
+    load_figures,
+    load_operation,
+    pace_lines,
+    run_figure,
+)
+from assay.report.terminal.memory import memory_line, memory_lines, state_line
+from assay.report.terminal.specified import conditions_of_test, figures_of_test, lines_of_test
+from assay.report.words.order import order_words
+from assay.report.words.sequences import sequence_lines
+from assay.report.words.statements import statement_lines
+from assay.report.words.steady import steady_lines
+from assay.report.words.transactions import transaction_lines
+from assay.report.words.wrapping import indented
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from rich.console import Console
+
+WIDTH_MAX = 100
+WIDTH_MIN = 40
+BAR_WIDTH, BAR_WIDTH_BESIDE_WORK = 16, 10
+TOP_OPERATIONS = 3
+TOP_WORKS = 2
+UNCLASSIFIED = "unclassified"
+WORK_SHARE_MIN, WAIT_SHARE_BEFORE_WORK = 0.05, 0.1
+EIGHTHS = " ▏▎▍▌▋▊▉"
+LABEL_WIDTH = 8
+DETAIL_SHARE_MIN = 0.005
+STYLES = {"valid": "bold green", "unknown": "bold yellow", "invalid": "bold red"}
+# What no source accounts for.
+NO_CAUSE = "unknown"
+# Parts of an operation's time, as a line names them.
+PARTS = (
+    ("cpu", ("cpu_user", "cpu_system")),
+    ("queue", ("run_queue",)),
+    ("throttled", ("throttled",)),
+    ("stolen", ("stolen",)),
+    ("disk read", ("disk_read",)),
+    ("disk write", ("disk_write",)),
+    ("disk", ("disk",)),
+    ("log", ("log",)),
+    ("lock", ("lock",)),
+    ("latch", ("latch",)),
+    ("client", ("client",)),
+    ("workers", ("workers",)),
+    ("idle", ("idle",)),
+    ("paused", ("paused",)),
+    (NO_CAUSE, ("uncovered",)),
+)
+
+
+def render(document: dict[str, Any], *, all_operations: bool, console: Console) -> None:
+    """Prints a run's document."""
+    width = width_of(console)
+    _print_title(document, width, console)
+    _print_reasons(document, width, console)
+    for line in _packed(_figures(document), width, lead="  ", gap="   "):
+        _say(console, line)
+    if document["test"] is not None:
+        for line in lines_of_test(document["test"], width, all_operations=all_operations):
+            _say(console, line)
+    _say(console)
+    for line in _operation_lines(document, width, all_operations=all_operations):
+        _say(console, line)
+    lines: tuple[Callable[[dict[str, Any], int], Iterable[str]], ...] = (
+        transaction_lines,
+        sequence_lines,
+        pace_lines,
+        steady_lines,
+        statement_lines,
+        engine_lines,
+        brief_lines,
+        changes_lines,
+        state_line,
+        memory_line,
+    )
+    for line in [line for of in lines for line in of(document, width)]:
+        _say(console, line)
+    if all_operations:
+        for line in memory_lines(document, width, everything=True):
+            _say(console, line)
+    _print_why(document, width, console)
+    lead = f"{'Trust':<{LABEL_WIDTH}}"
+    words = [line for part in _trust(document) for line in _wrapped(part, width - LABEL_WIDTH)]
+    for line in _packed(words, width, lead=lead, gap="  "):
+        _say(console, line)
+    for line in _ending(document, width):
+        _say(console, line)
+
+
+def width_of(console: Console) -> int:
+    """How wide lines may be: the terminal's width, as long as lines can be read well."""
+    return max(WIDTH_MIN, min(console.width, WIDTH_MAX))
+
+
+def run_line(document: dict[str, Any]) -> str:
+    """One run in one line: verdict, what was run, total, id."""
+    figure = run_figure(document)
+    return f"{document['verdict']:<8} {title(document):<34} {figure:>12}  {document['run']}"
+
+
+def title(document: dict[str, Any]) -> str:
+    """What was run on what, such as `TPC-H SF 1 on DuckDB 2.0.0`."""
+    return f"{_workload(document)} on {document['engine_title']} {document['engine_version']}"
+
+
+def conditions_text(document: dict[str, Any]) -> str:
+    """Under which conditions, and whether the answers were right."""
+    conditions = document["conditions"]
+    order = ["power order" if conditions["arrival"] == "power" else conditions["arrival"]]
+    if document["test"] is not None:
+        order = conditions_of_test(document["test"])
+    parts = load_conditions(document) or [*order, conditions["state"]]
+    parts += order_words(conditions, brief=True)
+    if conditions["prepare"]:
+        names = ", ".join(name.rpartition("/")[2] for name in conditions["prepare"])
+        parts.append(f"data changed by {names}")
+    if conditions["operations"]:
+        parts.append(f"{', '.join(conditions['operations'])} only")
+    if conditions["remove"]:
+        parts.append(f"queries without {', '.join(conditions['remove'])}")
+    if conditions["without"]:
+        parts.append(f"{', '.join(conditions['without'])} switched off")
+    # The answers of a workload with conditions are those of its conditions.
+    parts += [
+        reason.partition("," if "answers" in reason else ";")[0]
+        for reason in (*_held(document, "conditions", "answers")[:1], *_held(document, "recovery"))
+    ]
+    return ", ".join(part for part in parts if part)
+
+
+def _held(document: dict[str, Any], *names: str) -> list[str]:
+    """What checks say that were made and passed."""
+    found = (check(document, name) for name in names)
+    return [
+        one["reason"]
+        for one in found
+        if one is not None and one["measured"] and one["verdict"] == "valid"
+    ]
+
+
+def check(document: dict[str, Any], name: str) -> dict[str, Any] | None:
+    """One check's result by its name."""
+    found: list[dict[str, Any]] = [c for c in document["checks"] if c["check"] == name]
+    return found[0] if found else None
+
+
+def host_text(document: dict[str, Any]) -> str:
+    """The machine in a few words; empty where it was not recorded."""
+    host = document["host"]
+    parts = []
+    if host["cpus"] is not None:
+        parts.append(f"{host['cpus']} core{'s' if host['cpus'] != 1 else ''}")
+    if host["memory_bytes"] is not None:
+        parts.append(bytes_text(host["memory_bytes"]))
+    if host["virtual"]:
+        parts.append("virtual machine")
+    return ", ".join(parts)
+
+
+def operation_time(operation: dict[str, Any]) -> str:
+    """The time of an operation, or how it failed."""
+    if operation["outcome"] == "failed":
+        return f"failed: {operation['error'] or 'no reason recorded'}"
+    if operation["outcome"] == "skipped":
+        return "skipped"
+    return seconds_text(operation["seconds"])
+
+
+def where_words(operation: dict[str, Any]) -> list[str]:
+    """Where an operation's time went: the CPU first, then causes, largest first."""
+    told = [f"{name} {percent_text(share):>5}" for name, share in _where_shares(operation)]
+    return told or ["time not split"]
+
+
+def _where_shares(operation: dict[str, Any]) -> list[tuple[str, float]]:
+    where = operation["where"]
+    shares: dict[str, float] = {}
+    for name, parts in PARTS:
+        known = [where[part] for part in parts if where[part] is not None]
+        if known and sum(known) >= DETAIL_SHARE_MIN:
+            shares[name] = sum(known)
+    return sorted(shares.items(), key=lambda told: (*_order(told[0]), -told[1]))
+
+
+def _order(part: str) -> tuple[bool, bool]:
+    """The CPU first; what no source accounts for last."""
+    return part == NO_CAUSE, part != PARTS[0][0]
+
+
+def _workload(document: dict[str, Any]) -> str:
+    return f"{document['workload_title']} {document['scale_name']} {document['scale']:g}"
+
+
+def _say(console: Console, line: str = "", style: str | None = None) -> None:
+    console.print(line.rstrip(), style=style, markup=False, highlight=False, soft_wrap=True)
+
+
+def _print_title(document: dict[str, Any], width: int, console: Console) -> None:
+    from rich.text import Text
+
+    word = document["verdict"].upper()
+    conditions = conditions_text(document)
+    left = f"{title(document)}   {conditions}".rstrip()
+    fits = len(left) + 1 + len(word) <= width
+    first = left if fits else title(document)
+    line = Text(first, style="bold" if not fits else "")
+    line.stylize("bold", 0, len(title(document)))
+    line.append(" " * max(1, width - len(first) - len(word)))
+    line.append(word, style=STYLES[document["verdict"]])
+    console.print(line, highlight=False, soft_wrap=True)
+    if not fits and conditions:
+        for words in indented(conditions, "  ", width):
+            _say(console, words)
+
+
+def _print_reasons(document: dict[str, Any], width: int, console: Console) -> None:
+    for result in doubts(document):
+        text = f"{result['verdict']}: {result['reason']}"
+        wrapped = textwrap.wrap(
+            text, width, initial_indent="  ", subsequent_indent="    ", break_long_words=False
+        )
+        for line in wrapped:
+            _say(console, line, STYLES[result["verdict"]])
+
+
+def _figures(document: dict[str, Any]) -> list[str]:
+    metrics = document["metrics"]
+    of_test = None if document["test"] is None else figures_of_test(document["test"])
+    parts = (
+        of_test
+        or load_figures(document)
+        or [
+            f"total {seconds_text(metrics['total_seconds'])}",
+            f"geometric mean {seconds_text(metrics['geometric_mean_seconds'])}",
+        ]
+    )
+    machine = host_text(document)
+    return [*parts, machine] if machine else parts
+
+
+def _operation_lines(document: dict[str, Any], width: int, *, all_operations: bool) -> list[str]:
+    operations = document["operations"]
+    if not operations:
+        return ["  no operation was measured"]
+    if document["pace"] is not None:
+        lines = _loaded_lines(operations, width, all_operations=all_operations)
+        return [*lines, *_together_lines(document, width)]
+    ordered = sorted(operations, key=_longest_first)
+    shown = operations if all_operations else ordered[:TOP_OPERATIONS]
+    longest = max((op["seconds"] for op in operations if op["seconds"] is not None), default=0.0)
+    name_width = max(len(op["name"]) for op in shown)
+    works = works_by_operation(document["profile"])
+    lines = [
+        _operation_line(op, name_width, longest, width, works.get(op["name"], [])) for op in shown
+    ]
+    left = len(operations) - len(shown)
+    return [*lines, f"  ... {left} more (--all)"] if left else lines
+
+
+def _loaded_lines(
+    operations: list[dict[str, Any]], width: int, *, all_operations: bool
+) -> list[str]:
+    """Operations of a load, those that took most of the service time first."""
+    ordered = sorted(operations, key=lambda op: (not op["failed"], -(op["share"] or 0.0)))
+    shown = operations if all_operations else ordered[:TOP_OPERATIONS]
+    name_width = max(len(op["name"]) for op in shown)
+    lines = []
+    for operation in shown:
+        lead, told = load_operation(operation, name_width)
+        told += where_words(operation) if _where_shares(operation) else []
+        lines += _packed(told or ["no time measured"], width, lead=lead, gap="  ")
+    left = len(operations) - len(shown)
+    return [*lines, f"  ... {left} more (--all)"] if left else lines
+
+
+def _together_lines(document: dict[str, Any], width: int) -> list[str]:
+    """Where the time of all operations went, if that is known of none of them alone."""
+    where = document["where"]
+    if where is None or any(_where_shares(operation) for operation in document["operations"]):
+        return []
+    return _packed(where_words({"where": where["shares"]}), width, lead="  together  ", gap="  ")
+
+
+def _longest_first(operation: dict[str, Any]) -> tuple[bool, float]:
+    """Failed operations come before all others: they matter more than time."""
+    return operation["outcome"] == "ok", -(operation["seconds"] or 0.0)
+
+
+def works_by_operation(profile: dict[str, Any] | None) -> dict[str, list[str]]:
+    """What each operation works at most, in words, by its name; empty where it is not known."""
+    if profile is None:
+        return {}
+    return {
+        operation["operation"]: [
+            f"{row['work']} {percent_text(row['share'])}"
+            for row in [one for one in operation["work"] if one["work"] != UNCLASSIFIED][:TOP_WORKS]
+            if row["share"] >= WORK_SHARE_MIN
+        ]
+        for operation in profile["operations"]
+    }
+
+
+def _operation_line(
+    operation: dict[str, Any], name_width: int, longest: float, width: int, works: list[str]
+) -> str:
+    name = f"  {operation['name']:<{name_width}}  "
+    if operation["outcome"] != "ok" or operation["seconds"] is None:
+        return name + operation_time(operation)
+    share = operation["seconds"] / longest if longest > 0 else 0.0
+    length = BAR_WIDTH_BESIDE_WORK if works else BAR_WIDTH
+    lead = f"{name}{seconds_text(operation['seconds']):>7} {bar(share, length):<{length}} "
+    # What does not fit beside the bar is the smallest part, and --json has it.
+    return _packed(_operation_details(operation, works), width, lead=lead, gap="  ")[0]
+
+
+def _operation_details(operation: dict[str, Any], works: list[str]) -> list[str]:
+    """What is told beside a bar: cores and where the time went, or what the CPU time went into."""
+    told = where_words(operation)
+    if not works:
+        cores = operation["parallelism"]
+        return [f"{cores:>4.1f} cores", *told] if cores is not None else told
+    # Work comes behind the CPU and the longest waiting, and before what is small.
+    waits = [name for name, share in _where_shares(operation) if share >= WAIT_SHARE_BEFORE_WORK]
+    place = 2 if len(waits) > 1 and waits[1] != NO_CAUSE else 1
+    return [*told[:place], *works, *told[place:]]
+
+
+def bar(share: float, width: int) -> str:
+    """A bar of eighths of a character, never empty for what is more than nothing."""
+    eighths = max(round(share * width * 8), 1 if share > 0 else 0)
+    whole, rest = divmod(eighths, 8)
+    return "█" * whole + (EIGHTHS[rest] if rest else "")
+
+
+def _print_why(document: dict[str, Any], width: int, console: Console) -> None:
+    if not document["findings"]:
+        _say(console)
+        return
+    _say(console)
+    _say(console, "Why", "bold")
+    for number, finding in enumerate(document["findings"], start=1):
+        suspected = finding["tells"] == "cause" and finding["certainty"] == "suspected"
+        lines = [f"Suspected: {finding['claim']}" if suspected else finding["claim"]]
+        if finding["to_try"]:
+            lines.append(f"To try: {finding['to_try']}")
+        for index, text in enumerate(lines):
+            lead = f"  {number}  " if index == 0 else "     "
+            for line in indented(text, lead, width):
+                _say(console, line)
+    _say(console)
+
+
+def bridge_words(document: dict[str, Any]) -> list[str]:
+    """What the process between driver and database used of a core, where there is one."""
+    used = document["accounts"]
+    if used is None or ACCOUNT_BRIDGE not in used["by_account_s"]:
+        return []
+    share = used["by_account_s"][ACCOUNT_BRIDGE] / used["window_s"]
+    return [f"bridge {percent_text(share)} of a core"]
+
+
+def _trust(document: dict[str, Any]) -> list[str]:
+    words = []
+    for label, name in (("steal", "steal"), ("background", "background_load")):
+        result = check(document, name)
+        value = result["value"] if result is not None else None
+        words.append(f"{label} {percent_text(value)}")
+    share = document["probes"]["core_share"]
+    of_core = " of a core" if share is not None else ""
+    words.append(f"probes {percent_text(share)}{of_core}")
+    words += bridge_words(document)
+    # An interval over passes is a finding's, and says nothing of how runs differ.
+    test = document["test"]
+    count = 1 if test is None else max(1, len(test["runs"]))
+    words.append("one run, no interval" if count == 1 else f"{count} runs, no interval")
+    return [*words, *_doubts_of_where(document)]
+
+
+def _doubts_of_where(document: dict[str, Any]) -> list[str]:
+    """Of which operations too much time has no source that accounts for it, or more than one."""
+    where = document["where"]
+    if where is None:
+        return []
+    kinds = (("not accounted for", "uncovered"), ("accounted for twice", "overcounted"))
+    return [f"{words}: {_doubts_text(where[kind])}" for words, kind in kinds if where[kind]]
+
+
+def _doubts_text(doubts: list[dict[str, Any]]) -> str:
+    told = doubts[:TOP_OPERATIONS]
+    not_split = {True: "", False: ", not split"}
+    named = [
+        f"{percent_text(one['share'])} ({one['operation']}{not_split[one['is_split']]})"
+        for one in told
+    ]
+    left = len(doubts) - len(told)
+    return f"{', '.join(named)}{f', {left} more' if left else ''}"
+
+
+def _wrapped(words: str, width: int) -> list[str]:
+    """Lines of at most `width` columns; a number and its percent sign stay together."""
+    kept = words.replace(" %", "\N{NO-BREAK SPACE}%")
+    return [line.replace("\N{NO-BREAK SPACE}", " ") for line in textwrap.wrap(kept, width)]
+
+
+def _packed(parts: list[str], width: int, *, lead: str, gap: str) -> list[str]:
+    """Lines of whole parts, as many a line as fit, behind `lead` and its width in blanks."""
+    lines = [lead + parts[0]]
+    for part in parts[1:]:
+        if len(lines[-1]) + len(gap) + len(part) <= width:
+            lines[-1] += gap + part
+        else:
+            lines.append(" " * len(lead) + part)
+    return lines
+
+
+def _ending(document: dict[str, Any], width: int) -> list[str]:
+    """Where the report or the record is, and the legal line."""
+    label, where = "Record", document["path"]
+    if document["report"] is not None:
+        label, where = "Report", document["report"]
+    legal = document["legal"]
+    line = f"{label:<{LABEL_WIDTH}}{where}"
+    if not legal:
+        return [line]
+    if len(line) + 2 + len(legal) <= width:
+        return [f"{line}  {legal}"]
+    indent = " " * LABEL_WIDTH
+    return [line, *textwrap.wrap(legal, width, initial_indent=indent, subsequent_indent=indent)]

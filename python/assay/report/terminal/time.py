@@ -1,0 +1,52 @@
+"""The time tree on a terminal: a line a node, indented, with its share as a bar."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from assay.model.units import percent_text, seconds_text
+from assay.report.terminal.summary import bar
+from assay.report.words.wrapping import labelled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+BAR_WIDTH = 24
+FIGURES_WIDTH = 20
+INDENT = "  "
+# A node of less is in no line; it is in the sum of its parent.
+LINE_SHARE_MIN = 0.005
+
+
+def tree_lines(tree: dict[str, Any], seconds: float | None, width: int) -> Iterator[str]:
+    """Yield one line a node of a tree of the document, parents first, the largest first.
+
+    Args:
+        tree: The tree.
+        seconds: Time that its shares are of; None: of no one time.
+        width: How wide lines may be.
+    """
+    rows = list(_rows(tree, 1))
+    titles = max((len(title) for title, _ in rows), default=0)
+    length = max(0, min(BAR_WIDTH, width - titles - FIGURES_WIDTH))
+    for title, share in rows:
+        drawn = bar(share, length)
+        spent = "" if seconds is None else f"  {seconds_text(share * seconds):>7}"
+        yield f"{title:<{titles}}  {drawn:<{length}} {percent_text(share):>6}{spent}"
+
+
+def no_gain_lines(document: dict[str, Any], width: int) -> Iterator[str]:
+    """Yield what is no problem: parts of the time that are below one per cent."""
+    titles = document["time"]["no_gain"]
+    if titles:
+        words = ", ".join(title[:1].lower() + title[1:] for title in titles).replace("cPU", "CPU")
+        yield from labelled("No gain", f"below 1 % of the time each: {words}", width)
+
+
+def _rows(node: dict[str, Any], depth: int) -> Iterator[tuple[str, float]]:
+    for child in node["children"]:
+        if child["share"] < LINE_SHARE_MIN:
+            continue
+        source = f" (by {child['source']})" if child["source"] else ""
+        yield f"{INDENT * depth}{child['title']}{source}", child["share"]
+        yield from _rows(child, depth + 1)

@@ -1,0 +1,287 @@
+"""Predictions on a terminal: each metric before and after, and what each operation weighs."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+from assay.model.units import grouped_text, seconds_text
+from assay.report.terminal.profile import titled
+from assay.report.terminal.specified import metric_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+TOP_OPERATIONS = 10
+FIGURE_WIDTH = 9
+UNROUNDED = "_unrounded"
+TOP_WORTH = 6
+LABEL_WIDTH = 16
+ENDS = 14
+# Columns of a table of weights: the figures in between have the same form.
+WEIGHED = (
+    "total_seconds",
+    "geometric_mean_seconds",
+    "composite_per_h",
+    "throughput_per_s",
+    "test_power_per_h",
+    "test_throughput_per_h",
+    "test_composite_per_h",
+)
+COLUMN = 16
+# What the three figures of such a column are.
+WEIGHED_BY = "weight fast slow"
+TEN = 9.95
+TIME_WORDS = {"seconds": "time", "seconds_min": "fastest", "seconds_max": "slowest"}
+TIMES = tuple(TIME_WORDS)
+TIME_WIDTH = 7
+
+
+def predicted_lines(
+    document: dict[str, Any], told: dict[str, Any], width: int, *, all_operations: bool = False
+) -> Iterator[str]:
+    """What `assay whatif` prints of some changes: before, after, what is assumed."""
+    yield titled(document, width)
+    yield from textwrap.wrap(f"If: {'; '.join(told['changes'])}", width, subsequent_indent="    ")
+    yield ""
+    metrics = told["metrics"]
+    open_ends = any(_open_ends(metric) for metric in metrics)
+    figures = [_figure(one[key], one["unit"]) for one in metrics for key in ("before", "after")]
+    wide = max(FIGURE_WIDTH, *map(len, figures))
+    yield _heading(told, wide, open_ends=open_ends)
+    for metric in metrics:
+        yield _metric_line(metric, wide, open_ends=open_ends)
+    yield ""
+    yield from _operation_lines(told["operations"], all_operations=all_operations)
+    yield from _sentences("Assumed", told["assumptions"], width)
+    yield from _sentences("Unknown", told["notes"], width)
+    columns = _columns(told, open_ends=open_ends)
+    yield from _sentences("Names", [*_names(metrics), *columns], width)
+
+
+def weighed_lines(
+    document: dict[str, Any], told: dict[str, Any], width: int, *, all_operations: bool = False
+) -> Iterator[str]:
+    """What `assay whatif` prints without a change: what each operation weighs in each metric."""
+    yield titled(document, width)
+    yield ""
+    shown = [one for one in told["metrics"] if one["metric"] in WEIGHED]
+    yield from textwrap.wrap(_about(told["sensitivity"]), width)
+    yield ""
+    words = max(len(one["operation"]) for one in told["sensitivity"])
+    ordered = sorted(told["sensitivity"], key=_shakes)
+    times = _times(told["sensitivity"], width - 2 - words - (COLUMN + 1) * len(shown))
+    yield from _weight_heading(shown, words, times, ordered)
+    operations = ordered if all_operations else ordered[:TOP_OPERATIONS]
+    for one in operations:
+        yield _weight_line(one, shown, words, times)
+    left = len(ordered) - len(operations)
+    if left:
+        yield f"  ... {left} more, which shake the last column less (--all)"
+    yield ""
+    yield from _worth_lines(told["worth"], shown, width, all_operations=all_operations)
+    yield from _sentences("Names", _names(shown), width)
+
+
+def _open_ends(metric: dict[str, Any]) -> str:
+    """What the model leaves open, in per cent; empty for what is no wider than its figure."""
+    return _between((metric["change_least"], metric["change_most"]))
+
+
+def _interval(metric: dict[str, Any]) -> str:
+    """The interval over passes in per cent; empty where there is none to see."""
+    return "" if metric["interval"] is None else _between(metric["interval"])
+
+
+def _heading(told: dict[str, Any], wide: int, *, open_ends: bool) -> str:
+    known, measured = told["known_operations"], told["measured_operations"]
+    # Metrics hold the operations that stay as they are, too.
+    of = f"  {known} of {measured} operations" if known < measured else ""
+    line = f"{of:<{LABEL_WIDTH + wide - 4}} {'before':>6} {'after':>{wide}} {'change':>8}"
+    line += f"  {'left open, %':<{ENDS}}" if open_ends else ""
+    passes = any(_interval(metric) for metric in told["metrics"])
+    return (line + (f"  {told['passes']} passes, %" if passes else "")).rstrip()
+
+
+def _metric_line(metric: dict[str, Any], wide: int, *, open_ends: bool) -> str:
+    before, after = (_figure(metric[key], metric["unit"]) for key in ("before", "after"))
+    change = _change(metric["change"])
+    line = f"  {_label(metric):<{LABEL_WIDTH}} {before:>{wide}} {after:>{wide}} {change:>8}"
+    if open_ends:
+        line += f"  {_open_ends(metric):<{ENDS}}"
+    return f"{line}  {_interval(metric)}".rstrip()
+
+
+def _label(metric: dict[str, Any]) -> str:
+    """The column's name; a star where it is not the title."""
+    label, title = metric["label"], metric["title"]
+    if metric["metric"].endswith(UNROUNDED):
+        # It stands below the one that it is.
+        return f"  {label}"
+    return str(label) if len(label) <= LABEL_WIDTH and label == title else _starred(label, title)
+
+
+def _starred(label: str, title: str) -> str:
+    starred = label if label == title else f"{label}*"
+    return starred if len(starred) <= LABEL_WIDTH else f"{starred[: LABEL_WIDTH - 1]}…"
+
+
+def _names(metrics: list[dict[str, Any]]) -> list[str]:
+    """What a star means."""
+    rounded = [one for one in metrics if not one["metric"].endswith(UNROUNDED)]
+    titles = [one["title"] for one in rounded if one["title"] != one["label"]]
+    return [f"* {titles[-1]}."] if titles else []
+
+
+def _columns(told: dict[str, Any], *, open_ends: bool) -> list[str]:
+    """What the columns behind the change are."""
+    found = ["Left open: from the least to the most that the model allows."] if open_ends else []
+    if any(_interval(metric) for metric in told["metrics"]):
+        words = (
+            f"{told['passes']} passes: the change's 95 % interval by their scatter; how far the"
+            " model is off is not in it."
+        )
+        found.append(words)
+    return found
+
+
+def _figure(value: float | None, unit: str) -> str:
+    if value is None:
+        return "no bound"
+    if unit == "s":
+        return seconds_text(value)
+    return metric_text(value) if unit == "/h" else f"{grouped_text(value)}{unit}"
+
+
+def _change(share: float | None) -> str:
+    """A change in per cent with its sign."""
+    if share is None:
+        return "no bound"
+    return "none" if share == 0 else f"{_percent(share)} %"
+
+
+def _percent(share: float) -> str:
+    """Per cent with a sign, and a decimal below a hundred."""
+    percent = share * 100
+    return f"{percent:+,.0f}" if abs(percent) >= 100 else f"{percent:+.1f}"  # noqa: PLR2004
+
+
+def _between(ends: tuple[float | None, float | None] | list[float]) -> str:
+    """Two ends in per cent; empty where they read the same, which is no interval."""
+    low, high = ("no bound" if end is None else _percent(end) for end in ends)
+    return "" if low == high else f"{low} to {high}"
+
+
+def _operation_lines(operations: list[dict[str, Any]], *, all_operations: bool) -> Iterator[str]:
+    # Those that were asked for come first, and all of them are told.
+    top = max(TOP_OPERATIONS, sum(one["is_asked"] for one in operations))
+    shown = operations if all_operations else operations[:top]
+    words = max((len(one["operation"]) for one in shown), default=0)
+    for one in shown:
+        before, after = seconds_text(one["before"]), seconds_text(one["after"])
+        line = f"  {one['operation']:<{words}}  {before:>7} -> {after:>7}"
+        least, most = seconds_text(one["least"]), seconds_text(one["most"])
+        if least != most:
+            line += f"  ({least} to {most})"
+        yield line
+    if len(operations) > len(shown):
+        yield f"  ... {len(operations) - len(shown)} more (--all)"
+    if operations:
+        yield ""
+
+
+def _sentences(label: str, sentences: list[str], width: int) -> Iterator[str]:
+    for number, sentence in enumerate(sentences):
+        lead = f"{label if number == 0 else '':<9}"
+        yield from textwrap.wrap(
+            sentence, width, initial_indent=lead, subsequent_indent=" " * len(lead)
+        )
+
+
+def _shakes(one: dict[str, Any]) -> float:
+    """By how much an operation's own spread moves the last metric; most comes first."""
+    last = one["weights"][-1]
+    if last["at_min"] is None or last["at_max"] is None:
+        return -abs(float(last["elasticity"]))
+    return -abs(float(last["at_max"] - last["at_min"]))
+
+
+def _about(weighed: list[dict[str, Any]]) -> str:
+    """What the figures of the table of weights are."""
+    words = "What the metrics depend on, in per cent: the weight of each operation"
+    if all(one["seconds_min"] is None for one in weighed):
+        return f"{words}."
+    return (
+        f"{words}, and the change if all its passes were as its fastest (fast) or slowest (slow)."
+    )
+
+
+def _times(weighed: list[dict[str, Any]], room: int) -> Sequence[str]:
+    """Which times there is something to tell of, and room for."""
+    varied = any(one["seconds_min"] is not None for one in weighed)
+    return TIMES if varied and (TIME_WIDTH + 1) * len(TIMES) <= room else TIMES[:1]
+
+
+def _weight_heading(
+    metrics: list[dict[str, Any]],
+    words: int,
+    times: Sequence[str],
+    weighed: list[dict[str, Any]],
+) -> Iterator[str]:
+    columns = "".join(f" {TIME_WORDS[key]:>{TIME_WIDTH}}" for key in times)
+    lead = f"  {'':<{words}}{columns}"
+    yield lead + "".join(f" {_label(one):>{COLUMN}}" for one in metrics)
+    if any(weight["at_min"] is not None for one in weighed for weight in one["weights"]):
+        yield " " * len(lead) + f" {WEIGHED_BY:>{COLUMN}}" * len(metrics)
+
+
+def _weight_line(
+    one: dict[str, Any], metrics: list[dict[str, Any]], words: int, times: Sequence[str]
+) -> str:
+    columns = "".join(f" {_time(one[key]):>{TIME_WIDTH}}" for key in times)
+    weights = {weight["metric"]: weight for weight in one["weights"]}
+    told = "".join(f" {_weight(weights[metric['metric']]):>{COLUMN}}" for metric in metrics)
+    return f"  {one['operation']:<{words}}{columns}{told}"
+
+
+def _time(seconds: float | None) -> str:
+    return "-" if seconds is None else seconds_text(seconds)
+
+
+def _weight(weight: dict[str, Any]) -> str:
+    """Weight, and what the fastest and the slowest pass would do; its sign is the metric's."""
+    words = f"{abs(weight['elasticity']) * 100:.1f}"
+    if weight["at_min"] is None or weight["at_max"] is None:
+        return words
+    return f"{words:>6} {_short(weight['at_min']):>4} {_short(weight['at_max']):>4}"
+
+
+def _short(share: float) -> str:
+    """Per cent with a sign, and a decimal below ten, in four characters as long as it can be."""
+    percent = share * 100
+    return f"{percent:+.1f}" if abs(percent) < TEN else f"{percent:+,.0f}"
+
+
+def _worth_lines(
+    found: list[dict[str, Any]],
+    metrics: list[dict[str, Any]],
+    width: int,
+    *,
+    all_operations: bool,
+) -> Iterator[str]:
+    if not found:
+        return
+    yield "Worth at most: what would be if it took no time, by a model"
+    shown = found if all_operations else found[:TOP_WORTH]
+    words = max(len(one["title"]) for one in shown)
+    names = [metric["metric"] for metric in metrics]
+    yield f"  {'':<{words}}" + "".join(f"  {_label(one):>{COLUMN}}" for one in metrics)
+    for one in shown:
+        changes = {metric["metric"]: metric["change"] for metric in one["metrics"]}
+        told = "".join(f"  {_change(changes[name]):>{COLUMN}}" for name in names)
+        yield f"  {one['title']:<{words}}{told}"
+    left = len(found) - len(shown)
+    if left:
+        yield f"  ... {left} more (--all)"
+    yield ""
+    yield from _sentences("Assumed", list(dict.fromkeys(one["assumption"] for one in shown)), width)

@@ -1,0 +1,196 @@
+"""Where time went on a terminal: one line as a sum, bars by cause, and why it is not known."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from assay.analysis.time.causes import CAUSES, UNCOVERED
+from assay.analysis.time.where import LOOKED_COVERAGE_MAX
+from assay.model.units import percent_text, seconds_text
+from assay.record.layout import ENGINE_ACCOUNTS
+from assay.report.terminal.summary import bar
+from assay.report.terminal.time import no_gain_lines, tree_lines
+from assay.report.words.wrapping import labelled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+CAUSE_BAR_WIDTH = 24
+# What stands beside the bar and the cause.
+FIGURES_WIDTH = 20
+# Causes with less are in no line.
+CAUSE_SHARE_MIN = 0.0005
+# So many operations are named in a line.
+NAMED_MAX = 6
+# Parts of an operation's time as the line above the bars names them.
+PARTS = (
+    ("on CPU", ("cpu_user", "cpu_system")),
+    ("run queue", ("run_queue",)),
+    ("throttled", ("throttled",)),
+    ("stolen", ("stolen",)),
+    ("disk", ("disk_read", "disk_write", "disk")),
+    ("commit and log", ("log",)),
+    ("locks", ("lock", "latch")),
+    ("client", ("client",)),
+    ("other workers", ("workers",)),
+    ("idle workers", ("idle",)),
+    ("paused", ("paused",)),
+    ("not accounted for", (UNCOVERED,)),
+)
+SCALED = "(what the engine's threads did, scaled to the wall time)"
+OF_IT = " of it could be split:"
+NOT_READ = "no counters were read around it"
+NOT_KNOWN = (
+    "which processes are the engine's is not known on this host, so nothing was read of them: their"
+    " time is in the wall time and, if they run here, in the background load"
+)
+NOT_LOOKED = (
+    "of a load it is known from looks at the engine's threads (probe waits), and there are none"
+)
+OF_NODES = (
+    "threads of several nodes share it and rest in pools, and which of them were at work for it"
+    " nobody tells: the line of the cluster has what its tasks waited for"
+)
+TOGETHER = "sessions of this engine share one process, so it is known of all together only"
+
+
+def is_split(operation: dict[str, Any]) -> bool:
+    """Whether it is known where an operation's time went."""
+    return operation["seconds"] is not None and operation["where"][UNCOVERED] is not None
+
+
+def knows_engine(document: dict[str, Any]) -> bool:
+    """Whether the engine's processes were followed; without accounts nothing says otherwise."""
+    used = document["accounts"]
+    return used is None or any(account in used["by_account_s"] for account in ENGINE_ACCOUNTS)
+
+
+def why_not_split(document: dict[str, Any], operation: dict[str, Any]) -> str:
+    """Why it is not known where an operation's time went."""
+    coverage = operation["coverage"]
+    if coverage is not None and coverage > LOOKED_COVERAGE_MAX:
+        return (
+            f"not told, what was counted of its threads comes to {percent_text(coverage)} of their"
+            f" time, and above {percent_text(LOOKED_COVERAGE_MAX)} it is not believed:"
+            f" {seconds_text(operation['seconds'])} is too short for counters and looks. A larger"
+            " --scale makes it longer"
+        )
+    if not knows_engine(document):
+        return f"not measured, {NOT_KNOWN}"
+    if document["cluster"] is not None:
+        return f"not measured, {OF_NODES}"
+    if document["pace"] is None:
+        return f"not measured, {NOT_READ}"
+    return f"not told, {TOGETHER if document['where'] else NOT_LOOKED}"
+
+
+def split_seconds(operations: list[dict[str, Any]]) -> dict[str, float]:
+    """Seconds by cause of one execution of each operation whose time could be split."""
+    chosen = [operation for operation in operations if is_split(operation)]
+    return {
+        cause.name: sum(op["seconds"] * (op["where"][cause.name] or 0.0) for op in chosen)
+        for cause in CAUSES
+        if any(op["where"][cause.name] is not None for op in chosen)
+    }
+
+
+def time_line(operations: list[dict[str, Any]]) -> str | None:
+    """Wall time as a sum of where it went; None where that was not measured.
+
+    What could not be split is in the wall time and not in the sum, and is said to be.
+    """
+    timed = [operation for operation in operations if operation["seconds"] is not None]
+    known = [operation for operation in timed if is_split(operation)]
+    if not known:
+        return None
+    whole, split = (sum(op["seconds"] for op in some) for some in (timed, known))
+    sums = split_seconds(known)
+    parts = [f"{words} {seconds_text(spent)}" for words, spent in _parts(sums, split)]
+    wall = f"{seconds_text(whole)} of wall time"
+    lead = f"{wall} =" if len(known) == len(timed) else f"{wall}; {seconds_text(split)}{OF_IT}"
+    return f"{lead} {' + '.join(parts)} {SCALED}"
+
+
+def _parts(sums: dict[str, float], whole: float) -> Iterator[tuple[str, float]]:
+    for words, keys in PARTS:
+        spent = sum(sums.get(key, 0.0) for key in keys)
+        if spent >= CAUSE_SHARE_MIN * whole:
+            yield words, spent
+
+
+def cause_lines(
+    shares: dict[str, float | None], seconds: float | None, width: int
+) -> Iterator[str]:
+    """One line a cause: its share as a bar and as a figure, and its seconds where there are some.
+
+    Args:
+        shares: By cause; None: not measured.
+        seconds: What they are shares of; None: of no one time.
+        width: How wide lines may be.
+    """
+    known = [(cause.title, shares.get(cause.name) or 0.0) for cause in CAUSES]
+    told = [(title, share) for title, share in known if share >= CAUSE_SHARE_MIN]
+    if not told:
+        return
+    words = max(len(title) for title, _ in told)
+    longest = max(share for _, share in told)
+    length = max(0, min(CAUSE_BAR_WIDTH, width - words - FIGURES_WIDTH))
+    for title, share in told:
+        drawn = bar(share / longest, length)
+        time = "" if seconds is None else f"  {seconds_text(share * seconds):>7}"
+        yield f"  {title:<{words}}  {drawn:<{length}} {percent_text(share):>6}{time}"
+
+
+def whole_lines(document: dict[str, Any], width: int) -> Iterator[str]:
+    """Where the time of a whole run went: of one pass in seconds, of a load in shares."""
+    operations = document["operations"]
+    where = document["where"]
+    if not operations:
+        yield from labelled("Wall", "no operation was measured", width)
+    elif document["pace"] is not None:
+        yield from _load_lines(document, width)
+    elif (wall := time_line(operations)) is None:
+        yield from labelled("Where", why_not_split(document, operations[0]), width)
+    else:
+        sums = split_seconds(operations)
+        split = sum(operation["seconds"] for operation in operations if is_split(operation))
+        yield from labelled("One pass", wall, width)
+        shares = {name: spent / split if split else 0.0 for name, spent in sums.items()}
+        yield from _tree_or_causes(document, shares, split, width)
+        yield from _left_lines(document, width)
+    if where is not None and where["coverage"] is not None:
+        words = f"{percent_text(where['coverage'])} of the time of its threads, before scaling"
+        yield from labelled("Accounted for", words, width)
+
+
+def _load_lines(document: dict[str, Any], width: int) -> Iterator[str]:
+    if document["where"] is None:
+        why = NOT_LOOKED if knows_engine(document) else NOT_KNOWN
+        yield from labelled("Where", f"not told, {why}", width)
+        return
+    yield from labelled("Where", "of the service time of all operations", width)
+    yield from _tree_or_causes(document, document["where"]["shares"], None, width)
+
+
+def _tree_or_causes(
+    document: dict[str, Any], shares: dict[str, float | None], seconds: float | None, width: int
+) -> Iterator[str]:
+    """The run's time tree, else its causes side by side."""
+    tree = document["time"]["run"]
+    if tree is None:
+        yield from cause_lines(shares, seconds, width)
+        return
+    yield from tree_lines(tree, seconds, width)
+    yield from no_gain_lines(document, width)
+
+
+def _left_lines(document: dict[str, Any], width: int) -> Iterator[str]:
+    """The operations whose time could not be split, and why the first could not."""
+    timed = [op for op in document["operations"] if op["seconds"] is not None]
+    left = [operation for operation in timed if not is_split(operation)]
+    if not left:
+        return
+    names = ", ".join(operation["name"] for operation in left[:NAMED_MAX])
+    more = f" and {len(left) - NAMED_MAX} more" if len(left) > NAMED_MAX else ""
+    why = f"{left[0]['name']}: {why_not_split(document, left[0])}"
+    yield from labelled("Not split", f"{names}{more}. {why}", width)

@@ -1,0 +1,105 @@
+"""What an engine counted itself, on a terminal and as text that its users know by sight."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from assay.model.units import amount_text
+from assay.report.words.wrapping import indented
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+GAP = "  "
+ABSENT = "-"
+PART = "."
+GAUGE = "gauge"
+AMOUNT_WIDTH = 12
+
+
+def heads(table: dict[str, Any]) -> list[str]:
+    """Heads of the columns that name an object."""
+    return list(table["parts"]) or [table["object"]]
+
+
+def names(thing: str, table: dict[str, Any]) -> list[str]:
+    """An object's name in the columns of `heads`; a part that is missing is the one before it."""
+    wanted = len(heads(table))
+    parts = thing.split(PART, wanted - 1)
+    return parts + [parts[-1]] * (wanted - len(parts))
+
+
+def whole_text(value: float | None) -> str:
+    """A count with all its digits."""
+    if value is None:
+        return ABSENT
+    return f"{value:.0f}" if value == round(value) else f"{value:.3g}"
+
+
+def object_text(table: dict[str, Any]) -> list[str]:
+    """The lines of a table of objects: names to the left, counts with all digits to the right."""
+    left = heads(table)
+    rows = [[*left, *(column["title"] for column in table["columns"])]]
+    rows += [
+        [*names(row["object"], table), *map(whole_text, row["values"])] for row in table["rows"]
+    ]
+    widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
+    rows.insert(1, ["=" * width for width in widths])
+    return [
+        GAP.join(
+            cell.ljust(width) if place < len(left) else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(cells, widths, strict=True))
+        ).rstrip()
+        for cells in rows
+    ]
+
+
+def counted_lines(document: dict[str, Any], width: int) -> Iterator[str]:
+    """What the engine counted that is not zero, then its tables of objects."""
+    counted = document["engine_counters"]
+    if counted is None:
+        return
+    told = [(one, _amount(one)) for one in counted["counters"]]
+    if any(amount for _, amount in told):
+        yield from indented("What the engine counted itself in the measured part", "", width)
+        for one, amount in told:
+            if amount:
+                words = amount_text(amount, one["unit"])
+                at_end = " at the end" if one["kind"] == GAUGE else ""
+                yield from indented(f"{one['title']}{at_end}", f"{words:>{AMOUNT_WIDTH}}  ", width)
+        yield ""
+    yield from activity_lines(counted["activity"], width)
+    for table in counted["tables"]:
+        if table["rows"]:
+            yield from indented(table["title"], "", width)
+            yield from object_text(table)
+            yield ""
+
+
+def activity_lines(activity: dict[str, Any] | None, width: int) -> Iterator[str]:
+    """The engine's own line of activity: of the measured part, its intervals and operations."""
+    if activity is None:
+        return
+    yield from indented(activity["title"], "", width)
+    if activity["missing"] is not None:
+        yield from indented(f"not measured: {activity['missing']}", "  ", width)
+    else:
+        yield f"  {activity['line']}"
+        rows = activity_rows(activity)
+        longest = max((len(name) for name, _ in rows), default=0)
+        yield from (f"  {name:<{longest}}  {line}" for name, line in rows)
+    yield ""
+
+
+def activity_rows(activity: dict[str, Any]) -> list[tuple[str, str]]:
+    """Lines of intervals and of operations, each with what it is of."""
+    intervals = [
+        (f"{one['begun_s']:.1f} to {one['ended_s']:.1f} s", one["line"])
+        for one in activity["intervals"]
+    ]
+    return [*intervals, *((one["name"], one["line"]) for one in activity["operations"])]
+
+
+def _amount(figure: dict[str, Any]) -> float | None:
+    value: float | None = figure["last" if figure["kind"] == GAUGE else "total"]
+    return value

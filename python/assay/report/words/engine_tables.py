@@ -1,0 +1,224 @@
+"""What an engine counted itself and who used a server's CPU, as tables of texts."""
+
+from __future__ import annotations
+
+from statistics import median
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from assay.model.units import (
+    BYTES,
+    SECONDS,
+    amount_rate_text,
+    amount_text,
+    bytes_text,
+    percent_text,
+    seconds_text,
+)
+from assay.report.words import counted as counted_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+COUNTER = "counter"
+SESSIONS, BACKGROUND, UNSEEN = "sessions", "background", "unseen"
+OURS, OTHER_CLIENTS = "ours", "other_clients"
+# So many sessions are shown one by one; of more, what lies between them is easier to read.
+SESSIONS_EACH_MAX = 8
+# Processes by title; those that used less are one row.
+TITLES_MAX = 8
+FIGURES = ("cpu_s", "run_delay_s", "read_bytes", "write_bytes")
+
+
+class Cell(NamedTuple):
+    """A text, and what it is sorted by; `missing` where there was nothing to tell."""
+
+    text: str
+    value: float | str
+    missing: bool = False
+
+
+class CpuRow(NamedTuple):
+    """One line of who used a server's CPU.
+
+    Attributes:
+        words: Whose it is.
+        processes: How many; empty where that was not counted.
+        cpu, share, run_delay, read, written: Texts.
+        is_group: Whether the lines below it are parts of it.
+    """
+
+    words: str
+    processes: str
+    cpu: str
+    share: str
+    run_delay: str
+    read: str
+    written: str
+    is_group: bool
+
+
+def brief_name(name: str) -> str:
+    """The name of a declared figure as words, its unit left to its value: `wal_bytes` is `wal`."""
+    for unit in ("_share", "_bytes", "_seconds"):
+        name = name.removesuffix(unit)
+    return name.replace("_", " ")
+
+
+def counter_rows(counted: dict[str, Any]) -> list[dict[str, str]]:
+    """One row a declared figure: name, title, total (of a gauge its last value), rate, unit."""
+    return [
+        {
+            "name": figure["name"],
+            "title": figure["title"],
+            "unit": "" if figure["unit"] in (BYTES, SECONDS) else figure["unit"],
+            "total": _total(figure),
+            "per_s": (
+                amount_rate_text(figure["per_s"], figure["unit"])
+                if figure["kind"] == COUNTER
+                else ""
+            ),
+        }
+        for figure in counted["counters"]
+    ]
+
+
+def _total(figure: dict[str, Any]) -> str:
+    if figure["kind"] == COUNTER:
+        return amount_text(figure["total"], figure["unit"])
+    last = amount_text(figure["last"], figure["unit"])
+    return last if figure["last"] is None else f"{last} at the end"
+
+
+def figures_by_operation(counted: dict[str, Any]) -> list[dict[str, Any]]:
+    """The declared figures that grew during at least one operation."""
+    return [figure for figure in counted["counters"] if any(figure["operations"].values())]
+
+
+def operation_rows(
+    counted: dict[str, Any], operations: list[dict[str, Any]]
+) -> list[tuple[str, list[Cell]]]:
+    """For each operation that was read, what each figure that is not always zero grew by."""
+    figures = figures_by_operation(counted)
+    names = [operation["name"] for operation in operations]
+    return [
+        (name, [_grown(figure, name) for figure in figures])
+        for name in names
+        if any(name in figure["operations"] for figure in figures)
+    ]
+
+
+def _grown(figure: dict[str, Any], operation: str) -> Cell:
+    amount = figure["operations"].get(operation)
+    missing = amount is None
+    return Cell(amount_text(amount, figure["unit"]), "" if missing else amount, missing)
+
+
+def object_rows(counted: dict[str, Any]) -> list[dict[str, Any]]:
+    """Tables of objects: title, names and heads of columns, rows of both, how many are left out."""
+    return [
+        {
+            "name": table["name"],
+            "title": table["title"],
+            "names": counted_text.heads(table),
+            "heads": [column["title"] for column in table["columns"]],
+            "rows": [
+                (counted_text.names(row["object"], table), _cells(row)) for row in table["rows"]
+            ],
+            "left_out": table["left_out"],
+        }
+        for table in counted["tables"]
+        if table["rows"]
+    ]
+
+
+def _cells(row: dict[str, Any]) -> list[Cell]:
+    return [
+        Cell(counted_text.whole_text(value), "" if value is None else value, value is None)
+        for value in row["values"]
+    ]
+
+
+def cpu_rows(used: dict[str, Any]) -> list[CpuRow]:
+    """Who used a server's CPU: each owner with its share, and below it who that was."""
+    return [
+        *_session_rows(used),
+        *_title_rows(used, BACKGROUND, "the server's own processes"),
+        *_title_rows(used, OURS, "Assay's own connections"),
+        *_title_rows(used, OTHER_CLIENTS, "other clients"),
+        CpuRow(
+            "not seen: too short for a sample, and the last moments of others",
+            "",
+            seconds_text(used["unseen_cpu_s"]),
+            percent_text(used["shares"][UNSEEN]),
+            *("",) * 3,
+            is_group=True,
+        ),
+    ]
+
+
+def _session_rows(used: dict[str, Any]) -> Iterator[CpuRow]:
+    each = used[SESSIONS]
+    count = f"{len(each)} session{'' if len(each) == 1 else 's'} of the load generator"
+    workers = sum(session["workers"] for session in each)
+    yield _row(used, count, str(len(each) + workers), _sum(each), is_group=True)
+    if len(each) > SESSIONS_EACH_MAX:
+        for words, pick in (("least of each", min), ("median", median), ("most of each", max)):
+            yield _row(used, words, "", _picked(each, pick))
+    elif len(each) > 1:
+        for session in each:
+            yield _row(used, f"session {session['session']}", str(1 + session["workers"]), session)
+    if workers:
+        told: dict[str, Any] = dict.fromkeys(FIGURES)
+        told["cpu_s"] = sum(session["workers_cpu_s"] for session in each)
+        row = _row(used, "of it in parallel workers", str(workers), told)
+        yield row._replace(run_delay="", read="", written="")
+
+
+def _title_rows(used: dict[str, Any], owner: str, words: str) -> Iterator[CpuRow]:
+    each = used[owner]
+    if not each:
+        return
+    count = sum(entry["processes"] for entry in each)
+    yield _row(used, words, str(count), _sum(each), is_group=True)
+    for entry in each[:TITLES_MAX]:
+        yield _row(used, entry["title"], str(entry["processes"]), entry)
+    rest = each[TITLES_MAX:]
+    if rest:
+        processes = sum(entry["processes"] for entry in rest)
+        yield _row(used, f"{len(rest)} more kinds of process", str(processes), _sum(rest))
+
+
+def _row(
+    used: dict[str, Any],
+    words: str,
+    processes: str,
+    told: dict[str, Any],
+    *,
+    is_group: bool = False,
+) -> CpuRow:
+    cpu_s = told["cpu_s"]
+    share = None if cpu_s is None or not used["cpu_s"] else cpu_s / used["cpu_s"]
+    return CpuRow(
+        words,
+        processes,
+        seconds_text(cpu_s),
+        percent_text(share),
+        seconds_text(told["run_delay_s"]),
+        bytes_text(told["read_bytes"]),
+        bytes_text(told["write_bytes"]),
+        is_group,
+    )
+
+
+def _sum(each: list[dict[str, Any]]) -> dict[str, float | None]:
+    return _picked(each, sum)
+
+
+def _picked(
+    each: list[dict[str, Any]], pick: Callable[[list[float]], float]
+) -> dict[str, float | None]:
+    """Of each figure what `pick` gives; None where one of them was not measured."""
+    values = {name: [entry[name] for entry in each] for name in FIGURES}
+    return {
+        name: pick(known) if known and None not in known else None for name, known in values.items()
+    }

@@ -1,0 +1,443 @@
+"""How a run was measured, in sentences that follow from its document and record."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from assay.analysis.time.split import BY_DELAY_ACCOUNTING
+from assay.analysis.time.where import BY_LOOKS
+from assay.model.units import rate_text, seconds_text
+from assay.record.layout import ACCOUNT_DRIVER, ENGINE_ACCOUNTS, STATUS_RUNNING
+from assay.report.sections.changes import changes_paragraph
+from assay.report.sections.finding_methods import known_methods
+from assay.report.sections.state import state_sentence
+from assay.report.words.order import order_sentences
+
+if TYPE_CHECKING:
+    from assay.analysis.host.timeline import Timeline
+    from assay.record.reader import Run
+
+STREAM_WORDS = {
+    "events": "operations",
+    "tasks": "where each operation's time went",
+    "system": "memory and pressure of the whole machine",
+    "cpus": "CPU time of the whole machine",
+    "processes": "CPU time and memory of each account",
+    "disks": "traffic of the disks",
+}
+MEASURED_WORDS = (
+    "The timed passes repeat the same operations in the same order, one at a time, until"
+    " {min_time} were measured. An operation's time is its median over the passes, counted from"
+    " sending the statement to holding its last row; the total is the sum of the medians, and"
+    " the geometric mean is over the medians."
+)
+TEST_WORDS = (
+    "A power test plays the queries of stream 0 in one session, between the two refresh functions"
+    " where there are any; a throughput test plays each stream in a session of its own, and the"
+    " refresh functions in one more. A query's interval goes from its submission to that of the"
+    " next one of its session, the last one's to its last row; a refresh function's to its last"
+    " commit. What each counts as, and the metrics, are as the specification has them: raised to a"
+    " thousandth of the longest and rounded to 0.01 s in a power test, the elapsed time of a"
+    " throughput test rounded up. Figures of operations are of the power tests."
+)
+STEADY_WORDS = (
+    "The power order is played until its last three passes are alike: the longest is at most 5 %"
+    " longer than the shortest. The steady figure is of each query's median over these three; the"
+    " first pass stands beside it."
+)
+# Ways of finding what waited for a disk of which there is nothing to excuse.
+EXACT_ENOUGH = {BY_DELAY_ACCOUNTING, BY_LOOKS}
+SPLIT_WORDS = (
+    "Where the time went: counters of the engine's threads are read just outside each timed"
+    " interval, and looks at each thread tell what it slept for. Together they give thread-seconds"
+    " by cause: on a CPU, ready and kept from one, asleep for a disk, a lock, the client, other"
+    " workers. They are scaled to the operation's time. What no source accounts for is a part of"
+    " its own."
+)
+COVERAGE_WORDS = (
+    "What is accounted for of an operation's thread time is told before that scaling: the sources"
+    " are independent of each other, so a figure far from 100 % says how far the split may be off."
+    " Cores are CPU seconds a second."
+)
+CLOSED_WORDS = (
+    "A closed load: {clients} clients, each of which issued its next operation, drawn from the"
+    " mix, when the last one had ended. A stall of the engine is a stall of the load, too, so the"
+    " latencies of a closed load tell nothing of what others would have waited for."
+)
+OPEN_WORDS = (
+    "An open load: {rate} became due by the clock, whether or not one of the {{clients}} clients"
+    " was free. Latency counts from when an operation was due, so it contains the waiting that a"
+    " stall caused for those behind it."
+)
+PERCENTILE_WORDS = (
+    "Percentiles are exact and by nearest rank, over the operations that succeeded: the smallest"
+    " time that at least that share of them did not exceed."
+)
+WHERE_WORDS = (
+    "split by what its threads did. Striped is what no source accounts for; the column at the right"
+    " says how much was accounted for before scaling. Point at a bar for its figures."
+)
+WHERE_HEADING = "Where the time went"
+PASSES_ABOUT = (
+    "passes",
+    "Spread of the passes",
+    (
+        "Each execution around its operation's median. Dots of one shade far from the middle in"
+        " many rows mean that something else happened during that pass."
+    ),
+)
+LOAD_ABOUT = (
+    (
+        "throughput",
+        "Throughput",
+        "Operations that ended, a second; those never started, by when they were due.",
+    ),
+    (
+        "latency",
+        "Latency over time",
+        "Median, 99th percentile and longest of the operations that ended in each interval.",
+    ),
+    (
+        "heat",
+        "Where latencies lie",
+        (
+            "Each cell is an interval of time and of latency, coloured by how many operations fell"
+            " into it. Two bands mean two ways of being served; a slope means a queue."
+        ),
+    ),
+    (
+        "percentiles",
+        "The tail",
+        (
+            "Latency by the share of operations that were as fast: each mark to the right leaves a"
+            " tenth of those that were slower. It ends at the longest of all."
+        ),
+    ),
+)
+BACKLOG_ABOUT = (
+    "backlog",
+    "Backlog",
+    (
+        "Operations that were due and not started yet. Where this grows through the run, the rate"
+        " was not held and every percentile above depends on how long the run was."
+    ),
+)
+TEST_ABOUT = (
+    (
+        "streams",
+        "Streams of the throughput test",
+        (
+            "Each stream's queries one after another, the refresh functions below. The test ends"
+            " with the stream that ends last: what the others saved counts for nothing."
+        ),
+    ),
+    (
+        "intervals",
+        "Intervals",
+        (
+            "Each operation in the power test of each run, and its mean beside other streams. The"
+            " axis is logarithmic, as the power metric is: the same distance weighs the same"
+            " wherever it is."
+        ),
+    ),
+)
+COUNTERS_CHART_ABOUT = (
+    "The first counters of the engine's declaration that moved: rates between two readings, and"
+    " values of those that go up and down."
+)
+CLUSTER_CHART_ABOUT = (
+    "Cores by the kernel's count between two looks, of nodes on this host; the rest between two"
+    " readings of the engine's own counters."
+)
+COUNTERS_WORDS = (
+    "What the engine counted itself is read on a connection of its own, whose work is counted, too."
+    " Totals are from the last reading before the measured part to the first after it."
+)
+PROFILE_WORDS = (
+    "CPU samples: the kernel interrupts each thread of the engine that is on a CPU at a fixed rate"
+    " of its CPU time and keeps its stack. A sample belongs to the operation within whose time it"
+    " fell, and to a kind of work by rules over the names of functions; the innermost function"
+    " with a rule decides. Each sample stands for the same CPU time, so a share of n samples is"
+    " known to about one part in the square root of n."
+)
+SESSIONS_WORDS = (
+    "Who used the server's CPU: CPU time of each of its processes between the samples around the"
+    " measured part; which process served which session was asked of the server. What ended"
+    " processes used that no sample saw is known from their parent alone, and called not seen."
+)
+PROBES_WORDS = (
+    "Probes read kernel counters every {interval}, outside the engine's process. Rates over time"
+    " are differences between samples; a counter that was absent or went backwards gives no"
+    " rate, never zero."
+)
+INTERVAL_WORDS = (
+    "A finding's interval is over the passes of this run: how much the operations' times differed"
+    " between them. How runs differ it cannot say; that takes repeating whole runs."
+)
+WAITS = "waits"
+
+
+def charts_about(told: dict[str, Any], timeline: Timeline | None) -> list[tuple[str, str, str]]:
+    """The charts of a run in the order of its page: name, heading, what it shows."""
+    over_time = ("timeline", "Over time", timeline_words(told, timeline))
+    if told["conditions"]["clients"] is not None:
+        backlog = [BACKLOG_ABOUT] if told["conditions"]["rate_per_s"] is not None else []
+        over_time = ("timeline", "Resources over time", timeline_words(told, timeline))
+        split = (
+            "operations",
+            WHERE_HEADING,
+            f"Median service time of each operation, {WHERE_WORDS}",
+        )
+        return [*LOAD_ABOUT, *backlog, split, over_time]
+    of_test = [] if told["test"] is None else TEST_ABOUT
+    passes = told["metrics"]["passes"]
+    words = {None: "its passes", 0: "its passes", 1: "one pass"}.get(passes, f"{passes} passes")
+    where = f"Median service time of each operation over {words}, {WHERE_WORDS}"
+    return [*of_test, ("operations", WHERE_HEADING, where), over_time, PASSES_ABOUT]
+
+
+def table_about(told: dict[str, Any]) -> str:
+    """What the numbers in the table of operations are of."""
+    if told["conditions"]["clients"] is None:
+        return "Shares are of the operation's time."
+    return (
+        "Latency counts from when an operation was due, service time from when it was started."
+        " A percentile of too few executions is not measured."
+    )
+
+
+def _measured_words(told: dict[str, Any]) -> str:
+    """How the operations were issued and what is counted of them."""
+    conditions = told["conditions"]
+    if told["test"] is not None:
+        return STEADY_WORDS if told["test"]["steady"] else TEST_WORDS
+    if conditions["clients"] is None:
+        return MEASURED_WORDS.format(min_time=seconds_text(conditions["min_time_s"]))
+    rate = conditions["rate_per_s"]
+    words = CLOSED_WORDS if rate is None else OPEN_WORDS.format(rate=rate_text(rate))
+    return f"{words.format(clients=conditions['clients'])} {PERCENTILE_WORDS}"
+
+
+def paragraphs(told: dict[str, Any]) -> list[str]:
+    """What was done and how each figure came to be."""
+    conditions = told["conditions"]
+    of_power = [SPLIT_WORDS, COVERAGE_WORDS] if conditions["clients"] is None else []
+    of_server = [COUNTERS_WORDS] if told["engine_counters"] else []
+    of_server += [PROFILE_WORDS] if told["profile"] else []
+    of_server += [SESSIONS_WORDS] if told["sessions"] else []
+    return [
+        f"{order_sentences(conditions)}{state_sentence(told)}{_measured_words(told)}",
+        *filter(None, [changes_paragraph(told)]),
+        *of_power,
+        *of_server,
+        PROBES_WORDS.format(interval=seconds_text(conditions["probe_interval_s"])),
+        INTERVAL_WORDS,
+    ]
+
+
+def not_measured(run: Run, told: dict[str, Any]) -> list[str]:
+    """What the record does not hold, each with its reason."""
+    absent = [
+        f"{words.capitalize()}: the record has no stream {name}{_ended(told)}."
+        for name, words in STREAM_WORDS.items()
+        if not run.has(name)
+    ]
+    absent += [
+        f"{result['reason'][:1].upper()}{result['reason'][1:]}."
+        for result in told["checks"]
+        if not result["measured"]
+    ]
+    absent += [
+        f"{words[:1].upper()}{words[1:]}"
+        for words in (
+            why_no_profile(run, told),
+            why_no_counters(run, told),
+            why_no_sessions(run, told),
+            why_no_waits(run, told),
+            why_no_plans(told),
+        )
+        if words is not None
+    ]
+    return [*absent, *_disk_words(run, told)]
+
+
+def why_no_profile(run: Run, told: dict[str, Any]) -> str | None:
+    """Why there are no CPU samples, with the mend; None if there are."""
+    if told["profile"] is not None:
+        return None
+    return f"CPU samples: not measured, {no_profile(run)}"
+
+
+def no_profile(run: Run) -> str:
+    """Why a run has no profile, and how to get one."""
+    probe = run.facts.get("probes", {}).get("profile") or {}
+    request = run.facts["request"]
+    again = (
+        f"`assay run {request['workload']} --engine {request['engine']}"
+        f" --scale {request['scale']:g} --profile` takes them."
+    )
+    if probe.get("error"):
+        return f"{probe['error']}. `assay doctor` says what this machine allows."
+    if run.facts["status"] == STATUS_RUNNING and request.get("profile_hz") is not None:
+        return (
+            "no operation was measured yet: the run is under way, or was killed before. Wait for"
+            f" it, or name another run; {again}"
+        )
+    asked_for = request.get("profile_hz") is not None and "probes" in run.facts
+    untold = (asked_for and not probe) or _follows_no_engine(run)
+    if untold and not run.has("samples"):
+        were = "they were asked for, but " if asked_for else ""
+        return (
+            f"{were}the engine's processes cannot be told on this host: measure where the server"
+            " runs, or without --dsn."
+        )
+    if not run.has("samples"):
+        return f"this run took none: {again}"
+    if not run.has("events"):
+        return "the record has no events, so that no sample belongs to an operation."
+    return f"no operation was measured, or the record is damaged: {again}"
+
+
+def _follows_no_engine(run: Run) -> bool:
+    """Whether the driver was followed and the engine's processes were not."""
+    if not run.has("processes"):
+        return False
+    seen = set(run.table("processes")["account"].unique().to_list())
+    return ACCOUNT_DRIVER in seen and seen.isdisjoint(ENGINE_ACCOUNTS)
+
+
+def why_no_counters(run: Run, told: dict[str, Any]) -> str | None:
+    """Why there is nothing that the engine counted; None if there is."""
+    if told["engine_counters"] is not None:
+        return None
+    lead = "engine counters: not measured"
+    probe = told["probes"]["each"].get("engine")
+    if not run.facts["engine"].get("counters"):
+        return f"{lead}, the engine offers none."
+    if probe is not None and probe["error"]:
+        return f"{lead}, probe engine failed: {probe['error']}"
+    if not run.has("engine"):
+        return f"{lead}, the record has no stream engine{_ended(told)}."
+    return f"{lead}, none was read around the measured part, or the declaration is not readable."
+
+
+def why_no_sessions(run: Run, told: dict[str, Any]) -> str | None:
+    """Why it is not known who used the server's CPU; None if it is."""
+    if told["sessions"] is not None:
+        return None
+    lead = "who used the server's CPU: not measured"
+    if run.facts["engine"].get("kind") != "server":
+        return f"{lead}, {told['engine_title']} is no server: it runs within the load generator."
+    for stream in ("processes", "backends"):
+        if not run.has(stream):
+            return f"{lead}, the record has no stream {stream}{_ended(told)}."
+    return f"{lead}, no two samples are around the measured part, or the record is an older one."
+
+
+def _ended(told: dict[str, Any]) -> str:
+    return "" if told["status"] == "complete" else f" (the run is {told['status']})"
+
+
+def _disk_words(run: Run, told: dict[str, Any]) -> list[str]:
+    """How waiting for disk was found where the kernel did not count it."""
+    off = run.environment.get("host", {}).get("delay_accounting") == "0"
+    methods = sorted({op["disk_method"] for op in told["operations"]} - EXACT_ENOUGH)
+    if not off or not methods:
+        return []
+    words = (
+        "Waiting for disk, exactly: the kernel's delay accounting is off"
+        f" (kernel.task_delayacct = 0); it was judged by: {'; '.join(methods)}."
+    )
+    return [words]
+
+
+def why_no_waits(run: Run, told: dict[str, Any]) -> str | None:
+    """Why it is not known what the engine's threads slept for; None if it is."""
+    if run.has(WAITS):
+        return None
+    lead = "what the engine's threads slept for: not measured"
+    probe = told["probes"]["each"].get(WAITS)
+    if probe is not None and probe["error"]:
+        return f"{lead}, probe {WAITS} failed: {probe['error']}"
+    if probe is None:
+        return f"{lead}, probe {WAITS} did not run; what no counter tells is not accounted for."
+    return f"{lead}, the record has no stream {WAITS}{_ended(told)}."
+
+
+def why_no_plans(told: dict[str, Any]) -> str | None:
+    """Why there are no plans, or not of all operations; None if there are."""
+    reason = told["plan_capture"]["reason"]
+    if told["plans"] and reason is None:
+        return None
+    which = "not of all operations" if told["plans"] else "none in this record"
+    return f"query plans: {which}, {(reason or 'none could be asked for').rstrip('.')}."
+
+
+def why_no_what_if(told: dict[str, Any]) -> str:
+    """Why nothing is predicted."""
+    if not told["operations"]:
+        return "Nothing to predict: no operation was measured."
+    without = [op["name"] for op in told["operations"] if op["seconds"] is None]
+    if without:
+        return (
+            f"Nothing to predict: {', '.join(without)} never succeeded, and no metric has a value"
+            " without it."
+        )
+    return "Nothing to predict: this document was made by a version that did not predict."
+
+
+def no_findings(told: dict[str, Any]) -> str:
+    """Why there is nothing to explain, and what was looked for."""
+    if not told["operations"]:
+        return "Nothing to explain: no operation was measured."
+    if all(op["coverage"] is None for op in told["operations"]):
+        if told["conditions"]["clients"] is not None:
+            return "No findings: what bounds a load is read from CPU samples of engine and driver."
+        return "No findings: where the time went was not measured in this run."
+    looked_for = ", ".join(words.replace("-", " ") for words in known_methods())
+    return f"No findings: nothing stood out by its numbers. Looked for: {looked_for}."
+
+
+def timeline_words(told: dict[str, Any], timeline: Timeline | None) -> str:
+    """What the timeline shows, what it leaves out, and what it cannot show."""
+    what = "Operations" if told["conditions"]["clients"] is None else "The phases of the run"
+    words = (
+        f"{what} and resources on one axis; warm-up is paler. Point at a moment to read all"
+        " panels there; drag over the first strip to zoom, double-click it to see all."
+    )
+    if timeline is None:
+        return words
+    missing = [
+        name
+        for name, frame in (
+            ("CPU", timeline.cpu),
+            ("memory", timeline.memory),
+            ("disks", timeline.disk),
+            ("pressure", timeline.pressure),
+        )
+        if frame.is_empty()
+    ]
+    if missing:
+        words += f" No samples of {', '.join(missing)}: {_why_no_samples(told)}."
+    if timeline.ticks < timeline.samples:
+        words += (
+            f" Means over {timeline.ticks} intervals are drawn; the record has {timeline.samples}"
+            " samples."
+        )
+    if timeline.bands.height < timeline.operations:
+        words += (
+            f" The longest {timeline.bands.height} of {timeline.operations} operations are drawn."
+        )
+    return words
+
+
+def _why_no_samples(told: dict[str, Any]) -> str:
+    each = told["probes"]["each"]
+    errors = [
+        f"probe {name} failed: {probe['error']}" for name, probe in each.items() if probe["error"]
+    ]
+    if errors:
+        return "; ".join(errors)
+    if not each:
+        return "no probe ran"
+    return "their streams are not in the record"

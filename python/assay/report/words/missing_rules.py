@@ -1,0 +1,70 @@
+"""Rules that are missing, as a file that is completed and given to `--operations`."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from assay.report.terminal.profile import share_text
+from assay.report.words.wrapping import one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+SKELETONS_MAX = 20
+INTRODUCTION = (
+    "# Replace each ?, and add functions that do the same to `symbols` (* stands for anything).",
+    "# `work` is one of the known words; a wrong one is refused with the list of them. Then:",
+)
+
+
+def skeleton_lines(
+    missing: list[dict[str, Any]],
+    run: str,
+    *,
+    outermost: Collection[str] = (),
+    all_symbols: bool = False,
+) -> Iterator[str]:
+    """TOML of rules to complete, those with most samples first.
+
+    Args:
+        missing: Rows of `analysis.profile.unclassified`.
+        run: The run's id, for the command that tries the rules.
+        outermost: Functions that no rule may rest on.
+        all_symbols: All, not only the first.
+    """
+    named = [row for row in missing if row["symbol"] not in (None, *outermost)]
+    nameless = sum(row["share"] for row in missing if row not in named)
+    if not missing:
+        yield "# Nothing is unclassified: every sample has a kind of work."
+        return
+    yield from INTRODUCTION
+    yield f"#   assay explain {run} --operations my.toml"
+    shown = named if all_symbols else named[:SKELETONS_MAX]
+    for row in shown:
+        yield ""
+        yield from _skeleton(row)
+    yield ""
+    left = len(named) - len(shown)
+    if left:
+        share = sum(row["share"] for row in named[len(shown) :])
+        yield f"# ... {left} functions more with {share_text(share)} of the samples (--all)"
+    if nameless:
+        yield (
+            f"# {share_text(nameless)} of the samples have no function's name in their stack, or"
+            " only the executor's:"
+        )
+        yield "# no rule can say what they do. The engine's debug symbols would name them."
+
+
+def _skeleton(row: dict[str, Any]) -> Iterator[str]:
+    where = " ".join(sorted(row["operations"]))
+    of = f" of {one_line(row['module'])}" if row["module"] else ""
+    yield f"# {row['samples']:,} samples, {share_text(row['share'])}{of}, in {one_line(where)}"
+    if row["callers"]:
+        yield f"# called by {' < '.join(one_line(caller) for caller in row['callers'])}"
+    yield "[[rules]]"
+    yield 'work = "?"'
+    # A string of JSON is one of TOML, too, whatever is in it.
+    yield f"symbols = [{json.dumps(row['symbol'], ensure_ascii=False)}]"
+    yield 'says = "?"'

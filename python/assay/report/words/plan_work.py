@@ -1,0 +1,103 @@
+"""What plans say their time went into, in words: for engines whose functions have no names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from assay.analysis.counters.meters import activity_line
+from assay.model.units import percent_text, seconds_text
+from assay.report.terminal.profile import share_text, work_lines
+from assay.report.words.wrapping import indented
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# Samples that are classified less than this explain too little to stand alone.
+CLASSIFIED_ENOUGH = 0.5
+ABOUT = (
+    "Thread time of one watched execution of each operation. An operator's time holds all that it"
+    " called and waited for, where a CPU sample says of each what it is."
+)
+
+
+def is_wanted(profile: dict[str, Any] | str | None) -> bool:
+    """Whether samples leave open what plans can say."""
+    if not isinstance(profile, dict):
+        return True
+    return profile["classified"] is None or profile["classified"] < CLASSIFIED_ENOUGH
+
+
+def why_words(profile: dict[str, Any] | str | None) -> str:
+    """Why plans are asked what samples are asked elsewhere."""
+    if not isinstance(profile, dict) or profile["classified"] is None:
+        return "No CPU samples tell what the engine worked at; its plans do."
+    named = profile["named"] or 0.0
+    return (
+        f"Only {share_text(profile['classified'])} of the CPU samples tell what the engine worked"
+        f" at: {share_text(1 - named)} fell into functions without names. Its plans tell it."
+    )
+
+
+def mixed_words(told: dict[str, Any]) -> list[str]:
+    """Sentences of time that is of several kinds of work at once."""
+    whole_s = sum(row["seconds"] for row in told["work"])
+    return [
+        f"{percent_text(one['seconds'] / whole_s)} is {one['work']} with"
+        f" {' and '.join(one['also'])} in it, which plans do not tell apart."
+        for one in told["mixed"]
+        if whole_s
+    ]
+
+
+def plan_work_lines(
+    document: dict[str, Any], profile: dict[str, Any] | str | None, width: int
+) -> Iterator[str]:
+    """What the time went into by plans, on a terminal; nothing where samples say it already."""
+    told = document["plan_work"]
+    if not told["work"] or not is_wanted(profile):
+        return
+    yield from indented("What the time went into, by plans", "", width)
+    yield from work_lines(told["work"], width)
+    for words in (why_words(profile), ABOUT, *mixed_words(told)):
+        yield from indented(words, "  ", width)
+    yield ""
+
+
+def plan_work_about(document: dict[str, Any]) -> str:
+    """What the table of a page is, and what it cannot tell apart."""
+    profile = document["profile"]
+    why = [why_words(profile)] if is_wanted(profile) else []
+    return " ".join([*why, ABOUT, *mixed_words(document["plan_work"])])
+
+
+def plan_work_rows(document: dict[str, Any]) -> list[dict[str, str]]:
+    """One row a word of work, for a page: work, share, seconds, width of its bar, operations."""
+    told = document["plan_work"]
+    longest = max((row["share"] for row in told["work"]), default=0.0)
+    return [
+        {
+            "work": row["work"],
+            "share": share_text(row["share"]),
+            "seconds": seconds_text(row["seconds"]),
+            "width": f"{100 * row['share'] / longest:.1f}%" if longest else "0%",
+            "operations": _most(told["operations"], row["work"]),
+        }
+        for row in told["work"]
+    ]
+
+
+def activity_words(plan: dict[str, Any]) -> str:
+    """What a statement counted while it was watched, as Virtuoso prints it; empty without it."""
+    counted = plan["details"].get("activity")
+    if not isinstance(counted, dict) or not counted:
+        return ""
+    return " ".join(activity_line(counted).split())
+
+
+def _most(rows: list[dict[str, Any]], work: str) -> str:
+    """Operations that worked at it, most seconds first, with their share of its time."""
+    of_work = sorted((row for row in rows if row["work"] == work), key=lambda row: -row["seconds"])
+    whole_s = sum(row["seconds"] for row in of_work)
+    told = [f"{row['operation']} {percent_text(row['seconds'] / whole_s)}" for row in of_work[:4]]
+    left = len(of_work) - len(told)
+    return ", ".join(told) + (f", {left} more" if left > 0 else "")

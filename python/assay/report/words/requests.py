@@ -1,0 +1,96 @@
+"""How contiguous reads were, as rows of text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from assay.analysis.host.contiguity import ALL, RECENT
+from assay.model.units import count_text, grouped_text
+from assay.report.words.wrapping import indented
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+KIB = 1 << 10
+SHOWN_MAX = 10
+GAP = "  "
+ABSENT = "-"
+PERCENT = 100.0
+ABOUT = (
+    "Requests as the driver of {devices} was given them, after merging and read-ahead. Sequential"
+    " ones begin where the one before ended, near ones within 128 KiB of it."
+)
+
+
+class Column(NamedTuple):
+    """A column of the table; its figure is multiplied by `step`."""
+
+    words: str
+    about: str
+    figure: str
+    step: float
+
+
+COLUMNS = (
+    Column("traced", "reads that were traced", "reads", 1),
+    Column("seq %", "begin where the one before ended", "sequential_share", PERCENT),
+    Column("near %", "begin within 128 KiB of it", "near_share", PERCENT),
+    Column("random %", "begin elsewhere", "random_share", PERCENT),
+    Column(
+        f"near {RECENT} %",
+        f"begin within 128 KiB of the end of one of the {RECENT} before: streams that take turns",
+        "near_recent_share",
+        PERCENT,
+    ),
+    Column("run", "reads in a sequential run, mean", "mean_run_reads", 1),
+    Column("run KiB", "size of a sequential run, mean", "mean_run_bytes", 1 / KIB),
+    Column(
+        "ahead %",
+        "by way of the kernel's read-ahead, the page that was asked for among it",
+        "read_ahead_share",
+        PERCENT,
+    ),
+)
+
+
+def rows(requests: dict[str, Any]) -> list[tuple[str, list[float | None]]]:
+    """Operations, most reads first, with the values of `COLUMNS`; then all together."""
+    told = sorted(requests["operations"], key=lambda one: (one["operation"] == ALL, -one["reads"]))
+    return [(one["operation"], [_value(one, column) for column in COLUMNS]) for one in told]
+
+
+def about(requests: dict[str, Any]) -> str:
+    """What the table is of, and what is missing."""
+    words = ABOUT.format(devices=" and ".join(requests["devices"]))
+    if requests["others_reads"]:
+        words += f" {count_text(requests['others_reads'])} reads of other processes are left out."
+    return " ".join([words, *(f"{note}." for note in requests["notes"])])
+
+
+def requests_lines(storage: dict[str, Any], width: int, *, everything: bool) -> Iterator[str]:
+    """The table on a terminal; nothing where requests were not traced."""
+    requests = storage["requests"]
+    if requests is None:
+        return
+    yield from indented("How contiguous reads were, request by request", "", width)
+    every = rows(requests)
+    shown = every if everything else [*every[:-1][:SHOWN_MAX], *every[-1:]]
+    cells = [["", *(column.words for column in COLUMNS)]]
+    cells += [[name, *map(_text, values)] for name, values in shown]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    while sum(room + len(GAP) for room in widths) > width:
+        widths.pop()
+    for name, *values in cells:
+        aligned = [text.rjust(room) for text, room in zip(values, widths[1:], strict=False)]
+        yield GAP + GAP.join([name.ljust(widths[0]), *aligned]).rstrip()
+    yield from indented(about(requests), GAP, width)
+    yield ""
+
+
+def _value(one: dict[str, Any], column: Column) -> float | None:
+    value = one[column.figure]
+    return None if value is None else value * column.step
+
+
+def _text(value: float | None) -> str:
+    return ABSENT if value is None else grouped_text(value)

@@ -1,0 +1,104 @@
+"""Mixes that clients played by themselves, in the terms of their specification: words and rows."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from assay.model.units import percent_text, seconds_text
+from assay.report.words.transactions import rate_figure
+from assay.report.words.wrapping import indented
+
+NAME_WIDTH = 6
+CELL = 10
+
+
+class Row(NamedTuple):
+    """One operation: its name, what it asks for, then cells of text with their values."""
+
+    name: str
+    title: str
+    cells: tuple[tuple[str, float | None], ...]
+
+
+def specified_figure(document: dict[str, Any]) -> str | None:
+    """The figure that the specification of a mix names, in brief, such as `QMpH 16,400`."""
+    told = document.get("sequence")
+    if told is None or not told["metrics"]:
+        return rate_figure(document)
+    return _figure(told["metrics"][0])
+
+
+def metric_words(document: dict[str, Any]) -> list[str]:
+    """Each figure with what it is of: size, clients, and how it was made."""
+    told = document.get("sequence")
+    if told is None:
+        return []
+    of, mixes = _of(told), told["mixes"]
+    played = f"{mixes:,} mix{'es' * (mixes != 1)}"
+    return [
+        f"{one['name']}({of}) {_number(one['value'])}: {one['about']}; {played}"
+        for one in told["metrics"]
+    ]
+
+
+def heads(document: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+    """Names of columns, and what they are."""
+    name = (document.get("sequence") or {}).get("query_time") or "mean"
+    return (
+        ("count", "executions in mixes that came to their end"),
+        (name, "arithmetic mean of their times"),
+        ("geometric", "geometric mean of their times"),
+        ("least", "the shortest"),
+        ("most", "the longest"),
+        ("share", "of the time of all operations"),
+        ("cut off", "executions that count with the time limit at which they were cut off"),
+    )
+
+
+def rows(document: dict[str, Any]) -> list[Row]:
+    """A row an operation, in the order of the mix."""
+    return [
+        Row(one["name"], one["title"], _cells(one))
+        for one in (document.get("sequence") or {"queries": []})["queries"]
+    ]
+
+
+def sequence_lines(document: dict[str, Any], width: int) -> list[str]:
+    """The figures, then the operations in columns."""
+    words = metric_words(document)
+    if not words:
+        return []
+    lines = ["", *(line for one in words for line in indented(one, "  ", width))]
+    names, found = heads(document), rows(document)
+    # A column that is empty says nothing.
+    shown = [place for place in range(len(names)) if any(row.cells[place][0] for row in found)]
+    lines.append(f"  {'':<{NAME_WIDTH}}{''.join(f'{names[place][0]:>{CELL}}' for place in shown)}")
+    lines += [
+        f"  {row.name:<{NAME_WIDTH}}{''.join(f'{row.cells[place][0]:>{CELL}}' for place in shown)}"
+        for row in found
+    ]
+    return lines
+
+
+def _cells(one: dict[str, Any]) -> tuple[tuple[str, float | None], ...]:
+    times = ("mean_s", "geometric_mean_s", "min_s", "max_s")
+    cut_off = one["cut_off"]
+    return (
+        (f"{one['executions']:,}", one["executions"]),
+        *((seconds_text(one[name]), one[name]) for name in times),
+        (percent_text(one["share"]), one["share"]),
+        (f"{cut_off:,}" if cut_off else "", cut_off or None),
+    )
+
+
+def _of(told: dict[str, Any]) -> str:
+    clients = told["clients"]
+    return f"{told['size']:,.0f} {told['size_name']}, {clients} client{'s' * (clients != 1)}"
+
+
+def _figure(metric: dict[str, Any]) -> str:
+    return f"{metric['name']} {_number(metric['value'])}"
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"  # noqa: PLR2004 - digits

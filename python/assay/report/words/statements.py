@@ -1,0 +1,122 @@
+"""Statements of operations, what makes their tails, and stalls of a load, in words and rows."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from assay.analysis.time.statement_times import EARLIER
+from assay.model.units import amount_text, percent_text, rate_text, seconds_text
+from assay.report.words.wrapping import indented
+
+LABEL_WIDTH = 10
+PERCENT = 100.0
+SECONDS = (("p50", "p50"), ("p95", "p95"), ("p99", "p99"), ("p99.9", "p999"), ("max", "max"))
+STALLS_SHOWN = 3
+
+
+class Row(NamedTuple):
+    """One statement: what its operation is called in the first of its rows, then cells of text."""
+
+    operation: str
+    name: str
+    cells: tuple[tuple[str, float | None], ...]
+
+
+HEADS = (
+    ("a time", "executions in each execution of the operation"),
+    ("share", "of the service time of the operation"),
+    ("rows", "rows that it returned or changed, mean"),
+    *((words, "time of an execution") for words, _ in SECONDS),
+)
+
+
+def rows(document: dict[str, Any]) -> list[Row]:
+    """Each statement of each operation, largest share first."""
+    found = []
+    for operation, told in document["statements"].items():
+        for one in told["statements"]:
+            times = [one["seconds"][name] for _, name in SECONDS]
+            found.append(
+                Row(
+                    operation,
+                    one["name"],
+                    (
+                        (f"{one['per_operation']:.3g}", one["per_operation"]),
+                        (percent_text(one["share"]), one["share"]),
+                        (f"{one['rows']:.3g}", one["rows"]),
+                        *((seconds_text(value), value) for value in times),
+                    ),
+                )
+            )
+    return found
+
+
+def tail_words(operation: str, tail: dict[str, Any]) -> str:
+    """What makes the tail of an operation, as a sentence without its full stop."""
+    name = tail["statement"]
+    what = name if name == EARLIER else f"statement {name}"
+    return (
+        f"of what the slowest {PERCENT * tail['tail_share']:g} % of {operation} (beyond"
+        f" {seconds_text(tail['beyond_s'])}) take longer, {what} is"
+        f" {percent_text(tail['share'])}: {seconds_text(tail['typical_s'])} in a usual one,"
+        f" {seconds_text(tail['tail_s'])} there"
+    )
+
+
+def tails(document: dict[str, Any]) -> list[str]:
+    """The same of all operations that have a tail, the one that costs most first."""
+    found = [
+        (told["tail"]["excess_share"], tail_words(operation, told["tail"]))
+        for operation, told in document["statements"].items()
+        if told["tail"] is not None
+    ]
+    return [words for _, words in sorted(found, reverse=True)]
+
+
+def moved_words(moved: dict[str, Any] | None) -> str:
+    """The figure that moved with a stall, with its values."""
+    if moved is None:
+        return "no figure of engine or host stands out"
+    rate = "/s" if moved["kind"] == "counter" else ""
+    if moved["unit"] == "%":
+        inside, outside = (f"{moved[key]:.2g} %" for key in ("inside", "outside"))
+    else:
+        inside, outside = (amount_text(moved[key], moved["unit"]) for key in ("inside", "outside"))
+    return f"{moved['title']} {inside}{rate} (else {outside}{rate})"
+
+
+def stall_words(stall: dict[str, Any]) -> str:
+    """One stall: when, how long its operations took, and what moved."""
+    longest = stall["longest_s"]
+    told = "" if longest is None else f", up to {seconds_text(longest)} an operation"
+    when = f"{stall['begin_s']:.4g} to {stall['end_s']:.4g} s"
+    return f"{when}{told}: {moved_words(stall['moved'])}"
+
+
+def stalls_words(stalls: dict[str, Any]) -> str:
+    """All stalls in a sentence without its full stop."""
+    number = len(stalls["stalls"]) + stalls["left_out"]
+    if not number:
+        return (
+            f"none: no {seconds_text(stalls['interval_s'])} had less than half of the usual"
+            f" {rate_text(stalls['usual_per_s'])}"
+        )
+    return (
+        f"{number}, {seconds_text(stalls['seconds'])} together,"
+        f" {percent_text(stalls['missing_share'])} of the operations missing"
+    )
+
+
+def statement_lines(document: dict[str, Any], width: int) -> list[str]:
+    """Tails and stalls for the terminal; nothing where nothing is known or nothing stands out."""
+    lines = []
+    for words in tails(document)[:1]:
+        lines += indented(words, f"  {'tail':<{LABEL_WIDTH}}", width)
+    stalls = document["stalls"]
+    if stalls is None or not stalls["stalls"]:
+        return lines
+    worst = sorted(stalls["stalls"], key=lambda stall: -stall["missing"])[:STALLS_SHOWN]
+    lines += indented(stalls_words(stalls), f"  {'stalls':<{LABEL_WIDTH}}", width)
+    for stall in sorted(worst, key=lambda stall: stall["begin_s"]):
+        lines += indented(stall_words(stall), " " * (LABEL_WIDTH + 2), width)
+    return lines

@@ -1,0 +1,129 @@
+"""What the data's device and the CPUs did while each operation ran, as rows of text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from assay.model.units import grouped_text
+from assay.report.words.requests import requests_lines
+from assay.report.words.wrapping import indented
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+KIB, MIB = 1 << 10, 1 << 20
+PERCENT = 100.0
+SHOWN_MAX = 10
+GAP = "  "
+ABSENT = "-"
+ALL = "all"
+# An operation that is shorter than this many looks is between looks more than within them.
+LOOKS_MIN = 3
+NOTHING_READ = "Nothing was read from it while operations ran."
+ROUGH = (
+    "Looks at the device are {interval_s:g} s apart, so figures of operations that take less than"
+    " three of them are rough."
+)
+
+
+class Column(NamedTuple):
+    """A column of the table: iostat's or mpstat's word, and from what it is made.
+
+    `of_operation` and `of_measured` name a figure of an operation and of the measured part, the
+    first is divided by `step`.
+    """
+
+    words: str
+    about: str
+    of_operation: str
+    of_measured: str | None
+    step: float
+
+
+COLUMNS = (
+    Column("reads", "requests that were read, one execution", "reads", None, 1),
+    Column("r/s", "reads a second", "reads_per_s", "r/s", 1),
+    Column("rkB/s", "KiB read a second", "read_bytes_per_s", "rkB/s", KIB),
+    Column("rareq-sz", "mean size of a read, KiB", "mean_read_bytes", "rareq-sz", KIB),
+    Column("%util", "time in which a request was under way", "util_share", "%util", 1 / PERCENT),
+    Column("%usr", "CPUs in user mode", "usr_share", "%usr", 1 / PERCENT),
+    Column("%sys", "CPUs in the kernel", "sys_share", "%sys", 1 / PERCENT),
+    Column("%iowait", "CPUs idle beside a wait for I/O", "iowait_share", "%iowait", 1 / PERCENT),
+    Column("%idle", "CPUs idle otherwise", "idle_share", "%idle", 1 / PERCENT),
+)
+
+# Left out where a line has no room, the first first.
+DISPENSABLE = ("%idle", "reads", "%iowait")
+
+
+def rows(storage: dict[str, Any]) -> list[tuple[str, list[float | None]]]:
+    """Operations that read something, the most first, with the values of `COLUMNS`; then all."""
+    reading = [one for one in storage["operations"] if one["reads"]]
+    told = [
+        (one["operation"], [_of(one[column.of_operation], column) for column in COLUMNS])
+        for one in sorted(reading, key=lambda one: -one["reads"])
+    ]
+    measured = storage["measured"]
+    whole = [measured[column.of_measured] if column.of_measured else None for column in COLUMNS]
+    return [*told, (ALL, whole)]
+
+
+def is_rough(storage: dict[str, Any]) -> bool:
+    """Whether some of the operations that read are too short for how often was looked."""
+    return any(
+        one["reads"] and one["samples"] < LOOKS_MIN and not one["metered"]
+        for one in storage["operations"]
+    )
+
+
+def notes(storage: dict[str, Any]) -> list[str]:
+    """What a reader of the table should know: a sentence each."""
+    told = []
+    if storage["operations"] and not any(one["reads"] for one in storage["operations"]):
+        told.append(NOTHING_READ)
+    if not storage["operations"]:
+        told.append("Operations overlap, so what was read is not told apart.")
+    if is_rough(storage):
+        told.append(ROUGH.format(interval_s=storage["interval_s"]))
+    return told
+
+
+def value_text(value: float | None) -> str:
+    """Three digits, thousands apart; nothing for what is not there."""
+    return ABSENT if value is None else grouped_text(value)
+
+
+def storage_lines(document: dict[str, Any], width: int, *, everything: bool) -> Iterator[str]:
+    """The table on a terminal; nothing where no device was observed."""
+    storage = document["storage"]
+    if storage is None:
+        return
+    heading = f"Disk {storage['device']} and CPUs while each ran, as iostat and mpstat say it"
+    yield from indented(heading, "", width)
+    every = rows(storage)
+    shown = every if everything else [*every[:-1][:SHOWN_MAX], every[-1]]
+    yield from _aligned(shown, width)
+    if len(shown) < len(every):
+        yield from indented(f"{len(every) - len(shown)} more: --all", GAP, width)
+    for words in notes(storage):
+        yield from indented(words, GAP, width)
+    yield ""
+    yield from requests_lines(storage, width, everything=everything)
+
+
+def _aligned(shown: list[tuple[str, list[float | None]]], width: int) -> Iterator[str]:
+    """Lines of the table; on a narrow terminal it has fewer columns."""
+    cells = [["", *(column.words for column in COLUMNS)]]
+    cells += [[name, *map(value_text, values)] for name, values in shown]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    places = list(range(len(widths)))
+    for left_out in DISPENSABLE:
+        if sum(widths[place] + len(GAP) for place in places) > width:
+            places.remove(cells[0].index(left_out))
+    for row in cells:
+        aligned = [row[place].rjust(widths[place]) for place in places[1:]]
+        yield GAP + GAP.join([row[0].ljust(widths[0]), *aligned]).rstrip()
+
+
+def _of(value: float | None, column: Column) -> float | None:
+    return None if value is None else value / column.step

@@ -1,0 +1,126 @@
+"""A specified mix of transactions, its rate and its types, in words and rows."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from assay.model.units import percent_text, rate_text, seconds_text
+from assay.report.words.wrapping import indented
+
+PERCENTILES = (
+    ("p50", "p50"),
+    ("p90", "p90"),
+    ("p95", "p95"),
+    ("p99", "p99"),
+    ("p99.9", "p999"),
+    ("max", "max"),
+)
+TIMES = ("latency", "service")
+NAME_WIDTH = 14
+CELL = 10
+
+
+class Row(NamedTuple):
+    """Times of one type: what they are of, then cells of text with their values."""
+
+    name: str
+    of: str
+    cells: tuple[tuple[str, float | None], ...]
+
+
+HEADS = (
+    ("count", "transactions that succeeded"),
+    ("share", "of all that succeeded, and the least that it has to be"),
+    *((words, "of those that succeeded") for words, _ in PERCENTILES),
+    ("limit", "of the 90th percentile of latency"),
+)
+
+
+def rate_words(document: dict[str, Any]) -> str | None:
+    """The rate as its specification calls it, and what it is not; None without one."""
+    rate = (document.get("transactions") or {}).get("rate")
+    if rate is None:
+        return None
+    counted = f"{rate['counted']:,} {rate['operation']} that succeeded, a {_span(rate['seconds'])}"
+    words = f"{rate['name']} {_number(rate['value'])}: {counted}"
+    if not rate["waits"]:
+        whole = rate_text(document["metrics"]["throughput_per_s"])
+        reason = f"clients did not wait as people do, so this is no {rate['specified']}"
+        return f"{words}; {whole} of all types; {reason}"
+    clients = rate["clients"]
+    if rate["terminals"] is not None and rate["terminals"] != clients:
+        return f"{words}; by {clients} clients, where {rate['terminals']} are specified"
+    return f"{words}; by {clients} terminals"
+
+
+def rate_figure(document: dict[str, Any]) -> str | None:
+    """The rate in brief, such as `NOPM 16,400`."""
+    rate = (document.get("transactions") or {}).get("rate")
+    return None if rate is None else f"{rate['name']} {_number(rate['value'])}"
+
+
+def transaction_lines(document: dict[str, Any], width: int) -> list[str]:
+    """The rate, then each type: count, share, limit, percentiles."""
+    told = document.get("transactions")
+    if told is None:
+        return []
+    words = rate_words(document)
+    lines = ["", *(indented(words, "  ", width) if words else [])]
+    lines.append(f"  {'':<{NAME_WIDTH}}{''.join(f'{name:>{CELL}}' for name, _ in PERCENTILES)}")
+    for one in told["types"]:
+        head = [f"{one['ok']:,}", share_text(one), limit_text(one)]
+        lines.append(f"  {one['name']:<{NAME_WIDTH}}{'   '.join(part for part in head if part)}")
+        latency, service = (times_text(one[key]) for key in TIMES)
+        lines += [] if not latency else [f"    {'latency':<{NAME_WIDTH - 2}}{latency}"]
+        differs = service not in ("", latency)
+        lines += [] if not differs else [f"    {'service':<{NAME_WIDTH - 2}}{service}"]
+    return lines
+
+
+def rows(document: dict[str, Any]) -> list[Row]:
+    """Two rows a type: its counts and its latency, then its service time."""
+    found = []
+    for one in (document.get("transactions") or {"types": []})["types"]:
+        for of in TIMES:
+            first = of == TIMES[0]
+            counts: tuple[tuple[str, float | None], ...] = (
+                (f"{one['ok']:,}", one["ok"]),
+                (share_text(one), one["share"]),
+            )
+            times = tuple((seconds_text(one[of][key]), one[of][key]) for _, key in PERCENTILES)
+            limit = (limit_text(one), one["limit_s"])
+            nothing = tuple(("", None) for _ in counts)
+            cells = (*counts, *times, limit) if first else (*nothing, *times, ("", None))
+            found.append(Row(one["name"] if first else "", of, cells))
+    return found
+
+
+def share_text(one: dict[str, Any]) -> str:
+    """The share of a type, and its least where it has one."""
+    if one["share"] is None:
+        return "none succeeded"
+    least = "" if one["share_min"] is None else f" (at least {percent_text(one['share_min'])})"
+    return f"{100 * one['share']:.2f} %{least}"
+
+
+def limit_text(one: dict[str, Any]) -> str:
+    """The limit of a type and whether it was kept; empty where it has none."""
+    if one["limit_s"] is None:
+        return ""
+    kept = {True: "kept", False: "broken", None: "not checked: too few"}[one["limit_kept"]]
+    return f"limit {seconds_text(one['limit_s'])} {kept}"
+
+
+def times_text(times: dict[str, Any]) -> str:
+    """Percentiles in the columns of their names; empty where none is known."""
+    told = [times[key] for _, key in PERCENTILES]
+    cells = ("" if value is None else seconds_text(value) for value in told)
+    return "".join(f"{cell:>{CELL}}" for cell in cells).rstrip()
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"  # noqa: PLR2004 - digits
+
+
+def _span(seconds: float) -> str:
+    return {1.0: "second", 60.0: "minute", 3600.0: "hour"}.get(seconds, f"{seconds:g} s")

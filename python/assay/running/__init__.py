@@ -1,0 +1,1 @@
+"""Carries out one run: obtain, start, load, warm up, measure, record, seal."""

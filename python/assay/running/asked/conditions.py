@@ -1,0 +1,155 @@
+"""Options of a run that say under which conditions: state, buffer, CPUs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from assay.engines.advice import CannotError
+from assay.engines.discovery import find_engine
+from assay.engines.durability import FULL, level_of
+from assay.model.errors import UsageError
+from assay.model.units import parse_bytes
+from assay.running.asked.placement import Host, resolve_pin
+from assay.running.asked.request import STATE_HOT, STATE_OS_WARM, parse_state
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+CACHE = "cache"
+
+
+@dataclass(frozen=True)
+class Beginning:
+    """What is to be in memory when the timed part begins.
+
+    Attributes:
+        state: One of `assay.running.asked.request.STATES`.
+        passes: Untimed passes of the power order.
+        repeats: Whether timed passes are repeated for a while.
+    """
+
+    state: str
+    passes: int
+    repeats: bool
+
+    @property
+    def is_hot(self) -> bool:
+        """Whether something is played before it is timed."""
+        return self.passes > 0
+
+
+def beginning(given: Collection[str], text: str, *, mixed: bool) -> Beginning:
+    """The meaning of `--state`.
+
+    A second pass would find in memory what the first one read, so a state that is not hot is
+    measured by one pass, unless `--min-time` is among the options that are given for this very run.
+
+    Raises:
+        UsageError: If it is no state, or contradicts other options.
+    """
+    state, passes = parse_state(text)
+    if mixed and text.partition(":")[2]:
+        raise UsageError(f"--state {text}: a mix has no passes; say --warmup")
+    if mixed and state != STATE_HOT and "warmup" in given:
+        raise UsageError(f"--state {state} and --warmup: a warm-up ends it; leave one out")
+    return Beginning(state, passes, state == STATE_HOT or "min_time" in given)
+
+
+def state_default(engine: str, *, test: bool, dsn: str | None) -> str:
+    """Where no state is asked for: a specification's test follows the load, and nothing else does.
+
+    What was loaded is in the caches of the system then, or in the engine's own where it goes past
+    those. A running server is as it is found, and whatever it read in a first pass is what it would
+    have read in the load.
+    """
+    facts = find_engine(engine).facts
+    settable = dsn is None and facts.kind != "none" and facts.page_cache
+    return STATE_OS_WARM if test and settable else STATE_HOT
+
+
+def with_buffer(
+    engine: str, settings: dict[str, str], size: str | None, dsn: str | None
+) -> dict[str, str]:
+    """The settings with the engine's own cache as large as `--buffer` says.
+
+    Raises:
+        UsageError: If it is no size, the engine has no such setting, or it is set already.
+    """
+    if size is None:
+        return settings
+    if dsn is not None:
+        raise UsageError("--buffer: a running server has its owner's; leave it or --dsn out")
+
+    try:
+        size_bytes = parse_bytes(size)
+    except ValueError as error:
+        raise UsageError(f"--buffer: {error}; write it like 256MB or 2GB") from error
+    try:
+        name, value = find_engine(engine).advising().setting(CACHE, str(size_bytes))
+    except CannotError as error:
+        raise UsageError(f"--buffer: {engine}: {error}; leave it out") from error
+    if name in settings:
+        raise UsageError(f"--buffer and --set {name} are the same: leave one out")
+    return settings | {name: value}
+
+
+def with_durability(
+    engine: str, settings: dict[str, str], level: str | None, dsn: str | None
+) -> tuple[str | None, dict[str, str]]:
+    """The level of durability that is asked for, and the engine's settings for it.
+
+    Without a level it is the engine's `full`, as far as settings that were asked for leave it; then
+    the level is whichever these are of, or None. A running server has its owner's.
+
+    Raises:
+        UsageError: If the engine has no such level, or a setting contradicts it.
+    """
+    facts = find_engine(engine).facts
+    levels = {str(name): told for name, told in facts.durability.items()}
+    if dsn is not None:
+        if level is not None:
+            raise UsageError(
+                "--durability: a running server has its owner's, which is read and recorded; leave"
+                " it out"
+            )
+        return None, {}
+    if level is not None and level not in levels:
+        there = ", ".join(levels)
+        words = f"its levels are {there}" if levels else "it has no levels; leave it out"
+        raise UsageError(f"--durability {level}: {engine} has none of that name: {words}")
+    if level is None and FULL not in levels:
+        return None, {}
+    of_level = levels[level or FULL].settings
+    for name, value in of_level.items():
+        if level is not None and settings.get(name, value).lower() != value.lower():
+            raise UsageError(
+                f"--durability {level} has {name} = {value}, and --set {name}={settings[name]} is"
+                " another: leave one of the two out"
+            )
+    ours = {name: value for name, value in of_level.items() if name not in settings}
+    return level_of(facts.durability, ours | settings), ours
+
+
+def with_techniques_off(
+    engine: str, settings: dict[str, str], without: Collection[str]
+) -> dict[str, str]:
+    """The settings with techniques of planner and executor switched off.
+
+    Raises:
+        UsageError: If the engine knows no such technique, or a setting of it is set already.
+    """
+    if not without:
+        return settings
+    try:
+        off = find_engine(engine).techniques().settings_without(without)
+    except UsageError as error:
+        raise UsageError(f"--without: {engine}: {error}") from error
+    if both := sorted(settings.keys() & off.keys()):
+        raise UsageError(f"--without sets {both[0]}, and so does --set: leave one out")
+    return settings | off
+
+
+def resolved_pin(text: str | None) -> dict[str, list[int]]:
+    """CPUs by who is pinned to them. Raises `UsageError` with what there is."""
+    return {} if text is None else resolve_pin(text, Host.this())

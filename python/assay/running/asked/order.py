@@ -1,0 +1,157 @@
+"""In which order rows come into tables, and tables into the engine, where a run asks for one."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from assay.model.errors import UsageError, suggestion
+from assay.workloads.generate import column_names
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from assay.running.asked.request import RunRequest
+    from assay.workloads.contract import Workload
+
+REST = "rest"
+# The table that a statement of a keys file is about.
+ABOUT = re.compile(r'(?is)\b(?:alter\s+table|on)\s+(?:only\s+)?["`]?(\w+)')
+
+
+@dataclass(frozen=True)
+class LoadOrder:
+    """How data were asked to be loaded.
+
+    Attributes:
+        sorted_by: Columns that the rows of a table are sorted by before they are loaded.
+        tables: All tables, one after another; empty: as suits the engine.
+    """
+
+    sorted_by: Mapping[str, Sequence[str]]
+    tables: Sequence[str] = ()
+
+    def identity(self) -> dict[str, Any]:
+        """What is asked for, and nothing else: what is not asked for leaves no trace."""
+        told: dict[str, Any] = {}
+        if self.sorted_by:
+            told["sorted_by"] = {table: list(self.sorted_by[table]) for table in self.sorted_by}
+        if self.tables:
+            told["load_order"] = list(self.tables)
+        return told
+
+    def facts(self, rows_by_key: str) -> dict[str, Any] | None:
+        """As it stands in run.json; None where nothing is asked for.
+
+        Args:
+            rows_by_key: Of the engine: whose rows lie in the order of their key all the same.
+        """
+        note = rows_by_key or None
+        told = {"sorted_by": {}, "load_order": [], **self.identity()}
+        return told | {"note": note if self.sorted_by else None} if self.identity() else None
+
+    def keys(self, statements: Sequence[str]) -> list[str]:
+        """Statements of keys and indexes, those of a table that is loaded earlier first."""
+        places = {table.lower(): place for place, table in enumerate(self.tables)}
+
+        def place(statement: str) -> int:
+            about = ABOUT.search(statement)
+            return places.get(about[1].lower() if about else "", len(places))
+
+        return sorted(statements, key=place)
+
+
+def asked_order(request: RunRequest, tables: Sequence[str]) -> LoadOrder:
+    """The order that a request asks for, of all tables that are loaded."""
+    given = request.load_order
+    others = [table for table in tables if table not in given]
+    if not given:
+        found: list[str] = []
+    elif REST in given:
+        place = given.index(REST)
+        found = [*given[:place], *others, *given[place + 1 :]]
+    else:
+        found = [*given, *others]
+    return LoadOrder(dict(sorted(request.sorted_by.items())), found)
+
+
+def parse_sorted(texts: Sequence[str]) -> dict[str, list[str]]:
+    """Columns by table, from texts such as `lineitem=l_shipdate,l_orderkey`.
+
+    Raises:
+        UsageError: If a text is not of that form, or names a table or a column twice.
+    """
+    found: dict[str, list[str]] = {}
+    for text in texts:
+        table, separator, told = text.partition("=")
+        columns = [name.strip() for name in told.split(",")]
+        if not separator or not table.strip() or not all(columns):
+            raise UsageError(f"--sorted {text}: write it like --sorted lineitem=l_shipdate")
+        if table.strip() in found:
+            raise UsageError(
+                f"--sorted {table.strip()} is given twice: several columns go in one, as in"
+                " --sorted orders=o_orderdate,o_custkey"
+            )
+        if len(set(columns)) < len(columns):
+            raise UsageError(f"--sorted {text}: a column is named twice")
+        found[table.strip()] = columns
+    return found
+
+
+def parse_load_order(text: str | None) -> list[str]:
+    """Tables from a text such as `lineitem,orders,rest`; nothing of None.
+
+    Raises:
+        UsageError: If a table is named twice, or there is an empty name.
+    """
+    if text is None:
+        return []
+    names = [name.strip() for name in text.split(",")]
+    if not all(names) or names == [REST]:
+        raise UsageError(
+            f"--load-order {text}: name tables, such as lineitem,orders,rest; rest are all that"
+            " are not named, and come last where it is left out"
+        )
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise UsageError(f"--load-order {text}: {twice} is named twice")
+    return names
+
+
+def check_order(request: RunRequest, workload: Workload, kind: str) -> None:
+    """Refuses orders of rows and tables that nothing could be loaded in.
+
+    Raises:
+        UsageError: With what there is instead.
+    """
+    asked = request.sorted_by
+    option = "--sorted" if asked else "--load-order"
+    if not asked and not request.load_order:
+        return
+    if kind == "none":
+        raise UsageError(f"{option}: {request.engine} keeps no data; leave it out")
+    if request.dsn is not None:
+        raise UsageError(
+            f"{option} goes with a database of our own: what a running server made of it before"
+            " would not be known. Change the order of rows by --prepare there"
+        )
+    if not workload.facts.tables:
+        raise UsageError(
+            f"{option}: {workload.facts.name} has no table that is loaded; leave it out"
+        )
+    _check_tables("--sorted", list(asked), workload.facts.tables)
+    for table, columns in asked.items():
+        known = column_names(workload.row_facts(request.scale), table)
+        for name in columns:
+            if name not in known:
+                hint = suggestion(name, known)
+                raise UsageError(f"--sorted: {table} has no column {name!r}; {hint}")
+    named = [name for name in request.load_order if name != REST]
+    _check_tables("--load-order", named, workload.facts.tables)
+
+
+def _check_tables(option: str, named: Sequence[str], tables: Sequence[str]) -> None:
+    for name in named:
+        if name not in tables:
+            hint = suggestion(name, list(tables))
+            raise UsageError(f"{option}: no table {name!r} is loaded; {hint}")

@@ -1,0 +1,128 @@
+"""Which CPUs `--pin` means: numbers, those of a NUMA node, or those that the other side leaves."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay.model.errors import UsageError
+from assay.running.asked.request import PINNED
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+NODES = Path("/sys/devices/system/node")
+NODE, REST = "node", "rest"
+
+
+@dataclass(frozen=True)
+class Host:
+    """What there is to be pinned to.
+
+    Attributes:
+        allowed: CPUs that this process may use.
+        nodes: CPUs of each NUMA node by its name, such as `node0`; empty where none is told.
+    """
+
+    allowed: frozenset[int]
+    nodes: Mapping[str, frozenset[int]]
+
+    @classmethod
+    def this(cls, nodes: Path = NODES) -> Host:
+        """The host that this process runs on; `nodes` is where the kernel tells of them."""
+        return cls(frozenset(os.sched_getaffinity(0)), dict(_nodes(nodes)))
+
+
+def _nodes(directory: Path) -> list[tuple[str, frozenset[int]]]:
+    found = []
+    for file in sorted(directory.glob(f"{NODE}[0-9]*/cpulist")):
+        try:
+            found.append((file.parent.name, parse_cpu_list(file.read_text(encoding="ascii"))))
+        except (OSError, ValueError):
+            continue
+    return found
+
+
+def parse_cpu_list(text: str) -> frozenset[int]:
+    """CPUs of a list as the kernel writes it, such as `0-3,8`. Raises `ValueError`."""
+    cpus: set[int] = set()
+    for part in filter(None, text.strip().split(",")):
+        first, _, last = part.partition("-")
+        cpus.update(range(int(first), int(last or first) + 1))
+    return frozenset(cpus)
+
+
+def resolve_pin(text: str, host: Host) -> dict[str, list[int]]:
+    """CPUs by who is pinned to them, ascending.
+
+    Args:
+        text: Such as `engine=0,1,client=2`, `engine=node0,client=rest` or `engine=0-3`.
+        host: What there is.
+
+    Raises:
+        UsageError: If the text is not of that form, or names what is not there.
+    """
+    asked = _asked(text)
+    pin = {who: sorted(_cpus(text, words, host)) for who, words in asked.items() if words != [REST]}
+    for who in asked:
+        if who not in pin:
+            pin[who] = _rest(text, who, pin, host)
+    return {who: pin[who] for who in asked}
+
+
+def _asked(text: str) -> dict[str, list[str]]:
+    """The words of each side."""
+    asked: dict[str, list[str]] = {}
+    who = None
+    for part in text.split(","):
+        name, separator, rest = part.partition("=")
+        who, word = (name.strip(), rest.strip()) if separator else (who, name.strip())
+        if who not in PINNED or not _is_word(word):
+            raise UsageError(
+                f"--pin {text}: write it as --pin engine=0,client=1, engine=node0 or client=rest"
+            )
+        asked.setdefault(who, []).append(word)
+    return asked
+
+
+def _is_word(word: str) -> bool:
+    numbers = word.removeprefix(NODE).split("-") if word.startswith(NODE) else word.split("-")
+    most = 1 if word.startswith(NODE) else 2
+    return word == REST or (len(numbers) <= most and all(part.isdecimal() for part in numbers))
+
+
+def _cpus(text: str, words: list[str], host: Host) -> set[int]:
+    cpus: set[int] = set()
+    for word in words:
+        if word == REST:
+            raise UsageError(f"--pin {text}: rest stands alone, such as client=rest")
+        if not word.startswith(NODE):
+            cpus |= parse_cpu_list(word)
+            continue
+        if word not in host.nodes:
+            there = ", ".join(host.nodes) or "none that the kernel tells of"
+            raise UsageError(f"--pin {text}: {word} is not there; NUMA nodes: {there}")
+        ours = host.nodes[word] & host.allowed
+        if not ours:
+            raise UsageError(f"--pin {text}: no CPU of {word} is ours to use")
+        cpus |= ours
+    return cpus
+
+
+def _rest(text: str, who: str, pin: Mapping[str, list[int]], host: Host) -> list[int]:
+    """The CPUs that the other side does not use."""
+    other = next(name for name in PINNED if name != who)
+    if other not in pin:
+        raise UsageError(f"--pin {text}: the rest of what? Say {other}=... beside it")
+    left = sorted(host.allowed - set(pin[other]))
+    if not left:
+        first, *others = sorted(host.allowed)
+        mend = f"say fewer for {other}, such as {other}={first}" if others else "leave --pin out"
+        allowed = ", ".join(map(str, sorted(host.allowed)))
+        raise UsageError(
+            f"--pin {text}: {other} has all that there are ({allowed}), and none is left for"
+            f" {who}; {mend}"
+        )
+    return left

@@ -1,0 +1,265 @@
+"""Tests as a benchmark's specification has them: power, throughput, both twice, power until steady.
+
+A workload whose manifest tells the orders of its streams, and its refresh functions, can be put to
+them. What is left out of a test stands in the record, because it changes the metric's name. Pure.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from assay.model.errors import UsageError
+from assay.model.script import Script, ScriptOperation, ScriptStatement
+from assay.record.layout import PHASE_AFTER, PHASE_POWER, PHASE_THROUGHPUT, PHASE_WARMUP
+from assay.workloads import scripts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from assay.running.asked.request import RunRequest
+    from assay.workloads.contract import Statement, Workload
+
+POWER, THROUGHPUT, FULL, STEADY = "power", "throughput", "full", "steady"
+TESTS = (POWER, THROUGHPUT, FULL, STEADY)
+# A result is of two runs, each of a power and a throughput test.
+RUNS_OF_FULL = 2
+# Passes are steady when the last three differ by no more than this; they stop at so many.
+STEADY_PASSES = {"passes": 3, "within": 0.05, "passes_max": 30}
+
+# An operation with one of its texts: of a query the stream whose parameters it has, of a refresh
+# function the number of its set.
+Piece = tuple[str, int]
+
+
+@dataclass(frozen=True)
+class Refresh:
+    """The refresh functions of a test.
+
+    Attributes:
+        insert, delete: Their operations.
+        batches: Transactions of each; 0: one an order.
+        sets: Sets that the whole test uses, numbered from 1.
+    """
+
+    insert: str
+    delete: str
+    batches: int
+    sets: int
+
+
+@dataclass(frozen=True)
+class SpecifiedTest:
+    """A test as it is carried out; its facts stand in run.json.
+
+    Attributes:
+        kind: One of `TESTS`.
+        streams: Query streams of the throughput test; None where there is none.
+        streams_minimum: As the specification asks for at this scale; None: it says nothing.
+        scale_standard: Whether it allows results at this scale.
+        parameters, seed: As in the request.
+        refresh: None where the refresh functions are left out.
+    """
+
+    kind: str
+    streams: int | None
+    streams_minimum: int | None
+    scale_standard: bool
+    parameters: str
+    seed: int
+    refresh: Refresh | None
+
+    def facts(self) -> dict[str, Any]:
+        """As JSON values."""
+        return asdict(self)
+
+    @property
+    def runs(self) -> int:
+        """How often power and throughput test are made."""
+        return RUNS_OF_FULL if self.kind == FULL else 1
+
+    def stream(self, number: int) -> int:
+        """The variant of a stream's queries: with default parameters all have those of stream 0."""
+        return number if self.parameters == "drawn" else 0
+
+
+def specified(request: RunRequest, workload: Workload) -> SpecifiedTest | None:
+    """The test that a request asks for; None where it asks for none.
+
+    Raises:
+        UsageError: If the workload cannot be put to it.
+    """
+    kind, facts = request.test, workload.facts
+    if kind is None:
+        return None
+    if facts.arrival != "power":
+        raise UsageError(f"--test: {facts.name} is a mix, and a test plays orders; leave it out")
+    streams, minimum = None, None
+    if facts.streams is not None:
+        minimum = workload.streams_minimum(request.scale)
+    if kind in (THROUGHPUT, FULL):
+        if facts.streams is None:
+            raise UsageError(
+                f"--test {kind}: {facts.name} tells no orders of streams; add [streams] to its"
+                " workload.toml, or ask for --test power"
+            )
+        streams = request.streams or minimum
+    elif request.streams is not None:
+        raise UsageError(f"--streams is of the throughput test; leave it out of --test {kind}")
+    return SpecifiedTest(
+        kind=kind,
+        streams=streams,
+        streams_minimum=minimum,
+        scale_standard=workload.scale_is_standard(request.scale),
+        parameters=request.parameters,
+        seed=request.seed,
+        refresh=_refresh(request, workload, kind, streams or 0),
+    )
+
+
+def _refresh(request: RunRequest, workload: Workload, kind: str, streams: int) -> Refresh | None:
+    """The refresh functions, unless they are left out, none are told, or passes are repeated."""
+    told = workload.facts.refresh
+    if told is None or not request.refresh or kind == STEADY:
+        if request.refresh_batches != 1:
+            raise UsageError("--refresh-batches: no refresh function is played; leave it out")
+        return None
+    sets = _sets(kind, streams)
+    return Refresh(told.insert, told.delete, request.refresh_batches, sets)
+
+
+def _sets(kind: str, streams: int) -> int:
+    """Refresh sets that a test uses: one a power test, one a stream."""
+    return {POWER: 1, THROUGHPUT: streams, FULL: RUNS_OF_FULL * (1 + streams)}[kind]
+
+
+def streams_max(kind: str, sets: int) -> int:
+    """Streams of a throughput or full test for which so many refresh sets are enough."""
+    return sets if kind == THROUGHPUT else sets // RUNS_OF_FULL - 1
+
+
+class PlannedTest:
+    """The pieces of a test, in the order of the driver's operations, and its phases."""
+
+    def __init__(self, test: SpecifiedTest, workload: Workload, warmup_passes: int) -> None:
+        self._test = test
+        self._workload = workload
+        self._numbers: dict[Piece, int] = {}
+        self._sets_used = 0
+        power_order = self._queries(0)
+        # They come first, so that plans can be asked for of them alone.
+        self._numbered(power_order)
+        self.phases: list[dict[str, Any]] = []
+        if warmup_passes:
+            self._power(PHASE_WARMUP, power_order, passes_min=warmup_passes)
+        for number in range(1, test.runs + 1):
+            self._run(number, power_order)
+        if test.refresh is not None:
+            # What the last refresh functions left is looked at, too.
+            # Nobody times it, so memory can be read between its queries.
+            pieces = [*power_order, *self._unchecked_streams()]
+            self._power(PHASE_AFTER, pieces, memory=True)
+
+    @property
+    def power_queries(self) -> tuple[Piece, ...]:
+        """The queries of the power test, the first of the pieces."""
+        return tuple(dict.fromkeys(self._queries(0)))
+
+    @property
+    def pieces(self) -> tuple[Piece, ...]:
+        """What sessions have to be able to execute."""
+        return tuple(self._numbers)
+
+    def _run(self, number: int, power_order: list[Piece]) -> None:
+        test = self._test
+        if test.kind == STEADY:
+            steady = {"steady": STEADY_PASSES, "passes_min": STEADY_PASSES["passes"]}
+            self._power(f"{PHASE_POWER}-{number}", power_order, **steady)
+        elif test.kind in (POWER, FULL):
+            before, after = self._next_set()
+            self._power(f"{PHASE_POWER}-{number}", [*before, *power_order, *after])
+        if test.streams is not None:
+            streams = [self._queries(stream) for stream in range(1, test.streams + 1)]
+            sets = [piece for _ in streams for part in self._next_set() for piece in part]
+            self._throughput(f"{PHASE_THROUGHPUT}-{number}", [*streams, *([sets] if sets else [])])
+
+    def _queries(self, stream: int) -> list[Piece]:
+        facts = self._workload.facts
+        order = facts.order if facts.streams is None else self._workload.stream_order(stream)
+        return [(name, self._test.stream(stream)) for name in order]
+
+    def _next_set(self) -> tuple[list[Piece], list[Piece]]:
+        """The two functions of the set that is next; nothing where there are none."""
+        refresh = self._test.refresh
+        if refresh is None:
+            return [], []
+        self._sets_used += 1
+        return [(refresh.insert, self._sets_used)], [(refresh.delete, self._sets_used)]
+
+    def _unchecked_streams(self) -> list[Piece]:
+        """Queries of streams beside which the data had too many states to be told apart."""
+        refresh, streams = self._test.refresh, self._test.streams or 0
+        if refresh is None or refresh.batches or self._test.parameters != "drawn":
+            return []
+        return [piece for stream in range(1, streams + 1) for piece in self._queries(stream)]
+
+    def _power(self, name: str, pieces: Iterable[Piece], **more: object) -> None:
+        order = {"operations": self._numbered(pieces), "passes_min": 1}
+        self.phases.append({"name": name, "arrival": {"shape": "power"}, **order, **more})
+
+    def _throughput(self, name: str, orders: list[list[Piece]]) -> None:
+        arrival = {"shape": "throughput", "clients": len(orders)}
+        orders_of = [self._numbered(order) for order in orders]
+        self.phases.append({"name": name, "arrival": arrival, "orders": orders_of})
+
+    def _numbered(self, pieces: Iterable[Piece]) -> list[int]:
+        return [self._numbers.setdefault(piece, len(self._numbers)) for piece in pieces]
+
+
+@dataclass(frozen=True)
+class PieceTexts:
+    """The texts of a test's pieces for one engine and scale."""
+
+    test: SpecifiedTest
+    workload: Workload
+    dialects: Sequence[str]
+    scale: float
+
+    def script(self, pieces: Iterable[Piece]) -> Script:
+        """What sessions execute, in the order of the pieces."""
+        return Script(tuple(self._operation(piece) for piece in pieces))
+
+    def recorded(self, pieces: Iterable[Piece]) -> dict[str, dict[str, Any]]:
+        """Texts and parameters for the record.
+
+        Those of stream 0 are under the name of the query, those of stream 3 under `q01-3`. A
+        refresh function is there once, with one transaction of its first set.
+        """
+        told: dict[str, dict[str, Any]] = {}
+        for name, variant in pieces:
+            if self._refreshes(name):
+                shown = self.workload.refresh_statement(name, 1, 1, self.dialects, self.scale)
+                told.setdefault(name, vars(shown) | {"variant": 1})
+            else:
+                key = f"{name}-{variant}" if variant else name
+                told[key] = vars(self._statement((name, variant))) | {"variant": variant}
+        return told
+
+    def _operation(self, piece: Piece) -> ScriptOperation:
+        statement = self._statement(piece)
+        found = scripts.statements(statement.text, self.dialects)
+        return ScriptOperation(piece[0], tuple(ScriptStatement(text) for text in found))
+
+    def _statement(self, piece: Piece) -> Statement:
+        name, variant = piece
+        refresh = self.test.refresh
+        if refresh is not None and self._refreshes(name):
+            return self.workload.refresh_statement(
+                name, variant, refresh.batches, self.dialects, self.scale
+            )
+        seed = self.test.seed if self.test.parameters == "drawn" else None
+        return self.workload.statement(name, self.dialects, self.scale, seed, variant)
+
+    def _refreshes(self, name: str) -> bool:
+        refresh = self.test.refresh
+        return refresh is not None and name in (refresh.insert, refresh.delete)

@@ -1,0 +1,88 @@
+"""What may be changed on this host for a run, and what runs have changed on it now."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from assay.model.errors import UsageError
+from assay.model.limit import NAMES
+from assay.running.changes.device import why_not
+from assay.running.changes.left import changed_now
+from assay.running.changes.limits.group import check
+from assay.running.changes.limits.hierarchies import find_hierarchies
+from assay.running.changes.read_ahead import device_read_ahead
+from assay.running.host.ability import Ability
+from assay.running.host.places import instances_dir
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from assay.running.changes.limits.hierarchies import Hierarchies
+
+
+def host_abilities() -> list[Ability]:
+    """Limits, read-ahead, a device of one's own, and what is changed at this moment."""
+    instances = instances_dir()
+    return [
+        limits(find_hierarchies()),
+        _read_ahead(instances),
+        _own_device(),
+        *_changed(instances),
+    ]
+
+
+def limits(hierarchies: Hierarchies) -> Ability:
+    """Which limits control groups give here."""
+    works, why = [], ""
+    for name in NAMES:
+        try:
+            check([name], hierarchies)
+        except UsageError as error:
+            why = why or str(error)
+        else:
+            works.append(name)
+    if not works:
+        return Ability("limits", "no", why)
+    seen = ", ".join(works)
+    return Ability("limits", "yes" if len(works) == len(NAMES) else "partly", seen, why)
+
+
+def _read_ahead(instances: Path) -> Ability:
+    try:
+        device = device_read_ahead(instances)
+    except UsageError as error:
+        return Ability("read-ahead", "no", str(error))
+    try:
+        kib = device.read_ahead_file.read_text(encoding="ascii").strip()
+    except OSError as error:
+        return Ability("read-ahead", "no", f"{device.read_ahead_file}: {error.strerror}")
+    seen = f"{kib} KiB on {device.name}"
+    if os.access(device.read_ahead_file, os.W_OK):
+        return Ability("read-ahead", "yes", f"{seen}, and can be set")
+    return Ability("read-ahead", "no", seen, "run as root to have it set for a run")
+
+
+def _own_device() -> Ability:
+    if (why := why_not()) is not None:
+        return Ability("own device", "no", why)
+    seen = "a loop device with a file system can be made for a run"
+    if (why := why_not(copied=True)) is not None:
+        return Ability("own device", "partly", f"{seen}, and not be copied under load", why)
+    return Ability("own device", "yes", f"{seen}, and be copied under load")
+
+
+def _changed(instances: Path) -> list[Ability]:
+    """A line a run that has changed something."""
+    told = []
+    for one in changed_now(instances):
+        words = f"{one.run}: {'; '.join(one.words)}"
+        if one.whose == "live":
+            told.append(Ability("changed now", "yes", f"{words} (by pid {one.owner_pid})"))
+        elif one.whose == "guarded":
+            found = f"{words} (its run is dead, its guardian puts it back)"
+            told.append(Ability("changed now", "yes", found))
+        else:
+            mend = "`assay doctor --restore` puts it back"
+            told.append(Ability("changed now", "partly", f"{words} (its run is dead)", mend))
+    return told

@@ -1,0 +1,218 @@
+"""All that one run changes on its host: made when it is needed, recorded, put back at its end.
+
+Invariant: whatever is changed here is in the journal before, so a guardian, the next start or
+`assay doctor --restore` puts it back where this process cannot.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay.model.errors import AssayError, RunFailedError, UsageError
+from assay.model.limit import OF_DISK
+from assay.running.asked.request import STATE_LOADED
+from assay.running.changes.block_device import BlockDevice, device_below
+from assay.running.changes.copies import Copies, moments_s
+from assay.running.changes.device import MOUNT_POINT, make_device, size_for
+from assay.running.changes.killed import killed_on_host, killed_words
+from assay.running.changes.ledger import Ledger
+from assay.running.changes.limits.contract import Wish
+from assay.running.changes.limits.group import group_of
+from assay.running.changes.limits.hierarchies import find_hierarchies
+from assay.running.changes.limits.placing import cpus_for
+from assay.running.changes.read_ahead import (
+    device_read_ahead,
+    like_the_disk,
+    set_read_ahead,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from assay.record.writer import RunWriter
+    from assay.running.asked.request import RunRequest
+    from assay.running.changes.limits.contract import Group
+
+log = logging.getLogger(__name__)
+
+START, END = "start", "end"
+
+
+@dataclass(frozen=True)
+class Room:
+    """Where an engine of ours lives.
+
+    Attributes:
+        data: Its data directory.
+        scratch: Where an engine in the driver's host puts what it has no memory for.
+        groups: Files that its processes are written into before their programs begin.
+    """
+
+    data: Path
+    scratch: Path
+    groups: tuple[Path, ...] = ()
+
+
+@dataclass
+class Limited:
+    """The limits of a run, as they stand in run.json."""
+
+    version: int
+    device: str | None
+    asked: dict[str, float]
+    effective: dict[str, float | None]
+    notes: list[str]
+    counted: dict[str, dict[str, int | None]] = field(default_factory=dict)
+
+
+class Changes:
+    """The changes of one run; see `changing`.
+
+    Attributes:
+        room: Where the engine lives.
+        copies: Those that are taken of its device; None: none are.
+    """
+
+    def __init__(self, request: RunRequest, instance: Path, run: RunWriter) -> None:
+        self._request = request
+        self._run = run
+        self._instance = instance
+        self._ledger = Ledger(instance)
+        self._group: Group | None = None
+        self._limited: Limited | None = None
+        self._own: BlockDevice | None = None
+        self._killed_before = killed_on_host()
+        self.copies: Copies | None = None
+        place = instance / MOUNT_POINT if request.own_device else instance
+        self.room = Room(place / "data", place / "scratch")
+
+    def house(self, data_bytes: int | None) -> None:
+        """Makes the engine's room, before its data are there.
+
+        Args:
+            data_bytes: How large they will be; None: they are loaded there, and not known yet.
+
+        Raises:
+            RunFailedError: If something cannot be made, with the mend.
+        """
+        request = self._request
+        if request.own_device:
+            size_bytes = size_for(request.device_bytes, data_bytes)
+            copied = request.copies or None
+            self._own = make_device(self._instance, size_bytes, self._ledger, copied)
+            if request.copies:
+                moments = moments_s(request.seed, request.copies, request.time_s)
+                self.copies = Copies(self._instance, moments, self._ledger)
+            if request.read_ahead_bytes is None:
+                self._read_as_below(self._own)
+        if request.limits:
+            self._limit()
+        if request.state == STATE_LOADED:
+            self._settle()
+        self._tell()
+
+    def settle(self) -> None:
+        """Changes what only the measured engine is to meet, before it opens any file."""
+        if self._request.state != STATE_LOADED:
+            self._settle()
+            self._tell()
+
+    def edge(self, name: str) -> None:
+        """Reads the group's counters where the measured part begins or ends."""
+        if self._group is None or self._limited is None:
+            return
+        self._limited.counted[name] = {"time_ns": time.monotonic_ns(), **self._group.counted()}
+        self._limited.effective = dict(self._group.effective())
+        self._tell()
+
+    def killed(self) -> str | None:
+        """Who killed a process of the engine for want of memory; None: nobody that is known."""
+        counted = self._group.counted() if self._group is not None else {}
+        return killed_words(
+            self._request.limits, counted.get("oom_kills"), self._killed_before, killed_on_host()
+        )
+
+    def restore(self) -> None:
+        """Puts everything back.
+
+        Raises:
+            RunFailedError: If something could not be; it stays in the journal.
+        """
+        left = self._ledger.restore()
+        self._tell()
+        if left:
+            raise RunFailedError(
+                f"what the run changed on this host is not all put back ({'; '.join(left)}):"
+                " `assay doctor --restore` tries again"
+            )
+
+    def _read_as_below(self, own: BlockDevice) -> None:
+        """Where nothing tells what is below, as in a container, its own read-ahead has to do."""
+        with suppress(UsageError):
+            like_the_disk(own, device_below(self._instance), self._ledger)
+
+    def _settle(self) -> None:
+        if self._group is not None:
+            with self._ledger.locked():
+                self._group.settle(self._ledger.journal)
+        size_bytes = self._request.read_ahead_bytes
+        if size_bytes is not None:
+            device = self._own or device_read_ahead(self.room.data)
+            set_read_ahead(device, size_bytes, self._ledger)
+
+    def _limit(self) -> None:
+        request, device = self._request, None
+        if any(name in OF_DISK for name in request.limits):
+            device = self._own or device_below(self.room.data)
+        own = self._own is not None
+        wish = Wish(f"assay-{self._run.id}", request.limits, cpus_for(request), device, own)
+        with self._ledger.locked():
+            group = group_of(wish, find_hierarchies(), self._ledger.journal)
+        self.room = replace(self.room, groups=tuple(group.members()))
+        name = device.name if device else None
+        effective = dict(group.effective())
+        self._group = group
+        self._limited = Limited(group.version, name, dict(request.limits), effective, group.notes)
+
+    def _tell(self) -> None:
+        if self._limited is not None:
+            self._run.update(limits=asdict(self._limited))
+        if self._ledger.made:
+            self._run.update(changes=[asdict(change) for change in self._ledger.made])
+
+
+@contextmanager
+def changing(request: RunRequest, instance: Path, run: RunWriter) -> Iterator[Changes]:
+    """The changes of a run, put back when the block is left, by when its engine is gone.
+
+    Args:
+        request: What is asked for.
+        instance: The instance's directory.
+        run: Where they are recorded.
+    """
+    changes = Changes(request, instance, run)
+    try:
+        yield changes
+    except AssayError as error:
+        killed = changes.killed()
+        _restore_anyway(changes)
+        if killed is None:
+            raise
+        raise RunFailedError(f"{killed}: {error}") from error
+    except BaseException:
+        _restore_anyway(changes)
+        raise
+    changes.restore()
+
+
+def _restore_anyway(changes: Changes) -> None:
+    """Put everything back where an error is on its way already."""
+    try:
+        changes.restore()
+    except RunFailedError as error:
+        log.warning("%s", error)

@@ -1,0 +1,186 @@
+"""Copies of what reached a device of ours, taken while an engine writes to it.
+
+A copy shares all blocks with the device's file. XFS makes it under the lock that writes past the
+page cache take, after those under way have ended: each write is in it whole or not at all, and
+none without those that had ended before it began. What the page cache of the host holds back is not
+in it, as it is lost where power fails.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import fcntl
+import os
+import random
+import shutil
+import threading
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from assay.model.errors import RunFailedError
+from assay.model.units import bytes_text
+from assay.running.changes.device import (
+    BELOW,
+    EXT4,
+    MOUNT_POINT,
+    SPARE_BYTES,
+    attach,
+    detaching,
+    image_of,
+    unmounting,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from assay.running.changes.ledger import Ledger
+
+COPY = "copy"
+# <linux/fs.h>: _IOW(0x94, 9, int)
+FICLONE = 0x40049409
+_LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+@dataclass(frozen=True)
+class Copy:
+    """One copy.
+
+    Attributes:
+        number: Which one, from 0.
+        began_ns: CLOCK_MONOTONIC just before it was asked for.
+        ended_ns: The same just after it was there.
+    """
+
+    number: int
+    began_ns: int
+    ended_ns: int
+
+
+def moments_s(seed: int, copies: int, time_s: float) -> list[float]:
+    """When copies are taken, in seconds from the begin of the measured part, ascending.
+
+    One at a drawn moment of each of as many equal parts of it.
+    """
+    drawn = random.Random(f"copies {seed}")  # noqa: S311 - moments, not a secret
+    return [(number + drawn.random()) * time_s / copies for number in range(copies)]
+
+
+class Copies:
+    """Those of one run's device: taken by a thread of ours, opened one after another at the end."""
+
+    def __init__(self, instance: Path, moments: Sequence[float], ledger: Ledger) -> None:
+        self.taken: list[Copy] = []
+        self._image = image_of(instance, copied=True)
+        self._below = instance / BELOW
+        self._mount_point = instance / MOUNT_POINT
+        self._instance = instance
+        self._moments = moments
+        self._ledger = ledger
+        self._leave = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._failure: Exception | None = None
+
+    def settle(self) -> None:
+        """Has all that was written until now reach the device: copies are about what follows."""
+        descriptor = os.open(self._mount_point, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            if _LIBC.syncfs(descriptor) != 0:
+                number = ctypes.get_errno()
+                raise OSError(number, os.strerror(number), str(self._mount_point))
+        finally:
+            os.close(descriptor)
+
+    def begin(self, begun_s: float) -> None:
+        """Begins to take them, once; the measured part began then, on CLOCK_MONOTONIC."""
+        if self._thread is not None:
+            return
+        name = "assay-copies"
+        self._thread = threading.Thread(target=self._take_all, args=(begun_s,), name=name)
+        self._thread.start()
+
+    def end(self) -> None:
+        """Takes no more of them."""
+        self._leave.set()
+        if self._thread is not None:
+            self._thread.join()
+
+    def check(self) -> None:
+        """Raises `RunFailedError` if one was not taken."""
+        if self._failure is not None:
+            raise RunFailedError(f"a copy of the device could not be taken: {self._failure}")
+        if len(self.taken) < len(self._moments):
+            raise RunFailedError(
+                f"the load ended when {len(self.taken)} of {len(self._moments)} copies were taken:"
+                " say a longer --time, or fewer"
+            )
+
+    @contextmanager
+    def opened(self, copy: Copy) -> Iterator[None]:
+        """A copy in the place of the device, whose engine is gone, until the block is left.
+
+        Raises:
+            NotMountedError: If no file system is found on it.
+            RunFailedError: If it cannot be looked at.
+        """
+        what = f"copy {copy.number} of the device of our own"
+        journal, image = self._ledger.journal, self._image_of(copy.number)
+        self._close_device()
+        try:
+            with self._ledger.locked():
+                attach(image, self._mount_point, self._ledger, what, EXT4)
+            yield
+        finally:
+            with self._ledger.locked():
+                for step in (unmounting(self._mount_point, what), detaching(image, what)):
+                    if step in journal.steps:
+                        journal.take_back(step)
+            image.unlink()
+
+    def _close_device(self) -> None:
+        """The device itself, or the copy before, makes room."""
+        journal = self._ledger.journal
+        with self._ledger.locked():
+            for step in reversed(journal.steps.copy()):
+                if (step.do, step.path) == ("unmount", str(self._mount_point)):
+                    journal.take_back(step)
+
+    def _take_all(self, begun_s: float) -> None:
+        try:
+            for number, moment in enumerate(self._moments):
+                if self._leave.wait(max(0.0, begun_s + moment - time.monotonic())):
+                    return
+                self._check_room()
+                self.taken.append(self._take(number))
+        except (OSError, RunFailedError) as failure:
+            self._failure = failure
+
+    def _take(self, number: int) -> Copy:
+        target = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+        device = os.open(self._image, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            copied = os.open(self._image_of(number), target, 0o600)
+            try:
+                began_ns = time.monotonic_ns()
+                fcntl.ioctl(copied, FICLONE, device)
+                return Copy(number, began_ns, time.monotonic_ns())
+            finally:
+                os.close(copied)
+        finally:
+            os.close(device)
+
+    def _image_of(self, number: int) -> Path:
+        return self._below / f"copy-{number}.img"
+
+    def _check_room(self) -> None:
+        """What is written after a copy takes room: at most as much as the device has."""
+        free_bytes = shutil.disk_usage(self._instance).free
+        needed_bytes = self._image.stat().st_size + SPARE_BYTES
+        if free_bytes < needed_bytes:
+            raise RunFailedError(
+                f"{bytes_text(needed_bytes)} are needed below {self._instance.parent}, where"
+                f" {bytes_text(free_bytes)} are free: free some, ask for fewer, or for a smaller"
+                " device (--device own:SIZE)"
+            )

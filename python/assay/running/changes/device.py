@@ -1,0 +1,278 @@
+"""A device of our own for an instance's data: a file behind a loop device, with a file system.
+
+It has a read-ahead, counters and throttles that nobody else has a part in. The loop device reads
+and writes its file past the page cache, so nothing is cached twice.
+
+One that can be copied under load has its file on an XFS of our own, itself a file behind a loop
+device: XFS lets two files share their blocks, so that a copy is made at once, and between two
+writes of the device (`copies`).
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay.model.errors import RunFailedError, UsageError
+from assay.model.units import bytes_text, parse_bytes
+from assay.running.changes.block_device import BlockDevice, device_numbered
+from assay.running.changes.ledger import Change
+from assay.running.changes.undo import BLOCK_DEVICES, Step
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from assay.running.changes.ledger import Ledger
+
+OWN = "own"
+IMAGE, MOUNT_POINT = "device.img", "device"
+# What is below a device that can be copied.
+BELOW_IMAGE, BELOW = "below.img", "below"
+PROGRAMS = {"losetup": "util-linux", "mount": "util-linux", "mkfs.ext4": "e2fsprogs"}
+PROGRAMS_OF_COPIES = {"mkfs.xfs": "xfsprogs"}
+SYSTEM_PATH = "/usr/sbin:/sbin:/usr/bin:/bin"
+CAP_SYS_ADMIN = 21
+SIZE_BYTES_MIN = 64 << 20
+# Beside the data: logs, sorted runs, the file system's own; and where the data are not known yet.
+BESIDE_BYTES, UNKNOWN_BYTES = 1 << 30, 8 << 30
+# What has to stay free where the file lies.
+SPARE_BYTES = 512 << 20
+# XFS's own, of which its journal is the most; it makes none below 300 MB.
+BELOW_BYTES = 512 << 20
+PATIENCE_S = 300.0
+
+
+class NotMountedError(RunFailedError):
+    """What is on a device cannot be mounted."""
+
+
+@dataclass(frozen=True)
+class FileSystem:
+    """One kind of file system: its type, and what makes one."""
+
+    type: str
+    format: tuple[str, ...]
+
+
+# Everything is written now: nothing of it may go on in the background while it is measured.
+EXT4 = FileSystem(
+    "ext4",
+    (
+        *("mkfs.ext4", "-q", "-F", "-m", "0", "-b", "4096", "-i", "65536"),
+        *("-E", "lazy_itable_init=0,lazy_journal_init=0"),
+    ),
+)
+XFS = FileSystem("xfs", ("mkfs.xfs", "-q", "-f", "-m", "reflink=1"))
+
+
+def parse_device(text: str | None) -> tuple[bool, int | None]:
+    """Whether `--device` asks for one of our own, and its size in bytes; None: as the data need.
+
+    Raises:
+        UsageError: If it is not of that form.
+    """
+    if text is None:
+        return False, None
+    name, separator, size = text.partition(":")
+    try:
+        size_bytes = parse_bytes(size) if separator else None
+    except ValueError:
+        name = ""
+    if name != OWN:
+        raise UsageError(f"--device {text}: write it as own, or own:4GB for its size")
+    if size_bytes is not None and size_bytes < SIZE_BYTES_MIN:
+        least = bytes_text(SIZE_BYTES_MIN)
+        raise UsageError(f"--device {text}: {least} is the least that holds a database")
+    return True, size_bytes
+
+
+def why_not(*, copied: bool = False) -> str | None:
+    """Why no device can be made here, with the mend; None: it can.
+
+    Args:
+        copied: Whether it is to be one that can be copied.
+    """
+    if os.geteuid() != 0:
+        return "loop devices and mounts are root's: run as root"
+    if not _may_mount():
+        return "this root may not mount: give the container the capability SYS_ADMIN"
+    for program, package in (PROGRAMS | (PROGRAMS_OF_COPIES if copied else {})).items():
+        if _found(program) is None:
+            return f"{program} is not installed: install {package}"
+    if not Path("/dev/loop-control").exists():
+        return "/dev/loop-control is not there: load the module loop, or give it to the container"
+    return None
+
+
+def _may_mount() -> bool:
+    """Whether the kernel lets us mount; where it does not tell, the attempt will."""
+    try:
+        lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return True
+    held = [int(line.split()[1], 16) for line in lines if line.startswith("CapEff:")]
+    return not held or bool(held[0] >> CAP_SYS_ADMIN & 1)
+
+
+def size_for(asked_bytes: int | None, data_bytes: int | None) -> int:
+    """How large a device is: as asked, or twice the data and some room."""
+    if asked_bytes is not None:
+        return asked_bytes
+    return UNKNOWN_BYTES if data_bytes is None else 2 * data_bytes + BESIDE_BYTES
+
+
+def make_device(
+    instance: Path, size_bytes: int, ledger: Ledger, copies: int | None = None
+) -> BlockDevice:
+    """Makes it, mounted below an instance's directory.
+
+    Args:
+        instance: The directory.
+        size_bytes: How large it is.
+        ledger: Where it is written down.
+        copies: How many copies of it will be taken; None: none can be.
+
+    Raises:
+        RunFailedError: If there is no room for it, or a program fails.
+    """
+    _check_room(instance, size_bytes if copies is None else 2 * size_bytes)
+    what = "device of our own"
+    with ledger.locked():
+        if copies is not None:
+            _make_below(instance, size_bytes * (1 + copies) + BELOW_BYTES, ledger)
+        image = image_of(instance, copied=copies is not None)
+        ledger.journal.note(Step("unlink", str(image), f"{what}: its file {image}"))
+        _allocate(image, size_bytes)
+        mount_point = instance / MOUNT_POINT
+        mount_point.mkdir(mode=0o755)
+        loop = attach(image, mount_point, ledger, what, EXT4, make=True)
+    direct = is_direct(loop)
+    told = f"{bytes_text(size_bytes)}, {'direct' if direct else 'buffered'}"
+    ledger.made.append(Change(what, loop, None, f"{bytes_text(size_bytes)}, direct", told))
+    number = (BLOCK_DEVICES / Path(loop).name / "dev").read_text(encoding="ascii").strip()
+    return device_numbered(number, mount_point)
+
+
+def image_of(instance: Path, *, copied: bool) -> Path:
+    """The file that is the device of an instance."""
+    return (instance / BELOW if copied else instance) / IMAGE
+
+
+def attach(
+    image: Path,
+    mount_point: Path,
+    ledger: Ledger,
+    what: str,
+    file_system: FileSystem,
+    *,
+    make: bool = False,
+) -> str:
+    """Puts a file behind a loop device and mounts it; the device, such as /dev/loop3.
+
+    Args:
+        image: The file.
+        mount_point: An empty directory.
+        ledger: Where both are written down before.
+        what: What it is, in words.
+        file_system: What is on it.
+        make: Whether that is made first.
+
+    Raises:
+        NotMountedError: If what is on it cannot be mounted.
+        RunFailedError: If a program fails before.
+    """
+    ledger.journal.note(detaching(image, what))
+    kept = ledger.kept_open
+    loop = _run("losetup", "--find", "--show", "--direct-io=on", str(image), kept=kept).strip()
+    if make:
+        _run(*file_system.format, loop, kept=kept)
+    ledger.journal.note(unmounting(mount_point, what))
+    try:
+        _run("mount", "-t", file_system.type, loop, str(mount_point), kept=kept)
+    except RunFailedError as error:
+        raise NotMountedError(str(error)) from error
+    return loop
+
+
+def detaching(image: Path, what: str) -> Step:
+    """What frees the loop device of a file."""
+    return Step("detach", str(image), f"{what}: loop device of {image}")
+
+
+def unmounting(mount_point: Path, what: str) -> Step:
+    """What takes a file system away again."""
+    return Step("unmount", str(mount_point), f"{what}: mounted at {mount_point}")
+
+
+def is_direct(loop: str) -> bool:
+    """Whether a loop device reads and writes its file past the page cache."""
+    told = BLOCK_DEVICES / Path(loop).name / "loop" / "dio"
+    return told.read_text(encoding="ascii").strip() == "1"
+
+
+def _make_below(instance: Path, size_bytes: int, ledger: Ledger) -> None:
+    """A file system whose files can share their blocks.
+
+    It is as large as if nothing were shared, and takes what is written: it is never full.
+    """
+    image, mount_point = instance / BELOW_IMAGE, instance / BELOW
+    what = "file system below the device of our own"
+    ledger.journal.note(Step("unlink", str(image), f"{what}: its file {image}"))
+    os.close(os.open(image, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    os.truncate(image, size_bytes)
+    mount_point.mkdir(mode=0o700)
+    attach(image, mount_point, ledger, what, XFS, make=True)
+
+
+def _check_room(instance: Path, size_bytes: int) -> None:
+    free_bytes = shutil.disk_usage(instance).free
+    if free_bytes < size_bytes + SPARE_BYTES:
+        raise RunFailedError(
+            f"--device own: {bytes_text(size_bytes)} are needed below {instance.parent}, where"
+            f" {bytes_text(free_bytes)} are free: free some, ask for a smaller one (own:SIZE), or"
+            " set XDG_STATE_HOME to a place that has more"
+        )
+
+
+def _allocate(image: Path, size_bytes: int) -> None:
+    """The file has all its blocks from the start, side by side where there is room for that."""
+    descriptor = os.open(image, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    try:
+        os.posix_fallocate(descriptor, 0, size_bytes)
+    except OSError as error:
+        raise RunFailedError(
+            f"--device own: {image} of {bytes_text(size_bytes)} cannot be made: {error.strerror}"
+        ) from error
+    finally:
+        os.close(descriptor)
+
+
+def _found(program: str) -> str | None:
+    return shutil.which(program) or shutil.which(program, path=SYSTEM_PATH)
+
+
+def _run(program: str, *arguments: str, kept: tuple[int, ...]) -> str:
+    command: Sequence[str] = (_found(program) or program, *arguments)
+    try:
+        told = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            pass_fds=kept,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_S,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise RunFailedError(f"--device own: {program} did not work: {error}") from error
+    if told.returncode != 0:
+        words = " / ".join(told.stderr.split("\n")).strip(" /")
+        raise RunFailedError(
+            f"--device own: {program} ended with status {told.returncode}: {words}; `assay doctor`"
+            " tells whether this host has what a device needs"
+        )
+    return told.stdout

@@ -1,0 +1,44 @@
+"""Whether a process was killed for want of memory while a run went on, and by which limit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay.model import limit
+from assay.model.units import bytes_text
+from assay.running.changes.limits.contract import keyed
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+# Processes that the kernel killed since the host began, because no memory was left.
+VMSTAT, OOM_KILL = Path("/proc/vmstat"), "oom_kill"
+
+
+def killed_on_host(vmstat: Path = VMSTAT) -> int | None:
+    """Return how many processes of this host were killed for want of memory; None: not counted."""
+    return keyed(vmstat).get(OOM_KILL)
+
+
+def killed_words(
+    asked: Mapping[str, float], of_group: int | None, before: int | None, now: int | None
+) -> str | None:
+    """Return who killed a process for want of memory, as the beginning of a sentence; None: nobody.
+
+    Args:
+        asked: Limits of the run by name.
+        of_group: Processes of the run's own control group that were killed.
+        before: Processes of the host that had been killed when the run began.
+        now: The same now.
+    """
+    if of_group:
+        size = asked.get(limit.MEMORY)
+        of = "" if size is None else f" of {bytes_text(size)}"
+        return f"the memory limit{of} (--limit memory) killed a process of the engine"
+    if before is not None and now is not None and now > before:
+        return (
+            "the kernel killed a process for want of memory while this ran (oom_kill in"
+            " /proc/vmstat; `dmesg` names it)"
+        )
+    return None

@@ -1,0 +1,115 @@
+"""What one run changed on its host: each change in the journal before it is made, then recorded."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from assay.model.errors import RunFailedError
+from assay.running.changes.undo import SUFFIX, Journal, Step, locked
+from assay.running.processes.guardian import journal_of
+from assay.running.server.instances import identity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@dataclass
+class Change:
+    """One change, as it stands in run.json.
+
+    Attributes:
+        what: In words.
+        path: Which file, device or directory.
+        before, asked, effective: What it said; None where there is nothing to be said.
+        restored: Whether the run put it back itself.
+    """
+
+    what: str
+    path: str
+    before: str | None
+    asked: str | None
+    effective: str | None = None
+    restored: bool = False
+
+
+class Ledger:
+    """The changes of the run of one instance."""
+
+    def __init__(self, instance: Path) -> None:
+        self.journal = Journal(journal_of(instance), identity())
+        self.made: list[Change] = []
+        self._lock: int | None = None
+
+    @property
+    def directory(self) -> Path:
+        """Where all runs of this user have their journals."""
+        return self.journal.path.parent
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """What is changed and put back in the block is so by nobody else meanwhile."""
+        with locked(self.directory) as lock:
+            self._lock = lock
+            try:
+                yield
+            finally:
+                self._lock = None
+
+    @property
+    def kept_open(self) -> tuple[int, ...]:
+        """What programs that change something are to keep open.
+
+        They hold the lock with us, so that nothing is put back before they have ended, whoever
+        dies meanwhile: what is mounted after it was unmounted stays.
+        """
+        return () if self._lock is None else (self._lock,)
+
+    def write(self, file: Path, asked: str, what: str) -> Change:
+        """Writes a value into a file of the kernel, after what was there is in the journal.
+
+        Raises:
+            RunFailedError: If the kernel refuses it, or another run has changed it and goes on.
+        """
+        with self.locked():
+            self._check_free(file)
+            try:
+                before = file.read_text(encoding="ascii").strip()
+                self.journal.note(Step("write", str(file), what, before))
+                file.write_text(asked, encoding="ascii")
+                effective = file.read_text(encoding="ascii").strip()
+            except OSError as error:
+                raise RunFailedError(
+                    f"{what}: {file} cannot be set to {asked}: {error.strerror}; run as root, or"
+                    " leave it out"
+                ) from error
+        change = Change(what, str(file), before, asked, effective)
+        self.made.append(change)
+        return change
+
+    def restore(self) -> list[str]:
+        """Puts everything back; what could not be, in words."""
+        left: list[str] = []
+        if self.journal.steps:
+            with self.locked():
+                left = self.journal.undo()
+        for change in self.made:
+            change.restored = not left
+        return left
+
+    def _check_free(self, file: Path) -> None:
+        """Two runs that each put back what they found would leave what the first one wrote."""
+        for path in self.directory.glob(f"*{SUFFIX}"):
+            if path == self.journal.path:
+                continue
+            try:
+                other = Journal.read(path)
+            except (OSError, ValueError, KeyError, TypeError):
+                continue
+            if any(step.path == str(file) for step in other.steps):
+                raise RunFailedError(
+                    f"{file} is changed by the run {other.run}: wait for its end, or see"
+                    " `assay doctor --restore` if it is dead"
+                )

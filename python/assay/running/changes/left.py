@@ -1,0 +1,91 @@
+"""What runs have changed on this host at this moment: by whom, and whether they still go on."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from assay.running.changes.undo import SUFFIX, Journal, put_back
+from assay.running.processes import guardian
+from assay.running.server.instances import lives_here, sweep
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Left:
+    """What one run has changed and not put back.
+
+    Attributes:
+        run: Its id.
+        owner_pid: Its process; None: not told.
+        whose: `live` (it goes on, and puts it back itself), `guarded` (it is dead, and its guardian
+            puts it back), or `left`.
+        words: What is changed.
+        problems: Why something could not be put back, where that was tried.
+    """
+
+    run: str
+    owner_pid: int | None
+    whose: Literal["live", "guarded", "left"]
+    words: tuple[str, ...]
+    problems: tuple[str, ...] = ()
+
+
+def changed_now(instances: Path) -> list[Left]:
+    """All that is changed now, by runs whose instances are below a directory."""
+    return [_told(path, instances) for path in _journals(instances)]
+
+
+def restore_left(instances: Path) -> list[Left]:
+    """Puts back what runs left that are dead, with their instances; what there was, and is left.
+
+    What a living run changed is not touched.
+    """
+    before = changed_now(instances)
+    # What is mounted in an instance's directory goes with it, when its processes are gone.
+    sweep(instances)
+    told = []
+    for one in before:
+        path = guardian.journal_of(instances / one.run)
+        problems: list[str] = []
+        if one.whose == "left" and path.exists():
+            problems = put_back(path)
+        told.append(Left(one.run, one.owner_pid, one.whose, one.words, tuple(problems)))
+    return told
+
+
+def _journals(instances: Path) -> list[Path]:
+    return sorted(guardian.journal_of(instances / "any").parent.glob(f"*{SUFFIX}"))
+
+
+def _told(path: Path, instances: Path) -> Left:
+    run = path.name.removesuffix(SUFFIX)
+    try:
+        journal = Journal.read(path)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        return Left(run, None, "left", (f"{path} cannot be read: {error}",))
+    owner = journal.owner.get("owner") or {}
+    words = tuple(step.words for step in journal.steps)
+    return Left(run, owner.get("pid"), _whose(journal, instances / run), words)
+
+
+def _whose(journal: Journal, instance: Path) -> Literal["live", "guarded", "left"]:
+    if lives_here(journal.owner):
+        return "live"
+    return "guarded" if _is_guarded(instance) else "left"
+
+
+def _is_guarded(directory: Path) -> bool:
+    """Whether a guardian has the instance: it puts things back when its owner is gone."""
+    if not (directory / guardian.LOCK_FILE).exists():
+        return False
+    with suppress(OSError):
+        lock = guardian.take_lock(directory / guardian.LOCK_FILE)
+        if lock is None:
+            return True
+        os.close(lock)
+    return False

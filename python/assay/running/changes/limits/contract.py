@@ -1,0 +1,127 @@
+"""What both versions of control groups give: a group that is limited, read back and counted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from assay.model.errors import RunFailedError
+from assay.running.changes.undo import Step
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from assay.running.changes.block_device import BlockDevice
+    from assay.running.changes.limits.limit import Limits
+    from assay.running.changes.undo import Journal
+
+MEMBERS = "cgroup.procs"
+# Counters of a group, and what they count since it was made; memory is as it stands, and its most.
+COUNTERS = (
+    "cpu_ns",
+    "periods",
+    "throttled_periods",
+    "throttled_ns",
+    "reads",
+    "writes",
+    "read_bytes",
+    "written_bytes",
+    "memory_bytes",
+    "memory_peak_bytes",
+    "memory_limit_hits",
+    "oom_kills",
+)
+Counted = dict[str, int | None]
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What a group is to be.
+
+    Attributes:
+        name: Of its directory.
+        limits: In the units of `limit.NAMES`.
+        cpus: CPUs that it may run on, where their number is limited.
+        device: The disk that limits of disks are of; None: there are none.
+        device_is_ours: Whether nobody else uses that device.
+    """
+
+    name: str
+    limits: Limits
+    cpus: Sequence[int] = ()
+    device: BlockDevice | None = None
+    device_is_ours: bool = False
+
+
+class Group(Protocol):
+    """A group that was made for one run."""
+
+    version: int
+    # What a reader should know of these limits, in words.
+    notes: list[str]
+
+    def settle(self, journal: Journal) -> None:
+        """Limits what is no process of the engine's; to be called when its data are there."""
+        ...
+
+    def members(self) -> list[Path]:
+        """The files that a process writes itself into."""
+        ...
+
+    def effective(self) -> Mapping[str, float | None]:
+        """The limits as the kernel tells them; None where it tells none."""
+        ...
+
+    def counted(self) -> Counted:
+        """By the names of `COUNTERS`; None what is not counted."""
+        ...
+
+
+def made(directory: Path, journal: Journal) -> None:
+    """Makes a group's directory, noted first. Raises RunFailedError."""
+    if directory.exists():
+        raise RunFailedError(f"--limit: the control group {directory} is there already: remove it")
+    journal.note(Step("leave_group", str(directory), f"control group {directory}"))
+    try:
+        directory.mkdir()
+    except OSError as error:
+        raise RunFailedError(
+            f"--limit: the control group {directory} cannot be made: {error.strerror}. Run as root,"
+            " or leave it out"
+        ) from error
+
+
+def written(file: Path, text: str) -> None:
+    """Writes one value into a file of a group. Raises RunFailedError that names the mend."""
+    try:
+        file.write_text(text, encoding="ascii")
+    except FileNotFoundError as error:
+        raise RunFailedError(
+            f"--limit: this kernel has no {file.name}: it was built without that limit; leave it"
+            " out"
+        ) from error
+    except OSError as error:
+        raise RunFailedError(
+            f"--limit: the kernel refuses {text!r} in {file}: {error.strerror}. A group around it"
+            " may allow less; ask for less, or leave it out"
+        ) from error
+
+
+def read_text(file: Path) -> str | None:
+    """A file's text; None where the kernel has none."""
+    try:
+        return file.read_text(encoding="ascii").strip()
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def keyed(file: Path) -> dict[str, int]:
+    """A file of lines `name value`."""
+    pairs = (line.split() for line in (read_text(file) or "").splitlines())
+    return {pair[0]: int(pair[1]) for pair in pairs if len(pair) == 2}  # noqa: PLR2004 - a pair
+
+
+def whole(text: str | None) -> int | None:
+    """A number; None where there is none, or a word such as `max`."""
+    return int(text) if text is not None and text.lstrip("-").isdecimal() else None

@@ -1,0 +1,64 @@
+"""Which version of control groups serves some limits here, or why none does and what to do."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from assay.model.errors import UsageError
+from assay.running.changes.limits import first, second
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from assay.running.changes.limits.contract import Group, Wish
+    from assay.running.changes.limits.hierarchies import Hierarchies
+    from assay.running.changes.undo import Journal
+
+
+def group_of(wish: Wish, hierarchies: Hierarchies, journal: Journal) -> Group:
+    """A group with the limits of a wish; it is gone when the journal is carried out.
+
+    Raises:
+        UsageError: If this host has no controller for them, or we may not write there.
+        RunFailedError: If the kernel refuses one.
+    """
+    check(wish.limits, hierarchies)
+    if (parent := second.parent_for(wish.limits, hierarchies)) is not None:
+        return second.SecondGroup(wish, parent, journal)
+    return first.FirstGroup(wish, hierarchies, journal)
+
+
+def check(limits: Iterable[str], hierarchies: Hierarchies) -> None:
+    """Raises UsageError that names what is missing for some limits here, and the mend."""
+    limits = list(limits)
+    if second.parent_for(limits, hierarchies) is not None:
+        return
+    missing = [name for name in limits if first.CONTROLLERS[name] not in hierarchies.first]
+    if not missing:
+        _check_writable(limits, hierarchies)
+        return
+    second_missing = [
+        name for name in limits if second.CONTROLLERS[name] not in hierarchies.controllers()
+    ]
+    if not second_missing:
+        raise UsageError(
+            f"--limit {', '.join(limits)}: {hierarchies.second} and the groups above it are not"
+            " ours to make groups in: run as root, or under"
+            " `systemd-run --user --scope -p Delegate=yes`"
+        )
+    names = ", ".join(f"{name} ({second.CONTROLLERS[name]})" for name in second_missing)
+    raise UsageError(
+        f"--limit: this host has no control groups for {names}: mount version 2 at /sys/fs/cgroup"
+        " with these controllers, or leave it out; `assay doctor` tells what there is"
+    )
+
+
+def _check_writable(limits: Iterable[str], hierarchies: Hierarchies) -> None:
+    for controller in first.needed_controllers(limits):
+        group = hierarchies.first[controller]
+        if not os.access(group, os.W_OK):
+            raise UsageError(
+                f"--limit: {group} is not ours to make groups in: run as root, or have root make"
+                f" it yours (`chown -R $USER {group}`)"
+            )

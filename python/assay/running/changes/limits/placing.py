@@ -1,0 +1,28 @@
+"""Which CPUs an engine gets whose number of CPUs is limited."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from assay.model.errors import UsageError
+from assay.model.limit import CPUS
+
+if TYPE_CHECKING:
+    from assay.running.asked.request import RunRequest
+
+
+def cpus_for(request: RunRequest) -> list[int]:
+    """CPUs of the engine, those that the client is not pinned to first; empty: no limit of them.
+
+    Raises:
+        UsageError: If there are not as many.
+    """
+    if CPUS not in request.limits:
+        return []
+    count = int(request.limits[CPUS])
+    of_client = set(request.pin.get("client", ()))
+    ours = sorted(os.sched_getaffinity(0), key=lambda cpu: (cpu in of_client, cpu))
+    if count > len(ours):
+        raise UsageError(f"--limit cpus={count}: {len(ours)} CPUs are ours to use; ask for fewer")
+    return sorted(ours[:count])

@@ -1,0 +1,204 @@
+"""A group of version 2: one directory, in the nearest group that gives what is needed."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from assay.model import limit
+from assay.running.asked.placement import parse_cpu_list
+from assay.running.changes.limits.contract import (
+    COUNTERS,
+    MEMBERS,
+    Counted,
+    keyed,
+    made,
+    read_text,
+    whole,
+    written,
+)
+from assay.running.changes.limits.limit import period_us, quota_us
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from assay.running.changes.limits.contract import Wish
+    from assay.running.changes.limits.hierarchies import Hierarchies
+    from assay.running.changes.undo import Journal
+
+CONTROLLERS = {
+    limit.CPU: "cpu",
+    limit.CPUS: "cpuset",
+    limit.MEMORY: "memory",
+    **dict.fromkeys(limit.OF_DISK, "io"),
+}
+THROTTLES = {
+    limit.READ_IOPS: "riops",
+    limit.WRITE_IOPS: "wiops",
+    limit.READ_RATE: "rbps",
+    limit.WRITE_RATE: "wbps",
+}
+GIVEN = "cgroup.subtree_control"
+NS_PER_US = 1000
+
+
+class SecondGroup:
+    """See `contract.Group`."""
+
+    version = 2
+
+    def __init__(self, wish: Wish, parent: Path, journal: Journal) -> None:
+        self._wish = wish
+        self.notes: list[str] = []
+        self._group = parent / wish.name
+        self._have_given(parent)
+        made(self._group, journal)
+        self._limit()
+
+    def settle(self, journal: Journal) -> None:
+        """See `contract.Group`; here the kernel does it itself."""
+
+    def members(self) -> list[Path]:
+        """See `contract.Group`."""
+        return [self._group / MEMBERS]
+
+    def effective(self) -> dict[str, float | None]:
+        """See `contract.Group`."""
+        return {name: self._told(name) for name in self._wish.limits}
+
+    def counted(self) -> Counted:
+        """See `contract.Group`."""
+        counted: Counted = dict.fromkeys(COUNTERS)
+        needed = needed_controllers(self._wish.limits)
+        if "cpu" in needed:
+            stat = keyed(self._group / "cpu.stat")
+            counted["cpu_ns"] = _ns(stat.get("usage_usec"))
+            counted["periods"] = stat.get("nr_periods")
+            counted["throttled_periods"] = stat.get("nr_throttled")
+            counted["throttled_ns"] = _ns(stat.get("throttled_usec"))
+        if "io" in needed:
+            told = self._of_device("io.stat")
+            for counter, key in (
+                ("reads", "rios"),
+                ("writes", "wios"),
+                ("read_bytes", "rbytes"),
+                ("written_bytes", "wbytes"),
+            ):
+                counted[counter] = whole(told.get(key, "0"))
+        if "memory" in needed:
+            events = keyed(self._group / "memory.events")
+            counted["memory_bytes"] = whole(self._text("memory.current"))
+            counted["memory_peak_bytes"] = whole(self._text("memory.peak"))
+            counted["memory_limit_hits"] = events.get("max")
+            counted["oom_kills"] = events.get("oom_kill")
+        return counted
+
+    def _have_given(self, parent: Path) -> None:
+        """Has a group give its controllers to those below it.
+
+        It is not taken back: others may rely on it by then, and it limits nobody.
+        """
+        given = (read_text(parent / GIVEN) or "").split()
+        missing = [n for n in needed_controllers(self._wish.limits) if n not in given]
+        if missing:
+            written(parent / GIVEN, " ".join(f"+{name}" for name in missing))
+            self.notes.append(f"{parent} gives {', '.join(missing)} to groups below it from now on")
+
+    def _limit(self) -> None:
+        asked = self._wish.limits
+        if limit.CPU in asked:
+            cores = asked[limit.CPU]
+            quota, period = quota_us(cores), period_us(cores)
+            written(self._group / "cpu.max", f"{quota} {period}")
+        if limit.CPUS in asked:
+            written(self._group / "cpuset.cpus", ",".join(map(str, self._wish.cpus)))
+        if limit.MEMORY in asked:
+            written(self._group / "memory.max", str(round(asked[limit.MEMORY])))
+        disks = [f"{key}={round(asked[name])}" for name, key in THROTTLES.items() if name in asked]
+        if disks and self._wish.device is not None:
+            written(self._group / "io.max", f"{self._wish.device.number} {' '.join(disks)}")
+            if {limit.WRITE_IOPS, limit.WRITE_RATE} & set(asked) and limit.MEMORY not in asked:
+                self.notes.append(
+                    "writes that the kernel does later for the engine are limited where its memory"
+                    " is, too: add a limit of memory"
+                )
+
+    def _text(self, file: str) -> str | None:
+        return read_text(self._group / file)
+
+    def _told(self, name: str) -> float | None:
+        """A limit as the kernel tells it."""
+        match name:
+            case limit.CPU:
+                return self._cores()
+            case limit.CPUS:
+                return self._cpus()
+            case limit.MEMORY:
+                return whole(self._text("memory.max"))
+            case _:
+                return self._throttle(name)
+
+    def _cores(self) -> float | None:
+        quota, _, period = (self._text("cpu.max") or "").partition(" ")
+        share, whole_us = whole(quota), whole(period)
+        return share / whole_us if share and whole_us else None
+
+    def _cpus(self) -> int | None:
+        told = self._text("cpuset.cpus.effective")
+        return len(parse_cpu_list(told)) if told else None
+
+    def _throttle(self, name: str) -> int | None:
+        return whole(self._of_device("io.max").get(THROTTLES[name]))
+
+    def _of_device(self, file: str) -> dict[str, str]:
+        """What a file says of our device: `7:0 rbytes=1 wbytes=2`."""
+        number = self._wish.device.number if self._wish.device else None
+        for line in (self._text(file) or "").splitlines():
+            first, *rest = line.split()
+            if first == number:
+                return dict(word.split("=", 1) for word in rest)
+        return {}
+
+
+def needed_controllers(limits: Iterable[str]) -> list[str]:
+    """Controllers of version 2 that limits need."""
+    return list(dict.fromkeys(CONTROLLERS[name] for name in limits))
+
+
+def parent_for(limits: Iterable[str], hierarchies: Hierarchies) -> Path | None:
+    """The nearest group, from ours upwards, in which one with these limits can be made.
+
+    None: there is none where we may write. A group that has processes gives its controllers to
+    nobody, but for the topmost one, so it is mostly not our own.
+    """
+    needed = set(needed_controllers(limits))
+    for group in _upwards(hierarchies):
+        there = set((read_text(group / "cgroup.controllers") or "").split())
+        given = set((read_text(group / GIVEN) or "").split())
+        gives = needed <= given or (
+            os.access(group / GIVEN, os.W_OK) and (_is_top(group) or not _is_inhabited(group))
+        )
+        if needed <= there and gives and os.access(group, os.W_OK):
+            return group
+    return None
+
+
+def _upwards(hierarchies: Hierarchies) -> Iterator[Path]:
+    group = hierarchies.second
+    while group is not None and hierarchies.top is not None:
+        yield group
+        group = group.parent if group != hierarchies.top else None
+
+
+def _is_top(group: Path) -> bool:
+    """The topmost group of all has no type; that of a container has one."""
+    return not (group / "cgroup.type").exists()
+
+
+def _is_inhabited(group: Path) -> bool:
+    return bool(read_text(group / MEMBERS))
+
+
+def _ns(microseconds: int | None) -> int | None:
+    return None if microseconds is None else microseconds * NS_PER_US

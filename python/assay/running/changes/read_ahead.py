@@ -1,0 +1,66 @@
+"""Read-ahead of the device that holds an instance's data: how much is read beyond what is asked."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from assay.model.errors import UsageError
+from assay.model.units import parse_bytes
+from assay.running.changes.block_device import SYSFS, BlockDevice, device_below
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from assay.running.changes.ledger import Ledger
+
+KIB = 1024
+
+
+def parse_read_ahead(text: str | None) -> int | None:
+    """Bytes of `--read-ahead`; None: as it is.
+
+    Raises:
+        UsageError: If it is no size in whole KiB.
+    """
+    if text is None:
+        return None
+    try:
+        size_bytes = 0 if text.strip() == "0" else parse_bytes(text)
+    except ValueError:
+        size_bytes = -1
+    if size_bytes < 0 or size_bytes % KIB:
+        raise UsageError(f"--read-ahead {text}: write it in whole KiB, like 0, 8KiB or 8192KiB")
+    return size_bytes
+
+
+def device_read_ahead(place: Path, sysfs: Path = SYSFS) -> BlockDevice:
+    """The device whose read-ahead files below a directory have.
+
+    Raises:
+        UsageError: If the file system has a read-ahead of its own, or no device.
+    """
+    there = next(path for path in (place, *place.parents) if path.exists())
+    told = there.stat().st_dev
+    if not (sysfs / "dev" / "block" / f"{os.major(told)}:{os.minor(told)}").exists():
+        raise UsageError(
+            f"--read-ahead: the file system of {there} is not on one device whose read-ahead it"
+            " has: say --device own, too"
+        )
+    return device_below(place, sysfs)
+
+
+def set_read_ahead(device: BlockDevice, size_bytes: int, ledger: Ledger) -> None:
+    """Sets it for files that are opened from now on. Raises RunFailedError."""
+    ledger.write(device.read_ahead_file, str(size_bytes // KIB), read_ahead_words(device))
+
+
+def like_the_disk(device: BlockDevice, disk: BlockDevice, ledger: Ledger) -> None:
+    """A loop device has a read-ahead of its own, whatever the disk below it has."""
+    kib = disk.read_ahead_file.read_text(encoding="ascii").strip()
+    ledger.write(device.read_ahead_file, kib, read_ahead_words(device))
+
+
+def read_ahead_words(device: BlockDevice) -> str:
+    """What is changed of a device, with the unit of its values."""
+    return f"read-ahead of {device.name} (KiB)"

@@ -1,0 +1,1 @@
+"""Data of runs: made, loaded, sorted, and kept for the next one."""

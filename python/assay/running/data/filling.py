@@ -1,0 +1,198 @@
+"""Fills an engine that runs: tables, rows from the generator, keys, statistics."""
+
+from __future__ import annotations
+
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from assay.engines.contract import BulkLoads, HasKeys, LoadsTablesTogether, LoadsTriples, Server
+from assay.model.errors import AssayError, RunFailedError
+from assay.model.language import SPARQL
+from assay.running.data.sorting import SortedRows, sorter
+from assay.workloads.generate import estimated_bytes, table_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from assay.engines.contract import Engine, Instance, Tell
+    from assay.workloads.generate import Rows
+
+PROGRESS_INTERVAL_S = 0.2
+
+
+@dataclass(frozen=True)
+class Filled:
+    """What was loaded.
+
+    Attributes:
+        tables: Rows, checksum and seconds of each.
+        rows: Of all tables.
+        seconds: From the first row that was made to the last one that was counted.
+        client_cpu_s: CPU time of this process meanwhile, which made, encoded and sent them; None
+            where the engine is in this process, too.
+    """
+
+    tables: dict[str, dict[str, Any]]
+    rows: int
+    seconds: float
+    client_cpu_s: float | None
+
+    def facts(self) -> dict[str, Any]:
+        """As JSON values: `tables`, and the others as `load`."""
+        told = asdict(self)
+        return {"tables": told.pop("tables"), "load": told}
+
+
+def fill(engine: Engine, instance: Instance, filling: Mapping[str, Any], tell: Tell) -> Filled:
+    """Makes and loads all tables of `Loading.filling`, or all triples where they are asked for.
+
+    Raises:
+        EngineError: With what the engine refused.
+        RunFailedError: If rows are missing, there is no room to sort them, or the engine holds
+            none of that kind.
+    """
+    if filling["language"] == SPARQL:
+        return _fill_triples(engine, instance, filling, tell)
+    if not isinstance(engine, BulkLoads):
+        raise RunFailedError("this engine cannot load tables")
+    return _fill_tables(engine, instance, filling, tell)
+
+
+def _fill_triples(
+    engine: Engine, instance: Instance, filling: Mapping[str, Any], tell: Tell
+) -> Filled:
+    if not isinstance(engine, LoadsTriples):
+        raise RunFailedError("this engine cannot load triples")
+    begun_s, begun_cpu_s = time.monotonic(), time.process_time()
+    tables: dict[str, dict[str, Any]] = {}
+    for table in filling["tables"]:
+        rows = table_rows(filling, table, filling["streams"])
+        with _telling_rows(tell, [rows]):
+            begun_table_s = time.monotonic()
+            engine.load_triples(instance, rows, filling["streams"], tell)
+            seconds = time.monotonic() - begun_table_s
+        tables[table] = {"rows": rows.rows, "checksum": rows.checksum, "seconds": seconds}
+    tell("statistics and checkpoint", 0, None, "")
+    engine.finish_triples(instance)
+    count, counted = sum(one["rows"] for one in tables.values()), engine.count_triples(instance)
+    if counted != count:
+        raise RunFailedError(f"{count} triples were sent and {counted} are there after loading")
+    seconds, cpu_s = time.monotonic() - begun_s, time.process_time() - begun_cpu_s
+    return Filled(tables, count, seconds, cpu_s if isinstance(engine, Server) else None)
+
+
+def _fill_tables(
+    engine: BulkLoads, instance: Instance, filling: Mapping[str, Any], tell: Tell
+) -> Filled:
+    for number, script in enumerate(filling["setup"]):
+        tell("tables", number, len(filling["setup"]), "scripts")
+        engine.run_script(instance, script)
+    # Where tables come one after another, what is made of them does, too.
+    streams = 1 if filling["load_order"] else filling["streams"]
+    at_once = engine.tables_at_once(streams) if isinstance(engine, LoadsTablesTogether) else 1
+    begun_s, begun_cpu_s = time.monotonic(), time.process_time()
+    with _rows(filling, max(1, filling["streams"] // at_once)) as rows:
+        tables = _load_tables(tell, engine, instance, filling, rows, at_once)
+    seconds, cpu_s = time.monotonic() - begun_s, time.process_time() - begun_cpu_s
+    if isinstance(engine, HasKeys):
+        # All at once, for the engine knows best which come first.
+        engine.make_keys(instance, "\n".join(filling["keys"]), streams, tell)
+    tell("statistics and checkpoint", 0, None, "")
+    engine.finish_load(instance)
+    count = sum(table["rows"] for table in tables.values())
+    return Filled(tables, count, seconds, cpu_s if isinstance(engine, Server) else None)
+
+
+@contextmanager
+def _rows(filling: Mapping[str, Any], threads: int) -> Iterator[dict[str, Rows]]:
+    """The rows of each table, sorted where that is asked for; none is made yet."""
+    by = filling["sorted_by"]
+    rows: dict[str, Rows] = {
+        table: table_rows(filling, table, threads) for table in filling["tables"]
+    }
+    if not by:
+        yield rows
+        return
+    needed_bytes = sum(estimated_bytes(filling, table) for table in by)
+    with sorter(Path(filling["spill"]), needed_bytes) as sorting:
+        yield {
+            table: SortedRows(made, by[table], sorting.cursor()) if table in by else made
+            for table, made in rows.items()
+        }
+
+
+def _load_tables(
+    tell: Tell,
+    engine: BulkLoads,
+    instance: Instance,
+    filling: Mapping[str, Any],
+    rows: Mapping[str, Rows],
+    at_once: int,
+) -> dict[str, dict[str, Any]]:
+    # The largest first, so that none is alone at the end.
+    order = filling["load_order"] or sorted(rows, key=lambda table: -rows[table].rows_expected)
+    with _telling_rows(tell, list(rows.values())), ThreadPoolExecutor(at_once) as pool:
+        loading = {
+            table: pool.submit(
+                _load_table,
+                engine,
+                instance,
+                table,
+                rows[table],
+                # Several connections would each write a part of the order.
+                1 if table in filling["sorted_by"] else filling["streams"],
+            )
+            for table in order
+        }
+        try:
+            return {table: loading[table].result() for table in rows}
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _load_table(
+    engine: BulkLoads, instance: Instance, table: str, rows: Rows, streams: int
+) -> dict[str, Any]:
+    begun_s = time.monotonic()
+    try:
+        engine.load(instance, table, rows, streams)
+    except AssayError as error:
+        # The engine knows only that its rows ended early.
+        if isinstance(rows, SortedRows) and rows.failure is not None:
+            raise rows.failure from error
+        raise
+    counted = engine.count(instance, table)
+    if counted != rows.rows:
+        raise RunFailedError(
+            f"{table}: {rows.rows} rows were sent and {counted} are in the table after loading"
+        )
+    seconds = time.monotonic() - begun_s
+    return {"rows": counted, "checksum": rows.checksum, "seconds": seconds}
+
+
+@contextmanager
+def _telling_rows(tell: Tell, tables: list[Rows]) -> Iterator[None]:
+    """Tells how many rows were made, meanwhile."""
+    done = threading.Event()
+    telling = threading.Thread(target=_tell_rows, args=(tell, tables, done))
+    telling.start()
+    try:
+        yield
+    finally:
+        done.set()
+        telling.join()
+
+
+def _tell_rows(tell: Tell, tables: list[Rows], done: threading.Event) -> None:
+    expected = sum(table.rows_expected for table in tables)
+    while True:
+        ended = done.wait(PROGRESS_INTERVAL_S)
+        tell("loading", sum(table.rows for table in tables), expected, "rows")
+        if ended:
+            return

@@ -1,0 +1,156 @@
+"""Sorts a table's rows between the generator and the engine that loads them.
+
+Rows that are equal in the columns stay in the generator's order, so the same rows come in the same
+order on any machine. What has no place in memory is spilled to files.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from assay.model.errors import RunFailedError
+from assay.model.units import bytes_text
+from assay.running.host.memory import available_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    import duckdb
+
+    from assay.workloads.generate import Rows
+
+PLACE = "place_of_the_row"
+# What sorting takes of memory that is available; the engine that loads needs some, too.
+MEMORY_SHARE = 0.25
+MEMORY_MIN_BYTES = 256 << 20
+# Each thread sorts a part in memory of its own; with less it fails, spilled or not.
+BYTES_A_THREAD = 64 << 20
+# Spilled rows in sizes of the rows as Arrow holds them: `tests/unit/test_sorting.py` looks.
+SPILLED_SIZES = 1.5
+
+
+class SortedRows:
+    """A table's rows in another order; a stream that can be read once."""
+
+    def __init__(
+        self, rows: Rows, columns: Sequence[str], sorter: duckdb.DuckDBPyConnection
+    ) -> None:
+        self._rows = rows
+        self._columns = columns
+        self._sorter = sorter
+        self._handed_out = 0
+        # An Arrow stream hands on the words of an error, and not the error.
+        self.failure: RunFailedError | None = None
+
+    @property
+    def rows(self) -> int:
+        """Rows that were handed out."""
+        return self._handed_out
+
+    @property
+    def rows_expected(self) -> int:
+        """Rows that there will be, estimated."""
+        return self._rows.rows_expected
+
+    @property
+    def checksum(self) -> str:
+        """Of the rows as the generator made them: their order is no part of it."""
+        return self._rows.checksum
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """The stream, in a capsule; sorting begins when it is first read."""
+        source = pa.RecordBatchReader.from_stream(self._rows)
+        batches = self._sorted(source)
+        stream = pa.RecordBatchReader.from_batches(source.schema, batches)
+        capsule: object = stream.__arrow_c_stream__(requested_schema)
+        return capsule
+
+    def _sorted(self, source: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
+        import duckdb
+
+        try:
+            for batch in self._ordered(source):
+                self._handed_out += batch.num_rows
+                yield batch.cast(source.schema)
+        except duckdb.Error as error:
+            told = str(error).partition("\n")[0]
+            self.failure = RunFailedError(
+                f"rows could not be sorted: {told}. Free some memory, or some space in"
+                " XDG_STATE_HOME; or sort smaller tables"
+            )
+            raise self.failure from error
+        if self._handed_out != self._rows.rows:
+            self.failure = RunFailedError(
+                f"{self._rows.rows} rows went into sorting and {self._handed_out} came out of it"
+            )
+            raise self.failure
+
+    def _ordered(self, source: pa.RecordBatchReader) -> Iterable[pa.RecordBatch]:
+        from duckdb import ColumnExpression, StarExpression
+
+        by = [ColumnExpression(name).asc().nulls_last() for name in (*self._columns, PLACE)]
+        ordered = self._sorter.from_arrow(_numbered(source)).sort(*by)
+        batches: Iterable[pa.RecordBatch] = ordered.select(
+            StarExpression(exclude=[PLACE])
+        ).to_arrow_reader()
+        return batches
+
+
+@contextmanager
+def sorter(spill: Path, needed_bytes: float) -> Iterator[duckdb.DuckDBPyConnection]:
+    """What sorts, with its files below `spill`; they are gone when the block is left.
+
+    Args:
+        spill: A directory of its own.
+        needed_bytes: What the rows that are sorted at once take in memory, estimated.
+
+    Raises:
+        RunFailedError: If they fit neither into memory nor onto the disk.
+    """
+    import duckdb
+
+    spill.mkdir(mode=0o700)
+    memory_bytes = max(MEMORY_MIN_BYTES, round(available_bytes() * MEMORY_SHARE))
+    check_room(needed_bytes, memory_bytes, spill)
+    config: dict[str, str | bool | int | float | list[str]] = {
+        "memory_limit": f"{memory_bytes}B",
+        "temp_directory": str(spill),
+        "threads": max(1, min(os.cpu_count() or 1, memory_bytes // BYTES_A_THREAD)),
+    }
+    try:
+        with duckdb.connect(":memory:", config=config) as connection:
+            yield connection
+    finally:
+        shutil.rmtree(spill, ignore_errors=True)
+
+
+def check_room(needed_bytes: float, memory_bytes: int, spill: Path) -> None:
+    """Refuses to sort what fits neither into memory nor, spilled, onto the disk."""
+    spilled_bytes = round(needed_bytes * SPILLED_SIZES)
+    free_bytes = shutil.disk_usage(spill).free
+    if spilled_bytes > memory_bytes and spilled_bytes > free_bytes:
+        raise RunFailedError(
+            f"--sorted: sorting takes about {bytes_text(spilled_bytes)}, and there are"
+            f" {bytes_text(memory_bytes)} of memory for it and {bytes_text(free_bytes)} free in"
+            f" {spill.parent}: set XDG_STATE_HOME to a place with more, or sort smaller tables"
+        )
+
+
+def _numbered(source: pa.RecordBatchReader) -> pa.RecordBatchReader:
+    """The rows, each with its place: what ties are told apart by."""
+    schema = source.schema.append(pa.field(PLACE, pa.int64()))
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        begun = 0
+        for batch in source:
+            places = pa.arange(begun, begun + batch.num_rows)
+            begun += batch.num_rows
+            yield pa.record_batch([*batch.columns, places], schema=schema)
+
+    return pa.RecordBatchReader.from_batches(schema, batches())

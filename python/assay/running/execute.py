@@ -1,0 +1,572 @@
+"""Carries out one run: obtain, start, generate, load, warm up, measure, record, seal.
+
+Invariant: whatever ends a run, its directory says how, its processes are gone, and the instance's
+directory with them.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from assay.engines.contract import HasCounters, HasPlans, Server
+from assay.model.errors import AssayError, RunFailedError
+from assay.model.units import NS_PER_S
+from assay.probes.contract import HearsMeasured, Refusing, Target
+from assay.probes.discovery import find_probes
+from assay.probes.engine import EngineProbe
+from assay.probes.processes import ProcessesProbe
+from assay.record.layout import (
+    ACCOUNT_PROBES,
+    DRIVER_FILE,
+    LOG_FILE,
+    PHASE_MEASURED,
+    PHASE_WARMUP,
+)
+from assay.record.writer import RunWriter, ensure_runs_dir, new_run_id, write_json
+from assay.running.asked.asking import understood
+from assay.running.asked.request import STATE_HOT, STATE_LOADED, plan_sessions, steps
+from assay.running.changes.changing import END, START, changing
+from assay.running.changes.copies import COPY
+from assay.running.changes.device import NotMountedError
+from assay.running.changes.left import restore_left
+from assay.running.data.datasets import DATASETS, DatasetCache
+from assay.running.data.loading import Loading, loaded_now
+from assay.running.fleet.meeting import gathered
+from assay.running.fleet.observer import engine_observer
+from assay.running.host.devices import stat_file
+from assay.running.host.environment import describe_host, describe_ourselves
+from assay.running.host.places import cache_dir, instances_dir
+from assay.running.host.slowing import slowed
+from assay.running.host.state import State, look_after_start, set_state, state_of
+from assay.running.observing import observed
+from assay.running.processes.hosting import host
+from assay.running.processes.launcher import Guardian
+from assay.running.reference.rows import References
+from assay.running.server.crashes import Crashes
+from assay.running.server.faults import KILL, Kill
+from assay.running.server.recovery import Recoveries
+from assay.running.server.starting import Steps, ready
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from contextlib import AbstractContextManager
+    from pathlib import Path
+
+    from assay.engines.contract import CounterReader
+    from assay.probes.contract import Probe
+    from assay.running.asked.asking import Asked
+    from assay.running.asked.request import RunRequest
+    from assay.running.changes.changing import Changes
+    from assay.running.fleet.meeting import Agents
+    from assay.running.fleet.observer import Observer
+    from assay.running.processes.hosting import Driver
+    from assay.running.server.subject import Subject
+    from assay.running.telling import Teller
+
+log = logging.getLogger(__name__)
+
+CANCEL_PATIENCE_S = 30.0
+# How long a server may take from its last word to a client to its end.
+LEAVING_PATIENCE_S = 8.0
+LOOK_S = 0.05
+
+
+def execute(request: RunRequest, runs: Path, teller: Teller) -> Path:
+    """Carries out a run and returns its sealed directory.
+
+    Raises:
+        UsageError: If the request names something that is not there; nothing was written.
+        RunFailedError: If the run ended early; its partial record is kept.
+        KeyboardInterrupt: On Ctrl-C, after the record was ended and all processes stopped.
+    """
+    asked = understood(request, teller)
+    restore_left(instances_dir())
+    DatasetCache(cache_dir() / DATASETS).sweep()
+    run_id = new_run_id(asked.workload.facts.name, request.engine)
+    try:
+        with (
+            RunWriter(ensure_runs_dir(runs), run_id, asked.facts()) as run,
+            _log_into(run.raw / LOG_FILE),
+        ):
+            teller.record(run.dir)
+            _Execution(asked, run, teller).carry_out()
+            return run.dir
+    except OSError as error:
+        where = f" ({error.filename})" if error.filename else ""
+        raise RunFailedError(
+            f"the system refused the run something: {error.strerror or error}{where}. Free what is"
+            " short, or name another place with --runs, XDG_CACHE_HOME or XDG_STATE_HOME."
+        ) from error
+
+
+class _LogFile(logging.FileHandler):
+    """A full disk is told by what measures; the log does not add its own complaint to it."""
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - logging's own name
+        """Lets the line go."""
+
+
+@contextmanager
+def _log_into(path: Path) -> Iterator[None]:
+    """Everything that Assay logs during the run goes into the record."""
+    handler = _LogFile(path, encoding="utf-8")
+    handler.setFormatter(logging.Formatter("%(asctime)s %(name)s %(levelname)s %(message)s"))
+    root = logging.getLogger("assay")
+    root.setLevel(logging.INFO)
+    root.addHandler(handler)
+    try:
+        yield
+    finally:
+        root.removeHandler(handler)
+        handler.close()
+
+
+class _Execution:
+    """One run under way."""
+
+    def __init__(self, asked: Asked, run: RunWriter, teller: Teller) -> None:
+        self._asked = asked
+        self._request = asked.request
+        self._run = run
+        self._teller = teller
+        self._played = steps(asked.plan)
+        self._settled: tuple[State, Path] | None = None
+        self._observing: list[Probe] = []
+        # What each probe cost, by its name; those that work in the driver's host, too.
+        self._observed: dict[str, Any] = {}
+        self._before_measured = False
+        self._crashes = Crashes(asked.engine.facts.title, run)
+        self._changes: Changes
+        self._agents: Agents | None = None
+        kill_s = asked.request.kill_s
+        self._kill = None if kill_s is None else Kill(kill_s, run)
+
+    def carry_out(self) -> None:
+        """All steps, in the order in which the record tells them."""
+        with (
+            Guardian(self._run.id) as guardian,
+            gathered(self._request, guardian, self._run.raw, self._teller) as self._agents,
+        ):
+            loading = Loading(self._asked, self._run.raw, self._teller)
+            references = References(self._asked, self._run, self._teller)
+            with changing(self._request, guardian.directory, self._run) as self._changes:
+                steps = self._steps(guardian)
+                with ready(self._asked, guardian, loading, self._run.raw, steps) as found:
+                    references.keep_known()
+                    if nodes := found[0].nodes:
+                        self._run.update(cluster={"nodes": [asdict(node) for node in nodes]})
+                    self._measure(guardian, *found, loading)
+                self._recover(guardian, found[0])
+            references.make(guardian)
+            # The engine's files are gone before the seal, so that nothing measures their removal.
+        self._teller.phase("seal")
+        self._run.seal()
+
+    def _recover(self, guardian: Guardian, subject: Subject) -> None:
+        """Starts the engine, which is gone, on what is left of its data, and asks what is there."""
+        copies = self._changes.copies
+        if self._kill is None and copies is None:
+            return
+        assert subject.anew is not None  # noqa: S101 - only an engine of ours is killed or copied
+        self._teller.phase("recover")
+        data = self._changes.room.data
+        recoveries = Recoveries(self._asked, guardian, self._run)
+        if self._kill is not None:
+            recoveries.add(KILL, None, subject.anew(data))
+        if copies is None:
+            return
+        for copy in copies.taken:
+            self._teller.amount(copy.number, self._request.copies, "copies")
+            try:
+                with copies.opened(copy):
+                    recoveries.add(COPY, copy.began_ns, subject.anew(data))
+            except NotMountedError as error:
+                recoveries.add_refused(COPY, copy.began_ns, error)
+
+    def _steps(self, guardian: Guardian) -> Steps:
+        """What is done to the loaded data before anything is timed."""
+        if self._request.dsn is not None:
+            self._run.update(state=state_of(self._request).facts())
+        return Steps(
+            self._changes,
+            change=partial(self._prepare, guardian) if self._request.prepare else None,
+            settle=self._set_state,
+            restart=self._request.state != STATE_HOT,
+        )
+
+    def _set_state(self, data: Path) -> None:
+        self._changes.settle()
+        if self._request.state != STATE_HOT:
+            self._teller.phase(f"state {self._request.state}")
+        state = set_state(self._request, data)
+        state.page_cache = self._asked.engine.facts.page_cache
+        self._settled = (state, data)
+        self._run.update(state=state.facts())
+
+    def _look_after_start(self, engine_cache: list[dict[str, Any]] | None) -> None:
+        if self._settled is None or self._request.state == STATE_HOT:
+            return
+        state, data = self._settled
+        state.engine_cache = engine_cache
+        look_after_start(state, data)
+        self._run.update(state=state.facts())
+
+    def _prepare(self, guardian: Guardian, subject: Subject) -> None:
+        """Changes the loaded data as asked, in a host of its own, as loading has one."""
+        self._teller.phase("prepare")
+        job = subject.job() | {"files": self._request.prepare}
+        with host(guardian, "prepare", job, self._run.raw / "host-prepare.log") as preparing:
+            while (message := preparing.next())["kind"] != "prepared":
+                self._teller.amount(message["done"], message["expected"], message["unit"])
+        self._run.update(prepared=message["files"])
+
+    def _measure(
+        self,
+        guardian: Guardian,
+        subject: Subject,
+        dataset: dict[str, Any] | None,
+        loading: Loading,
+    ) -> None:
+        self._teller.phase("start")
+        described = describe_host(guardian.directory, self._data_dir())
+        job = self._job(guardian, subject, loading, described)
+        groups = self._changes.room.groups if subject.embedded else ()
+        with (
+            self._driver(guardian, subject, job, groups) as driver,
+            engine_observer(self._agents, self._request, subject, self._run) as observer,
+            ExitStack() as slowing,
+        ):
+            if job["filling"] is not None:
+                dataset = loaded_now(partial(loading.filled, driver), driver.pids)
+            told = driver.next()
+            accounts = subject.accounts(driver.pids) | slowing.enter_context(
+                slowed(
+                    self._request,
+                    guardian,
+                    subject,
+                    driver.pids,
+                    self._changes.room.data,
+                    self._run,
+                )
+            )
+            if observer is not None:
+                accounts = observer.followed_here(accounts)
+            self._describe(described, told, dataset, accounts, observer)
+            if self._request.dsn is not None:
+                self._run.update(durability=self._asked.durability(told["effective_settings"]))
+            self._look_after_start(told["engine_cache"])
+            with (
+                self._counters(subject) as counters,
+                self._probes(accounts, counters, observer),
+                self._copied(),
+            ):
+                self._changes.edge(START)
+                driver.send("go")
+                self._driven(driver, subject)
+            slowing.close()
+            # Nothing observes any more, so what is asked for now is in no figure of the run.
+            if self._wants_plans:
+                self._explained(driver, subject)
+
+    def _describe(
+        self,
+        host: dict[str, Any],
+        told: dict[str, Any],
+        dataset: dict[str, Any] | None,
+        accounts: dict[int, str],
+        observer: Observer | None,
+    ) -> None:
+        """Writes down the host, ourselves, the engine as it says it is, and whose processes are.
+
+        `host` and `accounts` of the record are those of the host that its samples are of.
+        """
+        own = {str(pid): account for pid, account in accounts.items()}
+        whose: dict[str, Any] = {"host": host, "accounts": own}
+        if observer is not None:
+            whose = {"host": observer.host, "accounts": observer.accounts, "run_host": whose}
+        self._run.write_environment(
+            {
+                **whose,
+                "assay": describe_ourselves(),
+                "engine": {
+                    "version": self._asked.version,
+                    "origin": dict(self._asked.origin),
+                    "settings": told["effective_settings"],
+                },
+                "data": dataset,
+                "pin": self._request.pin,
+            }
+        )
+
+    def _job(
+        self, guardian: Guardian, subject: Subject, loading: Loading, described: dict[str, Any]
+    ) -> dict[str, Any]:
+        """What the driver's host is told."""
+        loads = self._request.state == STATE_LOADED
+        return subject.job() | {
+            "script": self._asked.script.facts(),
+            "clients": plan_sessions(self._asked.plan),
+            "plan": self._asked.plan,
+            "raw_dir": str(self._run.raw),
+            "metered": subject.metered,
+            "reads_of": subject.readers if self._counts_reads else None,
+            "counters": self._counts_operations,
+            "probed_s": self._probed_inside_s(subject),
+            "device_stat": stat_file(described["data_device"]),
+            "explained": self._explained_operations,
+            "cpus": self._request.pin.get("client", []),
+            "plans": self._wants_plans,
+            "schema": self._asked.schema() if self._wants_plans else None,
+            "plans_executed": self._request.plans_executed,
+            "filling": loading.filling(guardian) if loads and subject.embedded else None,
+            "looks_into_cache": loads,
+            "share": None,
+        }
+
+    def _driver(
+        self, guardian: Guardian, subject: Subject, job: dict[str, Any], groups: Sequence[Path]
+    ) -> AbstractContextManager[Driver]:
+        """Who drives: a host of our own, or those of a fleet."""
+        if self._agents is None:
+            return host(guardian, "drive", job, self._run.raw / "host-drive.log", groups)
+        from assay.running.fleet.hosts import fleet_driver
+
+        return fleet_driver(self._agents, subject, job, self._run)
+
+    def _data_dir(self) -> Path | None:
+        """Where the instance's data are; None where that is a running server's to know."""
+        if self._request.dsn is not None:
+            return None
+        data = self._changes.room.data
+        return data if data.is_dir() else data.parent
+
+    @property
+    def _counts_operations(self) -> bool:
+        """Whether the engine's counters are read around each operation.
+
+        In a test its time from one query to the next counts, so nothing is done between them.
+        """
+        return self._asked.test is None and self._request.runs_probe(EngineProbe.name)
+
+    @property
+    def _counts_reads(self) -> bool:
+        """Whether it is counted what mixes read: what goes on until steady is judged by it."""
+        return self._request.mixes_max is not None or self._request.runs_probe(ProcessesProbe.name)
+
+    def _probed_inside_s(self, subject: Subject) -> float | None:
+        """The probes' interval where the engine can be asked for its counters in its host only."""
+        inside = subject.embedded and self._request.runs_probe(EngineProbe.name)
+        return self._request.probe_interval_s if inside else None
+
+    @property
+    def _explained_operations(self) -> int:
+        """How many of the script's operations are asked with their plans: its first ones.
+
+        What is played once, beside the measured part, stands behind them, and is not asked.
+        """
+        if self._asked.planned_test is None:
+            beside = set(self._asked.workload.facts.played_once)
+            return sum(one.name not in beside for one in self._asked.script.operations)
+        return len(self._asked.planned_test.power_queries)
+
+    @property
+    def _wants_plans(self) -> bool:
+        wanted = self._request.plans and self._kill is None
+        wanted = wanted and self._asked.language in self._asked.engine.facts.plans
+        return wanted and isinstance(self._asked.behaviour, HasPlans)
+
+    def _explained(self, driver: Driver, subject: Subject) -> None:
+        """Has every operation asked with its plan; a failure is recorded and ends nothing."""
+        self._teller.phase("plans")
+        try:
+            driver.send("plan")
+            while (message := driver.next())["kind"] != "planned":
+                self._teller.amount(message["done"], message["expected"], message["unit"])
+                self._check_presence(subject)
+            error = message["error"]
+        except AssayError as failure:
+            error = str(failure)
+        if error is not None:
+            log.warning("the plans are not whole: %s", error)
+        self._run.update(plans={"error": error})
+
+    @contextmanager
+    def _copied(self) -> Iterator[None]:
+        """What was written before has reached the device; copies are taken from `begin` on."""
+        copies = self._changes.copies
+        if copies is None:
+            yield
+            return
+        copies.settle()
+        try:
+            yield
+        finally:
+            copies.end()
+            self._run.update(copies=[asdict(copy) for copy in copies.taken])
+        copies.check()
+
+    @contextmanager
+    def _counters(self, subject: Subject) -> Iterator[CounterReader | None]:
+        """What reads the engine's own counters, on a connection of its own."""
+        engine = self._asked.behaviour
+        asked_for = self._request.runs_probe(EngineProbe.name) and not subject.embedded
+        if not asked_for or not (isinstance(engine, HasCounters) and isinstance(engine, Server)):
+            yield None
+            return
+        instance = engine.attach(subject.address)
+        reader = engine.counters(instance)
+        try:
+            yield reader
+        finally:
+            reader.close()
+            engine.detach(instance)
+
+    def _driven(self, driver: Driver, subject: Subject) -> None:
+        """Waits for the driver; on Ctrl-C or an error has it end, so that all it saw is written."""
+        try:
+            message = self._last_word(driver, subject)
+        except BaseException:
+            self._teller.phase("stopping")
+            self._end(driver)
+            raise
+        self._changes.edge(END)
+        if message is None:
+            return
+        self._keep_report(message)
+        ended_ns = max(phase["ended_ns"] for phase in message["report"]["phases"])
+        self._teller.phase("plans" if self._wants_plans else "stop", ended_ns / NS_PER_S)
+        if message["report"]["ended"] != "done" and self._kill is None:
+            self._await_absence(subject)
+            raise RunFailedError(
+                f"the driver ended early ({message['report']['ended']}); why is in"
+                f" {self._run.raw}/host-drive.log"
+            )
+
+    def _last_word(self, driver: Driver, subject: Subject) -> dict[str, Any] | None:
+        """What the driver says when it has ended; None: it was killed with the engine in it."""
+        kill = self._kill
+        while True:
+            message = driver.next_within(None if kill is None else kill.due_in_s)
+            if kill is not None and message is None:
+                kill.strike(subject, driver.pids)
+                if subject.embedded:
+                    return None
+                driver.send("cancel")
+            elif message is not None:
+                if message["kind"] == "driven":
+                    break
+                self._tell(message)
+                if kill is None or not kill.done:
+                    self._crashes.look(subject)
+                if kill is not None:
+                    kill.hear(message)
+        if kill is not None:
+            kill.check()
+        return message
+
+    def _check_presence(self, subject: Subject) -> None:
+        if (words := subject.last_words()) is not None:
+            raise RunFailedError(f"{self._asked.engine.facts.title} went away: {words}")
+
+    def _await_absence(self, subject: Subject) -> None:
+        """A server that goes away cuts its connections before it is gone."""
+        deadline_s = time.monotonic() + LEAVING_PATIENCE_S
+        while subject.pids and time.monotonic() < deadline_s:
+            self._check_presence(subject)
+            time.sleep(LOOK_S)
+
+    def _end(self, driver: Driver) -> None:
+        """Has the driver cancel what runs and write what it saw."""
+        try:
+            driver.send("cancel")
+            while (message := driver.next(CANCEL_PATIENCE_S))["kind"] != "driven":
+                pass
+            self._keep_report(message)
+        except AssayError as error:
+            log.warning("the driver did not end in good order: %s", error)
+
+    def _keep_report(self, message: dict[str, Any]) -> None:
+        write_json(self._run.raw / DRIVER_FILE, message["report"])
+        self._observed.update(message["probes"])
+        if message["mixes"] is not None:
+            self._run.update(mixes=message["mixes"])
+
+    def _tell(self, message: dict[str, Any]) -> None:
+        if message["kind"] != "progress":
+            return
+        phase = message["phase"]
+        self._tell_probes(phase)
+        self._teller.phase(phase, message["begun_s"])
+        if phase == PHASE_MEASURED and self._changes.copies is not None:
+            self._changes.copies.begin(message["begun_s"])
+        before, expected = self._played[phase]
+        if self._asked.test is not None and expected is not None:
+            self._teller.amount(max(0, message["ended"] - before), expected, "operations")
+        elif (mixes := self._mixes(phase)) is not None:
+            self._teller.amount(message["mixes"], mixes or None, "mixes")
+        else:
+            played_s = time.monotonic() - message["begun_s"]
+            self._teller.amount(played_s, self._expected_s(phase), "s")
+
+    def _tell_probes(self, phase: str) -> None:
+        """Tells probes that the measured part begins, where a warm-up came before it."""
+        if phase == PHASE_MEASURED and self._before_measured:
+            self._changes.edge(START)
+            for probe in self._observing:
+                if isinstance(probe, HearsMeasured):
+                    probe.measured()
+        self._before_measured = phase == PHASE_WARMUP
+
+    def _mixes(self, phase: str) -> int | None:
+        """How many mixes end a phase, 0 where nobody knows; None: they do not."""
+        request = self._request
+        if phase == PHASE_MEASURED and request.mixes_max is not None:
+            return 0
+        return {PHASE_MEASURED: request.mixes, PHASE_WARMUP: request.warmup_mixes}.get(phase)
+
+    def _expected_s(self, phase: str) -> float | None:
+        """How long a phase takes, where that is known beforehand."""
+        request = self._request
+        if request.clients is None:
+            return request.min_time_s if phase == PHASE_MEASURED else None
+        return {PHASE_MEASURED: request.time_s, PHASE_WARMUP: request.warmup_s}.get(phase)
+
+    @contextmanager
+    def _probes(
+        self,
+        accounts: dict[int, str],
+        counters: CounterReader | None,
+        observer: Observer | None,
+    ) -> Iterator[None]:
+        """All probes at work; what each cost, or why it could not start, goes into run.json."""
+        followed = (*accounts.items(), (os.getpid(), ACCOUNT_PROBES))
+        request = self._request
+        target = Target(
+            self._run.raw,
+            request.probe_interval_s,
+            followed,
+            counters,
+            request.profile_hz,
+            request.block_trace,
+        )
+        probes = self._chosen_probes()
+        with ExitStack() as stack:
+            stack.callback(lambda: self._run.update(probes=self._observed))
+            if observer is not None:
+                probes = stack.enter_context(observer.at_work(probes, target, self._observed))
+            self._observing = stack.enter_context(observed(probes, target, self._observed))
+            yield
+
+    def _chosen_probes(self) -> list[Probe]:
+        """Those that were not left out; of the others, an option of its own decides."""
+        return [
+            probe
+            for probe in find_probes()
+            if isinstance(probe, Refusing) or self._request.runs_probe(probe.name)
+        ]

@@ -1,0 +1,242 @@
+"""What `--fleet` and the address of `assay agent` mean, and who may be reached how.
+
+Invariant: what is not loopback is reached with TLS, or by explicit permission.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from assay.engines.contract import SharesSessions
+from assay.model.errors import UsageError
+from assay.running.fleet.shares import split
+
+if TYPE_CHECKING:
+    from distributed.security import Security
+
+    from assay.engines.contract import Engine
+    from assay.running.asked.request import RunRequest
+    from assay.workloads.contract import Workload
+
+PLAIN, ENCRYPTED = "tcp", "tls"
+# Local agents at most: more of them than this share CPUs to no purpose.
+LOCAL_MAX = 64
+TLS_FILES = ("ca.pem", "cert.pem", "key.pem")
+
+_FLEET = re.compile(r"(?:(?P<count>\d+)@)?(?P<address>(?P<scheme>tcp|tls)://.+)")
+_ENGINE_HOST = re.compile(r"(?P<name>[^\s:,]+)(?::(?P<pids>[1-9]\d*(?:,[1-9]\d*)*))?")
+_PLACE = re.compile(r"(?:\[(?P<six>[0-9a-fA-F:]+)\]|(?P<host>[^\[\]:/@\s]+)):(?P<port>\d{1,5})")
+
+
+@dataclass(frozen=True)
+class Meeting:
+    """Where agents and runs meet: the address of a scheduler of Dask.
+
+    Attributes:
+        scheme: `tcp` or `tls`.
+        host: Name or address.
+        port: Its port.
+    """
+
+    scheme: str
+    host: str
+    port: int
+
+    @property
+    def address(self) -> str:
+        """As Dask writes it."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{self.scheme}://{host}:{self.port}"
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether only this host can reach it."""
+        try:
+            return ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return self.host == "localhost"
+
+
+@dataclass(frozen=True)
+class Fleet:
+    """The hosts that are asked for.
+
+    Attributes:
+        hosts: How many; None: all that have joined.
+        meeting: Where they are met; None: agents of our own on this host.
+    """
+
+    hosts: int | None
+    meeting: Meeting | None
+
+
+@dataclass(frozen=True)
+class EngineHost:
+    """The agent that observes the engine on its host.
+
+    Attributes:
+        name: What it is called.
+        pids: The engine's processes there; empty: who listens on the server's port.
+    """
+
+    name: str
+    pids: tuple[int, ...] = ()
+
+
+def parse_fleet(text: str) -> Fleet:
+    """The meaning of `--fleet`: `3`, `tcp://HOST:PORT` or `3@tcp://HOST:PORT`.
+
+    Raises:
+        UsageError: If it is none of these.
+    """
+    if text.isdecimal():
+        hosts = int(text)
+        if not 1 <= hosts <= LOCAL_MAX:
+            raise UsageError(f"--fleet {text}: between 1 and {LOCAL_MAX} agents of our own")
+        return Fleet(hosts, None)
+    found = _FLEET.fullmatch(text)
+    if found is None:
+        raise UsageError(
+            f"--fleet {text}: write it as a number of agents on this host, or as tcp://HOST:PORT"
+            " where agents of other hosts meet, or 3@tcp://HOST:PORT for three of them"
+        )
+    count = found["count"]
+    if count is not None and int(count) < 1:
+        raise UsageError(f"--fleet {text}: it takes one host at least")
+    return Fleet(None if count is None else int(count), parse_meeting(found["address"], "--fleet"))
+
+
+def parse_meeting(text: str, who: str) -> Meeting:
+    """An address such as `tcp://127.0.0.1:8786` or `tls://driver-1:8786`.
+
+    Raises:
+        UsageError: If it is none.
+    """
+    scheme, _, place = text.partition("://")
+    found = _PLACE.fullmatch(place)
+    if scheme not in (PLAIN, ENCRYPTED) or found is None or not 0 < int(found["port"]) < 1 << 16:
+        raise UsageError(f"{who} {text}: write it as tcp://HOST:PORT or tls://HOST:PORT")
+    return Meeting(scheme, found["six"] or found["host"], int(found["port"]))
+
+
+def parse_engine_host(text: str | None) -> EngineHost | None:
+    """The meaning of `--engine-host`: `db-1`, or `db-1:4711,4712`; None of None.
+
+    Raises:
+        UsageError: If it is none of these.
+    """
+    if text is None:
+        return None
+    found = _ENGINE_HOST.fullmatch(text)
+    if found is None:
+        raise UsageError(
+            f"--engine-host {text}: write it as the name of an agent, or as NAME:PID,... with the"
+            " engine's processes on its host"
+        )
+    pids = found["pids"] or ""
+    return EngineHost(found["name"], tuple(int(pid) for pid in pids.split(",") if pid))
+
+
+def check_network(meeting: Meeting, tls: str | None, prefix: str, *, plain: bool) -> None:
+    """Refuses what others could listen to or speak to, unless it is allowed.
+
+    Args:
+        meeting: The address.
+        tls: The directory with certificates; None: none is named.
+        prefix: How the options begin: `--fleet-` or `--`.
+        plain: Whether it is allowed.
+
+    Raises:
+        UsageError: If the address and the options do not go together.
+    """
+    if meeting.scheme == ENCRYPTED and tls is None:
+        raise UsageError(f"{meeting.address} takes certificates: name them with {prefix}tls DIR")
+    if meeting.scheme == PLAIN and tls is not None:
+        raise UsageError(f"{prefix}tls: {meeting.address} is without TLS; write it as tls://")
+    if meeting.scheme == PLAIN and not meeting.is_loopback and not plain:
+        raise UsageError(
+            f"{meeting.address} can be reached by other hosts, and who reaches an agent has it do"
+            f" what it likes. Use tls:// with {prefix}tls DIR, or say {prefix}plain where the"
+            " network is yours alone"
+        )
+
+
+def check_fleet(request: RunRequest, workload: Workload, behaviour: Engine) -> None:
+    """Refuses a fleet for what only one driver can do.
+
+    Raises:
+        UsageError: With the mend.
+    """
+    if request.fleet is None:
+        return
+    if not isinstance(behaviour, SharesSessions):
+        raise UsageError(
+            f"--fleet: {request.engine} is driven by one host only, as it lives in the driver, or"
+            " is reached by a bridge on this host; choose a server such as postgresql or mysql"
+        )
+    if workload.facts.sequence is not None:
+        raise UsageError(
+            f"--fleet: clients of {workload.facts.name} play its order by themselves, and mixes are"
+            " counted by one driver; leave --fleet out"
+        )
+    for option, told in (
+        ("--kill", request.kill_s is not None),
+        ("--copies", request.copies > 0),
+        ("--slow", bool(request.slow)),
+    ):
+        if told:
+            raise UsageError(f"--fleet and {option}: leave one of the two out")
+    asked = parse_fleet(request.fleet)
+    if asked.meeting is not None and "client" in request.pin:
+        raise UsageError("--pin client: CPUs are those of this host, and a fleet has its own")
+    split(request.clients or 1, asked.hosts or 1)
+    _check_engine_host(request)
+
+
+def _check_engine_host(request: RunRequest) -> None:
+    if request.engine_host is None:
+        return
+    if request.dsn is None:
+        raise UsageError(
+            "--engine-host: an engine of ours is on this host, where probes are; name a server that"
+            " runs elsewhere with --dsn, or leave --engine-host out"
+        )
+    if request.block_trace:
+        raise UsageError(
+            "--engine-host and --block-trace: requests are traced on this host only; leave one of"
+            " the two out"
+        )
+
+
+def tls_directory(text: str, prefix: str) -> Path:
+    """A directory with the certificates that `security` takes.
+
+    Raises:
+        UsageError: If one of them cannot be read.
+    """
+    directory = Path(text).expanduser().absolute()
+    for name in TLS_FILES:
+        if not os.access(directory / name, os.R_OK):
+            raise UsageError(
+                f"{prefix}tls {text}: {name} is not there or cannot be read; it takes"
+                f" {', '.join(TLS_FILES)} (see docs/fleet.md)"
+            )
+    return directory
+
+
+def security(tls: Path | None) -> Security:
+    """What Dask's connections are made with; certificates are asked of both ends."""
+    from distributed.security import Security
+
+    if tls is None:
+        return Security(require_encryption=False)
+    ca, cert, key = (str(tls / name) for name in TLS_FILES)
+    each: dict[str, Any] = {}
+    for role in ("scheduler", "worker", "client"):
+        each |= {f"tls_{role}_cert": cert, f"tls_{role}_key": key}
+    return Security(require_encryption=True, tls_ca_file=ca, **each)

@@ -1,0 +1,378 @@
+"""A fleet as one driver: what a run asks of a driver's host is asked of all, and answered once.
+
+Invariant: from the word to go on, a host that is gone is an outcome, and the others go on.
+"""
+
+from __future__ import annotations
+
+import queue
+import shutil
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from assay.model.errors import EXIT_CODES, RunFailedError
+from assay.model.units import NS_PER_S
+from assay.record.layout import FLEET_DIR, RESULTS_DIR
+from assay.running.asked.request import plan_sessions
+from assay.running.fleet.clocks import ClockOf
+from assay.running.fleet.contract import (
+    BEGIN,
+    DRIVEN,
+    FAILED,
+    FILE,
+    GATE,
+    GO,
+    PLANNED,
+    PROGRESS,
+    READY,
+    STREAM,
+    TOLD,
+    whose,
+)
+from assay.running.fleet.merging import (
+    Part,
+    events_of,
+    keep,
+    merge_files,
+    merge_streams,
+    merged_report,
+)
+from assay.running.fleet.shares import split
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from assay.record.writer import RunWriter
+    from assay.running.fleet.meeting import Agent, Agents
+    from assay.running.server.subject import Subject
+
+# From when all are known to be ready until they begin: a word takes much less to arrive.
+BEGIN_AFTER_S = 0.25
+# How the share of a host may end.
+DONE, STOPPED, DIED, BROKE = "done", "stopped", "died", "failed"
+
+
+@dataclass
+class _Member:
+    """One host of the fleet, as far as is known."""
+
+    number: int
+    agent: Agent
+    share: range
+    directory: Path
+    same: bool
+    clock: ClockOf | None = None
+    ready: dict[str, Any] | None = None
+    gate: int = -1
+    told: int = 0
+    phase: int = 0
+    cpu_s: dict[str, dict[str, float]] = field(default_factory=dict)
+    report: dict[str, Any] | None = None
+    ended: dict[str, Any] | None = None
+    files: set[str] = field(default_factory=set)
+
+    @property
+    def lost(self) -> bool:
+        """Whether it is gone without having told all."""
+        return self.ended is not None and self.ended["how"] in (DIED, BROKE)
+
+    @property
+    def drives(self) -> bool:
+        """Whether more is to come of its load."""
+        return self.report is None and not self.lost
+
+
+class FleetDriver:
+    """All hosts of a fleet, with the words of one driver's host."""
+
+    def __init__(
+        self, agents: Agents, subject: Subject, job: dict[str, Any], run: RunWriter
+    ) -> None:
+        self._agents = agents
+        self._job = job
+        self._run = run
+        self._phases = [phase["name"] for phase in job["plan"]["phases"]]
+        self._going = self._merged = False
+        self._phase = 0
+        ours = whose()
+        directory = run.raw / FLEET_DIR
+        shares = split(plan_sessions(job["plan"]), len(agents.met))
+        self._members = [
+            _Member(
+                number, agent, share, directory / str(number), agent.who["clock"] == ours["clock"]
+            )
+            for number, (agent, share) in enumerate(zip(agents.met, shares, strict=True))
+        ]
+        for member in self._members:
+            _check_reach(member, ours, subject)
+        self._here = [
+            one for one in self._members if one.agent.who["processes"] == ours["processes"]
+        ]
+
+    @property
+    def pids(self) -> tuple[int, ...]:
+        """Driver's processes on this host, once they are ready."""
+        return tuple(one.ready["pid"] for one in self._here if one.ready is not None)
+
+    def start(self) -> None:
+        """Gives each host its share."""
+        for member in self._members:
+            (member.directory / RESULTS_DIR).mkdir(parents=True)
+            own = {
+                # Processes of the engine are looked at on their own host.
+                "metered": None,
+                "reads_of": None,
+                "probed_s": None,
+                "device_stat": None,
+                "share": [member.share.start, member.share.stop],
+                "plans": self._job["plans"] and member is self._members[0],
+            }
+            self._agents.drive(member.number, self._job | own)
+
+    def send(self, kind: str, **facts: object) -> None:
+        """Says a word to all hosts; plans are asked of the first."""
+        if kind == GO:
+            self._going = True
+        asked = self._members[:1] if kind == "plan" else self._members
+        for member in asked:
+            if not member.lost:
+                self._agents.say(member.number, kind, **facts)
+
+    def next(self, timeout_s: float | None = None) -> dict[str, Any]:
+        """What all hosts together tell next. Raises `RunFailedError`."""
+        message = self.next_within(timeout_s)
+        if message is None:
+            raise RunFailedError(f"the hosts of the fleet were silent for {timeout_s} s")
+        return message
+
+    def next_within(self, timeout_s: float | None) -> dict[str, Any] | None:
+        """The same; None if nothing came in time."""
+        deadline_s = None if timeout_s is None else time.monotonic() + timeout_s
+        while True:
+            rest_s = None if deadline_s is None else max(0.0, deadline_s - time.monotonic())
+            try:
+                number, message = self._agents.inbox.get(timeout=rest_s)
+            except queue.Empty:
+                return None
+            told = self._heard(self._members[number], message)
+            if told is not None:
+                return told
+
+    def close(self) -> None:
+        """Takes leave of all hosts; what came of them is part of the record whatever happened."""
+        for member in self._members:
+            self._agents.leave(member.number)
+        if not self._merged:
+            self._merge()
+        # Plans come when the load is over.
+        merge_files([one.directory for one in self._members], self._run.raw)
+        shutil.rmtree(self._run.raw / FLEET_DIR, ignore_errors=True)
+
+    def _heard(self, member: _Member, message: dict[str, Any] | None) -> dict[str, Any] | None:
+        if message is None:
+            return self._gone(member, DIED, "its connection broke, or it said nothing any more")
+        kind = message["kind"]
+        if kind in (STREAM, FILE):
+            keep(member.directory, member.agent.name, message)
+        elif kind == FAILED:
+            if not self._going:
+                words = f"{member.agent.name}: {message['message']}"
+                raise EXIT_CODES[message["exit_code"]](words)
+            return self._gone(member, BROKE, message["message"])
+        elif kind == TOLD:
+            return self._told(member, message["message"])
+        return None
+
+    def _told(self, member: _Member, told: dict[str, Any]) -> dict[str, Any] | None:
+        kind = told["kind"]
+        if kind == FAILED:
+            return self._heard(member, told)
+        if kind == READY:
+            return self._ready(member, told)
+        if kind == GATE:
+            member.gate = self._phases.index(told["phase"])
+            self._note_cpu(member, told["phase"], told)
+            self._open_gate()
+            return None
+        if kind == PROGRESS:
+            return self._progress(member, told)
+        if kind == DRIVEN:
+            member.report = told["report"]
+            self._note_cpu(member, "", told)
+            stopped = told["report"]["ended"] != "done"
+            self._end(member, STOPPED if stopped else DONE, None)
+            self._open_gate()
+            return self._driven()
+        return told
+
+    def _ready(self, member: _Member, told: dict[str, Any]) -> dict[str, Any] | None:
+        member.ready = told
+        if any(one.ready is None for one in self._members):
+            return None
+        for one in self._members:
+            offset = self._agents.clock(one.number)
+            if offset is None:
+                raise RunFailedError(f"--fleet: the clock of {one.agent.name} cannot be asked")
+            one.clock = ClockOf(offset, same=one.same)
+        self._note()
+        return self._members[0].ready
+
+    def _open_gate(self) -> None:
+        """Once all that still drive are before the next phase, says when it begins."""
+        waiting = [one for one in self._members if one.drives]
+        if not waiting or any(one.gate != waiting[0].gate for one in waiting):
+            return
+        gate = waiting[0].gate
+        if gate < 0 or any(one.phase > gate for one in waiting):
+            return
+        unsure_s = max(_clock(one).before.uncertainty_ns for one in waiting) / NS_PER_S
+        at_ns = time.monotonic_ns() + round((BEGIN_AFTER_S + 2 * unsure_s) * NS_PER_S)
+        for one in waiting:
+            one.phase = gate + 1
+            self._agents.say(one.number, BEGIN, at_ns=_clock(one).theirs_ns(at_ns))
+
+    def _progress(self, member: _Member, told: dict[str, Any]) -> dict[str, Any] | None:
+        """How far all are, each time that one of them tells it of the phase that all have begun."""
+        member.told = max(member.told, told["ended"])
+        phase = self._phases.index(told["phase"])
+        if phase < self._phase:
+            return None
+        self._phase = phase
+        begun_ns = _clock(member).ours_ns(round(told["begun_s"] * NS_PER_S))
+        ended = sum(one.told for one in self._members)
+        return told | {"ended": ended, "begun_s": begun_ns / NS_PER_S}
+
+    def _gone(self, member: _Member, how: str, words: str) -> dict[str, Any] | None:
+        """A host that told all it had to tell may go; another's load has ended with it."""
+        self._agents.leave(member.number)
+        if member.ended is not None:
+            # The plans that the first one was asked for will not come.
+            asked = self._job["plans"] and member is self._members[0]
+            if asked and self._merged:
+                return {"kind": PLANNED, "error": f"the host {member.agent.name} went away"}
+            return None
+        if not self._going:
+            raise RunFailedError(f"--fleet: the host {member.agent.name} went away: {words}")
+        self._end(member, how, words)
+        if all(one.lost for one in self._members):
+            raise RunFailedError(
+                f"--fleet: no host is left; the last, {member.agent.name}: {words}"
+            )
+        self._open_gate()
+        return self._driven()
+
+    def _end(self, member: _Member, how: str, words: str | None) -> None:
+        phase = self._phases[min(max(0, member.phase - 1), len(self._phases) - 1)]
+        member.ended = {"how": how, "at_ns": time.monotonic_ns(), "phase": phase, "words": words}
+        self._note()
+
+    def _driven(self) -> dict[str, Any] | None:
+        """The report of all, once each has ended in one way or another."""
+        if self._merged or any(one.drives for one in self._members):
+            return None
+        for one in self._members:
+            after = None if one.lost else self._agents.clock(one.number)
+            one.clock = replace(_clock(one), after=after)
+        report = self._merge()
+        return {"kind": DRIVEN, "report": report, "probes": {}, "mixes": None}
+
+    def _merge(self) -> dict[str, Any]:
+        """Makes one record of what came of all; the streams of each are gone then."""
+        self._merged = True
+        parts = [
+            Part(one.directory, one.number, one.clock, one.report)
+            for one in self._members
+            if one.clock is not None
+        ]
+        if not parts:
+            return {}
+        merge_streams(parts, self._run.raw)
+        events = events_of(self._run.raw / "events.arrows")
+        report = merged_report(parts, events, self._job["plan"])
+        for one in self._members:
+            self._count(one, events)
+        self._note()
+        return report
+
+    def _count(self, member: _Member, events: pl.DataFrame) -> None:
+        """What is known of the operations of a host that was lost, and what is not."""
+        recorded = events.filter(
+            pl.col("session").is_between(member.share.start, member.share.stop, closed="left")
+        ).height
+        if member.ended is None:
+            self._end(member, STOPPED, "the run ended before it")
+        assert member.ended is not None  # noqa: S101 - noted just now
+        lost = member.lost
+        member.ended |= {
+            "recorded_operations": recorded,
+            # The driver's number counts what ended; those of the moment before were not sent yet.
+            "lost_operations": max(0, member.told - recorded) if lost else 0,
+            "under_way_max": len(member.share) if lost else 0,
+        }
+
+    def _note_cpu(self, member: _Member, phase: str, told: dict[str, Any]) -> None:
+        """What processes of a host had used when it came to a phase, or to the end."""
+        if told["cpu_s"]["driver"] is not None:
+            member.cpu_s[phase] = told["cpu_s"]
+
+    def _note(self) -> None:
+        self._run.update(fleet={"hosts": [self._facts(one) for one in self._members]})
+
+    def _facts(self, member: _Member) -> dict[str, Any]:
+        who = member.agent.who
+        return {
+            "name": member.agent.name,
+            "host": who["host"],
+            "kernel": who["kernel"],
+            "machine": who["machine"],
+            "cpus": who["cpus"],
+            "first_session": member.share.start,
+            "sessions": len(member.share),
+            "clock": None if member.clock is None else member.clock.facts(),
+            "driver_cpu_s": self._cpu_by_phase(member, "driver"),
+            "agent_cpu_s": self._cpu_by_phase(member, "agent"),
+            "ended": member.ended,
+        }
+
+    def _cpu_by_phase(self, member: _Member, whose: str) -> dict[str, float]:
+        """CPU time of a process in each phase that its host came through."""
+        edges = [*self._phases, ""]
+        return {
+            phase: member.cpu_s[after][whose] - member.cpu_s[phase][whose]
+            for phase, after in pairwise(edges)
+            if phase in member.cpu_s and after in member.cpu_s
+        }
+
+
+@contextmanager
+def fleet_driver(
+    agents: Agents, subject: Subject, job: dict[str, Any], run: RunWriter
+) -> Iterator[FleetDriver]:
+    """All hosts with their shares; they have ended, and what they saw is kept, when it is left."""
+    driver = FleetDriver(agents, subject, job, run)
+    try:
+        driver.start()
+        yield driver
+    finally:
+        driver.close()
+
+
+def _clock(member: _Member) -> ClockOf:
+    assert member.clock is not None  # noqa: S101 - asked before the word to go
+    return member.clock
+
+
+def _check_reach(member: _Member, ours: dict[str, Any], subject: Subject) -> None:
+    """Refuses hosts that could not reach the engine."""
+    elsewhere = member.agent.who["network"] != ours["network"]
+    if elsewhere and "address" in subject.reached and not subject.reachable:
+        raise RunFailedError(
+            f"--fleet: {member.agent.name} is another host, and an engine of ours, or a bridge to"
+            " one, is reached on this host only: name a server with --dsn that all hosts reach"
+        )

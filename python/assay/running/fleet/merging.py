@@ -1,0 +1,273 @@
+"""What several drivers wrote, as if one had: streams on the run's clock, one report.
+
+Invariant: an operation's rows in all streams have the same number, and no two operations have one.
+Rows of a host stay in their order, host after host.
+"""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pyarrow as pa
+
+from assay.model.errors import RunFailedError
+from assay.running.fleet.contract import FILE, STREAMS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from assay.running.fleet.clocks import ClockOf
+
+OUTCOMES = ("ok", "skipped", "failed")
+COUNTS = ("scheduled", *OUTCOMES, "retries")
+QUANTILES = {"p50_ns": 0.5, "p90_ns": 0.9, "p95_ns": 0.95, "p99_ns": 0.99, "p999_ns": 0.999}
+
+
+@dataclass(frozen=True)
+class Part:
+    """What came of one host.
+
+    Attributes:
+        directory: Its streams and files.
+        number: Of the host, from 0.
+        clock: Of the host.
+        report: What its driver counted; None: it did not get to tell.
+    """
+
+    directory: Path
+    number: int
+    clock: ClockOf
+    report: Mapping[str, Any] | None = None
+
+
+def keep(directory: Path, who: str, message: Mapping[str, Any]) -> None:
+    """Appends what came of a stream or a file to what came before.
+
+    Raises:
+        RunFailedError: If it is sent to another place.
+    """
+    name = message["name"] if message["kind"] == FILE else f"{message['name']}.arrows"
+    path = (directory / name).resolve()
+    if not path.is_relative_to(directory.resolve()):
+        raise RunFailedError(f"the host {who} sent a file to {name}")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("ab") as file:
+        file.write(message["bytes"])
+
+
+def merge_streams(
+    parts: Sequence[Part], raw: Path, streams: Mapping[str, Sequence[str]] = STREAMS
+) -> None:
+    """Writes the streams of all parts into `raw`; what was cut short is taken as far as it goes.
+
+    Args:
+        parts: In the order of their rows.
+        raw: Where to.
+        streams: By name, with the columns that are moments of a host's clock.
+    """
+    for name, times in streams.items():
+        writer: pa.RecordBatchStreamWriter | None = None
+        try:
+            for part in parts:
+                for batch in batches(part.directory / f"{name}.arrows"):
+                    moved = _moved(batch, times, part, len(parts))
+                    writer = writer or pa.ipc.new_stream(str(raw / f"{name}.arrows"), moved.schema)
+                    writer.write_batch(moved)
+        finally:
+            if writer is not None:
+                writer.close()
+
+
+def batches(path: Path) -> Iterator[pa.RecordBatch]:
+    """Whole batches of a stream, up to its end or to where it was cut off.
+
+    A stream without rows gives one batch that has none.
+    """
+    if not path.exists():
+        return
+    with pa.OSFile(str(path)) as file:
+        try:
+            reader = pa.ipc.open_stream(file)
+        except (pa.ArrowException, OSError):
+            return
+        yield pa.RecordBatch.from_pylist([], schema=reader.schema)
+        while True:
+            try:
+                batch = reader.read_next_batch()
+            except (StopIteration, pa.ArrowException, OSError):
+                return
+            yield batch
+
+
+def _moved(batch: pa.RecordBatch, times: Sequence[str], part: Part, hosts: int) -> pa.RecordBatch:
+    """The batch on the run's clock, its operations numbered among those of all hosts."""
+    columns = []
+    for field, column in zip(batch.schema, batch.columns, strict=True):
+        moved = column
+        if field.name == "sequence":
+            moved = (pl.Series(column) * hosts + part.number).cast(pl.UInt64).to_arrow()
+        elif field.name in times:
+            moved = part.clock.ours(pl.Series(column, dtype=pl.Int64)).to_arrow()
+        columns.append(moved.cast(field.type))
+    return pa.RecordBatch.from_arrays(columns, schema=batch.schema)
+
+
+def merge_files(directories: Sequence[Path], raw: Path) -> None:
+    """Moves what is no stream into `raw`: logs get the host's number, the rest is there once."""
+    for number, directory in enumerate(directories):
+        for path in sorted(directory.rglob("*")):
+            within = path.relative_to(directory)
+            if path.is_dir() or path.suffix == ".arrows":
+                continue
+            name = f"{within.stem}-{number}{within.suffix}" if path.suffix == ".log" else within
+            target = raw / name
+            if not target.exists():
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.move(path, target)
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def merged_report(
+    parts: Sequence[Part], events: pl.DataFrame, plan: Mapping[str, Any]
+) -> dict[str, Any]:
+    """One driver's report of what all did; of hosts without one, what is counted is what came.
+
+    Args:
+        parts: At least one.
+        events: All events, as merged.
+        plan: The plan that they shared.
+    """
+    reports = [part.report for part in parts if part.report is not None]
+    ends = [report["ended"] for report in reports]
+    silent = [part.number for part in parts if part.report is None]
+    unheard = events.filter((pl.col("sequence") % len(parts)).is_in(silent))
+    return {
+        "ended": next((end for end in ends if end != "done"), "done" if ends else "cancelled"),
+        "phases": [
+            _phase(phase, parts, events, unheard)
+            for phase in _phase_names(plan)
+            if any(_of_phase(part, phase) for part in parts) or phase in set(unheard["phase"])
+        ],
+        "errors": _errors(reports),
+        "recorder_waits": sum(report["recorder_waits"] for report in reports),
+        "meter_error": next((one["meter_error"] for one in reports if one["meter_error"]), None),
+    }
+
+
+def _phase_names(plan: Mapping[str, Any]) -> list[str]:
+    return [str(phase["name"]) for phase in plan["phases"]]
+
+
+def _of_phase(part: Part, name: str) -> Mapping[str, Any] | None:
+    """What a host tells of a phase that it began."""
+    for phase in (part.report or {"phases": []})["phases"]:
+        if phase["phase"] == name and phase["begun_ns"]:
+            told: Mapping[str, Any] = phase
+            return told
+    return None
+
+
+def _phase(
+    name: str, parts: Sequence[Part], events: pl.DataFrame, unheard: pl.DataFrame
+) -> dict[str, Any]:
+    told = [(part.clock, phase) for part in parts if (phase := _of_phase(part, name)) is not None]
+    own = events.filter(pl.col("phase") == name)
+    begun = [clock.ours_ns(phase["begun_ns"]) for clock, phase in told]
+    ended = [clock.ours_ns(phase["ended_ns"]) for clock, phase in told if phase["ended_ns"]]
+    first, last = own["scheduled_ns"].min(), own["finished_ns"].max()
+    begun += [first] if not begun and isinstance(first, int) else []
+    ended += [last] if not ended and isinstance(last, int) else []
+    counts: dict[tuple[str, int], dict[str, int]] = {}
+    for _, phase in told:
+        for operation in phase["operations"]:
+            _add(counts, (operation["operation"], operation["variant"]), operation["counts"])
+    for (operation, variant), more in _counted(unheard.filter(pl.col("phase") == name)).items():
+        _add(counts, (operation, variant), more)
+    times = _times(own)
+    return {
+        "phase": name,
+        "begun_ns": min(begun, default=0),
+        "ended_ns": max(ended, default=0),
+        "operations": [
+            {"operation": key[0], "variant": key[1], "counts": of_it, **times.get(key, UNTIMED)}
+            for key, of_it in counts.items()
+        ],
+    }
+
+
+def _add(
+    counts: dict[tuple[str, int], dict[str, int]], key: tuple[str, int], more: Mapping[str, int]
+) -> None:
+    own = counts.setdefault(key, dict.fromkeys(COUNTS, 0))
+    for word in COUNTS:
+        own[word] += more[word]
+
+
+def _counted(events: pl.DataFrame) -> dict[tuple[str, int], dict[str, int]]:
+    """Outcomes by operation and variant, of events alone: scheduled = ok + skipped + failed."""
+    counted = events.group_by("operation", "variant", maintain_order=True).agg(
+        pl.len().alias("scheduled"),
+        *((pl.col("outcome") == word).sum().alias(word) for word in OUTCOMES),
+        pl.col("retries").sum(),
+    )
+    return {
+        (row["operation"], row["variant"]): {word: row[word] for word in COUNTS}
+        for row in counted.iter_rows(named=True)
+    }
+
+
+UNTIMED: dict[str, Any] = {"latency": None, "service": None}
+
+
+def _times(events: pl.DataFrame) -> dict[tuple[str, int], dict[str, Any]]:
+    """Quantiles of latency and service time of what succeeded, by operation and variant."""
+    done = events.filter(pl.col("outcome") == "ok").with_columns(
+        (pl.col("finished_ns") - pl.col("scheduled_ns")).alias("latency"),
+        (pl.col("finished_ns") - pl.col("started_ns")).alias("service"),
+    )
+    told = {}
+    for key, of_it in done.group_by("operation", "variant"):
+        operation, variant = key
+        told[str(operation), int(str(variant))] = {
+            name: {
+                "count": of_it.height,
+                **{
+                    word: int(of_it[name].quantile(share, "higher") or 0)
+                    for word, share in QUANTILES.items()
+                },
+                "max_ns": _largest(of_it[name]),
+            }
+            for name in UNTIMED
+        }
+    return told
+
+
+def _largest(times: pl.Series) -> int:
+    largest = times.max()
+    return largest if isinstance(largest, int) else 0
+
+
+def _errors(reports: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Classes of errors with the first message of each."""
+    known: dict[tuple[str, int], dict[str, Any]] = {}
+    for report in reports:
+        for error in report["errors"]:
+            known.setdefault((error["class"], error["operation"]), error)
+    return list(known.values())
+
+
+def events_of(path: Path) -> pl.DataFrame:
+    """All events of a stream, words as text; without rows if there is no stream."""
+    found = list(batches(path))
+    if not found:
+        empty = {name: pl.Series([], dtype=pl.Int64) for name in ("sequence", *STREAMS["events"])}
+        words = {name: pl.Series([], dtype=pl.String) for name in ("phase", "operation", "outcome")}
+        rest = {name: pl.Series([], dtype=pl.UInt32) for name in ("variant", "retries", "session")}
+        return pl.DataFrame(empty | words | rest)
+    frame = pl.from_arrow(pa.Table.from_batches(found))
+    assert isinstance(frame, pl.DataFrame)  # noqa: S101 - a table gives a frame, not a series
+    return frame.with_columns(pl.col("phase", "operation", "outcome").cast(pl.String))

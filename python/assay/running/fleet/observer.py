@@ -1,0 +1,212 @@
+"""The engine's host, on the run's side: what its agent sees is the record's, on the run's clock.
+
+Invariant: streams of two hosts are never one. Those of the engine's host are the record's own; what
+the run's host saw of itself lies beside them. An agent that is gone ends its probes, and no more.
+"""
+
+from __future__ import annotations
+
+import logging
+import queue
+import shutil
+import threading
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from assay.model.errors import RunFailedError
+from assay.record.layout import ENGINE_ACCOUNTS, FLEET_DIR, RUN_HOST_DIR
+from assay.running.fleet.asked import parse_engine_host
+from assay.running.fleet.clocks import ClockOf
+from assay.running.fleet.contract import (
+    BEGUN,
+    CANCEL,
+    FAILED,
+    GO,
+    HOST_PROBES,
+    HOST_TIMES,
+    OBSERVED,
+    READY,
+    SILENCE_S,
+    STREAM,
+    TOLD,
+    whose,
+)
+from assay.running.fleet.meeting import ENGINE_HOST
+from assay.running.fleet.merging import Part, keep, merge_streams
+from assay.running.observing import observed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from assay.probes.contract import Probe, Target
+    from assay.record.writer import RunWriter
+    from assay.running.asked.request import RunRequest
+    from assay.running.fleet.meeting import Agents
+    from assay.running.server.subject import Subject
+
+log = logging.getLogger(__name__)
+
+GONE = "its connection broke, or it said nothing any more"
+# Answers that are waited for come within this, or the agent is taken for dead.
+PATIENCE_S = 2 * SILENCE_S
+
+
+class Observer:
+    """The agent on the engine's host, which is ready to observe when this is made.
+
+    Attributes:
+        host: Of that host, as `describe_host` tells it.
+        accounts: Processes that are followed there.
+
+    Raises:
+        RunFailedError: If it finds no process of the engine.
+    """
+
+    def __init__(
+        self, agents: Agents, request: RunRequest, subject: Subject, run: RunWriter
+    ) -> None:
+        asked, agent = parse_engine_host(request.engine_host), agents.engine_host
+        assert asked is not None and agent is not None  # noqa: PT018, S101 - made only where one is
+        self._agents, self._agent, self._run = agents, agent, run
+        self._directory = run.raw / FLEET_DIR / "engine"
+        self._told: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
+        self._error: str | None = None
+        self._run_host: dict[str, Any] = {}
+        self._directory.mkdir(parents=True)
+        agents.observe(
+            {
+                "probes": [name for name in HOST_PROBES if request.runs_probe(name)],
+                "interval_s": request.probe_interval_s,
+                "pids": list(asked.pids),
+                "port": subject.port,
+            }
+        )
+        self._thread = threading.Thread(target=self._listen, name="assay-observer", daemon=True)
+        self._thread.start()
+        ready, offset = self._answer(READY), agents.clock(ENGINE_HOST)
+        if ready is None or offset is None:
+            self.leave()
+            raise RunFailedError(f"--engine-host: {agent.name}: {self._error or GONE}")
+        self.host: dict[str, Any] = ready["host"]
+        self.accounts: dict[str, str] = ready["accounts"]
+        self._clock = ClockOf(offset, same=agent.who["clock"] == whose()["clock"])
+        self._note()
+
+    @contextmanager
+    def at_work(
+        self, probes: Sequence[Probe], target: Target, told: dict[str, Any]
+    ) -> Iterator[list[Probe]]:
+        """Probes of both hosts at work, each in its place; the others of `probes` are yielded.
+
+        Args:
+            probes: Those of the run's host, not yet started.
+            target: What there is to observe for them.
+            told: As `observed` has it; of the engine's host.
+        """
+        own = [probe for probe in probes if probe.name in HOST_PROBES]
+        beside = replace(target, raw_dir=target.raw_dir / RUN_HOST_DIR)
+        beside.raw_dir.mkdir()
+        with observed(own, beside, self._run_host):
+            self._agents.say(ENGINE_HOST, GO)
+            begun = self._answer(BEGUN)
+            self._tell(told, begun)
+            try:
+                yield [probe for probe in probes if probe not in own]
+            finally:
+                self._agents.say(ENGINE_HOST, CANCEL)
+                self._end(told)
+        self._note()
+
+    def leave(self) -> None:
+        """Talks to the agent no more, which ends its probes for it."""
+        self._agents.leave(ENGINE_HOST)
+        self._thread.join(PATIENCE_S)
+
+    def followed_here(self, accounts: dict[int, str]) -> dict[int, str]:
+        """Those that are followed on the run's host: the engine's are followed by the agent."""
+        return {pid: account for pid, account in accounts.items() if account not in ENGINE_ACCOUNTS}
+
+    def _end(self, told: dict[str, Any]) -> None:
+        """Takes the last of it, and puts what came into the record."""
+        last = self._answer(OBSERVED)
+        self._tell(told, last)
+        after = None if last is None else self._agents.clock(ENGINE_HOST)
+        self._clock = replace(self._clock, after=after)
+        self.leave()
+        streams = {path.stem: HOST_TIMES for path in self._directory.glob("*.arrows")}
+        merge_streams([Part(self._directory, 0, self._clock)], self._run.raw, streams)
+        shutil.rmtree(self._directory, ignore_errors=True)
+
+    def _tell(self, told: dict[str, Any], answer: dict[str, Any] | None) -> None:
+        """What there is to say of each probe; without an answer, that they ended early."""
+        for name, facts in ({} if answer is None else answer["probes"]).items():
+            told[name] = facts | {"host": self._agent.name}
+        if answer is not None:
+            return
+        words = f"the agent {self._agent.name} on the engine's host went away: {self._error}"
+        log.warning("%s", words)
+        for name in HOST_PROBES:
+            if name in told and told[name].get("host") == self._agent.name:
+                told[name] = told[name] | {"error": words}
+
+    def _answer(self, kind: str) -> dict[str, Any] | None:
+        """What the agent tells next; None: it is gone, and `_error` says how."""
+        try:
+            told = self._told.get(timeout=PATIENCE_S)
+        except queue.Empty:
+            told = None
+        if told is None or told["kind"] != kind:
+            self._error = self._error or GONE
+            # Whoever asks once more is told the same.
+            self._told.put(None)
+            return None
+        return told
+
+    def _listen(self) -> None:
+        """The thread: keeps what comes until there is no more."""
+        try:
+            while (message := self._agents.observed.get()) is not None:
+                if message["kind"] == STREAM:
+                    keep(self._directory, self._agent.name, message)
+                elif message["kind"] == TOLD:
+                    self._told.put(message["message"])
+                    if message["message"]["kind"] == OBSERVED:
+                        return
+                elif message["kind"] == FAILED:
+                    self._error = message["message"]
+                    break
+        except (OSError, RunFailedError) as error:
+            self._error = str(error)
+        self._told.put(None)
+
+    def _note(self) -> None:
+        who = self._agent.who
+        self._run.update(
+            engine_host={
+                "name": self._agent.name,
+                **{name: who[name] for name in ("host", "kernel", "machine", "cpus")},
+                "clock": self._clock.facts(),
+                "error": self._error,
+                "run_host_probes": self._run_host,
+            }
+        )
+
+
+@contextmanager
+def engine_observer(
+    agents: Agents | None, request: RunRequest, subject: Subject, run: RunWriter
+) -> Iterator[Observer | None]:
+    """Who observes the engine on its own host; None: nobody is asked to.
+
+    Raises:
+        RunFailedError: If the engine is not found there.
+    """
+    if agents is None or request.engine_host is None:
+        yield None
+        return
+    observer = Observer(agents, request, subject, run)
+    try:
+        yield observer
+    finally:
+        observer.leave()

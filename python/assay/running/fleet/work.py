@@ -1,0 +1,93 @@
+"""What an agent does for an owner, in a thread of its own, and what it writes sent along.
+
+Invariant: nothing of it outlives it. What it starts is a child of a guardian of its own, and what
+it wrote is in that guardian's directory.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import secrets
+import threading
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any
+
+from assay.model.errors import AssayError, RunFailedError
+from assay.running.fleet.contract import CANCEL, CHUNK_BYTES, FAILED
+from assay.running.processes.launcher import Guardian
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+
+class Work(ABC):
+    """Begins when it is made.
+
+    Args:
+        job: What the owner asks for.
+        post: Sends a message to the owner, waiting while many wait; False: nobody listens.
+    """
+
+    def __init__(self, job: dict[str, Any], post: Callable[[dict[str, Any]], bool]) -> None:
+        self._job = job
+        self._post = post
+        self._words: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
+        self._sent: dict[str, int] = {}
+        self._told_s = 0.0
+        self._thread = threading.Thread(target=self._work, name="assay-share", daemon=True)
+        self._thread.start()
+
+    def say(self, word: dict[str, Any]) -> None:
+        """A word of the owner's."""
+        self._words.put(word)
+
+    def abandon(self) -> None:
+        """Nobody listens any more: it ends at once."""
+        self._words.put({"kind": CANCEL, "facts": {}})
+
+    def join(self, timeout_s: float) -> None:
+        """Waits until nothing of it is left."""
+        self._thread.join(timeout_s)
+
+    @property
+    def at_work(self) -> bool:
+        """Whether something of it is left."""
+        return self._thread.is_alive()
+
+    @abstractmethod
+    def _carry_out(self, guardian: Guardian, raw: Path) -> None:
+        """All of it; streams are written into `raw`. Raises `AssayError` or `OSError`."""
+
+    def _work(self) -> None:
+        try:
+            with Guardian(f"fleet-{os.getpid()}-{secrets.token_hex(4)}") as guardian:
+                raw = guardian.directory / "raw"
+                raw.mkdir(mode=0o700)
+                self._carry_out(guardian, raw)
+        except AssayError as error:
+            self._post({"kind": FAILED, "message": str(error), "exit_code": error.exit_code})
+        except OSError as error:
+            message = f"{error.strerror or error} ({error.filename})"
+            code = RunFailedError.exit_code
+            self._post({"kind": FAILED, "message": message, "exit_code": code})
+
+    def _word(self, timeout_s: float = 0.0) -> dict[str, Any] | None:
+        """The owner's next word; None: there is none in time."""
+        try:
+            return self._words.get(timeout_s > 0, timeout_s)
+        except queue.Empty:
+            return None
+
+    def _send_growth(self, path: Path, kind: str, name: str) -> bool:
+        """Sends what a file grew by since; False: nobody listens."""
+        if not path.exists():
+            return True
+        with path.open("rb") as source:
+            source.seek(self._sent.get(name, 0))
+            while chunk := source.read(CHUNK_BYTES):
+                if not self._post({"kind": kind, "name": name, "bytes": chunk}):
+                    return False
+                self._sent[name] = source.tell()
+        return True

@@ -1,0 +1,1 @@
+"""The host: what it lets us measure, its devices and memory, and the state that a run begins in."""

@@ -1,0 +1,161 @@
+"""A resource made slower for the engine, and for nobody else: what is asked, and how it is done.
+
+A process of ours looks at the engine's tasks and stops them in proportion to what they took. It is
+started through the guardian, which has everything go on that it left stopped.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from assay.model.errors import RunFailedError, UsageError, suggestion
+from assay.record.layout import ACCOUNT_PROBES
+from assay.running.processes.control import Channel
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from assay.record.writer import RunWriter
+    from assay.running.asked.request import RunRequest
+    from assay.running.processes.launcher import Guardian
+    from assay.running.server.subject import Subject
+
+log = logging.getLogger(__name__)
+
+CPU, DISK = "cpu", "disk"
+NAMES = (CPU, DISK)
+FACTOR_MAX = 100.0
+COMMAND = [sys.executable, "-m", "assay.running.processes.slower"]
+LOG_FILE = "slower.log"
+GRACE_S = 5.0
+ANSWER_PATIENCE_S = 30.0
+
+
+def parse_slow(asked: Mapping[str, str]) -> dict[str, float]:
+    """Factors by the resource's name.
+
+    Raises:
+        UsageError: If a resource is unknown or a factor would slow nothing.
+    """
+    return {name: _factor(name, text.strip()) for name, text in asked.items()}
+
+
+def _factor(name: str, text: str) -> float:
+    if name not in NAMES:
+        raise UsageError(f"--slow {name}={text}: unknown; {suggestion(name, list(NAMES))}")
+    try:
+        factor = float(text)
+    except ValueError:
+        factor = float("nan")
+    if not 1.0 <= factor <= FACTOR_MAX:
+        raise UsageError(
+            f"--slow {name}={text}: how many times as long it is to take, from 1 (looked at, and"
+            f" not slowed) to {FACTOR_MAX:g}, such as {name}=2"
+        )
+    return factor
+
+
+def check_slow(request: RunRequest, kind: str) -> None:
+    """Refuses to slow what is not ours to stop, or no process.
+
+    Args:
+        request: What is asked for.
+        kind: Of the engine: `embedded`, `server` or `none`.
+
+    Raises:
+        UsageError: With the mend.
+    """
+    if not request.slow:
+        return
+    names = ", ".join(request.slow)
+    if request.dsn is not None:
+        raise UsageError(
+            f"--slow {names}: a running server is not ours to stop; leave one of --slow and --dsn"
+            " out"
+        )
+    if kind == "none":
+        raise UsageError(f"--slow {names}: {request.engine} is no process; leave it out")
+
+
+@contextmanager
+def slowed(
+    request: RunRequest,
+    guardian: Guardian,
+    subject: Subject,
+    host_pids: Sequence[int],
+    data: Path,
+    run: RunWriter,
+) -> Iterator[dict[int, str]]:
+    """Slows the engine until the block is left; yields the slower's process with its account.
+
+    What was done is then in run.json. Nothing happens where nothing is asked.
+
+    Raises:
+        RunFailedError: If it cannot be slowed.
+    """
+    if not request.slow:
+        yield {}
+        return
+    job = {
+        "raw_dir": str(run.raw),
+        "pids": list(host_pids) if subject.embedded else list(subject.pids),
+        "roots_listen": not subject.embedded,
+        "factors": request.slow,
+        "data": str(data),
+        "cpus": request.pin.get("client", []),
+    }
+    ours, theirs = socket.socketpair()
+    child = guardian.start(
+        COMMAND,
+        env=os.environ,
+        cwd=guardian.directory,
+        log=run.raw / LOG_FILE,
+        stop_grace_s=GRACE_S,
+        control=theirs,
+        stops_others=True,
+    )
+    theirs.close()
+    channel = Channel(ours)
+    try:
+        channel.send("slow", **job)
+        told = _answer(channel, run.raw / LOG_FILE)
+        yield {child.pid: ACCOUNT_PROBES}
+        run.update(slowing=_done(channel, request, told["scheduled"]))
+    finally:
+        channel.close()
+        guardian.stop(child)
+
+
+def _answer(channel: Channel, log_file: Path) -> dict[str, Any]:
+    told = _next(channel)
+    if told is None or told["kind"] == "failed":
+        why = f"its last words are in {log_file}" if told is None else told["message"]
+        raise RunFailedError(f"--slow: the engine cannot be slowed: {why}")
+    return told
+
+
+def _done(channel: Channel, request: RunRequest, scheduled: str) -> dict[str, Any]:
+    """What stands in run.json."""
+    facts = {"asked": dict(request.slow), "scheduled": scheduled}
+    try:
+        channel.send("end")
+        told = _next(channel)
+    except OSError:
+        told = None
+    if told is None:
+        log.warning("what slows the engine went away: nothing was slowed from then on")
+        return {**facts, "error": "the slower went away before the end"}
+    return {**facts, **told["report"]}
+
+
+def _next(channel: Channel) -> dict[str, Any] | None:
+    try:
+        return channel.receive(ANSWER_PATIENCE_S)
+    except TimeoutError:
+        return None

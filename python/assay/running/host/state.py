@@ -1,0 +1,166 @@
+"""The state that a run begins in: what of the data is in memory before the first query.
+
+It is set while nothing of the engine runs, looked at, and recorded with whatever could not be done:
+whether it was reached is for a check to say. Of `loaded` nothing is set: it is what loading left.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from assay.model.limit import MEMORY
+from assay.model.units import bytes_text
+from assay.running.asked.request import STATE_COLD, STATE_LOADED, STATE_OS_WARM
+from assay.running.data import page_cache
+
+if TYPE_CHECKING:
+    from assay.running.asked.request import RunRequest
+
+log = logging.getLogger(__name__)
+
+DROP_CACHES = Path("/proc/sys/vm/drop_caches")
+# The page cache, and directory entries with inodes; see proc_sys_vm(5).
+ALL_CACHES = "3"
+
+
+@dataclass
+class State:
+    """What is recorded of the state.
+
+    Attributes:
+        asked: One of `assay.running.asked.request.STATES`.
+        passes: Untimed passes before the timed ones; None of a mix.
+        how: What was done, in words.
+        left: What was not done, or was of no effect, in words.
+        host_changes: What was changed that others on the host notice.
+        data_bytes: Size of the data files; None where they are not ours.
+        resident_bytes_before_start: How much of them was in memory, nothing of the engine running;
+            None where it went on after loading.
+        resident_bytes_after_start: The same when it was up and nothing had been asked of it; None
+            where that was not looked at.
+        engine_cache: What the engine's own cache held after loading: `name`, `cached_bytes`,
+            `bytes` of each table and index; None where that was not looked at.
+        page_cache: Whether the engine reads them through the page cache, as it says itself.
+    """
+
+    asked: str
+    passes: int | None
+    how: list[str] = field(default_factory=list)
+    left: list[str] = field(default_factory=list)
+    host_changes: list[str] = field(default_factory=list)
+    data_bytes: int | None = None
+    resident_bytes_before_start: int | None = None
+    resident_bytes_after_start: int | None = None
+    engine_cache: list[dict[str, Any]] | None = None
+    page_cache: bool = True
+
+    def facts(self) -> dict[str, Any]:
+        """As it stands in run.json."""
+        return asdict(self)
+
+
+def state_of(request: RunRequest) -> State:
+    """The state that is asked for, nothing done yet."""
+    passes = request.state_passes if request.clients is None else None
+    state = State(request.state, passes)
+    if passes:
+        state.how.append(f"{passes} untimed pass{'es' if passes > 1 else ''} first")
+    elif passes is None and request.warmup_s > 0:
+        state.how.append(f"an untimed warm-up of {request.warmup_s:g} s first")
+    return state
+
+
+def set_state(request: RunRequest, data: Path, drop_caches: Path = DROP_CACHES) -> State:
+    """Brings the files below `data` into the state that is asked for; nothing of the engine runs.
+
+    Args:
+        request: What is asked for.
+        data: The instance's data files.
+        drop_caches: The kernel's file that drops caches of the whole host, if that is allowed.
+    """
+    state = state_of(request)
+    if request.state == STATE_LOADED:
+        # Nothing is done to it, and the engine is there already, or is not there yet.
+        state.how.append(
+            "loaded by the very process that was then measured, with its settings; nothing was"
+            " restarted, dropped or asked in between"
+        )
+        return state
+    if request.state == STATE_COLD:
+        _evict(state, data)
+        if request.allow_host_changes:
+            _drop_caches(state, drop_caches)
+        else:
+            state.left.append(
+                "the engine's programs, directory entries and inodes were left as they were:"
+                " --allow-host-changes drops them, too, for the whole host"
+            )
+    elif request.state == STATE_OS_WARM:
+        _read_in(state, data)
+    elif MEMORY in request.limits:
+        # Pages count for who brought them in: the engine has to do it, or its limit has no effect.
+        _evict(state, data)
+    _look(state, data)
+    return state
+
+
+def look_after_start(state: State, data: Path) -> None:
+    """What the start of the engine, or loading, brought into memory of its data files."""
+    try:
+        if state.data_bytes is None:
+            state.data_bytes = page_cache.size_bytes(data)
+        state.resident_bytes_after_start = page_cache.resident_bytes(data)
+    except OSError as error:
+        state.left.append(f"what is in memory could not be seen: {_words(error)}")
+
+
+def _evict(state: State, data: Path) -> None:
+    try:
+        page_cache.evict(data)
+        state.how.append("data files written back and their pages evicted")
+    except OSError as error:
+        state.left.append(f"pages of the data files were not evicted: {_words(error)}")
+
+
+def _read_in(state: State, data: Path) -> None:
+    try:
+        page_cache.read_in(data)
+        state.how.append("all data files read into the page cache")
+    except OSError as error:
+        state.left.append(f"data files were not read into the page cache: {_words(error)}")
+
+
+def _drop_caches(state: State, drop_caches: Path) -> None:
+    os.sync()
+    try:
+        drop_caches.write_text(ALL_CACHES, encoding="ascii")
+    except OSError as error:
+        state.left.append(f"caches of the host were not dropped: {_words(error)}")
+    else:
+        state.how.append("page cache, directory entries and inodes of the whole host dropped")
+        state.host_changes.append(f"{drop_caches}: {ALL_CACHES}")
+
+
+def _look(state: State, data: Path) -> None:
+    """How much is in memory now, and what keeps it there where nothing should be."""
+    state.data_bytes = page_cache.size_bytes(data)
+    try:
+        state.resident_bytes_before_start = page_cache.resident_bytes(data)
+    except OSError as error:
+        state.left.append(f"what is in memory could not be seen: {_words(error)}")
+        return
+    resident = state.resident_bytes_before_start
+    if state.asked == STATE_COLD and resident:
+        whole = bytes_text(state.data_bytes)
+        state.left.append(f"{bytes_text(resident)} of {whole} stay in memory")
+    for words in state.left:
+        log.info("state %s: %s", state.asked, words)
+
+
+def _words(error: OSError) -> str:
+    where = f"{error.filename}: " if error.filename else ""
+    return f"{where}{error.strerror or error}"

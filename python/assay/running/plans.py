@@ -1,0 +1,390 @@
+"""Asks every operation once with its plan, after everything that is measured.
+
+What the engine said is kept as it said it, and beside it what that means; each with what asking
+cost. What cannot be had is recorded with its reason and stops nothing.
+"""
+
+from __future__ import annotations
+
+import logging
+import random
+import time
+from collections.abc import Generator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from assay.engines.contract import (
+    AsksAlternatives,
+    AsksPrepared,
+    PlanAsked,
+    PlaysPrograms,
+    TellsChangedSettings,
+    TellsIndexes,
+)
+from assay.model.errors import AssayError
+from assay.model.units import NS_PER_S
+from assay.record.layout import PLANS_DIR, PLANS_FILE, measured_phases
+from assay.record.writer import write_json
+from assay.running.processes.interruption import Interruptions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from assay.engines.contract import Explained, HasPlans, PlanAnswer, PlanReader
+    from assay.model.plan import Plan
+    from assay.model.script import Draw, Script, ScriptOperation
+
+    Progress = Callable[[int, int], None]
+
+log = logging.getLogger(__name__)
+
+Told = TypeVar("Told")
+
+# Watching makes a statement slower, by a small factor; what takes longer is cancelled.
+SLOWER_MAX = 10.0
+LIMIT_MIN_S = 30.0
+
+# Rows of values that a prepared statement is asked with: engines that choose between a plan for all
+# values and one for each decide within the first five, and three more show whether plans differ.
+ROWS_OF_VALUES = 8
+
+# Executions of a program that are played until each of its statements was asked.
+EXECUTIONS_MAX = 20
+NO_ANSWERS = "this engine's plans are asked without the answers that a program of the driver needs"
+
+
+class Player(Protocol):
+    """Plays a program for somebody who carries out its statements; see `_core.Player`."""
+
+    def begin(self, operation: int) -> None:
+        """Begins an execution of an operation with inputs of its own."""
+        ...
+
+    def next(self) -> tuple[int, list[object]] | None:
+        """The statement that is next, and its values; None: the operation has ended.
+
+        Raises `ValueError` where the program cannot go on.
+        """
+        ...
+
+    def answered(self, statement: int, rows: Sequence[Sequence[object]], count: int) -> None:
+        """Hears the answer. Raises `ValueError` where it is none that the program knows."""
+        ...
+
+
+class Capture:
+    """The plans of one run.
+
+    Args:
+        engine: Whose words are read.
+        reader: Asks; closed by whoever made it.
+        raw_dir: `raw/` of the record.
+        seed: Of values that are drawn.
+        player: Plays programs of the script, where it has any.
+        schema: What is to be known of tables beside the plans: `grammar`, the SQL that statements
+            are in (None: what all have in common), and `tables`, types of columns by table.
+    """
+
+    def __init__(
+        self,
+        engine: HasPlans,
+        reader: PlanReader,
+        raw_dir: Path,
+        seed: int,
+        player: Player | None = None,
+        schema: Mapping[str, Any] | None = None,
+    ) -> None:
+        self._engine = engine
+        self._reader = reader
+        self._dir = raw_dir / PLANS_DIR
+        self._seed = seed
+        self._player = player
+        self._schema = dict(schema or {"grammar": None, "tables": {}})
+        self._plans: list[dict[str, Any]] = []
+        self._missing: list[dict[str, Any]] = []
+        self._operations: list[dict[str, Any]] = []
+        self._alternatives: list[dict[str, Any]] = []
+        self._interruptions = Interruptions()
+        self._prepared = False
+
+    def all(
+        self,
+        script: Script,
+        timed_s: Mapping[str, float],
+        deadline_s: float | None,
+        tell: Progress,
+    ) -> None:
+        """Asks all operations and writes what was told, as far as it came if it is interrupted.
+
+        While an engine is asked an interruption ends that; what it told already is written whole.
+
+        Args:
+            script: The operations.
+            timed_s: Median service time of each in the measured part, where there is one.
+            deadline_s: The run's own limit of an operation; 0: none; None: they are not executed.
+            tell: Hears how many of how many are done.
+        """
+        self._dir.mkdir(exist_ok=True)
+        self._prepared = script.prepared
+        begun_s = time.monotonic()
+        with self._interruptions.held():
+            try:
+                for number, operation in enumerate(script.operations):
+                    tell(number, len(script.operations))
+                    timed = timed_s.get(operation.name)
+                    limit_s = deadline_s or max(LIMIT_MIN_S, SLOWER_MAX * (timed or 0.0))
+                    limit_s = 0.0 if deadline_s is None else limit_s
+                    if operation.program is not None:
+                        self._program(number, operation, timed, limit_s)
+                    else:
+                        self._one(operation, timed, limit_s)
+            finally:
+                write_json(
+                    self._dir / PLANS_FILE,
+                    {
+                        "catalogue": self._catalogue(),
+                        "alternatives": self._alternatives,
+                        "capture_s": time.monotonic() - begun_s,
+                        "operations": self._operations,
+                        "plans": self._plans,
+                        "missing": self._missing,
+                        "schema": self._schema,
+                    },
+                )
+
+    def _catalogue(self) -> dict[str, Any]:
+        """Indexes and changed settings; null where the engine does not tell them."""
+        reader = self._reader
+        facts: dict[str, Any] = {"indexes": None, "changed_settings": None, "reason": None}
+        try:
+            if isinstance(reader, TellsIndexes):
+                facts["indexes"] = [index.facts() for index in reader.indexes()]
+            if isinstance(reader, TellsChangedSettings):
+                facts["changed_settings"] = [
+                    setting.facts() for setting in reader.changed_settings()
+                ]
+        except (OSError, AssayError) as error:
+            log.warning("the engine's catalogue cannot be read: %s", error)
+            facts["reason"] = str(error)
+        return facts
+
+    def _program(
+        self, number: int, operation: ScriptOperation, timed_s: float | None, limit_s: float
+    ) -> None:
+        """Plays a program, in one transaction, until each of its statements was asked.
+
+        Values are those of the execution that is played, so the rows that they are of are there.
+        """
+        begun_s = time.monotonic()
+        reader = self._reader
+        if self._player is None or not isinstance(reader, PlaysPrograms):
+            self._leave_out(operation, range(len(operation.statements)), NO_ANSWERS)
+            return
+        playing = _Playing(self._player, number, operation, prepared=self._prepared)
+        failed = None
+        for answer in self._waited(lambda: reader.play(playing.asked(), limit_s)):
+            if answer.explained is not None:
+                self._keep(operation, playing.statement, answer.explained)
+            failed = answer.error or playing.take(answer)
+            if failed is not None:
+                break
+        failed = failed or playing.failed
+        why = f": {failed}" if failed else ""
+        self._leave_out(
+            operation,
+            playing.unasked,
+            f"not executed in any of {playing.executions} executions{why}",
+        )
+        self._operations.append(
+            {
+                "operation": operation.name,
+                "capture_s": time.monotonic() - begun_s,
+                "watched_s": None,
+                "timed_s": timed_s,
+                "ratio": None,
+            }
+        )
+
+    def _leave_out(self, operation: ScriptOperation, numbers: Iterable[int], reason: str) -> None:
+        for number in numbers:
+            missing = _missing(operation, number, None)
+            self._missing.append(missing | {"reason": reason})
+
+    def _one(self, operation: ScriptOperation, timed_s: float | None, limit_s: float) -> None:
+        rows = [_drawn_row(operation, self._seed, number) for number in range(ROWS_OF_VALUES)]
+        asked = [
+            (statement.text, [rows[0][draw] for draw in statement.values])
+            for statement in operation.statements
+        ]
+        begun_s = time.monotonic()
+        watched_s: float | None = 0.0
+        reader = self._reader
+        if self._prepared and isinstance(reader, AsksPrepared):
+            kept = [
+                (statement.text, [[row[draw] for draw in statement.values] for row in rows])
+                for statement in operation.statements
+            ]
+            explained = self._waited(lambda: reader.explain_prepared(kept, limit_s))
+        else:
+            explained = self._waited(lambda: reader.explain(asked, limit_s))
+        for number, told in enumerate(explained):
+            execution_s = self._keep(operation, number, told)
+            if watched_s is not None:
+                watched_s = None if execution_s is None else watched_s + execution_s
+        if isinstance(self._reader, AsksAlternatives):
+            changed = self._reader.alternatives(operation.name, asked)
+            self._alternatives += [alternative.facts() for alternative in changed]
+        self._operations.append(
+            {
+                "operation": operation.name,
+                "capture_s": time.monotonic() - begun_s,
+                "watched_s": watched_s,
+                "timed_s": timed_s,
+                "ratio": watched_s / timed_s if watched_s and timed_s else None,
+            }
+        )
+
+    def _waited(self, ask: Callable[[], Iterator[Told]]) -> Iterator[Told]:
+        """What the engine tells, each waited for in a way that can be interrupted."""
+        with self._interruptions.welcome():
+            asking = ask()
+        try:
+            while True:
+                with self._interruptions.welcome():
+                    told = next(asking, None)
+                if told is None:
+                    return
+                yield told
+        finally:
+            # What it changed is undone before anybody else asks.
+            if isinstance(asking, Generator):
+                asking.close()
+
+    def _with_cache(self, plan: Plan, told: Explained) -> Plan:
+        """The plan with how the timed sessions came to it, where the engine tells that."""
+        cached = told.cached
+        if cached is not None:
+            return replace(
+                plan,
+                mode=cached.mode,
+                planned_each_time=cached.planned_each_time,
+                captures=cached.captures,
+                shapes=1 + len(cached.others),
+                others=cached.others,
+            )
+        is_told = isinstance(self._reader, AsksPrepared) and not self._prepared
+        return replace(plan, planned_each_time=True) if is_told else plan
+
+    def _keep(self, operation: ScriptOperation, number: int, told: Explained) -> float | None:
+        """Writes what was told; planning and execution of the statement, where they are known."""
+        missing = _missing(operation, number, told.capture_s)
+        if told.native is None:
+            self._missing.append(missing | {"reason": told.reason})
+            return None
+        file = f"{operation.name}-{number}.json"
+        (self._dir / file).write_text(told.native, encoding="utf-8")
+        try:
+            plan = self._engine.plan(told.native, operation.name, number, file)
+        except ValueError as error:
+            log.warning("the plan of %s is not understood: %s", operation.name, error)
+            self._missing.append(missing | {"reason": f"its plan is not understood: {error}"})
+            return None
+        statement = operation.statements[number]
+        plan = replace(
+            plan,
+            name=statement.name,
+            text=statement.text,
+            capture_s=told.capture_s,
+            reason=told.reason,
+            reads=told.reads or plan.reads,
+        )
+        plan = self._with_cache(plan, told)
+        self._plans.append(plan.facts())
+        if plan.execution_s is None:
+            return None
+        return plan.execution_s + (plan.planning_s or 0.0)
+
+
+def _drawn_row(operation: ScriptOperation, seed: int, number: int) -> list[object]:
+    """Values of all draws of one execution; each execution of a fixed operation has the same."""
+    number = 0 if operation.fixed else number
+    return [drawn_value(draw, operation.name, seed, number) for draw in operation.draws]
+
+
+class _Playing:
+    """One program that is played for its plans: each statement is explained once, by its name."""
+
+    def __init__(
+        self, player: Player, number: int, operation: ScriptOperation, *, prepared: bool
+    ) -> None:
+        self._player = player
+        self._prepared = prepared
+        self._number = number
+        self._operation = operation
+        self._seen: set[str | None] = set()
+        self.statement = 0
+        self.executions = 0
+        self.failed: str | None = None
+
+    def asked(self) -> Iterator[PlanAsked]:
+        """Statements as the program wants them, each once the answer before it was taken."""
+        try:
+            while self.executions < EXECUTIONS_MAX and self.unasked:
+                self._player.begin(self._number)
+                self.executions += 1
+                while (told := self._player.next()) is not None:
+                    self.statement, values = told
+                    statement = self._operation.statements[self.statement]
+                    explained = statement.name not in self._seen
+                    self._seen.add(statement.name)
+                    yield PlanAsked(statement.text, values, explained, self._prepared)
+        except ValueError as error:
+            self.failed = str(error)
+
+    def take(self, answer: PlanAnswer) -> str | None:
+        """Hands the answer to the program; why that cannot go on."""
+        try:
+            self._player.answered(self.statement, answer.rows, answer.count)
+        except ValueError as error:
+            return str(error)
+        return None
+
+    @property
+    def unasked(self) -> list[int]:
+        """Statements that it did not ask yet: of each name the first."""
+        found: dict[str | None, int] = {}
+        for number, statement in enumerate(self._operation.statements):
+            if statement.name not in self._seen:
+                found.setdefault(statement.name, number)
+        return list(found.values())
+
+
+def _missing(operation: ScriptOperation, number: int, capture_s: float | None) -> dict[str, Any]:
+    return {
+        "operation": operation.name,
+        "statement": number,
+        "name": operation.statements[number].name,
+        "capture_s": capture_s,
+    }
+
+
+def drawn_value(draw: Draw, operation: str, seed: int, number: int = 0) -> object:
+    """A value within a draw's rule: the same for the same seed, operation, name and execution."""
+    words = f"{seed} {operation} {draw.name}" + (f" {number}" if number else "")
+    source = random.Random(words)  # noqa: S311 - nothing is kept secret
+    if draw.integer is not None:
+        return source.randint(*draw.integer)
+    return source.choice(draw.choice or ("",))
+
+
+def timed_seconds(report: Mapping[str, Any]) -> dict[str, float]:
+    """Median service time of each operation of the measured part, from the driver's report."""
+    measured = measured_phases(phase["phase"] for phase in report["phases"])
+    return {
+        told["operation"]: told["service"]["p50_ns"] / NS_PER_S
+        for phase in report["phases"]
+        if phase["phase"] in measured
+        for told in phase["operations"]
+        if told["counts"]["ok"]
+    }

@@ -1,0 +1,594 @@
+"""The guardian: the small process that starts every engine and driver host of a run.
+
+It exists so that nothing we started outlives us, however we end. The owner holds one end of a
+socket; when that end closes, or the owner's process is gone, the guardian stops every process group
+in the engine's own way, kills what remains, and removes the instance directory.
+
+Invariant: every process it starts is a descendant of the guardian until it is dead. The guardian is
+a child subreaper, so orphans come back to it, and its children ask for SIGKILL on its own death.
+
+It is executed by path, with `python -I -S`, and imports nothing of Assay: it must start fast and
+must not depend on what the owner has loaded. One thread only: a parent-death signal fires when the
+thread that started the child ends, not the process.
+
+Protocol: SOCK_SEQPACKET, one JSON object a message; a start request carries the descriptors that
+are handed on to the child as SCM_RIGHTS.
+
+    start    {do: "start", id, argv, env, cwd, log, stop_signal, stop_grace_s, fds, groups,
+              stops_others}
+    stop     {do: "stop", id}
+    replies  {event: "ready"}
+             {event: "started", id, pid, pgid}
+             {event: "start_failed", id, errno, path, error}
+             {event: "exited", id, status, signal, user_s, system_s, maxrss_bytes}
+             {event: "stopped", id}          the whole group is gone
+             {event: "broken", error}        the guardian failed and is ending
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import fcntl
+import json
+import os
+import selectors
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from io import FileIO
+from pathlib import Path
+from typing import Any, BinaryIO
+
+CHILDREN_FILE = "children.json"
+LOCK_FILE = "guardian.lock"
+MARK_FILE = "guardian.mark"
+# What a run changed on the host is in a journal of its name, beside the instances.
+CHANGES_DIR = "changes"
+JOURNAL_SUFFIX = ".json"
+UNDO_PROGRAM = Path(__file__).absolute().parents[1] / "changes" / "undo.py"
+CONTROL_VARIABLE = "ASSAY_CONTROL_FD"
+INSTANCE_VARIABLE = "ASSAY_INSTANCE"
+
+MESSAGE_BYTES_MAX = 192 * 1024  # below the kernel's default socket buffer of 212,992 bytes
+DESCRIPTORS_MAX = 16
+# A process that SIGKILL has not ended after this long hangs in the kernel; waiting is no use.
+KILL_PATIENCE_S = 30.0
+# A group whose leader is gone can empty itself without a SIGCHLD to us, so it is looked at.
+LEADERLESS_LOOK_S = 0.2
+
+_PR_SET_PDEATHSIG = 1
+_PR_SET_CHILD_SUBREAPER = 36
+_SA_NOCLDSTOP = 1
+_END_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+_LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+@dataclass(frozen=True)
+class Process:
+    """One line of /proc/<pid>/stat; `start_ticks` (since boot) tells a re-used pid apart."""
+
+    pid: int
+    state: str
+    ppid: int
+    pgid: int
+    start_ticks: int
+
+    @property
+    def alive(self) -> bool:
+        """False for a zombie: it runs nothing and holds nothing."""
+        return self.state not in "ZXx"
+
+
+def read_process(pid: int) -> Process | None:
+    """The process `pid` as /proc tells it, or None when there is none."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text(errors="replace")
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    # The command name, in parentheses, may itself hold spaces and parentheses.
+    fields = text.rpartition(")")[2].split()
+    return Process(pid, fields[0], int(fields[1]), int(fields[2]), int(fields[19]))
+
+
+def all_processes() -> list[Process]:
+    """Every process visible in /proc, zombies included."""
+    found = (read_process(int(p.name)) for p in Path("/proc").iterdir() if p.name.isdigit())
+    return [process for process in found if process is not None]
+
+
+def live_descendants(ancestor: int) -> list[Process]:
+    """Live processes below `ancestor`, at any depth."""
+    children: dict[int, list[Process]] = {}
+    for process in all_processes():
+        children.setdefault(process.ppid, []).append(process)
+    found: list[Process] = []
+    pending = [ancestor]
+    while pending:
+        below = children.get(pending.pop(), [])
+        found += below
+        pending += [process.pid for process in below]
+    return [process for process in found if process.alive]
+
+
+def send_signal(process: Process, signum: int) -> bool:
+    """Signals exactly this process, never a later one with the same pid.
+
+    False: it was gone, or it belongs to somebody else; whoever needs it dead looks again.
+    """
+    try:
+        descriptor = os.pidfd_open(process.pid)
+    except ProcessLookupError:
+        return False
+    try:
+        now = read_process(process.pid)
+        if now is None or now.start_ticks != process.start_ticks:
+            return False
+        signal.pidfd_send_signal(descriptor, signum)
+    except (ProcessLookupError, PermissionError):
+        return False
+    finally:
+        os.close(descriptor)
+    return True
+
+
+def write_json(path: Path, value: object) -> None:
+    """Replaces the file in one step: a reader sees the old text or the new one, never half."""
+    fresh = path.with_name(path.name + ".new")
+    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as out:
+        out.write(json.dumps(value))
+    fresh.replace(path)
+
+
+def remove_tree(directory: Path) -> None:
+    """Removes a directory without following links; what is gone already is no error.
+
+    Raises OSError when something in it cannot be removed or `directory` is a link.
+    """
+
+    def judge(_: object, __: str, failure: tuple[Any, BaseException, Any]) -> None:
+        if not isinstance(failure[1], FileNotFoundError):
+            raise failure[1]
+
+    shutil.rmtree(directory, onerror=judge)
+
+
+def journal_of(directory: Path) -> Path:
+    """Where what the run of an instance directory changed on the host is written down."""
+    return directory.parent.parent / CHANGES_DIR / f"{directory.name}{JOURNAL_SUFFIX}"
+
+
+def put_back(directory: Path) -> bool:
+    """Puts back what the run of an instance directory changed; False: something is left.
+
+    To be called when its processes are gone and before its directory goes.
+    """
+    journal = journal_of(directory)
+    if not journal.exists():
+        return True
+    program = [sys.executable, "-I", "-S", str(UNDO_PROGRAM), str(journal)]
+    return subprocess.run(program, stdin=subprocess.DEVNULL, check=False).returncode == 0
+
+
+def take_lock(path: Path) -> int | None:
+    """Takes the lock on a file, which is made if missing; None when another process has it.
+
+    The descriptor returned keeps the lock until it is closed. Raises OSError.
+    """
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+    descriptor = os.open(path, flags, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        return None
+    return descriptor
+
+
+class _Child:
+    """A process group that the guardian started; its leader's pid is the group's number."""
+
+    def __init__(self, request: dict[str, Any], process: subprocess.Popen[bytes]) -> None:
+        self.id: int = request["id"]
+        self.process = process
+        self.pid = process.pid
+        self.stop_signal = signal.Signals[request["stop_signal"]]
+        self.stop_grace_s: float = request["stop_grace_s"]
+        self.stops_others: bool = request["stops_others"]
+        self.kill_at_s: float | None = None  # set once a stop has begun; monotonic clock
+        self.rest_asked = False
+        self.killed = False
+        # Not yet reaped, so the pid is still ours even when the child is dead already.
+        started = read_process(self.pid)
+        self.start_ticks = started.start_ticks if started else 0
+
+    @property
+    def reaped(self) -> bool:
+        return self.process.returncode is not None
+
+    def members(self) -> list[Process]:
+        """Live processes of the group; only our descendants can be in it."""
+        return [p for p in live_descendants(os.getpid()) if p.pgid == self.pid]
+
+    def begin_stop(self) -> None:
+        """Asks the leader to end, or the group's rest when the leader has ended already."""
+        if self.kill_at_s is not None:
+            return
+        self.kill_at_s = time.monotonic() + self.stop_grace_s
+        if not self.reaped:
+            with contextlib.suppress(PermissionError):
+                os.kill(self.pid, self.stop_signal)
+
+    def go_on_stopping(self, members: list[Process]) -> None:
+        """The next step of a stop that has begun: the rest of the group, then SIGKILL."""
+        if self.kill_at_s is None or self.killed:
+            return
+        if time.monotonic() >= self.kill_at_s:
+            self.killed = True
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.pid, signal.SIGKILL)
+        elif self.reaped and not self.rest_asked:
+            self.rest_asked = True
+            for process in members:
+                send_signal(process, self.stop_signal)
+
+
+class _Guard:
+    """The guardian's state and its one loop."""
+
+    def __init__(self, channel: socket.socket, owner_pid: int, directory: Path) -> None:
+        self.channel = channel
+        self.directory = directory
+        self.ending = False
+        self.listening = True
+        self.children: dict[int, _Child] = {}
+        self.outbox: deque[bytes] = deque()
+        self.selector = selectors.DefaultSelector()
+        self.pid = os.getpid()
+        self._watch_signals()
+        channel.setblocking(False)  # noqa: FBT003 - it has no other form
+        self._watch(channel, self._on_request)
+        self._watch_owner(owner_pid)
+
+    def serve(self) -> None:
+        """Runs until the owner is gone or a signal asks for the end."""
+        self._tell({"event": "ready"})
+        while not self.ending:
+            self._turn()
+
+    def end(self) -> None:
+        """Stops every group, kills every other descendant, removes the directory.
+
+        The youngest group is the first: what drives a server is gone before the server goes.
+        The directory is left when a process cannot be killed, which may still write there, and when
+        what was changed on the host cannot be put back: a device may be mounted there.
+        """
+        self._stop_listening()
+        for child in reversed(list(self.children.values())):
+            child.begin_stop()
+            give_up_s = (child.kill_at_s or 0.0) + KILL_PATIENCE_S
+            while child.id in self.children and time.monotonic() < give_up_s:
+                self._turn(1.0)
+        if self._kill_descendants() and put_back(self.directory):
+            remove_tree(self.directory)
+
+    def tell_broken(self, error: str) -> None:
+        self._tell({"event": "broken", "error": error})
+
+    def _turn(self, seconds_max: float | None = None) -> None:
+        for key, _ in self.selector.select(self._sleep_s(seconds_max)):
+            key.data()
+        self._reap()
+        self._settle()
+
+    def _sleep_s(self, seconds_max: float | None) -> float | None:
+        """Until the next thing that no event announces; None: only events matter."""
+        limits = [] if seconds_max is None else [seconds_max]
+        for child in self.children.values():
+            if child.kill_at_s is None:
+                continue
+            if not child.killed:
+                limits.append(child.kill_at_s - time.monotonic())
+            if child.reaped:
+                limits.append(LEADERLESS_LOOK_S)
+        return max(0.0, min(limits)) if limits else None
+
+    def _watch(self, source: socket.socket | int, act: Callable[[], None]) -> None:
+        self.selector.register(source, selectors.EVENT_READ, act)
+
+    def _watch_signals(self) -> None:
+        reader, self.waker = socket.socketpair()
+        reader.setblocking(False)  # noqa: FBT003 - it has no other form
+        self.waker.setblocking(False)  # noqa: FBT003 - it has no other form
+        signal.set_wakeup_fd(self.waker.fileno(), warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        _hear_of_ends_only()
+        for signum in _END_SIGNALS:
+            signal.signal(signum, self._on_end_signal)
+        self._watch(reader, lambda: _drain(reader))
+
+    def _on_end_signal(self, *_: object) -> None:
+        self.ending = True
+
+    def _watch_owner(self, owner_pid: int) -> None:
+        # The socket alone is not enough: a process that the owner forked may hold it open.
+        if os.getppid() != owner_pid:
+            self.ending = True
+            return
+        with contextlib.suppress(OSError):  # no pidfd here: the socket's end has to do
+            self.owner_fd = os.pidfd_open(owner_pid)
+            self._watch(self.owner_fd, self._on_owner_gone)
+
+    def _on_owner_gone(self) -> None:
+        self.ending = True
+        self.selector.unregister(self.owner_fd)
+
+    def _stop_listening(self) -> None:
+        self.ending = True
+        if self.listening:
+            self.listening = False
+            self.selector.unregister(self.channel)
+
+    def _on_request(self) -> None:
+        self._flush()
+        try:
+            message, fds, _, _ = socket.recv_fds(
+                self.channel, MESSAGE_BYTES_MAX, DESCRIPTORS_MAX, socket.MSG_CMSG_CLOEXEC
+            )
+        except BlockingIOError:
+            return
+        except ConnectionResetError:  # the owner died with events of ours unread
+            message, fds = b"", []
+        if not message:
+            self._stop_listening()
+            return
+        try:
+            self._obey(json.loads(message), fds)
+        finally:
+            for fd in fds:
+                os.close(fd)
+
+    def _obey(self, request: dict[str, Any], fds: list[int]) -> None:
+        if request["do"] == "start":
+            self._start(request, fds)
+        elif (child := self.children.get(request["id"])) is not None:
+            child.begin_stop()
+        else:
+            self._tell({"event": "stopped", "id": request["id"]})
+
+    def _start(self, request: dict[str, Any], fds: list[int]) -> None:
+        try:
+            _check_arrived(request, fds)
+            child = _Child(request, self._spawn(request, fds))
+        except (OSError, ValueError, subprocess.SubprocessError) as failure:
+            self._tell(_start_failed(request["id"], failure))
+            return
+        self.children[child.id] = child
+        self._note_children()
+        self._tell({"event": "started", "id": child.id, "pid": child.pid, "pgid": child.pid})
+
+    def _spawn(self, request: dict[str, Any], fds: list[int]) -> subprocess.Popen[bytes]:
+        environment = {**request["env"], INSTANCE_VARIABLE: str(self.directory)}
+        if fds:
+            environment[CONTROL_VARIABLE] = ",".join(map(str, fds))
+        with contextlib.ExitStack() as opened:
+            log = opened.enter_context(Path(request["log"]).open("ab"))
+            mark = opened.enter_context(self._mark())
+            groups = [
+                opened.enter_context(Path(group).open("wb", buffering=0))
+                for group in request["groups"]
+            ]
+            return subprocess.Popen(
+                request["argv"],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env=environment,
+                cwd=request["cwd"],
+                pass_fds=[*fds, mark.fileno()],
+                start_new_session=True,
+                preexec_fn=partial(  # noqa: PLW1509 - one thread only
+                    self._before_program,
+                    groups,
+                    # It has to undo what it did before it dies.
+                    signal.SIGTERM if request["stops_others"] else signal.SIGKILL,
+                ),
+            )
+
+    def _mark(self) -> BinaryIO:
+        """What every descendant inherits open, so that a sweep knows it whatever it calls itself.
+
+        A server's processes may overwrite their environment with a title, and lead groups of their
+        own; nobody else has this file open.
+        """
+        return (self.directory / MARK_FILE).open("ab")
+
+    def _before_program(self, groups: list[FileIO], death_signal: int) -> None:
+        """Runs in the child, between fork and exec: it dies with us, and is in its groups.
+
+        So a program is in them from its first moment, with our rights, whoever it will run as.
+        """
+        for members in groups:
+            try:
+                members.write(b"0")
+            except OSError as failure:
+                sys.stderr.write(f"not let into {members.name}: {failure}\n")
+                raise
+        _prctl(_PR_SET_PDEATHSIG, death_signal)
+        if os.getppid() != self.pid:  # it died before the request: no signal would ever come
+            os._exit(127)
+
+    def _note_children(self) -> None:
+        """Keeps on disk what a later sweep needs to end our groups if we are killed.
+
+        A full disk is no reason to end a run: the sweep has other marks to go by.
+        """
+        noted = [
+            {"pid": child.pid, "pgid": child.pid, "start_ticks": child.start_ticks}
+            for child in self.children.values()
+        ]
+        with contextlib.suppress(OSError):
+            write_json(self.directory / CHILDREN_FILE, noted)
+
+    def _reap(self) -> None:
+        by_pid = {child.pid: child for child in self.children.values()}
+        for pid, wait_status, usage in _ended_processes():
+            child = by_pid.get(pid)
+            if child is None:
+                continue  # an orphan that came back to us
+            code = os.waitstatus_to_exitcode(wait_status)
+            child.process.returncode = code
+            if child.stops_others:
+                self._have_all_go_on()
+            self._tell(
+                {
+                    "event": "exited",
+                    "id": child.id,
+                    "status": code if code >= 0 else None,
+                    "signal": -code if code < 0 else None,
+                    "user_s": usage.ru_utime,
+                    "system_s": usage.ru_stime,
+                    "maxrss_bytes": usage.ru_maxrss * 1024,
+                }
+            )
+
+    def _have_all_go_on(self) -> None:
+        """Undoes stops of a child that ended; one that is on its way yet is undone, too."""
+        for process in live_descendants(self.pid):
+            send_signal(process, signal.SIGCONT)
+
+    def _settle(self) -> None:
+        """Carries stops on and forgets the groups that are gone."""
+        gone = []
+        for child in self.children.values():
+            members = child.members() if child.reaped else []
+            if child.reaped and not members:
+                gone.append(child)
+            else:
+                child.go_on_stopping(members)
+        for child in gone:
+            del self.children[child.id]
+            if child.kill_at_s is not None:
+                self._tell({"event": "stopped", "id": child.id})
+        if gone:
+            self._note_children()
+
+    def _kill_descendants(self) -> bool:
+        """Ends what left its group (daemons, for one). False: something could not be killed."""
+        give_up_s = time.monotonic() + KILL_PATIENCE_S
+        # Whose parent ends while processes are listed is below nobody then, and ours the next time.
+        while remaining := live_descendants(self.pid) or live_descendants(self.pid):
+            if time.monotonic() > give_up_s:
+                pids = [process.pid for process in remaining]
+                sys.stderr.write(f"SIGKILL did not end {pids}; {self.directory} is left\n")
+                return False
+            for process in remaining:
+                send_signal(process, signal.SIGKILL)
+            self._turn(0.05)
+        return True
+
+    def _tell(self, event: dict[str, Any]) -> None:
+        self.outbox.append(json.dumps(event).encode())
+        self._flush()
+
+    def _flush(self) -> None:
+        """Sends what fits; an owner that does not read must never hold the guardian up."""
+        try:
+            while self.outbox:
+                self.channel.send(self.outbox[0])
+                self.outbox.popleft()
+        except BlockingIOError:
+            pass
+        except OSError:  # nobody reads any more
+            self.outbox.clear()
+        if self.listening:
+            interest = selectors.EVENT_READ | (selectors.EVENT_WRITE if self.outbox else 0)
+            self.selector.modify(self.channel, interest, self._on_request)
+
+
+def _check_arrived(request: dict[str, Any], fds: list[int]) -> None:
+    if len(fds) != request["fds"]:
+        raise OSError(f"{len(fds)} of {request['fds']} descriptors arrived")
+
+
+def _start_failed(child_id: int, failure: Exception) -> dict[str, Any]:
+    return {
+        "event": "start_failed",
+        "id": child_id,
+        "errno": failure.errno if isinstance(failure, OSError) else None,
+        "path": os.fsdecode(getattr(failure, "filename", None) or ""),
+        "error": getattr(failure, "strerror", None) or str(failure),
+    }
+
+
+def _ended_processes() -> Iterator[tuple[int, int, Any]]:
+    while True:
+        try:
+            pid, wait_status, usage = os.wait4(-1, os.WNOHANG)
+        except ChildProcessError:
+            return
+        if pid == 0:
+            return
+        yield pid, wait_status, usage
+
+
+def _drain(reader: socket.socket) -> None:
+    with contextlib.suppress(BlockingIOError):
+        while reader.recv(4096):
+            pass
+
+
+def _prctl(option: int, value: int) -> None:
+    if _LIBC.prctl(option, ctypes.c_ulong(value), 0, 0, 0) != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"prctl({option}): {os.strerror(number)}")
+
+
+class _Action(ctypes.Structure):
+    """`struct sigaction`, as the C library has it."""
+
+    _fields_ = (
+        ("handler", ctypes.c_void_p),
+        ("mask", ctypes.c_byte * 128),
+        ("flags", ctypes.c_int),
+        ("restorer", ctypes.c_void_p),
+    )
+
+
+def _hear_of_ends_only() -> None:
+    """No SIGCHLD for children that stop or go on: what is slowed does so all the time."""
+    action = _Action()
+    if _LIBC.sigaction(signal.SIGCHLD, None, ctypes.byref(action)) == 0:
+        action.flags |= _SA_NOCLDSTOP
+        _LIBC.sigaction(signal.SIGCHLD, ctypes.byref(action), None)
+
+
+def main(arguments: list[str]) -> int:
+    """Arguments: the socket's descriptor, the owner's pid, the instance directory."""
+    descriptor, owner_pid, directory = int(arguments[0]), int(arguments[1]), Path(arguments[2])
+    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+    lock = take_lock(directory / LOCK_FILE)
+    if lock is None:
+        sys.stderr.write(f"{directory} has a guardian already\n")
+        return 1
+    guard = _Guard(socket.socket(fileno=descriptor), owner_pid, directory)
+    try:
+        guard.serve()
+    except Exception as failure:
+        guard.tell_broken(repr(failure))
+        raise
+    finally:
+        guard.end()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,395 @@
+"""The driver's host: a process of its own that holds the driver's loop and embedded engines.
+
+It is started by the guardian, told what to do over its control socket, and ends when that closes.
+It has four jobs. `load` fills an engine with a workload's data; `prepare` changes them by SQL that
+was asked for; `drive` plays a plan on it; `reference` has another engine say which rows are right.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import queue
+import signal
+import socket
+import sys
+import threading
+import time
+import traceback
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from assay import _core
+from assay.engines.contract import (
+    Embedded,
+    Engine,
+    HasCounters,
+    HasPlans,
+    Instance,
+    Place,
+    Prepares,
+    Restarts,
+    Server,
+    SharesSessions,
+    TellsCached,
+)
+from assay.engines.discovery import find_engine
+from assay.model.errors import AssayError, RunFailedError
+from assay.model.script import Script
+from assay.model.units import NS_PER_S
+from assay.probes.contract import Target
+from assay.probes.engine import EngineProbe
+from assay.probes.operation_counters import operation_counters
+from assay.running.data.filling import fill
+from assay.running.mixes import Mixes
+from assay.running.observing import observed
+from assay.running.plans import Capture, timed_seconds
+from assay.running.processes.control import METERED_HOST, Channel
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+log = logging.getLogger("assay.host")
+
+PROGRESS_INTERVAL_S = 0.2
+# What looks at threads leaves out those whose names begin as this one's.
+OWN_THREAD = "assay-host"
+
+
+def main() -> int:
+    """Does the one job that it is asked for. Returns the exit status."""
+    logging.basicConfig(
+        stream=sys.stderr,
+        level=logging.INFO,
+        format="%(asctime)s %(name)s %(levelname)s %(message)s",
+    )
+    # The guardian's word to end. As an interrupt it reaches whatever waits: psycopg then cancels
+    # what the server does for us, and so does the driver, whose tick hears it.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    channel = Channel(socket.socket(fileno=int(os.environ.pop("ASSAY_CONTROL_FD"))))
+    job = channel.receive()
+    if job is None:
+        return 1
+    jobs = {"load": _load, "prepare": _prepare, "drive": _drive, "reference": _reference}
+    try:
+        jobs[job.pop("kind")](channel, job)
+    except AssayError as error:
+        log.exception("the job failed")
+        channel.send("failed", message=str(error), exit_code=error.exit_code)
+    except (OSError, ValueError, RuntimeError) as error:
+        log.exception("the job failed")
+        message = f"{type(error).__name__}: {error}"
+        channel.send("failed", message=message, exit_code=RunFailedError.exit_code)
+    except KeyboardInterrupt:
+        # Whoever asked for the end does not wait for an answer.
+        log.warning("ended early, as asked")
+        return RunFailedError.exit_code
+    except BaseException as error:
+        # A defect of ours or of an engine's binding: told to the owner, with the trace in the log.
+        log.exception("the job broke down")
+        message = "".join(traceback.format_exception_only(error)).strip()
+        channel.send("failed", message=message, exit_code=RunFailedError.exit_code)
+        raise
+    return 0
+
+
+@contextmanager
+def _instance(job: dict[str, Any]) -> Iterator[tuple[Engine, Instance]]:
+    """The engine of a job: started here if it is embedded, attached to if it is a server."""
+    engine = find_engine(job["engine"]).engine()
+    if isinstance(engine, Server):
+        instance = engine.attach(job["address"])
+        try:
+            yield engine, instance
+        finally:
+            engine.detach(instance)
+    elif isinstance(engine, Embedded):
+        place = Place(data=Path(job["data"]), scratch=Path(job["scratch"]))
+        place.data.mkdir(parents=True, exist_ok=True)
+        place.scratch.mkdir(parents=True, exist_ok=True)
+        instance = engine.start(place, job["settings"])
+        yield engine, instance
+        engine.stop(instance)
+    else:
+        raise RunFailedError(f"engine {job['engine']} can neither be started nor attached to")
+
+
+def _load(channel: Channel, job: dict[str, Any]) -> None:
+    """Makes tables, loads them from the generator, counts rows; tells rows and checksums."""
+    with _instance(job) as (engine, instance):
+        _fill(channel, job, engine, instance)
+
+
+def _fill(channel: Channel, job: dict[str, Any], engine: Engine, instance: Instance) -> None:
+    def tell(phase: str, done: float, expected: float | None, unit: str) -> None:
+        channel.send("amount", phase=phase, done=done, expected=expected, unit=unit)
+
+    filled = fill(engine, instance, job["filling"], tell)
+    channel.send("loaded", **filled.facts())
+
+
+def _prepare(channel: Channel, job: dict[str, Any]) -> None:
+    """Runs SQL files on the loaded data; tells how long each took."""
+    with _instance(job) as (engine, instance):
+        if not isinstance(engine, Prepares):
+            raise RunFailedError(f"engine {job['engine']} knows no SQL to prepare its data by")
+        prepared = []
+        for number, (name, sql) in enumerate(job["files"].items()):
+            channel.send("amount", done=number, expected=len(job["files"]), unit="files")
+            begun_s = time.monotonic()
+            try:
+                engine.prepare(instance, sql)
+                engine.settle(instance)
+            except AssayError as error:
+                raise RunFailedError(
+                    f"--prepare {name}: {error}\nMend the file, or leave it out; the data that runs"
+                    " share is as it was."
+                ) from error
+            prepared.append({"file": name, "seconds": time.monotonic() - begun_s})
+    channel.send("prepared", files=prepared)
+
+
+def _reference(channel: Channel, job: dict[str, Any]) -> None:
+    """Makes the rows that answers are compared with; tells what was made."""
+    # What it needs is large, and would be in the memory of every host.
+    from assay.running.reference.making import ReferenceMaking
+
+    told_s = 0.0
+
+    def tell(phase: str, done: float, expected: float | None, unit: str) -> None:
+        nonlocal told_s
+        if done == expected or time.monotonic() - told_s >= PROGRESS_INTERVAL_S:
+            told_s = time.monotonic()
+            channel.send("amount", phase=phase, done=done, expected=expected, unit=unit)
+
+    channel.send("made", facts=ReferenceMaking(job, tell).make())
+
+
+def _drive(channel: Channel, job: dict[str, Any]) -> None:
+    """Starts the engine, waits for the word to go, plays the plan, tells the driver's report.
+
+    Where the run is to begin as loading leaves an embedded engine, it is filled here before.
+    Where plans are asked for it waits for another word then, and tells when it has them.
+    """
+    if job["cpus"]:
+        os.sched_setaffinity(0, job["cpus"])
+    begun_s = time.monotonic()
+    with _instance(job) as (engine, instance):
+        started_s = time.monotonic() - begun_s
+        if job["filling"] is not None:
+            _fill(channel, job, engine, instance)
+        cached = _cached(engine, instance) if job["looks_into_cache"] else None
+        settings = engine.effective_settings(instance)
+        script = Script.read(job["script"])
+        sessions = _sessions(job, engine, instance, script)
+        channel.send("ready", effective_settings=settings, engine_cache=cached, started_s=started_s)
+        go = channel.receive()
+        if go is None or go["kind"] != "go":
+            return
+        words, probes = _Words(channel), dict[str, Any]()
+        with _thread_of_ours(), _observed(job, engine, instance, probes):
+            played = _played(channel, job, engine, instance, sessions, words)
+        del sessions
+        report = played["report"]
+        last = "driven", {**played, "probes": probes}
+        if job["plans"] and isinstance(engine, HasPlans):
+            channel.send(last[0], **last[1])
+            last = "planned", _captured(channel, job, engine, instance, script, report, words)
+    channel.send(last[0], **last[1])
+
+
+def _sessions(
+    job: dict[str, Any], engine: Engine, instance: Instance, script: Script
+) -> list[object]:
+    """All sessions of the plan, or this host's share of them."""
+    seed = job["plan"]["seed"]
+    if job["share"] is None:
+        return engine.sessions(instance, script, seed, job["clients"])
+    if not isinstance(engine, SharesSessions):
+        raise RunFailedError(f"engine {job['engine']} cannot be driven by several hosts")
+    return engine.share_of_sessions(instance, script, seed, range(*job["share"]))
+
+
+def _cached(engine: Engine, instance: Instance) -> list[dict[str, Any]] | None:
+    """What the engine's own cache holds; None where it does not tell."""
+    if not isinstance(engine, TellsCached):
+        return None
+    try:
+        return [asdict(one) for one in engine.cached(instance)]
+    except AssayError as error:
+        log.warning("what the engine's cache holds is not known: %s", error)
+        return None
+
+
+def _captured(
+    channel: Channel,
+    job: dict[str, Any],
+    engine: HasPlans,
+    instance: Instance,
+    script: Script,
+    report: dict[str, Any],
+    words: _Words,
+) -> dict[str, Any]:
+    """Plans of all operations; why there are none, if there are none."""
+    if words.next() != "plan":
+        return {"error": "the run ended before"}
+
+    def tell(done: int, expected: int) -> None:
+        channel.send("amount", phase="plans", done=done, expected=expected, unit="operations")
+
+    try:
+        reader = engine.plan_reader(instance)
+    except AssayError as error:
+        return {"error": str(error)}
+    try:
+        seed = job["plan"]["seed"]
+        # The inputs of the first session: those of executions that there were.
+        player = _core.Player(json.dumps(script.facts()), seed, 0)
+        raw_dir = Path(job["raw_dir"])
+        capture = Capture(engine, reader, raw_dir, seed, player, job["schema"])
+        own_s = job["plan"]["operation_deadline_ns"] / NS_PER_S
+        deadline_s = own_s if job["plans_executed"] else None
+        chosen = replace(script, operations=script.operations[: job["explained"]])
+        capture.all(chosen, timed_seconds(report), deadline_s, tell)
+    finally:
+        reader.close()
+    return {"error": None}
+
+
+def _played(
+    channel: Channel,
+    job: dict[str, Any],
+    engine: Engine,
+    instance: Instance,
+    sessions: list[object],
+    words: _Words,
+) -> dict[str, Any]:
+    """The driver's report, and what is known of mixes; None where clients play none."""
+    with ExitStack() as opened:
+        mixes, observer = None, None
+        phases = job["plan"]["phases"]
+        if any(phase.get("in_order") for phase in phases):
+            mixes = opened.enter_context(Mixes(Path(job["raw_dir"]), phases, job["reads_of"]))
+        serial = all(map(_is_serial, phases))
+        if serial and job["counters"] and isinstance(engine, HasCounters):
+            anew = partial(engine.counters, instance) if isinstance(engine, Restarts) else None
+            raw_dir = Path(job["raw_dir"])
+            counters = operation_counters(engine.counters(instance), raw_dir, anew)
+            observer = opened.enter_context(counters).read
+        report = _core.drive(
+            json.dumps(job["plan"]),
+            sessions,
+            job["raw_dir"],
+            words.cancel,
+            _teller(channel, mixes),
+            [os.getpid()] if job["metered"] == METERED_HOST else job["metered"],
+            observer,
+            job["device_stat"],
+            None if mixes is None else mixes.heard,
+            0 if job["share"] is None else job["share"][0],
+            None if job["share"] is None else partial(_begins_ns, channel, words),
+        )
+        told = None if mixes is None else mixes.facts()
+    return {"report": json.loads(report), "mixes": told}
+
+
+def _begins_ns(channel: Channel, words: _Words, phase: str) -> int | None:
+    """When all hosts begin a phase, once the owner knows that all are there; None: never."""
+    channel.send("gate", phase=phase)
+    return words.next_begin()
+
+
+def _teller(channel: Channel, mixes: Mixes | None) -> Callable[[str, int, int], None]:
+    """What tells the owner how far the driver is."""
+    last_told_s, last_phase = 0.0, ""
+
+    def tick(phase: str, ended: int, phase_ns: int) -> None:
+        nonlocal last_told_s, last_phase
+        now_s = time.monotonic()
+        if phase != last_phase or now_s - last_told_s >= PROGRESS_INTERVAL_S:
+            last_told_s, last_phase = now_s, phase
+            begun_s = now_s - phase_ns / NS_PER_S
+            played = None if mixes is None else mixes.ended
+            channel.send("progress", phase=phase, ended=ended, begun_s=begun_s, mixes=played)
+
+    return tick
+
+
+def _is_serial(phase: dict[str, Any]) -> bool:
+    """Whether its operations follow one another, so that it can be told whose work was counted."""
+    arrival = phase["arrival"]
+    return arrival["shape"] == "power" or bool(phase.get("in_order") and arrival["clients"] == 1)
+
+
+@contextmanager
+def _observed(
+    job: dict[str, Any], engine: Engine, instance: Instance, told: dict[str, Any]
+) -> Iterator[None]:
+    """Reads an embedded engine's counters while the plan is played: here alone they can be read."""
+    if job["probed_s"] is None or not isinstance(engine, HasCounters):
+        yield
+        return
+    reader = engine.counters(instance)
+    target = Target(Path(job["raw_dir"]), job["probed_s"], followed=(), counters=reader)
+    try:
+        with observed([EngineProbe()], target, told):
+            yield
+    finally:
+        reader.close()
+
+
+@contextmanager
+def _thread_of_ours() -> Iterator[None]:
+    """Names this thread and those that it starts as ours, for what looks at the engine's threads.
+
+    They tell how far the run is and read counters; the engine's work is done in threads of
+    sessions, which the driver names.
+    """
+    name = Path("/proc/thread-self/comm")
+    before = name.read_text()
+    name.write_text(OWN_THREAD)
+    try:
+        yield
+    finally:
+        name.write_text(before)
+
+
+class _Words:
+    """What the owner says after 'go', heard while the driver is at work.
+
+    'plan' asks for plans, 'begin' says when a phase begins that other hosts play, too; anything
+    else, and the end of the channel, asks for the end of the run.
+    """
+
+    def __init__(self, channel: Channel) -> None:
+        self.cancel = _core.CancelFlag()
+        self._channel = channel
+        self._heard: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self._begins: queue.SimpleQueue[int | None] = queue.SimpleQueue()
+        threading.Thread(target=self._hear, daemon=True).start()
+
+    def next(self) -> str:
+        """The next word; waits for it."""
+        return self._heard.get()
+
+    def next_begin(self) -> int | None:
+        """When the next phase begins; waits for that word. None: the run ends."""
+        return self._begins.get()
+
+    def _hear(self) -> None:
+        while (message := self._channel.receive()) is not None and message["kind"] == "begin":
+            self._begins.put(message["at_ns"])
+        word = "end" if message is None else str(message["kind"])
+        if word != "plan":
+            self.cancel.cancel()
+        self._begins.put(None)
+        self._heard.put(word)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

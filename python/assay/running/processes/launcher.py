@@ -1,0 +1,412 @@
+"""The owner's side of the guardian: start, stop and await processes.
+
+Every engine and driver host is started through a `Guardian`, never directly, so that it is gone
+when we are gone. A `Guardian` belongs to one thread.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from assay.running.host import places
+from assay.running.processes import guardian
+from assay.running.processes.guardian import read_process
+from assay.running.server.instances import LaunchError, clear, make_directory, write_owner
+
+LOG_FILE = "guardian.log"
+
+ANSWER_PATIENCE_S = 60.0
+# An orderly end is bounded by the longest grace, then twice the guardian's patience with SIGKILL.
+CLOSE_MARGIN_S = 2 * guardian.KILL_PATIENCE_S + 15.0
+
+
+@dataclass(frozen=True)
+class Child:
+    """A started process, leader of its own session and group (`pgid == pid`)."""
+
+    id: int
+    pid: int
+    pgid: int
+
+
+@dataclass(frozen=True)
+class Exit:
+    """How a child ended. Exactly one of `status` and `signal` is not None.
+
+    The resources are those of the child and of the descendants it waited for. `maxrss_bytes` is the
+    largest of any one of them, and never below the guardian's own size (about 12 MiB), because the
+    kernel keeps the mark from before the child's exec.
+    """
+
+    child: Child
+    status: int | None
+    signal: int | None
+    user_s: float
+    system_s: float
+    maxrss_bytes: int
+
+
+class Guardian:
+    """One guardian process and the instance directory it removes at its end.
+
+    `run_id` names the directory, closed to others and made below `instances` (default:
+    `places.instances_dir()`). The names owner.json, children.json and guardian.* in it are taken.
+    Raises LaunchError when the directory exists or the guardian does not start.
+    """
+
+    def __init__(self, run_id: str, instances: Path | None = None) -> None:
+        self.run_id = run_id
+        self.directory = make_directory(run_id, instances or places.instances_dir())
+        self._children: dict[int, Child] = {}
+        self._graces_s: dict[int, float] = {}
+        self._exits: dict[int, Exit] = {}
+        self._unreported: dict[int, Exit] = {}
+        self._answers: dict[int, dict[str, Any]] = {}
+        self._stopped: set[int] = set()
+        self._ready = self._lost = self._closed = False
+        self._broken: str | None = None
+        self._ids = 0
+        self._channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        try:
+            with theirs:
+                self._process = self._spawn(theirs)
+            self._write_owner()
+            self._await_ready()
+        except OSError as failure:
+            self._abandon()
+            raise LaunchError(f"cannot start the guardian: {failure}") from failure
+        except BaseException:
+            self._abandon()
+            raise
+
+    @property
+    def pid(self) -> int:
+        """The guardian's own pid, for the accounts of what the laboratory costs."""
+        return self._process.pid
+
+    def fileno(self) -> int:
+        """Descriptor that is readable when there is news; then call `poll_exits`.
+
+        News that came during another call waits inside: call `poll_exits` before selecting.
+        """
+        return self._channel.fileno()
+
+    def start(  # noqa: PLR0913 - each is a fact of the process
+        self,
+        argv: Sequence[str],
+        *,
+        env: Mapping[str, str],
+        cwd: Path,
+        log: Path,
+        stop_signal: str = "SIGTERM",
+        stop_grace_s: float = 10.0,
+        control: socket.socket | None = None,
+        groups: Sequence[Path] = (),
+        stops_others: bool = False,
+    ) -> Child:
+        """Starts a process in a session of its own; its output is appended to `log`.
+
+        `env` is the whole environment, nothing is inherited; ASSAY_INSTANCE is added. `control` is
+        the child's end of a socket pair: the child finds its descriptor number in
+        ASSAY_CONTROL_FD. Close your copy of it after the call, or the child's end never shows.
+        `groups` are the files of members of control groups that the child is put into before its
+        program begins. What a child that `stops_others` left stopped goes on when it has ended.
+
+        A program that changes its user loses the parent-death signal: use
+        `setpriv --pdeathsig keep` to start a server as another user, else only a sweep ends it
+        after the guardian is killed.
+
+        Raises LaunchError when the process cannot be started, ValueError for a signal that is
+        unknown or a grace below zero.
+        """
+        _check_stop(stop_signal, stop_grace_s)
+        self._ids += 1
+        request = {
+            "do": "start",
+            "id": self._ids,
+            "argv": list(argv),
+            "env": dict(env),
+            "cwd": str(Path(cwd).absolute()),
+            "log": str(Path(log).absolute()),
+            "stop_signal": stop_signal,
+            "stop_grace_s": stop_grace_s,
+            "fds": 0 if control is None else 1,
+            "groups": [str(members) for members in groups],
+            "stops_others": stops_others,
+        }
+        self._graces_s[self._ids] = stop_grace_s
+        self._ask(request, [] if control is None else [control.fileno()])
+        answer = self._await_answer(self._ids, argv[0])
+        if answer["event"] == "start_failed":
+            del self._graces_s[self._ids]
+            raise LaunchError(_why_not_started(argv[0], answer) + _groups_of(answer, groups))
+        return self._children[self._ids]
+
+    def stop(self, child: Child) -> Exit:
+        """Stops the child and its whole group, and returns when none of it is left.
+
+        The leader gets its stop signal; what remains of the group when the leader is gone gets the
+        same; after the grace all get SIGKILL. A child that has ended already is no error.
+        Raises LaunchError when SIGKILL does not help.
+        """
+        if child.id not in self._stopped:
+            self._ask({"do": "stop", "id": child.id}, [])
+        deadline_s = self._graces_s[child.id] + guardian.KILL_PATIENCE_S
+        for _ in self._news(deadline_s):
+            if child.id in self._stopped and child.id in self._exits:
+                return self._taken(child)
+        raise LaunchError(
+            f"process {child.pid} did not end within {guardian.KILL_PATIENCE_S:.0f} s of SIGKILL: "
+            f"it waits inside the kernel, mostly for a disk; see /proc/{child.pid}/stack"
+        )
+
+    def wait(self, child: Child, timeout_s: float | None = None) -> Exit | None:
+        """The child's end, or None when it still runs after `timeout_s` (None: no limit)."""
+        for _ in self._news(timeout_s):
+            if child.id in self._exits:
+                return self._taken(child)
+        return None
+
+    def poll_exits(self) -> list[Exit]:
+        """Ends that neither this method nor `wait` or `stop` has returned yet; never blocks."""
+        while not self._lost and self._readable(0.0):
+            self._receive()
+        ended = list(self._unreported.values())
+        self._unreported.clear()
+        if not ended:
+            self._check_alive()
+        return ended
+
+    def close(self) -> None:
+        """Stops every group in its own way and removes the directory. Idempotent.
+
+        Raises LaunchError when something remains.
+        """
+        if self._closed:
+            return
+        self._closed = True
+        try:
+            with closing(self._channel):
+                self._await_end()
+        finally:
+            if self._process.poll() is not None and self.directory.exists():
+                self._clear_after_loss()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _spawn(self, theirs: socket.socket) -> subprocess.Popen[bytes]:
+        # Without -S the site's .pth files would run, and those of some packages are heavy.
+        program = [sys.executable, "-I", "-S", str(Path(guardian.__file__).absolute())]
+        channel = theirs.fileno()
+        with (self.directory / LOG_FILE).open("ab") as log:
+            return subprocess.Popen(
+                [*program, str(channel), str(os.getpid()), str(self.directory)],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd="/",
+                pass_fds=[channel],
+                start_new_session=True,
+            )
+
+    def _write_owner(self) -> None:
+        process = read_process(self._process.pid)
+        write_owner(self.directory, self.run_id, process)
+
+    def _await_ready(self) -> None:
+        for _ in self._news(ANSWER_PATIENCE_S):
+            if self._ready:
+                return
+        raise LaunchError(
+            f"the guardian was not ready within {ANSWER_PATIENCE_S:.0f} s: the host is overloaded, "
+            "try again when it is quieter"
+        )
+
+    def _abandon(self) -> None:
+        """Undoes a construction that failed half-way."""
+        self._closed = True
+        self._channel.close()
+        if hasattr(self, "_process"):
+            self._process.wait()
+        if self.directory.exists():
+            guardian.remove_tree(self.directory)
+
+    def _ask(self, request: dict[str, Any], fds: list[int]) -> None:
+        self._check_alive()
+        message = json.dumps(request).encode()
+        if len(message) > guardian.MESSAGE_BYTES_MAX:
+            raise LaunchError(
+                f"arguments and environment take {len(message)} bytes, more than the "
+                f"{guardian.MESSAGE_BYTES_MAX} of one request: pass fewer variables in env"
+            )
+        try:
+            socket.send_fds(self._channel, [message], fds)
+        except (BrokenPipeError, ConnectionResetError):
+            self._lost = True
+            self._check_alive()
+
+    def _await_answer(self, child_id: int, program: str) -> dict[str, Any]:
+        for _ in self._news(ANSWER_PATIENCE_S):
+            if child_id in self._answers:
+                return self._answers.pop(child_id)
+        raise LaunchError(
+            f"{program} was not started within {ANSWER_PATIENCE_S:.0f} s: the file system it lies "
+            "on does not answer, or the host is overloaded"
+        )
+
+    def _news(self, timeout_s: float | None) -> Iterator[None]:
+        """Yields at once and after every event, until `timeout_s` have passed.
+
+        Raises LaunchError when the guardian is lost and the caller still waits.
+        """
+        deadline_s = None if timeout_s is None else time.monotonic() + timeout_s
+        while True:
+            yield
+            self._check_alive()
+            rest_s = None if deadline_s is None else max(0.0, deadline_s - time.monotonic())
+            if not self._readable(rest_s):
+                return
+            self._receive()
+
+    def _readable(self, timeout_s: float | None) -> bool:
+        watch = select.poll()
+        watch.register(self._channel, select.POLLIN)
+        return bool(watch.poll(None if timeout_s is None else timeout_s * 1000))
+
+    def _receive(self) -> None:
+        try:
+            message = self._channel.recv(guardian.MESSAGE_BYTES_MAX)
+        except ConnectionResetError:
+            message = b""
+        if not message:
+            self._lost = True
+            return
+        self._note(json.loads(message))
+
+    def _note(self, event: dict[str, Any]) -> None:
+        match event["event"]:
+            case "ready":
+                self._ready = True
+            case "started":
+                child = Child(event["id"], event["pid"], event["pgid"])
+                self._children[child.id] = child
+                self._answers[child.id] = event
+            case "start_failed":
+                self._answers[event["id"]] = event
+            case "exited":
+                self._note_exit(event)
+            case "stopped":
+                self._stopped.add(event["id"])
+            case "broken":
+                self._broken = event["error"]
+
+    def _note_exit(self, event: dict[str, Any]) -> None:
+        ended = Exit(
+            child=self._children[event["id"]],
+            status=event["status"],
+            signal=event["signal"],
+            user_s=event["user_s"],
+            system_s=event["system_s"],
+            maxrss_bytes=event["maxrss_bytes"],
+        )
+        self._exits[ended.child.id] = self._unreported[ended.child.id] = ended
+
+    def _taken(self, child: Child) -> Exit:
+        self._unreported.pop(child.id, None)
+        return self._exits[child.id]
+
+    def _check_alive(self) -> None:
+        if self._closed:
+            raise LaunchError("this guardian is closed: make a new one for the next process")
+        if self._lost:
+            raise LaunchError(f"{self._loss()}: what it had started is ended with it; run again")
+
+    def _loss(self) -> str:
+        if self._broken:
+            return f"the guardian (pid {self.pid}) failed: {self._broken}"
+        if not self._ready:
+            return f"the guardian did not start: {self._log_end() or 'it left no message'}"
+        return f"the guardian (pid {self.pid}) was ended from outside"
+
+    def _log_end(self) -> str:
+        try:
+            lines = (self.directory / LOG_FILE).read_text(errors="replace").splitlines()
+        except OSError:
+            return ""
+        return lines[-1] if lines else ""
+
+    def _await_end(self) -> None:
+        """Closes our direction and reads until the guardian has nothing left to tell."""
+        give_up_s = time.monotonic() + max(self._graces_s.values(), default=0.0) + CLOSE_MARGIN_S
+        if not self._lost:
+            self._channel.shutdown(socket.SHUT_WR)
+        while not self._lost and self._readable(max(0.0, give_up_s - time.monotonic())):
+            self._receive()
+        try:
+            self._process.wait(max(0.1, give_up_s - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            raise LaunchError(
+                f"the guardian (pid {self.pid}) is still stopping processes; it goes on alone, and "
+                f"the next start removes {self.directory}"
+            ) from None
+
+    def _clear_after_loss(self) -> None:
+        """The guardian ended without removing the directory: killed, or stuck on something."""
+        swept = clear(self.directory, comparable=True)
+        if swept.outcome != "removed":
+            raise LaunchError(f"{self.directory} remains: {swept.reason}")
+
+
+def _check_stop(stop_signal: str, stop_grace_s: float) -> None:
+    if stop_signal not in signal.Signals.__members__:
+        raise ValueError(f"unknown signal {stop_signal!r}: write it as SIGTERM or SIGQUIT")
+    if stop_grace_s < 0:
+        raise ValueError(f"stop_grace_s is {stop_grace_s}, but a grace cannot be negative")
+
+
+def _groups_of(answer: dict[str, Any], groups: Sequence[Path]) -> str:
+    """Which control groups may have refused a process that did not come to its program."""
+    if not groups or answer["errno"] is not None:
+        return ""
+    there = ", ".join(str(members.parent) for members in groups)
+    return f": it has to get into the control groups of --limit ({there}); its log says more"
+
+
+def _why_not_started(program: str, answer: dict[str, Any]) -> str:
+    path = answer["path"] or program
+    start = f"cannot start {program}: "
+    if answer["errno"] == errno.ENOENT and path == program:
+        return start + "not found; install the engine, or give the full path of its program"
+    if answer["errno"] == errno.ENOENT:
+        return start + f"{path} does not exist; make it first"
+    if answer["errno"] == errno.EACCES and path == program and "/" not in program:
+        # The kernel's answer, too, when a directory of PATH is closed and the program in no other.
+        return start + "not found where this user may look; install it, or give its full path"
+    if answer["errno"] in (errno.EACCES, errno.EPERM):
+        return start + f"no permission for {path}; see its mode and that of each directory above"
+    if answer["errno"] == errno.ENOEXEC:
+        return start + "it is not a program for this machine; obtain the engine again"
+    return start + f"{answer['error']} ({path})"

@@ -1,0 +1,90 @@
+"""The slower's process: makes resources slower for an engine until its owner says the end.
+
+Whatever ends it, the engine goes on: it resumes what it has stopped when it is told to end, when
+its channel closes and when the guardian is gone; where it is killed, the guardian resumes it.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import socket
+import sys
+from contextlib import suppress
+from typing import Any
+
+from assay import _core
+from assay.running.processes.control import Channel
+
+log = logging.getLogger("assay.slower")
+
+# Any priority above those of time-sharing: a stop must end in time however busy the host is.
+PRIORITY = 1
+NICE = -20
+
+
+def main() -> int:
+    """Slows whom the owner names. Returns the exit status."""
+    logging.basicConfig(
+        stream=sys.stderr,
+        level=logging.INFO,
+        format="%(asctime)s %(name)s %(levelname)s %(message)s",
+    )
+    # The guardian's word to end, and the kernel's when the guardian is gone.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    channel = Channel(socket.socket(fileno=int(os.environ.pop("ASSAY_CONTROL_FD"))))
+    try:
+        job = channel.receive()
+        if job is not None:
+            _slow(channel, job)
+    except KeyboardInterrupt:
+        log.warning("ended early, as asked")
+    return 0
+
+
+def _slow(channel: Channel, job: dict[str, Any]) -> None:
+    if job["cpus"]:
+        os.sched_setaffinity(0, job["cpus"])
+    scheduled = _before_others()
+    try:
+        slower = _core.Slower(
+            job["raw_dir"],
+            job["pids"],
+            job["factors"].get("cpu", 1.0),
+            job["factors"].get("disk", 1.0),
+            job["roots_listen"],
+            job["data"],
+        )
+    except OSError as error:
+        channel.send("failed", message=str(error))
+        return
+    try:
+        channel.send("slowing", scheduled=scheduled)
+        channel.receive()
+    finally:
+        report = slower.stop()
+    if report["error"]:
+        log.error("ended early: %s", report["error"])
+    # Whoever closed the channel does not listen.
+    with suppress(OSError):
+        channel.send("slowed", report=dict(report))
+
+
+def _before_others() -> str:
+    """Has the kernel prefer this process to the engine; how far it does."""
+    try:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY))
+    except OSError:
+        pass
+    else:
+        return "real time"
+    try:
+        os.setpriority(os.PRIO_PROCESS, 0, NICE)
+    except OSError:
+        return "as all others"
+    return f"nice {NICE}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""The rows that answers are compared with, and the engine that says which are right."""

@@ -1,0 +1,166 @@
+"""The engine that says which rows are right: DataFusion, in memory, never the one under test."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from assay.workloads.queries import one_more, ordered_by
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    import pyarrow as pa
+
+    from assay.running.reference.data import ReferenceData
+
+DIALECT = "datafusion"
+TITLE = "DataFusion"
+# The dialect whose grammar is nearest to the one of the engine.
+GRAMMAR = "postgres"
+SCANNED = re.compile(r"TableScan: (\S+).*? projection=\[([^\]]*)\]")
+
+
+class NotAnsweredError(Exception):
+    """The reference has no rows for a text, and why."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Rows as the reference has them.
+
+    Attributes:
+        columns: Their names.
+        rows: In the order in which they came.
+        ordered_by: Columns by which they had to be ordered.
+    """
+
+    columns: list[str]
+    rows: list[tuple[object, ...]]
+    ordered_by: list[str]
+
+
+def version() -> str:
+    """Of the library."""
+    import datafusion
+
+    return str(datafusion.__version__)
+
+
+def columns_read(texts: Sequence[str], schemas: Mapping[str, pa.Schema]) -> dict[str, list[str]]:
+    """The columns of each table that any of the texts reads, in the table's order.
+
+    A text that the engine refuses reads nothing.
+    """
+    import pyarrow as pa
+
+    context = _context(None)
+    for table, schema in schemas.items():
+        empty = pa.RecordBatch.from_pylist([], schema)
+        context.register_record_batches(table, [[empty]])
+    found: dict[str, set[str]] = {}
+    for text in texts:
+        try:
+            plan = context.sql(text, _options()).optimized_logical_plan().display_indent()
+        except Exception:  # noqa: BLE001, S112 - the binding has one class for all that may be wrong
+            continue
+        for table, columns in SCANNED.findall(plan):
+            # Where rows are only counted, one column stands for them.
+            read = columns.split(", ") if columns else schemas[table].names[:1]
+            found.setdefault(table, set()).update(read)
+    return {
+        table: [name for name in schema.names if name in found.get(table, ())]
+        for table, schema in schemas.items()
+    }
+
+
+class ReferenceEngine:
+    """Answers texts on any state of the data.
+
+    Args:
+        data: All tables.
+        memory_bytes: What queries may take beside them.
+    """
+
+    def __init__(self, data: ReferenceData, memory_bytes: int | None = None) -> None:
+        self._data = data
+        self._context = _context(memory_bytes)
+        self._state: int | None = None
+
+    def answer(self, text: str, state: int) -> Answer:
+        """The rows of a text in a state of the data.
+
+        Raises:
+            NotAnsweredError: If the engine refuses the text or fails in it, or if others of its
+                rows would be as right, because a limit cuts through rows that come in any order.
+        """
+        more = one_more(text)
+        if more is None:
+            return self._asked(text, state)
+        longer, limit = more
+        found = self._asked(longer, state)
+        if len(found.rows) > limit:
+            places = [found.columns.index(name) for name in found.ordered_by]
+            last, beyond = found.rows[limit - 1], found.rows[limit]
+            if all(last[place] == beyond[place] for place in places):
+                raise NotAnsweredError(
+                    f"rows {limit} and {limit + 1} are equal in its order: either may be the last"
+                )
+        return replace(found, rows=found.rows[:limit])
+
+    def _asked(self, text: str, state: int) -> Answer:
+        self._go_to(state)
+        try:
+            asked = self._context.sql(text, _options())
+            names = asked.schema().names
+            batches = asked.collect()
+        except Exception as error:
+            words = " ".join(str(error).split())
+            raise NotAnsweredError(f"{TITLE} {version()} refuses it: {words[:300]}") from error
+        rows: list[tuple[object, ...]] = []
+        for batch in batches:
+            rows += zip(*(column.to_pylist() for column in batch.columns), strict=True)
+        return Answer(names, rows, ordered_by(text, names, GRAMMAR))
+
+    def _go_to(self, state: int) -> None:
+        """Puts the tables of a state in the place of those of another."""
+        if state == self._state:
+            return
+        for table in self._data.tables:
+            if self._state is None:
+                self._register(table, state)
+            elif self._data.changes(table):
+                self._context.deregister_table(table)
+                self._register(table, state)
+        self._state = state
+
+    def _register(self, table: str, state: int) -> None:
+        batches = self._data.at(table, state)
+        ways = min(len(batches), os.cpu_count() or 1)
+        shares = [batches[way::ways] for way in range(ways)]
+        self._context.register_record_batches(table, shares)
+
+
+def _context(memory_bytes: int | None) -> Any:  # noqa: ANN401 - the package has no types
+    import datafusion
+
+    runtime = datafusion.RuntimeEnvBuilder().with_disk_manager_disabled()
+    if memory_bytes is not None:
+        runtime = runtime.with_greedy_memory_pool(memory_bytes)
+    config = datafusion.SessionConfig().with_target_partitions(os.cpu_count() or 1)
+    return datafusion.SessionContext(config, runtime)
+
+
+def _options() -> Any:  # noqa: ANN401 - the package has no types
+    """Queries only: a text that changes the reference's data would make it wrong for all others."""
+    import datafusion
+
+    return (
+        datafusion.SQLOptions()
+        .with_allow_ddl(allow=False)
+        .with_allow_dml(allow=False)
+        .with_allow_statements(allow=False)
+    )

@@ -1,0 +1,188 @@
+"""Makes the rows that a run's answers are compared with: the part that is done in a host.
+
+An answer may be of any of several states of the data. The likeliest is tried first, and no other is
+made once one fits; so a right answer costs little, and only a wrong one costs all its states.
+"""
+
+from __future__ import annotations
+
+import resource
+import time
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from assay.analysis.answers.compared import Compared
+from assay.analysis.answers.comparison import expected_text
+from assay.analysis.answers.states import Refresh, distinct, executions
+from assay.record.layout import EXPECTED_DIR, EXPECTED_ORIGIN_FILE, RAW_DIR, RESULTS_DIR
+from assay.record.reader import Run
+from assay.record.writer import write_json
+from assay.running.reference import engine as reference_engine
+from assay.running.reference.cache import ReferenceCache
+from assay.running.reference.engine import GRAMMAR, NotAnsweredError, ReferenceEngine
+from assay.running.reference.loading import loaded
+from assay.workloads.queries import reads
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from assay.engines.contract import Tell
+
+# Of what a kept answer is, beside what stands in its key.
+FORMAT = 1
+KIB = 1024
+
+
+@dataclass
+class _Wanted:
+    """One distinct answer of a run, and the states that are still to be tried."""
+
+    operation: str
+    variant: int
+    digest: int
+    states: list[int]
+
+
+class ReferenceMaking:
+    """One job.
+
+    Args:
+        job: As `study.reference` sends it.
+        tell: Is told how far it is.
+    """
+
+    def __init__(self, job: Mapping[str, Any], tell: Tell) -> None:
+        self._job = job
+        self._tell = tell
+        self._run = Run(Path(job["run"]))
+        self._folder = self._run.dir / RAW_DIR / RESULTS_DIR / EXPECTED_DIR
+        self._ordered_by: dict[str, list[str]] = {}
+        self._compared = Compared(self._run, self._ordered_by)
+        self._cache = ReferenceCache(Path(job["cache"]))
+        self._texts = {(one["operation"], one["variant"]): one["text"] for one in job["texts"]}
+        self._changed = set(job["refresh"]["changed"]) if job["refresh"] else set()
+        self._reads: dict[str, bool] = {}
+        self._engine: ReferenceEngine | None = None
+        self._not_made: dict[tuple[str, int], dict[str, Any]] = {}
+        self._over = self._made = self._kept = 0
+
+    def make(self) -> dict[str, Any]:
+        """Writes files of expected rows beside the results; what was made, for `origin.json`.
+
+        Raises:
+            RunFailedError: If the data do not fit into memory.
+        """
+        begun_s = time.monotonic()
+        self._cache.sweep()
+        pending = self._wanted()
+        expected = len(pending)
+        while pending:
+            # One state after another: going from one to another costs time.
+            tried, pending = sorted(pending, key=lambda one: one.states[0]), []
+            for one in tried:
+                if self._try(one):
+                    pending.append(one)
+                else:
+                    self._over += 1
+                    self._tell("reference answers", self._over, expected, "answers")
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * KIB
+        return {
+            "engine": f"{reference_engine.TITLE} {reference_engine.version()}",
+            "rows_of": f"generator {self._job['generator']}, scale {self._job['scale']:g}",
+            "files": self._made + self._kept,
+            "files_kept_from_before": self._kept,
+            "seconds": round(time.monotonic() - begun_s, 3),
+            "peak_bytes": peak,
+            "ordered_by": self._ordered_by,
+            "not_made": list(self._not_made.values()),
+        }
+
+    def _wanted(self) -> list[_Wanted]:
+        """Answers that have to be compared and can be, each with its states, likeliest first."""
+        refresh = Refresh.of(self._run.facts.get("test"))
+        asked = distinct(executions(self._run.table("events"), refresh))
+        found = []
+        for answer in asked.iter_rows(named=True):
+            first, last = answer["state_first"], answer["state_last"]
+            nobody_knows = first is None or (refresh and refresh.many and first < last)
+            if nobody_knows or not self._compared.kept(answer["operation"], answer["digest"]):
+                continue
+            likely = answer["state_likely"]
+            states = sorted(range(first, last + 1), key=lambda state: abs(state - likely))
+            key = (answer["operation"], answer["variant"], answer["digest"])
+            found.append(_Wanted(*key, states))
+        return [one for one in found if (one.operation, one.variant) in self._texts]
+
+    def _try(self, wanted: _Wanted) -> bool:
+        """Whether another state has to be tried after the next one."""
+        state = wanted.states.pop(0)
+        path = self._run.expected(wanted.operation, wanted.variant, state)
+        if path is None:
+            path = self._written(wanted.operation, wanted.variant, state)
+        if path is None:
+            return False
+        fits = self._compared.difference(wanted.operation, wanted.digest, path) is None
+        return not fits and bool(wanted.states)
+
+    def _written(self, operation: str, variant: int, state: int) -> Path | None:
+        """The file of expected rows, made; None if the reference cannot say them."""
+        try:
+            answer = self._answer(self._texts[operation, variant], state)
+        except NotAnsweredError as error:
+            about = {"operation": operation, "variant": variant, "why": str(error)}
+            self._not_made.setdefault((operation, variant), about)
+            return None
+        self._keep_order(operation, answer["ordered_by"])
+        plain = self._job["plain"] and state == 0
+        name = f"{operation}.csv" if plain else f"{operation}-{variant}-{state}.csv"
+        path = self._folder / name
+        partial = path.with_name(f"{name}.partial")
+        partial.write_text(answer["rows"], encoding="utf-8")
+        partial.rename(path)
+        return path
+
+    def _keep_order(self, operation: str, ordered_by: list[str]) -> None:
+        """Told before the rows are there: without it each of them would have its place."""
+        if self._ordered_by.get(operation) == ordered_by:
+            return
+        self._ordered_by[operation] = ordered_by
+        origin = self._run.expected_origin | {"made": {"ordered_by": self._ordered_by}}
+        write_json(self._folder / EXPECTED_ORIGIN_FILE, origin)
+
+    def _answer(self, text: str, state: int) -> dict[str, Any]:
+        """Rows of a text as a file's text, from the cache or the engine."""
+        state = state if self._differs(text) else 0
+        key = self._key(text, state)
+        if (kept := self._cache.find(key)) is not None:
+            self._kept += 1
+            return kept
+        if self._engine is None:
+            self._engine = ReferenceEngine(
+                *loaded(self._job, list(self._texts.values()), self._tell)
+            )
+        found = self._engine.answer(text, state)
+        try:
+            rows = expected_text(found.columns, found.rows)
+        except ValueError as error:
+            raise NotAnsweredError(str(error)) from error
+        answer = {"rows": rows, "ordered_by": found.ordered_by}
+        self._cache.keep(key, answer)
+        self._made += 1
+        return answer
+
+    def _key(self, text: str, state: int) -> list[Any]:
+        job = self._job
+        batches = job["refresh"]["batches"] if job["refresh"] else 1
+        # The same data, however many batches brought them about.
+        sets = str(Fraction(state, batches))
+        rows = [job["generator"], job["generators_version"], job["scale"], sets]
+        return [FORMAT, reference_engine.version(), job["content_sha256"], *rows, text]
+
+    def _differs(self, text: str) -> bool:
+        """Whether the answer may differ from state to state."""
+        if text not in self._reads:
+            found = reads(text, GRAMMAR)
+            self._reads[text] = found is None or not self._changed.isdisjoint(found.tables)
+        return self._reads[text]

@@ -1,0 +1,212 @@
+"""The rows that answers are compared with: those that a workload keeps, and those made for a run.
+
+Kept rows are right for default parameters and data as loaded. For all else an engine that takes no
+part in the run is asked, in a host of its own, when the engine under test has gone. Where that
+cannot be done, the record says why; it ends no run.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import shutil
+from typing import TYPE_CHECKING, Any
+
+from assay.model.errors import AssayError, UsageError, stopped_by
+from assay.record.layout import EXPECTED_DIR, EXPECTED_ORIGIN_FILE, RESULTS_DIR
+from assay.record.reader import Run
+from assay.record.writer import write_json
+from assay.running.asked.request import PARAMETERS_DEFAULT
+from assay.running.host.places import cache_dir
+from assay.running.processes.hosting import host
+from assay.running.reference.cache import REFERENCES
+from assay.running.reference.engine import DIALECT, GRAMMAR
+from assay.workloads import generate
+from assay.workloads.contract import operation_of
+from assay.workloads.queries import reads
+from assay.workloads.refreshing import NEW
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from assay.record.writer import RunWriter
+    from assay.running.asked.asking import Asked
+    from assay.running.processes.launcher import Guardian
+    from assay.running.telling import Teller
+    from assay.workloads.contract import Workload
+
+log = logging.getLogger(__name__)
+
+# Words of a script that may leave other rows than the generator made.
+CHANGES_ROWS = re.compile(
+    r"(?i)(?<!\bon )\b(insert|update|delete|merge|truncate|copy|load\s+data|replace\s+into|call)\b"
+    r"|\b(do)\s*\$"
+)
+COMMENT = re.compile(r"--[^\n]*")
+
+
+class References:
+    """Expected rows of one run."""
+
+    def __init__(self, asked: Asked, run: RunWriter, teller: Teller) -> None:
+        self._asked = asked
+        self._request = asked.request
+        self._run = run
+        self._teller = teller
+        self._folder: Path = run.raw / RESULTS_DIR / EXPECTED_DIR
+
+    def keep_known(self) -> None:
+        """Copies the rows that the workload keeps, with their origin, into the record."""
+        workload, scale = self._asked.workload, self._request.scale
+        if self._request.parameters != PARAMETERS_DEFAULT or not self._asked.engine.facts.answers:
+            return
+        kept = workload.kept_rows(scale, self._asked.language)
+        for name in (*self._request.forced, *workload.checks):
+            if operation_of(name) in kept:
+                kept[name] = kept[operation_of(name)]
+        for name, path in kept.items():
+            shutil.copyfile(path, self._folder / f"{name}.csv")
+        if kept:
+            origins = dict.fromkeys(_origin(workload, path) for path in kept.values())
+            self._tell(origin=", ".join(origins))
+
+    def make(self, guardian: Guardian) -> None:
+        """Has rows made for answers that no kept ones are for.
+
+        Raises:
+            KeyboardInterrupt: With what was stopped; the figures of the run are whole without it.
+        """
+        if not self._asked.engine.facts.answers or self._request.remove:
+            return
+        if self._request.forced:
+            self._tell(why="plans of one operation are compared with each other")
+            return
+        try:
+            self._made(guardian)
+        except KeyboardInterrupt as interrupt:
+            self._tell(why="the run was stopped before all reference rows were made")
+            by = stopped_by(interrupt)
+            raise KeyboardInterrupt(f"{by} while reference rows were made") from interrupt
+        except (AssayError, OSError) as error:
+            log.warning("no reference rows were made: %s", error)
+            self._tell(why=str(error))
+        except Exception as error:
+            # What was measured is worth more than its check.
+            log.exception("making reference rows broke down")
+            self._tell(why=f"making reference rows broke down: {type(error).__name__}: {error}")
+
+    def _made(self, guardian: Guardian) -> None:
+        missing = list(_missing(Run(self._run.dir)))
+        # Of values that are drawn, here or for a check, nobody else knows.
+        operations = set(self._asked.workload.drawn_operations)
+        missing = [piece for piece in missing if operation_of(piece[0]) not in operations]
+        if not missing:
+            return
+        texts = self._texts(missing)
+        if (why := self._why_not(texts)) is not None:
+            self._tell(why=why)
+            return
+        self._teller.phase("reference")
+        job = self._job(texts)
+        with host(guardian, "reference", job, self._run.raw / "host-reference.log") as making:
+            while (message := making.next())["kind"] != "made":
+                self._teller.phase(message["phase"])
+                self._teller.amount(message["done"], message["expected"], message["unit"])
+        self._tell(made=message["facts"])
+
+    def _tell(self, **facts: object) -> None:
+        # What makes rows has written there by which columns they are ordered.
+        told = Run(self._run.dir).expected_origin | facts
+        write_json(self._folder / EXPECTED_ORIGIN_FILE, told)
+
+    def _texts(self, pieces: Iterable[tuple[str, int]]) -> list[dict[str, Any]]:
+        return [
+            {"operation": name, "variant": variant, "text": self._text(name, variant)}
+            for name, variant in pieces
+        ]
+
+    def _text(self, operation: str, variant: int) -> str:
+        """As the reference understands it; in the engine's own dialect if there is no other."""
+        workload, request = self._asked.workload, self._request
+        seed = None if request.parameters == PARAMETERS_DEFAULT else request.seed
+        for dialects in ((DIALECT,), self._asked.dialects):
+            try:
+                found = workload.statement(operation, dialects, request.scale, seed, variant)
+            except UsageError:
+                if dialects != (DIALECT,):
+                    raise
+            else:
+                return found.text
+        raise AssertionError(operation)
+
+    def _why_not(self, texts: list[dict[str, Any]]) -> str | None:
+        """Why the data that operations saw cannot be known without the engine; None if they can."""
+        workload, request = self._asked.workload, self._request
+        if not (workload.facts.generator and workload.facts.tables):
+            return f"the data of {workload.facts.name} are not made by a generator"
+        setup = workload.setup(self._asked.dialects, request.scale)
+        for name, script in {**setup, **request.prepare}.items():
+            if found := CHANGES_ROWS.search(COMMENT.sub("", script)):
+                return f"{name} may change rows ({found[0].lower()})"
+        told = workload.facts.refresh
+        if self._asked.refresh_sets and told is not None and not told.deletes:
+            return f"[refresh] of {workload.facts.name} has no `deletes`, which says what goes"
+        for one in texts:
+            found_reads = reads(one["text"], GRAMMAR)
+            if found_reads is None or found_reads.changes:
+                return f"{one['operation']} may change the data"
+        return None
+
+    def _job(self, texts: list[dict[str, Any]]) -> dict[str, Any]:
+        workload, scale = self._asked.workload, self._request.scale
+        return {
+            "run": str(self._run.dir),
+            "cache": str(cache_dir() / REFERENCES),
+            "content_sha256": workload.content_hash,
+            **workload.row_facts(scale, self._asked.refresh_sets),
+            "generators_version": generate.version(workload.facts.generator),
+            "tables": list(workload.facts.tables),
+            "threads": os.cpu_count() or 1,
+            "refresh": self._refresh(),
+            "plain": self._request.parameters == PARAMETERS_DEFAULT,
+            "texts": texts,
+        }
+
+    def _refresh(self) -> dict[str, Any] | None:
+        """How the data change; None where they do not."""
+        told, test = self._asked.workload.facts.refresh, self._asked.test
+        if told is None or test is None or test.refresh is None:
+            return None
+        inserts = {name.removesuffix(NEW) for name in told.tables if name.endswith(NEW)}
+        return {
+            "batches": max(1, test.refresh.batches),
+            "orders": self._asked.workload.refresh_orders(self._request.scale),
+            "tables": list(told.tables),
+            "deletes": dict(told.deletes),
+            "changed": sorted(inserts | set(told.deletes)),
+        }
+
+
+def _origin(workload: Workload, kept: Path) -> str:
+    """The folder of a file of kept rows, from that of all workloads on."""
+    owner = workload if kept.is_relative_to(workload.folder) else workload.data
+    return f"workloads/{owner.facts.name}/{kept.parent.relative_to(owner.folder)}"
+
+
+def _missing(run: Run) -> Iterator[tuple[str, int]]:
+    """Operations, with their variants, of which not all rows are there to compare with."""
+    from assay.analysis.answers.states import Refresh, distinct, executions
+
+    refresh = Refresh.of(run.facts.get("test"))
+    asked = distinct(executions(run.table("events"), refresh))
+    found: set[tuple[str, int]] = set()
+    for answer in asked.iter_rows(named=True):
+        piece = (answer["operation"], answer["variant"])
+        if piece in found or answer["state_first"] is None:
+            continue
+        states = range(answer["state_first"], answer["state_last"] + 1)
+        if any(run.expected(*piece, state) is None for state in states):
+            found.add(piece)
+            yield piece

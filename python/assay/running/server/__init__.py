@@ -1,0 +1,1 @@
+"""Servers: started, reached, filled, killed, and looked at after a crash."""

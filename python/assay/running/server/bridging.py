@@ -1,0 +1,70 @@
+"""Reaches a server that runs already, by a bridge of ours where its engine needs one."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from assay.engines.contract import Bridged, Bridging, Server
+from assay.record.writer import new_run_id
+from assay.running.host.places import engines_dir
+from assay.running.processes.launcher import Guardian
+from assay.running.server.serving import ServerLauncher
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from assay.engines.contract import Address
+    from assay.running.asked.request import RunRequest
+
+
+@dataclass(frozen=True)
+class Reached:
+    """Where a running server is asked.
+
+    Attributes:
+        address: May hold a password.
+        bridge_pids: Processes of ours that it is asked through.
+        last_words: None while these live; else how one ended.
+    """
+
+    address: Address
+    bridge_pids: tuple[int, ...]
+    last_words: Callable[[], str | None]
+
+
+@contextmanager
+def reached(
+    engine: Server, dsn: str, request: RunRequest, guardian: Guardian, log: Path
+) -> Iterator[Reached]:
+    """The server's address; what was started for it is gone when the block is left.
+
+    `dsn` has the settings that were asked for. What is beside the server writes into a file that is
+    named after `log`.
+    """
+    address = engine.address(dsn)
+    if not isinstance(engine, Bridged):
+        yield Reached(address, (), lambda: None)
+        return
+    launcher = ServerLauncher(guardian, log, cpus_beside=request.pin.get("client", []))
+    bridging = Bridging(launcher, engines_dir(), tuple(request.drivers))
+    try:
+        address = engine.bridged(address, bridging)
+        yield Reached(address, launcher.attending, launcher.last_words)
+    finally:
+        launcher.stop()
+
+
+@contextmanager
+def reached_before(engine: Server, dsn: str, request: RunRequest) -> Iterator[Address]:
+    """The same before there is a run: with a guardian of its own, and no log that stays."""
+    if not isinstance(engine, Bridged):
+        yield engine.address(dsn)
+        return
+    with (
+        Guardian(new_run_id("look", request.engine)) as guardian,
+        reached(engine, dsn, request, guardian, guardian.directory / "look.log") as there,
+    ):
+        yield there.address

@@ -1,0 +1,56 @@
+"""A server of ours that dies while it is driven: recorded, started again, and the run goes on."""
+
+from __future__ import annotations
+
+import logging
+import time
+from typing import TYPE_CHECKING, Any
+
+from assay.model.errors import AssayError, RunFailedError
+
+if TYPE_CHECKING:
+    from assay.record.writer import RunWriter
+    from assay.running.server.subject import Subject
+
+log = logging.getLogger(__name__)
+
+# Whoever dies at each execution of a query would be started again for hours.
+CRASHES_MAX = 25
+
+
+class Crashes:
+    """What died in one run; `title` is the product's name."""
+
+    def __init__(self, title: str, run: RunWriter) -> None:
+        self._title = title
+        self._run = run
+        self._noted: list[dict[str, Any]] = []
+
+    def look(self, subject: Subject) -> None:
+        """Starts a server that is gone again, where its engine knows how.
+
+        Raises:
+            RunFailedError: If it cannot be started again, or died too often.
+        """
+        words = subject.last_words()
+        if words is None:
+            return
+        if subject.revive is None:
+            raise RunFailedError(f"{self._title} went away: {words}")
+        crash = {"noticed_ns": time.monotonic_ns(), "words": words, "seconds": None}
+        self._noted.append(crash)
+        self._run.update(crashes=self._noted)
+        if len(self._noted) > CRASHES_MAX:
+            raise RunFailedError(
+                f"{self._title} went away {len(self._noted)} times, which is enough: {words}"
+            )
+        log.warning("%s went away and is started again: %s", self._title, words)
+        begun_s = time.monotonic()
+        try:
+            subject.revive()
+        except AssayError as error:
+            raise RunFailedError(
+                f"{self._title} went away ({words}) and cannot be started again: {error}"
+            ) from error
+        crash["seconds"] = time.monotonic() - begun_s
+        self._run.update(crashes=self._noted)

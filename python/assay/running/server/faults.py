@@ -1,0 +1,149 @@
+"""Kills an engine while it is driven: all of its processes, at one moment of the measured part."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from typing import TYPE_CHECKING, Any
+
+from assay.model.errors import RunFailedError, UsageError
+from assay.record.layout import PHASE_MEASURED
+from assay.running.processes.guardian import Process, live_descendants, read_process, send_signal
+from assay.workloads.discovery import find_workloads
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from assay.record.writer import RunWriter
+    from assay.running.asked.request import RunRequest
+    from assay.running.server.subject import Subject
+    from assay.workloads.contract import Workload
+
+KILL = "kill"
+GONE_PATIENCE_S, LOOK_S = 10.0, 0.001
+
+
+def check_faults(request: RunRequest, workload: Workload) -> None:
+    """Refuses a kill that could not be made, or would tell nothing; and copies likewise.
+
+    Raises:
+        UsageError: With the mend.
+    """
+    if request.kill_s is not None and request.copies:
+        raise UsageError(
+            "--kill and --copies: an engine that is gone writes nothing that could be copied; leave"
+            " one of the two out"
+        )
+    if request.copies:
+        _check_receipts("--copies", workload)
+    if request.kill_s is None:
+        return
+    _check_receipts("--kill", workload)
+    if request.dsn is not None:
+        raise UsageError(
+            "--kill: a running server is its owner's, and not ours to kill; leave one of --kill and"
+            " --dsn out"
+        )
+    if request.slow:
+        raise UsageError(
+            "--kill and --slow: what is slowed is stopped again and again; leave one of the two out"
+        )
+    if request.kill_s >= request.time_s:
+        raise UsageError(
+            f"--kill {request.kill_s:g}s: the load ends after {request.time_s:g} s; say a longer"
+            " --time, or an earlier moment"
+        )
+
+
+def _check_receipts(option: str, workload: Workload) -> None:
+    receipt = workload.facts.receipt
+    if receipt is None or receipt.operation not in workload.facts.order:
+        able = [name for name, one in find_workloads().items() if one.facts.receipt is not None]
+        raise UsageError(
+            f"{option}: {workload.facts.name} does not say what its operations leave to be found,"
+            f" so nobody could tell what is lost: name one of {', '.join(able)}"
+        )
+
+
+class Kill:
+    """One kill of a run: `after_s` seconds after its measured part began."""
+
+    def __init__(self, after_s: float, run: RunWriter) -> None:
+        self._after_s = after_s
+        self._run = run
+        self._at_s: float | None = None
+        self.done = False
+
+    def hear(self, message: dict[str, Any]) -> None:
+        """Told what the driver said of its phases: the moment follows from when one began."""
+        if self._at_s is None and message.get("phase") == PHASE_MEASURED:
+            self._at_s = float(message["begun_s"]) + self._after_s
+
+    @property
+    def due_in_s(self) -> float | None:
+        """Seconds until it is due, not below 0; None: that is not known yet, or it was done."""
+        if self._at_s is None or self.done:
+            return None
+        return max(0.0, self._at_s - time.monotonic())
+
+    def strike(self, subject: Subject, driver_pids: Sequence[int]) -> None:
+        """Kills every process of the engine, and returns when none of them is left.
+
+        An engine that lives in the driver's process is killed with it.
+
+        Raises:
+            RunFailedError: If there is nothing to be killed, or it does not end.
+        """
+        self.done = True
+        roots = tuple(driver_pids) if subject.embedded else subject.pids
+        begun_ns = time.monotonic_ns()
+        killed = [process for root in roots for process in _killed(root)]
+        if not killed:
+            raise RunFailedError("the engine was gone before it could be killed")
+        _await_gone(killed)
+        self._run.update(
+            fault={
+                "kind": KILL,
+                "signal": "SIGKILL",
+                "asked_s": self._after_s,
+                "at_ns": begun_ns,
+                "gone_ns": time.monotonic_ns(),
+                "pids": [process.pid for process in killed],
+                "with_driver": subject.embedded,
+            }
+        )
+
+    def check(self) -> None:
+        """Raises `RunFailedError` if the load ended before the engine was killed."""
+        if not self.done:
+            raise RunFailedError(
+                "the load ended before the engine was to be killed,"
+                f" {self._after_s:g} s after it began"
+            )
+
+
+def _killed(root: int) -> list[Process]:
+    """Kills a process and all below it.
+
+    The root is stopped first, so that it starts no other meanwhile, and killed last, so that those
+    below it do not hear of its end and take leave of their clients.
+    """
+    process = read_process(root)
+    if process is None or not process.alive or root == os.getpid():
+        return []
+    send_signal(process, signal.SIGSTOP)
+    found = [*live_descendants(root), process]
+    return [one for one in found if send_signal(one, signal.SIGKILL)]
+
+
+def _await_gone(processes: list[Process]) -> None:
+    deadline_s = time.monotonic() + GONE_PATIENCE_S
+    for one in processes:
+        while (now := read_process(one.pid)) and now.start_ticks == one.start_ticks and now.alive:
+            if time.monotonic() > deadline_s:
+                raise RunFailedError(
+                    f"process {one.pid} did not end within {GONE_PATIENCE_S:.0f} s of SIGKILL: it"
+                    " waits inside the kernel, mostly for a disk"
+                )
+            time.sleep(LOOK_S)

@@ -1,0 +1,296 @@
+"""Directories of live instances: who owns them, and the sweep of what a crash left.
+
+Invariant: a directory below `instances_dir()` has a living owner or guardian, or the next sweep
+removes it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from assay.model.errors import RunFailedError
+from assay.running.processes import guardian
+from assay.running.processes.guardian import (
+    Process,
+    all_processes,
+    read_process,
+    send_signal,
+    write_json,
+)
+
+OWNER_FILE = "owner.json"
+SWEEP_LOCK = ".sweep.lock"
+GUARDIAN_GRACE_S = 2.0
+KILLED_PATIENCE_S = 10.0
+# A directory without a readable owner file is either being made right now or is debris.
+UNOWNED_AGE_S = 60.0
+
+_RUN_ID = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*")
+
+
+class LaunchError(RunFailedError):
+    """A process could not be started or stopped; the message says what to do."""
+
+
+@dataclass(frozen=True)
+class Swept:
+    """What a sweep found and did with one entry.
+
+    `removed`: gone now. `live`: in use, untouched. `left`: should go but could not, see `reason`.
+    """
+
+    directory: Path
+    outcome: Literal["removed", "live", "left"]
+    reason: str
+    killed_pids: tuple[int, ...] = ()
+
+
+def sweep(instances_dir: Path) -> list[Swept]:
+    """Removes instance directories whose owner and guardian are both dead, with their processes.
+
+    One entry of the answer a directory found, live ones included. To be called at every start;
+    when another sweep is under way it does the work, and the answer is empty. Links, and
+    directories of other users, are never touched.
+    """
+    try:
+        lock = guardian.take_lock(instances_dir / SWEEP_LOCK)
+    except FileNotFoundError:  # nothing has ever been started here
+        return []
+    if lock is None:
+        return []
+    try:
+        # Resolved, because processes are recognised by the resolved path.
+        entries = sorted(instances_dir.resolve().iterdir())
+        return [_sweep_one(entry) for entry in entries if entry.is_symlink() or entry.is_dir()]
+    finally:
+        os.close(lock)
+
+
+def _sweep_one(directory: Path) -> Swept:
+    try:
+        return _judge(directory)
+    except FileNotFoundError:  # its guardian was quicker
+        return Swept(directory, "removed", "its guardian removed it")
+    except OSError as failure:
+        return Swept(directory, "left", f"{failure}: remove it by hand")
+
+
+def _judge(directory: Path) -> Swept:
+    if directory.is_symlink():
+        return Swept(directory, "left", "it is a symbolic link, which Assay never makes")
+    if directory.stat().st_uid != os.geteuid():
+        return Swept(directory, "left", "it belongs to another user")
+    owner = _read_owner(directory)
+    if owner is None:
+        return _judge_unowned(directory)
+    comparable = owner.get("pid_space") == _pid_space()
+    if comparable and _find(owner, "owner"):
+        return Swept(directory, "live", "its owner runs")
+    if comparable and (process := _find(owner, "guardian")):
+        return _hurry_guardian(directory, process)
+    return _clear_unlocked(directory, comparable=comparable)
+
+
+def _judge_unowned(directory: Path) -> Swept:
+    age_s = time.time() - directory.stat().st_mtime
+    if age_s < UNOWNED_AGE_S:
+        return Swept(directory, "live", "it is being made, or its making failed a moment ago")
+    return _clear_unlocked(directory, comparable=False)
+
+
+def _hurry_guardian(directory: Path, process: Process) -> Swept:
+    """Owner dead, guardian alive: it is at work, or it is stuck."""
+    if not _until_gone([process], GUARDIAN_GRACE_S):
+        return _clear_unlocked(directory, comparable=True)
+    send_signal(process, signal.SIGTERM)
+    reason = f"its guardian (pid {process.pid}) still stops processes; the next start looks again"
+    return Swept(directory, "left", reason)
+
+
+def _clear_unlocked(directory: Path, *, comparable: bool) -> Swept:
+    # The lock tells of a guardian in another container or on another host, whose pid says nothing.
+    lock = guardian.take_lock(directory / guardian.LOCK_FILE)
+    if lock is None:
+        return Swept(directory, "live", "a guardian holds its lock")
+    try:
+        return clear(directory, comparable=comparable)
+    finally:
+        os.close(lock)
+
+
+def clear(directory: Path, *, comparable: bool) -> Swept:
+    """Kills what is left of the directory's processes, then removes it.
+
+    `comparable` is False when the recorded pids are from another boot or another pid namespace:
+    then they mean nothing here and no process is touched.
+    """
+    doomed = _leftovers(directory) if comparable else []
+    for process in doomed:
+        send_signal(process, signal.SIGKILL)
+    if stuck := _until_gone(doomed, KILLED_PATIENCE_S):
+        pids = ", ".join(str(process.pid) for process in stuck)
+        return Swept(directory, "left", f"SIGKILL did not end {pids}; the next start looks again")
+    if not guardian.put_back(directory):
+        reason = "what its run changed on this host is not put back: `assay doctor --restore`"
+        return Swept(directory, "left", reason)
+    guardian.remove_tree(directory)
+    pids_killed = tuple(process.pid for process in doomed)
+    return Swept(directory, "removed", "owner and guardian are dead", pids_killed)
+
+
+def _leftovers(directory: Path) -> list[Process]:
+    """Processes that a dead guardian of this directory left.
+
+    Sure signs only: the recorded leader (same start time) and its group; a process that carries
+    the directory in ASSAY_INSTANCE or has its mark open. When a group's leader is dead, the
+    group's number proves nothing by itself, so a member must carry one of these or work inside the
+    directory.
+    """
+    recorded = {note["pgid"]: note["start_ticks"] for note in _read_children(directory)}
+    processes = [p for p in all_processes() if p.alive and p.pid not in _own_line()]
+    leaders = {p.pid for p in processes if recorded.get(p.pid) == p.start_ticks}
+    return [
+        process
+        for process in processes
+        if process.pgid in leaders
+        or _is_marked(process.pid, directory)
+        or (
+            process.start_ticks >= recorded.get(process.pgid, process.start_ticks + 1)
+            and _works_inside(process.pid, directory)
+        )
+    ]
+
+
+def _is_marked(pid: int, directory: Path) -> bool:
+    mark = f"{guardian.INSTANCE_VARIABLE}={directory}".encode()
+    try:
+        if mark in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0"):
+            return True
+        return any(_leads_to(file, directory) for file in Path(f"/proc/{pid}/fd").iterdir())
+    except OSError:  # gone, or somebody else's
+        return False
+
+
+def _leads_to(descriptor: Path, directory: Path) -> bool:
+    """Whether an open file is the directory's mark, which only its processes inherit."""
+    try:
+        return descriptor.readlink() == directory / guardian.MARK_FILE
+    except FileNotFoundError:  # closed just now
+        return False
+
+
+def _works_inside(pid: int, directory: Path) -> bool:
+    try:
+        return Path(f"/proc/{pid}/cwd").readlink().is_relative_to(directory)
+    except OSError:
+        return False
+
+
+def _own_line() -> set[int]:
+    """This process and its ancestors: never to be killed by a sweep."""
+    line: set[int] = set()
+    process = read_process(os.getpid())
+    while process is not None and process.pid not in line:
+        line.add(process.pid)
+        process = read_process(process.ppid)
+    return line
+
+
+def _until_gone(processes: list[Process], timeout_s: float) -> list[Process]:
+    """Waits for the processes to end; returns those that live on."""
+    deadline_s = time.monotonic() + timeout_s
+    while alive := [process for process in processes if _lives(process)]:
+        if time.monotonic() >= deadline_s:
+            break
+        time.sleep(0.02)
+    return alive
+
+
+def _lives(process: Process) -> bool:
+    now = read_process(process.pid)
+    return now is not None and now.alive and now.start_ticks == process.start_ticks
+
+
+def make_directory(run_id: str, instances: Path) -> Path:
+    """Makes the directory of a new instance, its owner noted. Raises `LaunchError`."""
+    if not _RUN_ID.fullmatch(run_id):
+        raise LaunchError(f"{run_id!r} is no run id: use letters, digits, '.', '_' and '-'")
+    # Resolved, because processes are recognised by this path and the guardian works from "/".
+    directory = instances.resolve() / run_id
+    # Root's servers run as another user, who passes through; what is in there has modes of its own.
+    mode = 0o711 if os.geteuid() == 0 else 0o700
+    try:
+        directory.parent.mkdir(mode=mode, parents=True, exist_ok=True)
+        directory.mkdir(mode=mode)
+    except FileExistsError:
+        raise LaunchError(f"{directory} exists: choose another run id") from None
+    except OSError as failure:
+        raise LaunchError(f"{failure}: set XDG_STATE_HOME to a directory you can write") from None
+    write_owner(directory, run_id, None)
+    return directory
+
+
+def write_owner(directory: Path, run_id: str, guardian_process: Process | None) -> None:
+    """Notes this process as the owner, with the guardian if there is one yet."""
+    facts = {"run_id": run_id, **identity(), "guardian": _identity(guardian_process)}
+    write_json(directory / OWNER_FILE, facts)
+
+
+def identity() -> dict[str, Any]:
+    """This process as an owner, told apart from any later one with its pid."""
+    return {"pid_space": _pid_space(), "owner": _identity(read_process(os.getpid()))}
+
+
+def lives_here(facts: dict[str, Any]) -> bool:
+    """Whether an owner with this `identity` lives, as far as that can be told from here."""
+    return facts.get("pid_space") == _pid_space() and _find(facts, "owner") is not None
+
+
+def _identity(process: Process | None) -> dict[str, int] | None:
+    if process is None:
+        return None
+    return {"pid": process.pid, "start_ticks": process.start_ticks}
+
+
+def _find(owner: dict[str, Any], who: str) -> Process | None:
+    """The recorded process, if it lives and its pid was not given to another since."""
+    known = owner.get(who)
+    process = read_process(known["pid"]) if known else None
+    if known is None or process is None or not process.alive:
+        return None
+    return process if process.start_ticks == known["start_ticks"] else None
+
+
+def _pid_space() -> str:
+    """Where pids and start times can be compared: one boot of one kernel, one pid namespace."""
+    boot_id = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    return f"{boot_id} {Path('/proc/self/ns/pid').readlink()}"
+
+
+def _read_owner(directory: Path) -> dict[str, Any] | None:
+    try:
+        owner = json.loads(_read_plain(directory / OWNER_FILE))
+    except (FileNotFoundError, ValueError):
+        return None
+    return owner if isinstance(owner, dict) else None
+
+
+def _read_children(directory: Path) -> list[dict[str, int]]:
+    try:
+        noted = json.loads(_read_plain(directory / guardian.CHILDREN_FILE))
+    except (FileNotFoundError, ValueError):
+        return []
+    return noted if isinstance(noted, list) else []
+
+
+def _read_plain(path: Path) -> bytes:
+    # A link in its place is not ours, and is not followed.
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC), "rb") as source:
+        return source.read()

@@ -1,0 +1,156 @@
+"""What is in a database that was recovered: asked by the driver, as everything else is.
+
+A database that was killed and started again, and one that was started on a copy of its device, are
+asked the same: which of all that the run has made is there, and whether the conditions hold.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from time import monotonic_ns
+from typing import TYPE_CHECKING, Any
+
+from assay.model.errors import AssayError, RunFailedError
+from assay.model.units import NS_PER_S
+from assay.record.layout import DRIVER_FILE, PHASE_RECOVERED, RECOVERED_DIR
+from assay.record.writer import write_json
+from assay.running.asked.request import plan_of
+from assay.running.processes.hosting import host
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from assay.record.writer import RunWriter
+    from assay.running.asked.asking import Asked
+    from assay.running.processes.launcher import Guardian
+    from assay.running.server.subject import Subject
+
+HOST_LOG = "host.log"
+
+
+@dataclass
+class Recovered:
+    """One database that was recovered, as it stands in run.json.
+
+    Attributes:
+        number: From 1; its directory in `raw/recovered/`.
+        kind: What it was recovered from: a `kill`, or a `copy` of the device.
+        before_ns: What was acknowledged before this has to be there; None: all that ever was.
+        recovery_s: From the engine's start until it answered; None: it never did.
+        error: Why it could not be asked; None: it was.
+    """
+
+    number: int
+    kind: str
+    before_ns: int | None = None
+    recovery_s: float | None = None
+    error: str | None = None
+
+
+class Recoveries:
+    """All databases of one run that were recovered, in run.json from the moment they are known."""
+
+    def __init__(self, asked: Asked, guardian: Guardian, run: RunWriter) -> None:
+        self._asked = asked
+        self._guardian = guardian
+        self._run = run
+        self._known: list[Recovered] = []
+
+    def add(
+        self, kind: str, before_ns: int | None, bring_up: AbstractContextManager[Subject]
+    ) -> Recovered:
+        """Has a database recovered and asked; an engine that cannot be is recorded, and no error.
+
+        Args:
+            kind: What it is recovered from.
+            before_ns: What was acknowledged before this has to be there; None: all.
+            bring_up: Entered, it starts the engine on what is left, and answers; left, it takes it
+                down. An embedded engine is started by the host that asks.
+        """
+        one = self._begun(kind, before_ns)
+        begun_ns = monotonic_ns()
+        try:
+            with bring_up as subject:
+                took_s = (monotonic_ns() - begun_ns) / NS_PER_S
+                told_s = ask_recovered(self._asked, self._guardian, subject, self._run, one.number)
+                # Of an embedded engine only the host that has it in itself can tell.
+                one.recovery_s = told_s if subject.embedded else took_s
+        except AssayError as error:
+            one.error = str(error)
+        self._tell()
+        return one
+
+    def add_refused(self, kind: str, before_ns: int | None, error: AssayError) -> None:
+        """One on whose data no engine could be started, as nothing could be read of them."""
+        self._begun(kind, before_ns).error = str(error)
+        self._tell()
+
+    def _begun(self, kind: str, before_ns: int | None) -> Recovered:
+        one = Recovered(len(self._known) + 1, kind, before_ns)
+        self._known.append(one)
+        self._tell()
+        return one
+
+    def _tell(self) -> None:
+        self._run.update(recovered=[asdict(one) for one in self._known])
+
+
+def ask_recovered(
+    asked: Asked, guardian: Guardian, subject: Subject, run: RunWriter, number: int
+) -> float:
+    """Asks a database that answers again, or one whose engine starts in the host.
+
+    What was returned is in `raw/recovered/<number>/`, as that of any drive: `events.arrows`, and in
+    `results/` the rows of each operation; see `Run.recovered`.
+
+    Returns:
+        Seconds that the host took to start or reach the engine.
+
+    Raises:
+        AssayError: If it cannot be asked, or an operation of the workload failed on it.
+    """
+    raw = run.raw / RECOVERED_DIR / str(number)
+    raw.mkdir(parents=True)
+    script = asked.workload.recovered_script(asked.dialects, asked.request.scale)
+    job = subject.job() | _job(asked, [one.name for one in script.operations])
+    job |= {"script": script.facts(), "raw_dir": str(raw)}
+    with host(guardian, "drive", job, raw / HOST_LOG) as asking:
+        told = asking.next()
+        asking.send("go")
+        while (message := asking.next())["kind"] != "driven":
+            pass
+    report = message["report"]
+    write_json(raw / DRIVER_FILE, report)
+    if report["errors"]:
+        first = report["errors"][0]
+        raise RunFailedError(
+            f"it answers, and {script.operations[first['operation']].name} failed on it:"
+            f" {first['class']}: {first['message']}"
+        )
+    return float(told["started_s"])
+
+
+def _job(asked: Asked, operations: list[str]) -> dict[str, Any]:
+    """A drive that plays each operation once and observes nothing."""
+    phase = {
+        "name": PHASE_RECOVERED,
+        "arrival": {"shape": "power"},
+        "operations": list(range(len(operations))),
+        "passes_min": 1,
+    }
+    return {
+        "clients": 1,
+        "plan": plan_of(asked.request, operations, [phase]),
+        "metered": None,
+        "reads_of": None,
+        "counters": False,
+        "probed_s": None,
+        "device_stat": None,
+        "explained": 0,
+        "cpus": [],
+        "plans": False,
+        "plans_executed": False,
+        "filling": None,
+        "looks_into_cache": False,
+        "share": None,
+    }

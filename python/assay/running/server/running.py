@@ -1,0 +1,175 @@
+"""A run on a server that runs already: what is not ours is not touched.
+
+Tables are made in a namespace of our own. Its mark says whose it is and whether it is whole: one
+that a killed run left is told from one that was kept on purpose, and both from somebody else's.
+"""
+
+from __future__ import annotations
+
+import logging
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from assay.engines.contract import TellsIfItLoads, TellsPort
+from assay.model.errors import AssayError, UsageError
+from assay.running.processes.guardian import read_process
+from assay.running.server.bridging import reached
+from assay.running.server.subject import Subject, nodes_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from assay.engines.contract import Instance, Server
+    from assay.running.asked.asking import Asked
+    from assay.running.data.loading import Loading
+    from assay.running.processes.launcher import Guardian
+    from assay.running.server.bridging import Reached
+
+OURS = "made by Assay"
+# Neither whole nor to be kept: the next run removes what a killed one left.
+PASSING = ", of a run under way"
+# What is beside a running server writes into files that are named after this one.
+SERVER_LOG = "server.log"
+
+log = logging.getLogger(__name__)
+
+
+@contextmanager
+def running(
+    asked: Asked, engine: Server, guardian: Guardian, loading: Loading, raw: Path
+) -> Iterator[tuple[Subject, dict[str, Any] | None]]:
+    """The server with the workload's data; our tables are dropped when the block is left.
+
+    Raises:
+        UsageError: If something is in the way that we did not make.
+    """
+    with (
+        reached(engine, asked.dsn, asked.request, guardian, raw / SERVER_LOG) as there,
+        _on(asked, engine, there, guardian, loading) as subject_and_data,
+    ):
+        yield subject_and_data
+
+
+@contextmanager
+def _on(
+    asked: Asked, engine: Server, there: Reached, guardian: Guardian, loading: Loading
+) -> Iterator[tuple[Subject, dict[str, Any] | None]]:
+    instance = engine.attach(there.address)
+    schema = _Schema(asked, engine, instance)
+    try:
+        pids = engine.processes(instance)
+        watch = _watch(pids)
+
+        def last_words() -> str | None:
+            return watch() or there.last_words()
+
+        def subject() -> Subject:
+            name, how = asked.engine.facts.name, {"address": instance.address}
+            return Subject(
+                name,
+                how,
+                pids,
+                bridge_pids=there.bridge_pids,
+                reachable=not there.bridge_pids,
+                port=engine.port(instance) if isinstance(engine, TellsPort) else None,
+                last_words=last_words,
+                nodes=nodes_of(engine, instance.address),
+            )
+
+        if not asked.workload.makes_data or not _loads(engine, instance):
+            yield subject(), None
+            return
+        loading.teller.phase("data")
+        with schema.used() as is_whole:
+            dataset = {"kept": schema.name}
+            if not is_whole:
+                dataset = loading.fill(guardian, subject())
+                if asked.request.keep_data:
+                    schema.finish()
+            yield subject(), dataset
+            loading.teller.phase("stop")
+    finally:
+        engine.detach(instance)
+
+
+def _loads(engine: Server, instance: Instance) -> bool:
+    return not isinstance(engine, TellsIfItLoads) or engine.loads(instance)
+
+
+def _watch(pids: tuple[int, ...]) -> Callable[[], str | None]:
+    """Tells when a process of the server is gone, where it has any on this host."""
+    begun = {pid: process.start_ticks for pid in pids if (process := read_process(pid))}
+
+    def last_words() -> str | None:
+        for pid, start_ticks in begun.items():
+            now = read_process(pid)
+            if now is None or not now.alive or now.start_ticks != start_ticks:
+                return f"its process {pid} ended; why is in the server's own log"
+        return None
+
+    return last_words
+
+
+class _Schema:
+    """The namespace of one workload's data at one scale."""
+
+    def __init__(self, asked: Asked, engine: Server, instance: Instance) -> None:
+        data, scale = asked.workload.data, asked.request.scale
+        # Tables that were kept as they were loaded are not those to be changed.
+        changed = "_prepared" if asked.request.prepare else "_refreshed" * bool(asked.refresh_sets)
+        readable = f"assay_{data.facts.name}_{scale:g}{changed}"
+        self.name = "".join(char if char.isalnum() else "_" for char in readable.lower())
+        self._engine = engine
+        self._instance = instance
+        linked = " with foreign keys" * data.foreign_keys
+        self._mark = f"{OURS}: {data.facts.name} {scale:g} {data.data_hash}{linked}"
+
+    @contextmanager
+    def used(self) -> Iterator[bool]:
+        """Makes it unless it is there and whole; whether it is.
+
+        When the block is left it stays only if it is whole and was to be kept: by this run, which
+        then called `finish`, or by the one that made it.
+        """
+        is_whole = self._begin()
+        try:
+            yield is_whole
+        finally:
+            self._leave()
+
+    def finish(self) -> None:
+        """All data is in it, and it is to be kept."""
+        self._engine.mark_schema(self._instance, self.name, self._mark)
+
+    def _leave(self) -> None:
+        try:
+            found = self._found()
+            if found is not None and found.startswith(OURS) and found != self._mark:
+                self._engine.drop_schema(self._instance, self.name)
+        except AssayError as error:
+            # An error that is under way tells more than this one.
+            log.warning("the schema %s may be left; the next run removes it: %s", self.name, error)
+
+    def _begin(self) -> bool:
+        if not self._engine.lock_schema(self._instance, self.name):
+            raise UsageError(
+                f"another run uses the schema {self.name} of this server: wait for it, or name"
+                " another database in --dsn"
+            )
+        found = self._found()
+        if found is not None and not found.startswith(OURS):
+            raise UsageError(
+                f"the server has a schema {self.name} that Assay did not make; it is not touched."
+                " Rename it, or name another database in --dsn."
+            )
+        if found is not None and found != self._mark:
+            # Of another content of the workload, or left by a run that was killed.
+            self._engine.drop_schema(self._instance, self.name)
+        if found != self._mark:
+            self._engine.make_schema(self._instance, self.name, self._mark + PASSING)
+        self._engine.use_schema(self._instance, self.name)
+        return found == self._mark
+
+    def _found(self) -> str | None:
+        return self._engine.schema_mark(self._instance, self.name)

@@ -1,0 +1,309 @@
+"""Runs a server's programs through the guardian, as an unprivileged user where we are root.
+
+Server programs refuse to be root, and a server that is measured needs no right of ours. Where we
+are somebody else already, programs run as that user.
+"""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay.engines.contract import EngineError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from assay.running.processes.launcher import Child, Exit, Guardian
+
+# The first that there is; a product's own user may be called otherwise, but any will do.
+USERS = ("postgres", "nobody")
+SCRATCH = "server"
+PROGRAM_LOG = "program.log"
+LAST_LINES = 6
+# Some programs write their whole command line.
+LINE_MAX = 240
+ATTENDING_GRACE_S = 3.0
+LAST_BYTES = 8192
+DISK_FULL = "No space left on device"
+
+
+@dataclass(frozen=True)
+class User:
+    """Whom programs run as. `groups` are all of the user's groups."""
+
+    name: str
+    uid: int
+    gid: int
+    groups: tuple[int, ...]
+
+    def may_pass(self, directory: Path) -> bool:
+        """Whether this user may go through a directory, by its mode."""
+        told = directory.stat()
+        if told.st_uid == self.uid:
+            return bool(told.st_mode & stat.S_IXUSR)
+        if told.st_gid in self.groups:
+            return bool(told.st_mode & stat.S_IXGRP)
+        return bool(told.st_mode & stat.S_IXOTH)
+
+
+def unprivileged_user() -> User | None:
+    """The user that programs are to run as; None where we are not root ourselves.
+
+    Raises:
+        EngineError: If the host has no such user.
+    """
+    if os.geteuid() != 0:
+        return None
+    for name in USERS:
+        try:
+            found = pwd.getpwnam(name)
+        except KeyError:
+            continue
+        groups = tuple(os.getgrouplist(name, found.pw_gid))
+        return User(name, found.pw_uid, found.pw_gid, groups)
+    raise EngineError(
+        f"servers do not run as root, and this host has no user {' or '.join(USERS)}: run Assay as"
+        " another user, or make one with `useradd --system postgres`."
+    )
+
+
+class ServerLauncher:
+    """See `assay.engines.contract.Launcher`. One server at a time; `log` is where it writes.
+
+    `cpus` are those that programs may use, `cpus_beside` those of what attends the server; empty:
+    all of them. `groups` are the files of members of control groups that the server is put into.
+    """
+
+    def __init__(
+        self,
+        guardian: Guardian,
+        log: Path,
+        cpus: Sequence[int] = (),
+        cpus_beside: Sequence[int] = (),
+        groups: Sequence[Path] = (),
+    ) -> None:
+        self._groups = groups
+        self._cpus = cpus
+        self._cpus_beside = cpus_beside
+        self._attending: dict[str, Child] = {}
+        self._guardian = guardian
+        self._log = log
+        self._user = unprivileged_user()
+        self._server: Child | None = None
+        self._nodes: dict[str, Child] = {}
+        self._log_begins = 0
+        self._scratch = guardian.directory / SCRATCH
+        self._scratch.mkdir(mode=0o700, exist_ok=True)
+        self.own(self._scratch)
+
+    @property
+    def scratch(self) -> Path:
+        """A directory that only the user of the programs enters, and root."""
+        return self._scratch
+
+    @property
+    def server(self) -> Child | None:
+        """The server that was started last."""
+        return self._server
+
+    @property
+    def served(self) -> tuple[int, ...]:
+        """Root processes of the server, as they were started."""
+        alone = () if self._server is None else (self._server.pid,)
+        return (*alone, *(child.pid for child in self._nodes.values()))
+
+    @property
+    def attending(self) -> tuple[int, ...]:
+        """Processes beside the server that `attend` started."""
+        return tuple(child.pid for child in self._attending.values())
+
+    def own(self, path: Path) -> None:
+        """Gives a file or a whole directory to the user of the programs, links as links.
+
+        Raises:
+            EngineError: If the user could not get at it through the directories above.
+        """
+        if self._user is None:
+            return
+        self._check_reachable(path)
+        self._give(path)
+        if path.is_dir() and not path.is_symlink():
+            for inner in path.rglob("*"):
+                self._give(inner)
+
+    def run(self, argv: Sequence[str], env: Mapping[str, str], timeout_s: float) -> None:
+        """Runs a program to its end. Raises `EngineError` with its last words if it fails."""
+        log = self._guardian.directory / PROGRAM_LOG
+        log.unlink(missing_ok=True)
+        child = self._start(argv, env, log, "SIGTERM", 0.0)
+        ended = self._guardian.wait(child, timeout_s)
+        if ended is None:
+            self._guardian.stop(child)
+            raise EngineError(
+                f"{Path(argv[0]).name} did not end within {timeout_s:.0f} s: the host is overloaded"
+                f" or the disk does not answer. {_last_lines(log)}".rstrip()
+            )
+        if ended.status != 0:
+            words = _last_lines(log)
+            mend = "free space, or set XDG_STATE_HOME. " if DISK_FULL in words else ""
+            raise EngineError(f"{Path(argv[0]).name} {_how(ended)}: {mend}{words}")
+
+    def serve(
+        self, argv: Sequence[str], env: Mapping[str, str], stop_signal: str, stop_grace_s: float
+    ) -> int:
+        """Starts the server; returns its process id. Raises `EngineError` while one lives."""
+        if self._server is not None and self._guardian.wait(self._server, 0.0) is None:
+            raise EngineError("one server an instance: the one that was started still runs.")
+        self._log_begins = self._log.stat().st_size if self._log.exists() else 0
+        self._server = self._start(
+            argv, env, self._log, stop_signal, stop_grace_s, groups=self._groups
+        )
+        return self._server.pid
+
+    def serve_node(
+        self,
+        name: str,
+        argv: Sequence[str],
+        env: Mapping[str, str],
+        stop_signal: str,
+        stop_grace_s: float,
+    ) -> int:
+        """Starts one process of the server; one of the name that runs is replaced."""
+        before = self._nodes.pop(name, None)
+        if before is not None:
+            self._guardian.stop(before)
+        log, groups = self._beside(name), self._groups
+        child = self._start(argv, env, log, stop_signal, stop_grace_s, groups=groups)
+        self._nodes[name] = child
+        return child.pid
+
+    def attend(self, argv: Sequence[str], env: Mapping[str, str], account: str) -> int:
+        """Starts a process beside the server; one of the account that runs is replaced."""
+        before = self._attending.pop(account, None)
+        if before is not None:
+            self._guardian.stop(before)
+        log = self._beside(account)
+        child = self._start(argv, env, log, "SIGTERM", ATTENDING_GRACE_S, self._cpus_beside)
+        self._attending[account] = child
+        return child.pid
+
+    def last_words(self) -> str | None:
+        """None while the server and all beside it live; else how one ended, and its log's end."""
+        for account, child in (self._attending | self._nodes).items():
+            ended = self._guardian.wait(child, 0.0)
+            if ended is not None:
+                return f"the {account} {_how(ended)}. {_last_lines(self._beside(account))}".rstrip()
+        if self._server is None:
+            return None if self._attending or self._nodes else "it was never started"
+        ended = self._guardian.wait(self._server, 0.0)
+        if ended is None:
+            return None
+        return f"it {_how(ended)}. {_last_lines(self._log, self._log_begins)}".rstrip()
+
+    def stop(self) -> Exit | None:
+        """Stops the server in its own way, then what is beside it. Raises `LaunchError`.
+
+        How the server ended; None if there is none, or it is several.
+        """
+        ended = None if self._server is None else self._guardian.stop(self._server)
+        for name in reversed(list(self._nodes)):
+            self._guardian.stop(self._nodes.pop(name))
+        for child in self._attending.values():
+            self._guardian.stop(child)
+        self._attending.clear()
+        return ended
+
+    def _beside(self, account: str) -> Path:
+        return self._log.with_name(f"{self._log.stem}-{account}.log")
+
+    def _start(
+        self,
+        argv: Sequence[str],
+        env: Mapping[str, str],
+        log: Path,
+        stop_signal: str,
+        stop_grace_s: float,
+        cpus: Sequence[int] | None = None,
+        groups: Sequence[Path] = (),
+    ) -> Child:
+        program = Path(argv[0])
+        for path in (program, self._scratch):
+            self._check_reachable(path)
+        return self._guardian.start(
+            [*_placed(self._cpus if cpus is None else cpus), *self._prefix(), *argv],
+            env=env,
+            # Not our own directory, which the user may not read; not the data, which may go first.
+            cwd=self._scratch,
+            log=log,
+            stop_signal=stop_signal,
+            stop_grace_s=stop_grace_s,
+            groups=groups,
+        )
+
+    def _prefix(self) -> list[str]:
+        """What makes a program another user's, replaced by it: the child is the server itself."""
+        if self._user is None:
+            return []
+        setpriv = shutil.which("setpriv")
+        if setpriv is None:
+            raise EngineError(
+                "setpriv is not installed, and servers do not run as root: install util-linux, or"
+                " run Assay as another user."
+            )
+        # A change of user would drop the signal that ends the server with the guardian.
+        user = [f"--reuid={self._user.uid}", f"--regid={self._user.gid}", "--init-groups"]
+        return [setpriv, *user, "--pdeathsig", "keep", "--"]
+
+    def _give(self, path: Path) -> None:
+        if self._user is not None:
+            os.chown(path, self._user.uid, self._user.gid, follow_symlinks=False)
+
+    def _check_reachable(self, path: Path) -> None:
+        if self._user is None:
+            return
+        for directory in reversed(path.absolute().parents):
+            if not self._user.may_pass(directory):
+                raise EngineError(
+                    f"servers do not run as root, and the user {self._user.name} may not enter"
+                    f" {directory}: set XDG_CACHE_HOME and XDG_STATE_HOME to places that this user"
+                    f" reaches, or run `chmod o+x {directory}`."
+                )
+
+
+def _placed(cpus: Sequence[int]) -> list[str]:
+    """What binds a program to CPUs, replaced by it."""
+    if not cpus:
+        return []
+    taskset = shutil.which("taskset")
+    if taskset is None:
+        raise EngineError("--pin needs taskset: install util-linux.")
+    return [taskset, "--cpu-list", ",".join(map(str, cpus))]
+
+
+def _how(ended: Exit) -> str:
+    if ended.signal is not None:
+        return f"was ended by signal {ended.signal}"
+    return f"ended with status {ended.status}"
+
+
+def _last_lines(log: Path, begin: int = 0) -> str:
+    """The last lines that were written from an offset on; empty if there are none."""
+    try:
+        with log.open("rb") as source:
+            end = source.seek(0, os.SEEK_END)
+            source.seek(max(begin, end - LAST_BYTES))
+            text = source.read().decode(errors="replace")
+    except FileNotFoundError:
+        return ""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return " / ".join(_cut(line) for line in lines[-LAST_LINES:])
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= LINE_MAX else f"{line[:LINE_MAX]} ..."

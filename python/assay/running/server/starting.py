@@ -1,0 +1,303 @@
+"""Brings up what a run is pointed at, with its data, and takes it down again."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import time
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from assay.engines.contract import LoadSettings, Place, Restarts, Server
+from assay.model.errors import AssayError, RunFailedError
+from assay.running.asked.request import STATE_LOADED
+from assay.running.data.datasets import DATASETS, DatasetCache, DatasetKey
+from assay.running.data.loading import loaded_now
+from assay.running.host.places import cache_dir
+from assay.running.server.running import running
+from assay.running.server.serving import ServerLauncher
+from assay.running.server.subject import Subject, embedded, nodes_of
+from assay.workloads import generate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from assay.engines.contract import Address, Product
+    from assay.running.asked.asking import Asked
+    from assay.running.changes.changing import Changes
+    from assay.running.data.loading import Loading
+    from assay.running.processes.launcher import Guardian
+
+Dataset = dict[str, Any] | None
+
+log = logging.getLogger(__name__)
+
+# A server that dies of loading may have met a defect that threads meet by chance.
+LOADS_MAX = 2
+# A client hears of a death before it is noticed.
+NOTICING_S, LOOK_S = 2.0, 0.1
+
+
+class DiedLoadingError(RunFailedError):
+    """A server of ours died while its tables were loaded; says how."""
+
+
+@dataclass(frozen=True)
+class Steps:
+    """What happens to the data between loading and driving, and where they are.
+
+    Attributes:
+        changes: What is changed for them, and where the engine lives.
+        change: Changes them on an engine that runs; None: nothing is to be changed.
+        settle: Told of the data files of an engine of ours while nothing of it runs, or as
+            loading left it where that is the state.
+        restart: Whether an engine that changed them has to be gone before `settle`.
+    """
+
+    changes: Changes
+    change: Callable[[Subject], None] | None = None
+    settle: Callable[[Path], None] = lambda _: None
+    restart: bool = False
+
+
+@contextmanager
+def ready(
+    asked: Asked, guardian: Guardian, loading: Loading, raw: Path, steps: Steps
+) -> Iterator[tuple[Subject, Dataset]]:
+    """The engine with its data, ready to be driven; and what the data are (None: there are none).
+
+    A server of ours is stopped when the block is left; one that runs already goes on, without the
+    tables that were made on it.
+    """
+    if not isinstance(asked.behaviour, Server):
+        yield _embedded(asked, guardian, loading, steps)
+    elif asked.product is not None:
+        own = _OwnServer(asked, asked.behaviour, asked.product, guardian, raw)
+        with own.ready(loading, steps) as subject_and_data:
+            yield subject_and_data
+    else:
+        with running(asked, asked.behaviour, guardian, loading, raw) as (subject, dataset):
+            if steps.change is not None:
+                steps.change(subject)
+            yield subject, dataset
+
+
+def _embedded(
+    asked: Asked, guardian: Guardian, loading: Loading, steps: Steps
+) -> tuple[Subject, Dataset]:
+    name, room = asked.engine.facts.name, steps.changes.room
+    data, scratch = room.data, guardian.directory / "scratch"
+
+    def make(place: Path) -> dict[str, Any]:
+        return loading.fill(guardian, embedded(name, place, scratch, {}))
+
+    dataset = None
+    # Where the run is to begin as loading left the engine, the driver's host loads.
+    cached = asked.request.state != STATE_LOADED and asked.engine.facts.kind != "none"
+    if cached and asked.workload.makes_data:
+        dataset = _cache(loading).copy_to(key_of(asked), data, make, steps.changes.house)
+    else:
+        steps.changes.house(None)
+    subject = embedded(name, data, room.scratch, asked.request.engine_settings)
+    if steps.change is not None:
+        steps.change(subject)
+    # Each host that has the engine in it ends with its work, so none is there now.
+    steps.settle(data)
+    return subject, dataset
+
+
+def _cache(loading: Loading) -> DatasetCache:
+    loading.teller.phase("data")
+    waiting = "waiting for another run that uses this data"
+    return DatasetCache(cache_dir() / DATASETS, lambda: loading.teller.phase(waiting))
+
+
+def key_of(asked: Asked) -> DatasetKey:
+    """What the data of a run depend on."""
+    data = asked.workload.data
+    return DatasetKey(
+        workload=data.facts.name,
+        data_hash=data.data_hash,
+        scale=asked.request.scale,
+        engine=asked.engine.facts.name,
+        version=asked.version,
+        refresh_sets=asked.refresh_sets,
+        generators_version=generate.version(data.facts.generator),
+        order=asked.order.identity(),
+        foreign_keys=data.foreign_keys,
+        language=asked.language if len(data.facts.languages) > 1 else None,
+    )
+
+
+class _OwnServer:
+    """A server that is started for this run only."""
+
+    def __init__(
+        self, asked: Asked, engine: Server, product: Product, guardian: Guardian, raw: Path
+    ) -> None:
+        self._asked = asked
+        self._engine = engine
+        self._product = product
+        self._guardian = guardian
+        self._raw = raw
+
+    @contextmanager
+    def ready(self, loading: Loading, steps: Steps) -> Iterator[tuple[Subject, Dataset]]:
+        if self._asked.request.state == STATE_LOADED:
+            with self._loaded(loading, steps) as subject_and_data:
+                yield subject_and_data
+            return
+        data = steps.changes.room.data
+        dataset = None
+        if self._asked.workload.makes_data:
+            dataset = _cache(loading).copy_to(
+                key_of(self._asked),
+                data,
+                lambda place: self._make(place, loading),
+                steps.changes.house,
+            )
+        else:
+            steps.changes.house(None)
+            data.mkdir(mode=0o700)
+        request = self._asked.request
+        change = steps.change
+        if change is not None and steps.restart:
+            log = "server-prepare.log"
+            loading.teller.phase("start")
+            with self._started(data, request.engine_settings, log, request.pin) as subject:
+                change(subject)
+            change = None
+        steps.settle(data)
+        loading.teller.phase("start")
+        with self._started(
+            data, request.engine_settings, "server.log", request.pin, steps.changes.room.groups
+        ) as subject:
+            if change is not None:
+                change(subject)
+            yield subject, dataset
+            loading.teller.phase("stop")
+
+    @contextmanager
+    def _loaded(self, loading: Loading, steps: Steps) -> Iterator[tuple[Subject, Dataset]]:
+        """A server that was filled with the settings it is measured with, and went on."""
+        steps.changes.house(None)
+        data, request = steps.changes.room.data, self._asked.request
+        settings = request.engine_settings
+        data.mkdir(mode=0o700)
+        loading.teller.phase("start")
+
+        def fill(subject: Subject) -> dict[str, Any]:
+            return loaded_now(lambda: self._filled(loading, subject), subject.pids)
+
+        groups = steps.changes.room.groups
+        with self._alive(data, settings, "server.log", request.pin, fill, groups) as found:
+            subject, dataset = found
+            steps.settle(data)
+            yield subject, dataset
+            loading.teller.phase("stop")
+
+    def _make(self, place: Path, loading: Loading) -> dict[str, Any]:
+        """Fills an empty directory with a loaded database, stopped in good order."""
+        settings = self._engine.load_settings() if isinstance(self._engine, LoadSettings) else {}
+        fill = partial(self._filled, loading)
+        with self._alive(place, settings, "server-load.log", {}, fill) as (_, told):
+            return told
+
+    @contextmanager
+    def _alive(
+        self,
+        place: Path,
+        settings: Mapping[str, str],
+        log_name: str,
+        pin: dict[str, list[int]],
+        fill: Callable[[Subject], dict[str, Any]],
+        groups: Sequence[Path] = (),
+    ) -> Iterator[tuple[Subject, dict[str, Any]]]:
+        """A server that was filled on an empty place and lives, and what it was filled with.
+
+        One that dies of it is given one more try, from nothing; how it died stays with the data.
+        """
+        deaths: list[str] = []
+        while True:
+            with ExitStack() as stack:
+                try:
+                    subject = stack.enter_context(
+                        self._started(place, settings, log_name, pin, groups)
+                    )
+                    told = fill(subject)
+                except DiedLoadingError as death:
+                    deaths.append(str(death))
+                    if len(deaths) == LOADS_MAX:
+                        raise
+                    log.warning("%s; it is loaded once more", death)
+                else:
+                    yield subject, told | ({"deaths": deaths} if deaths else {})
+                    return
+            _empty(place)
+
+    def _filled(self, loading: Loading, subject: Subject) -> dict[str, Any]:
+        try:
+            return loading.fill(self._guardian, subject)
+        except AssayError as error:
+            if (words := _death(subject)) is None:
+                raise
+            title = self._asked.engine.facts.title
+            raise DiedLoadingError(f"{title} died while its tables were loaded: {words}") from error
+
+    @contextmanager
+    def _started(
+        self,
+        data: Path,
+        settings: Mapping[str, str],
+        log: str,
+        pin: dict[str, list[int]],
+        groups: Sequence[Path] = (),
+    ) -> Iterator[Subject]:
+        cpus, beside = pin.get("engine", []), pin.get("client", [])
+        launcher = ServerLauncher(self._guardian, self._raw / log, cpus, beside, groups)
+        launcher.own(data)
+        place = Place(data, launcher.scratch)
+        try:
+            address = self._engine.start(self._product, place, settings, launcher)
+            pids = launcher.served
+            name = self._asked.engine.facts.name
+            yield Subject(
+                name,
+                {"address": address},
+                pids,
+                bridge_pids=launcher.attending,
+                last_words=launcher.last_words,
+                nodes=nodes_of(self._engine, address),
+                revive=self._revival(place, settings, launcher, address),
+                anew=lambda there: self._started(there, settings, log, pin, groups),
+            )
+        finally:
+            launcher.stop()
+
+    def _revival(
+        self, place: Place, settings: Mapping[str, str], launcher: ServerLauncher, address: Address
+    ) -> Callable[[], None] | None:
+        """What starts the server again after it died; None if its engine does not know how."""
+        engine, product = self._engine, self._product
+        if not isinstance(engine, Restarts):
+            return None
+        return partial(engine.restart, product, place, settings, launcher, address)
+
+
+def _death(subject: Subject) -> str | None:
+    """How a server ended that may just have done so; None if it lives."""
+    deadline_s = time.monotonic() + NOTICING_S
+    while (words := subject.last_words()) is None and time.monotonic() < deadline_s:
+        time.sleep(LOOK_S)
+    return words
+
+
+def _empty(directory: Path) -> None:
+    for path in directory.iterdir():
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
