@@ -148,7 +148,7 @@ class TestDeadFiles:
         match path.relative_to(PACKAGE).parts:
             case ("checks", _) | ("checks", "ceiling", _):
                 return "check" in top
-            case ("analysis", "figures" | "findings", _):
+            case ("analysis", "figures" | "findings", *_):
                 return bool({"figure", "find"} & top)
             case ("probes", _):
                 return "probe" in top
