@@ -29,7 +29,8 @@ from assay.checks import state as state_check
 from assay.engines.discovery import find_engine
 from assay.model.units import bytes_text, parse_bytes, percent_text, seconds_text
 from assay.record.reader import Run
-from assay.running.asked.request import RunRequest, parse_state
+from assay.running.asked.parsing import parse_state
+from assay.running.asked.request import RunRequest
 from assay.running.execute import execute
 from assay.study.variants import interleaved
 from passes import Silent  # benchmarks/passes.py
@@ -104,9 +105,9 @@ def requested(asked: argparse.Namespace, engine: str, cell: Cell) -> RunRequest:
     advising = find_engine(engine).advising()
     name, value = advising.setting("cache", str(parse_bytes(cell.buffer)))
     return RunRequest(
-        "tpch",
-        engine,
-        asked.scale,
+        workload="tpch",
+        engine=engine,
+        scale=asked.scale,
         settings={name: value},
         min_time_s=0.0,
         plans=False,

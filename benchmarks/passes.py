@@ -66,7 +66,10 @@ class Passes:
 def passes(engine: str, scale: float) -> Iterator[Passes]:
     """Brings up an engine (`name` or `name@version`) with its data; gone when the block is left."""
     name, _, version = engine.partition("@")
-    asked = understood(RunRequest(WORKLOAD, name, scale, version or None), Silent())
+    asked = understood(
+        RunRequest(workload=WORKLOAD, engine=name, scale=scale, engine_version=version or None),
+        Silent(),
+    )
     with tempfile.TemporaryDirectory() as place:
         raw = Path(place)
         loading = Loading(asked, raw, Silent())

@@ -56,7 +56,7 @@ class Tuned:
 
     def __post_init__(self) -> None:
         self._drawn = random.Random(self.seed)
-        base = RunRequest("tpch", "postgresql", 1.0, seed=self.seed)
+        base = RunRequest(workload="tpch", engine="postgresql", scale=1.0, seed=self.seed)
         self.tune = Tune(base, self.knobs)
 
     @property

@@ -22,7 +22,9 @@ from assay.study.variants import Part, PlannedRun, Study, Variant
 # How long an example takes says nothing of it.
 ON_ANY_MACHINE = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 NAMES = st.text("abcdef", min_size=1, max_size=3)
-REQUESTS = st.integers(0, 4).map(lambda seed: RunRequest("w", "e", 1.0, seed=seed))
+REQUESTS = st.integers(0, 4).map(
+    lambda seed: RunRequest(workload="w", engine="e", scale=1.0, seed=seed)
+)
 PARTS = st.builds(
     Part,
     NAMES,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import replace
 from pathlib import Path
 
 import duckdb
@@ -23,7 +22,7 @@ ODD_NAMES = ["orders", "My Orders", 'a"b', "select", "a;drop table b", "ö-1", "
 
 
 def request(engine: str = "postgresql", **asked: object) -> RunRequest:
-    return RunRequest("tpch", engine, 0.1, **asked)  # type: ignore[arg-type]
+    return RunRequest(workload="tpch", engine=engine, scale=0.1, **asked)  # type: ignore[arg-type]
 
 
 def setting(role: str, value: str) -> Advice:
@@ -47,7 +46,7 @@ class TestSettings:
         self, engine: str, role: str, value: str, expected: dict[str, str]
     ) -> None:
         change = followed(request(engine), setting(role, value), find_engine(engine))
-        assert change.request == replace(request(engine), settings=expected)
+        assert change.request == request(engine).changed(settings=expected)
         assert [change.words] == [f"{name}={told}" for name, told in expected.items()]
 
     def test_other_settings_stay(self) -> None:
@@ -106,9 +105,9 @@ class TestLoads:
     def test_clients_and_warm_up_of_a_mix(self) -> None:
         asked, engine = request(clients=8), find_engine("postgresql")
         fewer = followed(asked, Advice("clients", "clients", {"value": "2"}), engine)
-        assert fewer.request == replace(asked, clients=2)
+        assert fewer.request == asked.changed(clients=2)
         longer = followed(asked, Advice("state", "hot", {"warmup_s": "60"}), engine)
-        assert longer.request == replace(asked, warmup_s=60.0)
+        assert longer.request == asked.changed(warmup_s=60.0)
 
 
 class TestStatements:

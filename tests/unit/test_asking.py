@@ -27,7 +27,9 @@ class Silent:
 
 
 def asked(workload: str, clients: int | None = None) -> Asked:
-    return understood(RunRequest(workload, "null", 0.01, clients=clients), Silent())
+    return understood(
+        RunRequest(workload=workload, engine="null", scale=0.01, clients=clients), Silent()
+    )
 
 
 @pytest.fixture
@@ -141,20 +143,22 @@ class TestOptionsThatWouldDoNothing:
 
 class TestOnlySomeOperations:
     def test_the_order_is_the_workload_s_and_what_is_left_out_is_not_asked(self) -> None:
-        request = RunRequest("tpch", "null", 0.01, operations=["q01", "q06"])
+        request = RunRequest(workload="tpch", engine="null", scale=0.01, operations=["q01", "q06"])
         run = understood(request, Silent())
         assert run.plan["operations"] == ["q06", "q01"]
         assert [operation.name for operation in run.script.operations] == ["q06", "q01"]
         assert list(run.facts()["statements"]) == ["q06", "q01"]
 
     def test_the_data_and_the_number_of_the_workload_s_queries_stay(self) -> None:
-        some = understood(RunRequest("tpch", "null", 0.01, operations=["q06"]), Silent())
-        every = understood(RunRequest("tpch", "null", 0.01), Silent())
+        some = understood(
+            RunRequest(workload="tpch", engine="null", scale=0.01, operations=["q06"]), Silent()
+        )
+        every = understood(RunRequest(workload="tpch", engine="null", scale=0.01), Silent())
         assert some.workload.content_hash == every.workload.content_hash
         assert some.facts()["workload"]["queries"] == 22
 
     def test_a_mix_keeps_its_weights_and_what_is_asked_after_it(self) -> None:
-        request = RunRequest("tpcb", "duckdb", 1, operations=["transfer"])
+        request = RunRequest(workload="tpcb", engine="duckdb", scale=1, operations=["transfer"])
         plan = understood(request, Silent()).plan
         assert plan["operations"] == ["transfer", "balances"]
         assert plan["phases"][-1]["operations"] == [1]
@@ -182,12 +186,12 @@ class TestPrepared:
     ],
 )
 def test_what_clients_or_sessions_cannot_do_is_refused(asked: dict[str, Any], words: str) -> None:
-    request = RunRequest("point-select", "null", 1.0, clients=1, **asked)
+    request = RunRequest(workload="point-select", engine="null", scale=1.0, clients=1, **asked)
     with pytest.raises(UsageError, match=words):
         considered(request)
 
 
 def test_foreign_keys_that_an_engine_cannot_add_are_refused_before_anything_is_started() -> None:
-    request = RunRequest("tpcc", "sqlite", 1.0, clients=1, foreign_keys=True)
+    request = RunRequest(workload="tpcc", engine="sqlite", scale=1.0, clients=1, foreign_keys=True)
     with pytest.raises(UsageError, match=r"--foreign-keys: .*cannot be added there"):
         considered(request)

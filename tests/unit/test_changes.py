@@ -98,9 +98,9 @@ class Told:
 
 def everything() -> RunRequest:
     return RunRequest(
-        "tpch",
-        "postgresql",
-        0.01,
+        workload="tpch",
+        engine="postgresql",
+        scale=0.01,
         state="cold",
         allow_host_changes=True,
         own_device=True,
@@ -288,7 +288,9 @@ def test_a_device_is_as_large_as_asked_or_as_the_data_need() -> None:
 
 def test_changes_of_a_plain_run_are_none(instances: Path) -> None:
     told = Told()
-    with changing(RunRequest("tpch", "duckdb", 0.01), instances / RUN, told) as changes:
+    with changing(
+        RunRequest(workload="tpch", engine="duckdb", scale=0.01), instances / RUN, told
+    ) as changes:
         changes.house(10)
         changes.settle()
         changes.edge("start")

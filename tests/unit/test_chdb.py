@@ -202,16 +202,18 @@ class TestStatements:
 
 class TestWhatHasNoTransactions:
     def test_refresh_functions_are_refused_with_the_mend(self) -> None:
-        asked = RunRequest("tpch", "chdb", 0.01, test="power", refresh=True)
+        asked = RunRequest(workload="tpch", engine="chdb", scale=0.01, test="power", refresh=True)
         with pytest.raises(UsageError, match="chDB has none: say --no-refresh"):
             understood(asked, MagicMock())
 
     def test_a_test_without_them_is_not(self) -> None:
-        asked = RunRequest("tpch", "chdb", 0.01, test="power", refresh=False)
+        asked = RunRequest(workload="tpch", engine="chdb", scale=0.01, test="power", refresh=False)
         assert understood(asked, MagicMock()).refresh_sets == 0
 
     def test_operations_that_are_transactions_are_refused(self) -> None:
         with pytest.raises(
             UsageError, match="transfer of TPC-B-like is a transaction, and chDB has none"
         ):
-            understood(RunRequest("tpcb", "chdb", 1.0, clients=1), MagicMock())
+            understood(
+                RunRequest(workload="tpcb", engine="chdb", scale=1.0, clients=1), MagicMock()
+            )

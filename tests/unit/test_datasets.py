@@ -90,14 +90,19 @@ class TestKey:
     def test_rows_of_another_generator_are_not_those_that_were_kept(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        asked = understood(RunRequest("tpch", "duckdb", 0.01), MagicMock())
+        asked = understood(RunRequest(workload="tpch", engine="duckdb", scale=0.01), MagicMock())
         before = key_of(asked).name
         monkeypatch.setattr(generate, "VERSION", generate.VERSION + 1)
         assert key_of(asked).name != before
 
     def test_tables_are_not_taken_for_triples(self) -> None:
         told = [
-            key_of(understood(RunRequest("bsbm", "virtuoso", 10, language=language), MagicMock()))
+            key_of(
+                understood(
+                    RunRequest(workload="bsbm", engine="virtuoso", scale=10, language=language),
+                    MagicMock(),
+                )
+            )
             for language in ("sql", "sparql")
         ]
         assert told[0].name != told[1].name

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from assay.cli.main import run_command
 from assay.model.errors import UsageError
 from assay.running.asked.asking import considered
-from assay.running.asked.options import RunOptions, request_of
+from assay.running.asked.options import RunOptions
+from assay.running.asked.understanding import request_of
 from assay.running.fleet.asked import (
     TLS_FILES,
     Fleet,

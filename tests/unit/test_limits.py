@@ -83,12 +83,14 @@ class TestAsked:
 
     def test_cpus_are_those_that_the_client_is_not_pinned_to(self) -> None:
         first, *others = sorted(os.sched_getaffinity(0))
-        request = RunRequest("tpch", "duckdb", 1.0, pin={"client": [first]}, limits={"cpus": 1})
+        request = RunRequest(
+            workload="tpch", engine="duckdb", scale=1.0, pin={"client": [first]}, limits={"cpus": 1}
+        )
         assert cpus_for(request) == (others[:1] or [first])
 
     def test_more_cpus_than_there_are_are_refused(self) -> None:
         with pytest.raises(UsageError, match="ask for fewer"):
-            cpus_for(RunRequest("tpch", "duckdb", 1.0, limits={"cpus": 4096}))
+            cpus_for(RunRequest(workload="tpch", engine="duckdb", scale=1.0, limits={"cpus": 4096}))
 
 
 def host(root: Path, mounts: str, members: str) -> Hierarchies:

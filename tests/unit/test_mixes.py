@@ -20,8 +20,10 @@ from assay.report.charts.run import Charts
 from assay.report.document import document
 from assay.report.page.run import page, read_load, read_timeline
 from assay.report.terminal.summary import render
-from assay.running.asked.options import RunOptions, request_of
-from assay.running.asked.request import Mix, RunRequest, driver_plan, steps
+from assay.running.asked.driver_plan import Mix, driver_plan, steps
+from assay.running.asked.options import RunOptions
+from assay.running.asked.request import RunRequest
+from assay.running.asked.understanding import request_of
 from assay.running.mixes import ELSEWHERE, NOT_ASKED, Mixes
 from assay.running.processes.control import METERED_HOST
 from tests.mixes import drifting_run, marks, steady_run, write_mixes

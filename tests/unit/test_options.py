@@ -2,37 +2,81 @@
 
 from __future__ import annotations
 
-import inspect
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
-from assay.cli.run import run
+from assay.cli.main import app
+from assay.cli.run_options import run_options, run_parameters
+from assay.cli.verbs import VERBS, command_of
 from assay.model.errors import UsageError
-from assay.running.asked.options import RunOptions, option_names, request_of
-
-# Parameters of the command that say nothing of the run itself.
-OF_THE_COMMAND = {"context", "runs", "all_operations", "strict", "as_json"}
-# Where files say it otherwise than the command line.
-OTHERWISE = {name: {} for name in ("settings", "limit", "slow")} | dict.fromkeys(
-    ("prepare", "sorted_by", "driver", "operation", "remove", "without"), ()
-)
+from assay.running.asked.declaring import Group, as_keys, declared
+from assay.running.asked.options import PlainOptions, RunOptions, option_names
+from assay.running.asked.reference import PAGE, options_page
+from assay.running.asked.request import RunRequest
+from assay.running.asked.understanding import request_of
 
 
-def parameters() -> dict[str, inspect.Parameter]:
-    told = inspect.signature(run).parameters
-    return {name: one for name, one in told.items() if name not in OF_THE_COMMAND}
+def test_every_field_of_a_run_is_declared_as_an_option_but_the_workload() -> None:
+    undeclared = [name for name, field in RunOptions.model_fields.items() if not declared(field)]
+    assert undeclared == ["workload"]
+    assert {one.name for one in run_parameters()} == set(RunOptions.model_fields) - {"workload"}
 
 
-def test_every_option_of_a_run_is_a_key_and_every_key_an_option() -> None:
-    assert set(parameters()) == set(RunOptions.model_fields)
+def test_what_the_command_line_leaves_out_is_as_a_study_leaves_it_out() -> None:
+    told = {one.name: one.default for one in run_parameters()}
+    assert run_options("tpch", told) == RunOptions(workload="tpch")
 
 
-@pytest.mark.parametrize("name", sorted(set(parameters()) - {"workload"}))
-def test_what_is_left_out_means_the_same_on_both_sides(name: str) -> None:
-    default = RunOptions.model_fields[name].get_default(call_default_factory=True)
-    assert default == OTHERWISE.get(name, parameters()[name].default)
+def test_plain_options_mean_the_same_in_the_request() -> None:
+    changed = {"seed": 7, "foreign_keys": True, "block_trace": True, "plans": False}
+    request = request_of(RunOptions.model_validate({"workload": "tpch", **changed}), [])
+    assert set(PlainOptions.model_fields) < set(RunRequest.model_fields)
+    assert {name: getattr(request, name) for name in changed} == changed
+
+
+def test_help_says_of_files_what_their_keys_are() -> None:
+    assert as_keys("With --fleet-tls and --dsn: x.") == "With fleet_tls and dsn: x."
+    schema = RunOptions.model_json_schema(by_alias=True)["properties"]
+    assert "With dsn:" in schema["keep_data"]["description"]
+    assert schema["test"]["enum"] == ["power", "throughput", "full", "steady", None]
+
+
+def test_the_page_of_options_is_made_of_their_declarations() -> None:
+    assert (Path(__file__).parents[2] / "docs" / PAGE).read_text("utf-8") == options_page()
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_help_of_a_verb_is_of_eighty_columns_and_has_examples(verb: str) -> None:
+    shown = CliRunner().invoke(app, [verb, "--help"], terminal_width=80).stdout
+    assert shown.startswith(f"Usage: assay {verb}")
+    wide = [line for line in shown.splitlines() if len(line) > 80]
+    # An example or a value's form may be one long word.
+    assert not [line for line in wide if len(line.split()) > 2], wide
+    assert shown.count(f"\n    assay {verb} ") <= 8
+
+
+def test_options_are_listed_by_group() -> None:
+    shown = CliRunner().invoke(app, ["run", "--help"], terminal_width=80).stdout
+    titles = [line[:-1] for line in shown.splitlines() if line[:-1] in tuple(Group)]
+    assert titles == [group for group in Group if group != Group.RUNS]
+    assert "[env var" not in shown
+
+
+def test_a_list_of_verbs_imports_none_of_them() -> None:
+    listing = "import sys; from assay.cli.main import run_command; run_command(['--help'])"
+    command = [sys.executable, "-c", f"{listing}; print('pydantic' in sys.modules)"]
+    told = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert told.stdout.splitlines()[-1] == "False"
+    assert all(f"\n  {name} " in told.stdout for name in VERBS)
+
+
+def test_every_verb_is_there() -> None:
+    assert [command_of(name).name for name in VERBS] == list(VERBS)
 
 
 def test_settings_have_the_name_of_the_option() -> None:

@@ -24,7 +24,7 @@ TABLES = ["nation", "orders", "lineitem"]
 
 
 def request(**asked: Any) -> RunRequest:
-    return RunRequest("tpch", "duckdb", 0.01, **asked)
+    return RunRequest(workload="tpch", engine="duckdb", scale=0.01, **asked)
 
 
 class TestParsing:
@@ -132,13 +132,18 @@ class TestRefusals:
     ) -> None:
         for engine, further in (("null", {}), ("postgresql", {"dsn": "postgresql://h/d"})):
             with pytest.raises(UsageError, match=option):
-                understood(RunRequest("tpch", engine, 0.01, **further, **asked), MagicMock())
+                understood(
+                    RunRequest(workload="tpch", engine=engine, scale=0.01, **further, **asked),
+                    MagicMock(),
+                )
 
     @pytest.mark.parametrize("asked", [{"sorted_by": {"a": ["b"]}}, {"state": "loaded"}])
     def test_a_folder_of_queries_loads_nothing(self, tmp_path: Path, asked: Any) -> None:
         (tmp_path / "one.sql").write_text("select 1;\n")
         with pytest.raises(UsageError, match=r"loads nothing|no table that is loaded"):
-            understood(RunRequest(str(tmp_path), "duckdb", 1.0, **asked), MagicMock())
+            understood(
+                RunRequest(workload=str(tmp_path), engine="duckdb", scale=1.0, **asked), MagicMock()
+            )
 
 
 @dataclass

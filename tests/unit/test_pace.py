@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 from assay.running.asked.request import RunRequest
 from assay.study.pace import Pace, expected_after, guessed_s
 from tests.records import write_run
 
-SMALL = RunRequest("tpch", "duckdb", 0.1)
-LARGE = replace(SMALL, scale=10.0)
-OTHER = replace(LARGE, engine="postgresql")
+SMALL = RunRequest(workload="tpch", engine="duckdb", scale=0.1)
+LARGE = SMALL.changed(scale=10.0)
+OTHER = LARGE.changed(engine="postgresql")
 
 
 class TestPace:
@@ -26,14 +25,14 @@ class TestPace:
         pace = Pace(lambda _: 100.0)
         for seconds in (3.0, 5.0, 40.0):
             pace.took(SMALL, seconds)
-        assert pace.run_s(replace(SMALL)) == 5.0
+        assert pace.run_s(SMALL.changed()) == 5.0
 
     def test_what_was_expected_is_corrected_by_what_was_seen_of_the_engine(self) -> None:
         pace = Pace(lambda request: 10.0 * request.scale)
         pace.took(SMALL, 2.0)
         assert pace.run_s(LARGE) == 200.0
         assert pace.run_s(OTHER) == 200.0
-        pace.took(replace(OTHER, scale=1.0), 50.0)
+        pace.took(OTHER.changed(scale=1.0), 50.0)
         assert pace.run_s(OTHER) == 500.0
         assert pace.run_s(LARGE) == 200.0
 
@@ -52,9 +51,9 @@ class TestExpected:
         expected = expected_after(directory.parent)
         request = RunRequest(**facts)
         assert expected(request) == 5.0
-        assert expected(replace(request, seed=99)) == 5.0
-        assert expected(replace(request, settings={"jit": "off"})) == 5.0
-        other = replace(request, scale=77.0)
+        assert expected(request.changed(seed=99)) == 5.0
+        assert expected(request.changed(settings={"jit": "off"})) == 5.0
+        other = request.changed(scale=77.0)
         assert expected(other) == guessed_s(other)
 
     def test_what_cannot_be_read_is_passed_over(self, tmp_path: Path) -> None:
@@ -66,15 +65,15 @@ class TestExpected:
 class TestGuess:
     def test_more_work_takes_longer(self) -> None:
         assert guessed_s(SMALL) < guessed_s(LARGE)
-        power = replace(LARGE, test="power", min_time_s=0.0)
-        assert guessed_s(power) < guessed_s(replace(power, test="throughput", streams=5))
-        assert guessed_s(power) < guessed_s(replace(power, test="full"))
-        assert guessed_s(replace(LARGE, plans=False)) < guessed_s(LARGE)
+        power = LARGE.changed(test="power", min_time_s=0.0)
+        assert guessed_s(power) < guessed_s(power.changed(test="throughput", streams=5))
+        assert guessed_s(power) < guessed_s(power.changed(test="full"))
+        assert guessed_s(LARGE.changed(plans=False)) < guessed_s(LARGE)
 
     def test_a_scale_is_nothing_to_a_folder_of_queries(self) -> None:
-        folder = replace(LARGE, workload="/mine", min_time_s=1.0)
-        assert guessed_s(folder) == guessed_s(replace(folder, scale=1000.0)) < guessed_s(LARGE)
+        folder = LARGE.changed(workload="/mine", min_time_s=1.0)
+        assert guessed_s(folder) == guessed_s(folder.changed(scale=1000.0)) < guessed_s(LARGE)
 
     def test_a_mix_takes_its_time(self) -> None:
-        mix = replace(SMALL, clients=4, time_s=300.0)
+        mix = SMALL.changed(clients=4, time_s=300.0)
         assert 300.0 < guessed_s(mix) < 340.0

@@ -26,7 +26,8 @@ from assay.record.writer import write_json
 from assay.report.document import document
 from assay.report.terminal.load import load_conditions
 from assay.running.asked.asking import considered
-from assay.running.asked.options import RunOptions, request_of
+from assay.running.asked.options import RunOptions
+from assay.running.asked.understanding import request_of
 from assay.running.processes.guardian import read_process
 from assay.running.server.faults import Kill
 from assay.running.server.recovery import Recoveries

@@ -23,14 +23,15 @@ from assay.analysis.plans.shape import (
     shape,
 )
 from assay.analysis.stats.rounds import factor_of
-from assay.running.asked.request import RunRequest, driver_plan
+from assay.running.asked.driver_plan import driver_plan
+from assay.running.asked.request import RunRequest
 from tests.plans import made, made_plan, tpch_plans
 
 TEXTS = {f"q09@{number}": {"sql": "", "kind": CHOSEN, "words": ""} for number in range(3)}
 
 
 def request(**more: Any) -> RunRequest:
-    return RunRequest("tpch", "duckdb", 1.0, forced=TEXTS, **more)
+    return RunRequest(workload="tpch", engine="duckdb", scale=1.0, forced=TEXTS, **more)
 
 
 def scan(table: str, **more: Any) -> Any:

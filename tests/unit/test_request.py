@@ -9,24 +9,16 @@ import pytest
 
 from assay import _core
 from assay.model.errors import UsageError
-from assay.running.asked.request import (
-    READ_WITHIN_S,
-    Mix,
-    RunRequest,
-    driver_plan,
-    parse_probes,
-    parse_settings,
-    parse_state,
-    plan_sessions,
-    read_prepare,
-)
+from assay.running.asked.driver_plan import READ_WITHIN_S, Mix, driver_plan, plan_sessions
+from assay.running.asked.parsing import parse_probes, parse_settings, parse_state, read_prepare
+from assay.running.asked.request import RunRequest
 
 ORDER = ("q2", "q1", "q3")
 EQUAL = dict.fromkeys(ORDER, 1)
 
 
 def request(**asked: object) -> RunRequest:
-    return RunRequest("w", "e", 1.0, **asked)  # type: ignore[arg-type]
+    return RunRequest(workload="w", engine="e", scale=1.0, **asked)  # type: ignore[arg-type]
 
 
 class TestPlan:

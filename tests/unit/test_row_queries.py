@@ -98,12 +98,12 @@ class TestWorkload:
     def test_a_refused_query_is_refused_before_anything_is_loaded(self, folder: Path) -> None:
         (folder / "rows" / "towns.sql").write_text("select town", encoding="utf-8")
         with pytest.raises(UsageError, match=r"rows/towns\.sql: DuckDB refuses"):
-            understood(RunRequest(str(folder), "null", 1.0), MagicMock())
+            understood(RunRequest(workload=str(folder), engine="null", scale=1.0), MagicMock())
 
     def test_what_another_engine_made_is_not_what_was_kept(
         self, folder: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        asked = understood(RunRequest(str(folder), "null", 1.0), MagicMock())
+        asked = understood(RunRequest(workload=str(folder), engine="null", scale=1.0), MagicMock())
         before = key_of(asked).name
         monkeypatch.setattr(row_queries, "version", lambda: "duckdb 9.9.9")
         assert key_of(asked).name != before

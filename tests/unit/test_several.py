@@ -28,12 +28,12 @@ from assay.study.several import (
 )
 from assay.study.variants import Part, Planned, Study, Variant
 
-BASE = RunRequest("w", "e", 1.0)
-SEED_2 = replace(BASE, seed=2)
+BASE = RunRequest(workload="w", engine="e", scale=1.0)
+SEED_2 = BASE.changed(seed=2)
 PART = Part("p", (Variant("a", BASE), Variant("b", SEED_2)), 3)
 STUDY = Study("?", (PART,), 1)
 ORDER = [run.stands_for[0] for run in STUDY.order()]
-OTHER = Part("other", (Variant("same", SEED_2), Variant("c", replace(BASE, seed=3))), 2)
+OTHER = Part("other", (Variant("same", SEED_2), Variant("c", BASE.changed(seed=3))), 2)
 SHARING = Study("?", (PART, OTHER), 1)
 RUN_S = 10.0
 
@@ -322,7 +322,7 @@ class TestTheSameStudy:
         with pytest.raises(KeyboardInterrupt):
             carried_out(lab)
         studies = lab.place.parent
-        larger = Variant("a", replace(BASE, scale=2.0))
+        larger = Variant("a", BASE.changed(scale=2.0))
         assert unfinished(studies, Study("?", (replace(PART, variants=(larger,)),)), {}) is None
         assert unfinished(studies, replace(STUDY, seed=3), {}) is None
         assert unfinished(studies, STUDY, {"run": "another"}) is None

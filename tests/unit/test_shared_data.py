@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -36,8 +35,8 @@ def test_tables_schema_and_keys_are_those_of_the_other(tmp_path: Path) -> None:
 
 def test_both_have_one_data_set_and_are_two_workloads(tmp_path: Path) -> None:
     folder = a_workload(tmp_path / "x")
-    request = RunRequest(str(folder), "duckdb", 0.01)
-    own, other = considered(request), considered(replace(request, workload="tpch"))
+    request = RunRequest(workload=str(folder), engine="duckdb", scale=0.01)
+    own, other = considered(request), considered(request.changed(workload="tpch"))
     assert key_of(own) == key_of(other)
     assert own.workload.content_hash != other.workload.content_hash
 

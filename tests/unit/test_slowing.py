@@ -101,7 +101,7 @@ class Slowed:
         self.run = Recorded(self.raw)
 
     def of(self, pid: int, slow: dict[str, float]) -> Any:
-        request = RunRequest("tpch", "duckdb", 0.01, slow=slow)
+        request = RunRequest(workload="tpch", engine="duckdb", scale=0.01, slow=slow)
         subject = Subject("duckdb", {}, embedded=True)
         run: Any = self.run
         return slowed(request, self.guardian, subject, [pid], self.raw, run)
@@ -342,11 +342,17 @@ class TestAsked:
             parse_slow(asked)
 
     def test_a_running_server_is_not_stopped(self) -> None:
-        request = RunRequest("tpch", "postgresql", 0.01, dsn="postgresql://x", slow={"cpu": 2.0})
+        request = RunRequest(
+            workload="tpch",
+            engine="postgresql",
+            scale=0.01,
+            dsn="postgresql://x",
+            slow={"cpu": 2.0},
+        )
         with pytest.raises(UsageError, match="not ours to stop"):
             check_slow(request, "server")
 
     def test_the_null_engine_is_not_slowed(self) -> None:
-        request = RunRequest("tpch", "null", 0.01, slow={"cpu": 2.0})
+        request = RunRequest(workload="tpch", engine="null", scale=0.01, slow={"cpu": 2.0})
         with pytest.raises(UsageError, match="no process"):
             check_slow(request, "none")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from assay.model.errors import UsageError
-from assay.running.asked.request import RunRequest, plan_sessions, steps
+from assay.running.asked.driver_plan import plan_sessions, steps
+from assay.running.asked.request import RunRequest
 from assay.running.asked.specified import (
     PieceTexts,
     PlannedTest,
@@ -31,7 +31,7 @@ def tpch() -> Workload:
 
 def asked(**more: object) -> RunRequest:
     plain = RunRequest(workload="tpch", engine="duckdb", scale=0.01, parameters="drawn")
-    return replace(plain, **{"test": "full", "state_passes": 0, **more})  # type: ignore[arg-type]
+    return plain.changed(**{"test": "full", "state_passes": 0, **more})
 
 
 def planned(tpch: Workload, **more: object) -> tuple[SpecifiedTest, PlannedTest]:

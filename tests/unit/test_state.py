@@ -43,7 +43,7 @@ class Cache:
 
 
 def request(**asked: Any) -> RunRequest:
-    return RunRequest("w", "e", 1.0, **asked)
+    return RunRequest(workload="w", engine="e", scale=1.0, **asked)
 
 
 def cold(**asked: Any) -> RunRequest:
@@ -71,7 +71,7 @@ def test_hot_with_a_limit_of_memory_leaves_the_pages_to_the_engine(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Cache().put_in_place(monkeypatch)
-    request = RunRequest("tpch", "duckdb", 0.01, limits={"memory": 1e9})
+    request = RunRequest(workload="tpch", engine="duckdb", scale=0.01, limits={"memory": 1e9})
     told = set_state(request, tmp_path)
     assert told.resident_bytes_before_start == 0
     assert "data files written back and their pages evicted" in told.how

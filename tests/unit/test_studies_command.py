@@ -100,8 +100,10 @@ def test_what_cannot_be_is_refused(
 
 
 def test_what_is_refused_of_parts_that_are_not_wanted_is_no_problem() -> None:
-    fine = Part("fine", (Variant("a", RunRequest("tpch", "null", 0.01)),), 1)
-    wrong = Part("wrong", (Variant("b", RunRequest("nothing", "null", 0.01)),), 1)
+    fine = Part("fine", (Variant("a", RunRequest(workload="tpch", engine="null", scale=0.01)),), 1)
+    wrong = Part(
+        "wrong", (Variant("b", RunRequest(workload="nothing", engine="null", scale=0.01)),), 1
+    )
     study = Study("?", (fine, wrong))
     with pytest.raises(UsageError, match="nothing"):
         considered_all(study)
@@ -110,7 +112,7 @@ def test_what_is_refused_of_parts_that_are_not_wanted_is_no_problem() -> None:
 
 
 def test_an_engine_that_cannot_be_had_is_asked_for_once(tmp_path: Path) -> None:
-    gone = RunRequest("tpch", "postgresql", 0.01, bin_dir=str(tmp_path))
+    gone = RunRequest(workload="tpch", engine="postgresql", scale=0.01, bin_dir=str(tmp_path))
     study = Study("?", (Part("p", (Variant("gone", gone),), 2),))
     ready = prepared(study.order(), considered_all(study), Silent())
     made: list[RunRequest] = []
@@ -122,6 +124,6 @@ def test_an_engine_that_cannot_be_had_is_asked_for_once(tmp_path: Path) -> None:
     wrapped = ready.wrapping(run_one)
     with pytest.raises(EngineError, match=str(tmp_path)):
         wrapped(gone, tmp_path, Silent())
-    fine = RunRequest("tpch", "null", 0.01)
+    fine = RunRequest(workload="tpch", engine="null", scale=0.01)
     wrapped(fine, tmp_path, Silent())
     assert made == [fine]

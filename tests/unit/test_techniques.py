@@ -17,7 +17,8 @@ from assay.engines.contract import EngineError
 from assay.engines.discovery import find_engine, find_engines
 from assay.engines.techniques import TechniquesFacts, forced, read_techniques
 from assay.model.errors import UsageError
-from assay.running.asked.options import RunOptions, request_of
+from assay.running.asked.options import RunOptions
+from assay.running.asked.understanding import request_of
 from assay.study.declared.expanding import Wanted, expanded
 from assay.study.declared.reading import find_declared, read_declared
 from tests.records import write_run

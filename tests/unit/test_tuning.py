@@ -233,7 +233,7 @@ class TestBeside:
     """What a knob needs beside it is of its settings, and not of the default."""
 
     def planned(self, *texts: str, **own: str) -> list[dict[str, str]]:
-        base = RunRequest("tpch", "e", 1.0, settings=own)
+        base = RunRequest(workload="tpch", engine="e", scale=1.0, settings=own)
         tune = planning.Tune(base, searched_knobs(texts, SOME_KNOBS, "e"))
         (part,) = tune.following([tune.part(FIRST, ())], [], Left(None, 1.0))[1:] or ()
         again = tune.part_again(part.facts())

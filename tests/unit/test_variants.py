@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -22,20 +21,19 @@ from assay.running.asked.request import RunRequest
 from assay.study.variants import Part, Planned, Study, Variant, interleaved
 
 BASE = RunRequest(
-    "tpch",
-    "postgresql",
-    0.1,
+    workload="tpch",
+    engine="postgresql",
+    scale=0.1,
     settings={"work_mem": "1MB"},
     prepare={"a.sql": "create index on t (a);\n"},
     pin={"engine": [0]},
     min_time_s=5.0,
 )
-MORE = replace(
-    BASE,
+MORE = BASE.changed(
     settings={"work_mem": "64MB"},
     prepare={**BASE.prepare, "b.sql": "analyze \"odd'''\";\n"},
 )
-CLIENTS = replace(BASE, clients=4, time_s=1.5)
+CLIENTS = BASE.changed(clients=4, time_s=1.5)
 MEMORY = Part(
     "memory",
     (
@@ -152,10 +150,10 @@ class TestFile:
             read_study(tmp_path)
 
     def test_no_secret_stands_in_it(self, tmp_path: Path) -> None:
-        base = replace(
-            BASE, dsn="postgresql://me:hunter2@host/db", settings={"s3_secret": "hunter2"}
+        base = BASE.changed(
+            dsn="postgresql://me:hunter2@host/db", settings={"s3_secret": "hunter2"}
         )
-        other = replace(base, settings={"token": "hunter2"}, dsn="user=a password=hunter2")
+        other = base.changed(settings={"token": "hunter2"}, dsn="user=a password=hunter2")
         variants = (Variant("a", base), Variant("b", other))
         write_study(tmp_path, Study("?", (Part("p", variants, 1),)).facts())
         assert "hunter2" not in (tmp_path / STUDY_FILE).read_text()

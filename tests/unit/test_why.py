@@ -17,7 +17,7 @@ from assay.study.why import FREE, QUICK, REMOVED, SCARCE, Depth, why_study
 from tests.records import write_run
 from tests.scarce import scarce_study, serial, slowed
 
-BASE = RunRequest("tpch", "duckdb", 0.01, operations=["q01"], min_time_s=0.1)
+BASE = RunRequest(workload="tpch", engine="duckdb", scale=0.01, operations=["q01"], min_time_s=0.1)
 
 
 @pytest.fixture
@@ -45,7 +45,11 @@ class TestStudy:
 
     def test_what_cannot_be_asked_for_is_left_out_with_its_reason(self, pilot: Run) -> None:
         study = why_study(
-            RunRequest("point-select", "duckdb", 1.0, clients=1, min_time_s=0.0), pilot, QUICK
+            RunRequest(
+                workload="point-select", engine="duckdb", scale=1.0, clients=1, min_time_s=0.0
+            ),
+            pilot,
+            QUICK,
         )
         assert SCARCE in [part.name for part in study.parts]
         assert all(reason for reason in study.without.values())

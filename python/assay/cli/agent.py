@@ -54,11 +54,11 @@ def agent(
 
     \b
     Examples:
-      assay agent tcp://127.0.0.1:8786 --listen         the place where all meet, here
-      assay agent tcp://127.0.0.1:8786                  drive for whoever asks there
+      assay agent tcp://127.0.0.1:8786 --listen     where all meet: here
+      assay agent tcp://127.0.0.1:8786              drive for whoever asks there
       assay agent tls://driver-1:8786 --tls certs
-      assay run tpcc --dsn ... --clients 64 --fleet tls://driver-1:8786 --fleet-tls certs
-      assay run tpcc --dsn ... --clients 64 --fleet tls://driver-1:8786 --fleet-tls certs
+      assay run tpcc --dsn ... --clients 64 --fleet tls://driver-1:8786 ...
+      assay run tpcc --dsn ... --clients 64 --fleet tls://driver-1:8786 ...
                      --engine-host db
     """
     from assay.running.fleet.agent import serve

@@ -7,27 +7,36 @@ from typing import Annotated, Any
 
 import typer
 
-from assay.cli.options import AsJson, RunsDir, budget_seconds
+from assay.cli.options import (
+    Again,
+    AsJson,
+    Budget,
+    Repeat,
+    RunsDir,
+    Whole,
+    Workload,
+    budget_seconds,
+)
 from assay.cli.run_options import run_keys, with_run_options
 from assay.cli.scale_name import SCALE, check_scale_name
-from assay.cli.sweep import Again, Budget, Operations, Workload
+from assay.running.asked.declaring import Group
 
 REPETITIONS = 5
 EXAMPLES = """
 \b
 Examples:
   assay compare tpcc --engine dolt@1.83.2 --engine dolt@2.2.0
-  assay compare tpcc --engine mysql --engine mariadb --clients 8 --time 20s --repeat 7
+  assay compare tpcc --engine mysql --engine mariadb --clients 8 --repeat 7
   assay compare tpch --engine postgresql --vary work_mem=4MB,64MB
   assay compare tpcc --engine postgresql --b enable_indexscan=off
   assay compare tpcc --engine postgresql --b prepare=drop-index.sql
-  assay compare tpcc --engine postgresql --vary durability=full,none --unequal-durability
-  assay compare tpcc --engine postgresql --alike             what is noise here
+  assay compare tpcc --vary durability=full,none --unequal-durability
+  assay compare tpcc --engine postgresql --alike      what is noise here
 
 \b
 Exit codes:
-  0  done, or as much of it as the budget allows      2  runs failed, or it was stopped
-  1  wrong usage: nothing was run                     3  some run is invalid
+  0  done, as far as the budget allows    2  runs failed, or it was stopped
+  1  wrong usage: nothing was run         3  some run is invalid
 """
 
 Engines = Annotated[
@@ -37,6 +46,7 @@ Engines = Annotated[
         help="The engine of the first side, and once more that of the second; given once, it is of"
         " both.",
         metavar="NAME[@VERSION]",
+        rich_help_panel=Group.ASKED,
     ),
 ]
 Vary = Annotated[
@@ -46,32 +56,51 @@ Vary = Annotated[
         help="An option of `assay run`, or else a setting of the engine, and its value of each"
         " side; can be repeated.",
         metavar="KEY=V1,V2",
+        rich_help_panel=Group.ASKED,
     ),
 ]
 First = Annotated[
     list[str] | None,
-    typer.Option("--a", help="The same of the first side alone.", metavar="KEY=VALUE"),
+    typer.Option(
+        "--a",
+        help="The same of the first side alone.",
+        metavar="KEY=VALUE",
+        rich_help_panel=Group.ASKED,
+    ),
 ]
 Second = Annotated[
     list[str] | None,
-    typer.Option("--b", help="The same of the second side alone.", metavar="KEY=VALUE"),
+    typer.Option(
+        "--b",
+        help="The same of the second side alone.",
+        metavar="KEY=VALUE",
+        rich_help_panel=Group.ASKED,
+    ),
 ]
 Alike = Annotated[
-    bool, typer.Option("--alike", help="Both sides are the same: what differs is noise.")
+    bool,
+    typer.Option(
+        "--alike",
+        help="Both sides are the same: what differs is noise.",
+        rich_help_panel=Group.ASKED,
+    ),
 ]
 UnequalDurability = Annotated[
     bool,
-    typer.Option("--unequal-durability", help="Compare although commits survive less on one side."),
+    typer.Option(
+        "--unequal-durability",
+        help="Compare although commits survive less on one side.",
+        rich_help_panel=Group.ASKED,
+    ),
 ]
-Repeat = Annotated[int, typer.Option(help="Rounds: in each, a run of both sides.", min=1)]
 Profile = Annotated[
     bool,
     typer.Option(
         "--profile/--no-profile",
         help="Take CPU samples of the engine: by them the difference is explained.",
+        rich_help_panel=Group.OBSERVATION,
     ),
 ]
-Whole = Annotated[bool, typer.Option("--all", help="Show every row, not only the largest.")]
 
 
 @with_run_options("rate")
@@ -85,7 +114,6 @@ def compare(
     b: Second = None,
     alike: Alike = False,
     unequal_durability: UnequalDurability = False,
-    operation: Operations = None,
     repeat: Repeat = REPETITIONS,
     profile: Profile = True,
     budget: Budget = None,
@@ -109,7 +137,7 @@ def compare(
     from assay.study.several import Terms
 
     check_scale_name(context.meta[SCALE], workload)
-    keys = run_keys(context, told | {"operation": operation}) | {"profile": profile}
+    keys = run_keys(context, told) | {"profile": profile}
     declared = comparison_study(
         Comparison(
             workload,

@@ -13,17 +13,22 @@ from __future__ import annotations
 import os
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from assay.model.errors import UsageError, suggestion
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
 HERE = Path("assay.toml")
 
-Options = dict[str, dict[str, str]]
 
+def defaults(verbs: Sequence[str], keys_of: Callable[[str], Mapping[str, str]]) -> dict[str, Any]:
+    """Defaults by verb and parameter.
 
-def defaults(known: Options) -> dict[str, Any]:
-    """Defaults by verb and parameter. `known`: by verb, the parameter of each key.
+    Args:
+        verbs: Their names.
+        keys_of: The parameter of each key of a verb.
 
     Raises:
         UsageError: For a file that cannot be read or a key that does not exist, with the nearest.
@@ -32,12 +37,13 @@ def defaults(known: Options) -> dict[str, Any]:
     # The nearer file is read last, so that it wins.
     for path in (_config_home() / "assay" / "config.toml", HERE):
         for verb, values in _read(path).items():
-            _check(path, verb, list(known))
+            _check(path, verb, verbs)
             if not isinstance(values, dict):
                 raise UsageError(f"{path}: {verb} is a table: write [{verb}]")
+            known = keys_of(verb)
             for key, value in values.items():
-                _check(path, key, list(known[verb]), inside=f"[{verb}] ")
-                merged.setdefault(verb, {})[known[verb][key]] = value
+                _check(path, key, list(known), inside=f"[{verb}] ")
+                merged.setdefault(verb, {})[known[key]] = value
     return merged
 
 
@@ -54,6 +60,6 @@ def _read(path: Path) -> dict[str, Any]:
         raise UsageError(f"{path} cannot be read: {error}") from error
 
 
-def _check(path: Path, key: str, known: list[str], inside: str = "") -> None:
+def _check(path: Path, key: str, known: Sequence[str], inside: str = "") -> None:
     if key not in known:
-        raise UsageError(f"{path}: {inside}unknown key {key!r}; {suggestion(key, known)}")
+        raise UsageError(f"{path}: {inside}unknown key {key!r}; {suggestion(key, list(known))}")

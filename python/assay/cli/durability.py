@@ -4,25 +4,30 @@ from __future__ import annotations
 
 from inspect import cleandoc
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from assay.cli.options import (
-    AsJson,
-    Engine,
-    RunsDir,
-    Scale,
-    Settings,
-    given,
-)
+from assay.cli.options import AsJson, RunsDir, given
 from assay.cli.output import complain
+from assay.cli.run_options import run_options, with_run_options
 
 if TYPE_CHECKING:
     from assay.study.variants import Study
 
 MADE_BY = "assay durability"
 CLIENTS, BETWEEN = 4, "2s-5s"
+OF_RUNS = (
+    "engine",
+    "bin_dir",
+    "scale",
+    "settings",
+    "durability",
+    "clients",
+    "pipeline",
+    "allow_host_changes",
+    "seed",
+)
 # What tells whether the host was quiet; nothing asks the engine, which is to be killed.
 OBSERVED = {"warmup": "1s", "probes": "system,processes", "plans": False}
 EXAMPLES = """
@@ -31,25 +36,19 @@ Examples:
   assay durability tpcc --engine postgresql --kills 10
   assay durability tpcc --engine mysql --durability relaxed --clients 8
   assay durability tpcc --engine sqlite --kills 3 --between 500ms-2s
-  assay durability tpcc --engine postgresql --durability none --kills 0 --copies 5 \
---allow-host-changes
+  assay durability tpcc --kills 0 --copies 5 --allow-host-changes
 
 \b
-A kill leaves the kernel's page cache, and so what was never written to the device: --copies look at
-that. Exit codes:
-  0  all that was acknowledged was found      2  a run failed, or it was stopped
-  1  wrong usage: nothing was run             3  something was lost, or not recovered
+A kill leaves the kernel's page cache, and so what was never written to the
+device: --copies look at that.
+
+\b
+Exit codes:
+  0  all that was acknowledged was found   2  a run failed, or it was stopped
+  1  wrong usage: nothing was run          3  something was lost
 """
 
 
-Level = Annotated[
-    str | None,
-    typer.Option(
-        "--durability",
-        help="What a transaction that committed is to survive [default: full].",
-        metavar="full|relaxed|none",
-    ),
-]
 Kills = Annotated[int, typer.Option(help="How often it is killed, in a run each.", min=0)]
 Copies = Annotated[
     int,
@@ -66,37 +65,21 @@ Between = Annotated[
         metavar="2s-5s",
     ),
 ]
-AllowHostChanges = Annotated[
-    bool,
-    typer.Option("--allow-host-changes", help="Allow the loop devices that --copies are made of."),
-]
 
 
+@with_run_options(only=OF_RUNS, defaults={"clients": CLIENTS})
 def durability(
     context: typer.Context,
     workload: Annotated[
         str, typer.Argument(help="A workload that says what it leaves to be found, such as tpcc.")
     ],
     *,
-    engine: Engine = None,
-    bin_dir: Annotated[
-        Path | None, typer.Option(help="Take the server's programs from here.", metavar="DIR")
-    ] = None,
-    scale: Scale = None,
-    settings: Settings = None,
-    level: Level = None,
     kills: Kills = 5,
     copies: Copies = 0,
     between: Between = BETWEEN,
-    clients: Annotated[int, typer.Option(help="Sessions that draw from the mix.", min=1)] = CLIENTS,
-    pipeline: Annotated[
-        bool,
-        typer.Option("--pipeline", help="Send statements that need no earlier answer at once."),
-    ] = False,
-    allow_host_changes: AllowHostChanges = False,
-    seed: Annotated[int, typer.Option(help="Seed of moments and of the load.", min=0)] = 1,
     runs: RunsDir = None,
     as_json: AsJson = False,
+    **told: Any,  # noqa: ANN401 - options of a run
 ) -> None:
     """Kills an engine under load, recovers it, and looks for all that it had acknowledged.
 
@@ -105,28 +88,11 @@ def durability(
     """
     from assay.cli.several import end, shown
     from assay.record.places import runs_dir
-    from assay.running.asked.options import RunOptions, request_of
-    from assay.running.asked.request import parse_settings
+    from assay.running.asked.understanding import request_of
     from assay.study.durability import Crashes, durability_study, parse_between
 
-    options = {
-        "workload": workload,
-        "engine": engine,
-        "bin_dir": None if bin_dir is None else str(bin_dir),
-        "scale": scale,
-        "set": parse_settings(settings or []),
-        "durability": level,
-        "clients": clients,
-        "pipeline": pipeline,
-        "allow_host_changes": allow_host_changes,
-        "seed": seed,
-        **OBSERVED,
-    }
-    asked = [name for name in given(context) if name in RunOptions.model_fields]
-    study = durability_study(
-        request_of(RunOptions.model_validate(options), asked),
-        Crashes(kills, copies, parse_between(between)),
-    )
+    request = request_of(run_options(workload, OBSERVED | told), given(context))
+    study = durability_study(request, Crashes(kills, copies, parse_between(between)))
     directory = _carried_out(study, runs_dir(runs))
     end(directory, shown(directory, whole=True, as_json=as_json))
 

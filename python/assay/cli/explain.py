@@ -83,13 +83,11 @@ def explain(
     Examples:
       assay explain                          the latest run, whole
       assay explain latest --operation q09   one operation, with its plan
-      assay explain latest --json            the same as one document
       assay explain latest --against 4c193c  what changed since then
       assay explain latest --against 4c193c --operation q09   plans, step by step
       assay explain latest --all             all kinds of work, all functions
       assay explain latest --against 4c193c --html difference.html
       assay explain latest --unclassified > my.toml
-      assay explain latest --operations my.toml
       assay explain latest --style article   as an article prints it
     """
     from assay.record.places import runs_dir

@@ -54,11 +54,11 @@ def generate(
 
     \b
     Examples:
-      assay generate bsbm --out data                           N-Triples of 1,000 products
+      assay generate bsbm --out data   N-Triples of 1,000 products
       assay generate bsbm --products 28481 --format ttl --out data
-      assay generate bsbm --format parquet --out tables        its relational form
+      assay generate bsbm --format parquet --out tables   its relational form
       assay generate tpch --scale 0.1 --format csv --out data
-      assay generate bsbm --seed 7 --out other --json          other data of the same kind
+      assay generate bsbm --seed 7 --out other      other data of the same kind
     """
     from assay.cli.progress import Progress
     from assay.model.units import bytes_text, rate_text

@@ -10,41 +10,17 @@ from __future__ import annotations
 import signal
 import sys
 import traceback
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from assay.cli import (
-    agent,
-    browse,
-    catalogue,
-    ceiling,
-    compare,
-    doctor,
-    durability,
-    explain,
-    generate,
-    plans,
-    run,
-    size,
-    studies,
-    study,
-    sweep,
-    try_,
-    tune,
-    whatif,
-    why,
-)
-from assay.cli.configuration import Options, defaults
+from assay.cli.configuration import defaults
 from assay.cli.output import complain, say_json
-from assay.cli.scale_name import NamedScale
+from assay.cli.verbs import SETTINGS, VERBS, LazyVerbs, command_of
 from assay.model.errors import AssayError, RunFailedError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from types import FrameType
-
-    from typer.core import TyperCommand
 
 CODE_OF_TYPER_FOR_CTRL_C = 130
 
@@ -55,62 +31,27 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
-    context_settings={
-        "help_option_names": ["-h", "--help"],
-        "auto_envvar_prefix": "ASSAY",
-        "max_content_width": 100,
-    },
+    cls=LazyVerbs,
+    context_settings={**SETTINGS, "auto_envvar_prefix": "ASSAY"},
 )
-
-VERBS: tuple[Callable[..., None], ...] = (
-    run.run,
-    study.study,
-    sweep.sweep,
-    tune.tune,
-    compare.compare,
-    plans.plans,
-    ceiling.ceiling,
-    agent.agent,
-    generate.generate,
-    browse.show,
-    explain.explain,
-    whatif.whatif,
-    size.size,
-    try_.try_,
-    why.why,
-    durability.durability,
-    browse.report,
-    browse.export,
-    browse.runs,
-    doctor.doctor,
-)
-# Verbs that look at their arguments before these are grouped by option.
-LOOKING: dict[Callable[..., None], type[TyperCommand]] = {
-    whatif.whatif: whatif.InOrder,
-    run.run: NamedScale,
-    sweep.sweep: NamedScale,
-    tune.tune: NamedScale,
-    compare.compare: NamedScale,
-    generate.generate: NamedScale,
-}
-for verb in VERBS:
-    # `try` is a word of Python, which no function can be named.
-    app.command(name=verb.__name__.rstrip("_"), cls=LOOKING.get(verb))(verb)
-app.add_typer(catalogue.engines, name="engines")
-app.add_typer(catalogue.workloads, name="workloads")
-app.add_typer(studies.studies, name="studies")
 
 
 @app.callback(invoke_without_command=True)
 def top(
     context: typer.Context,
     *,
-    version: Annotated[bool, typer.Option("--version", help="Print the version and end.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="With --version: as JSON.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and end.", show_envvar=False)
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="With --version: as JSON.", show_envvar=False)
+    ] = False,
 ) -> None:
     """Measures database engines and explains the measurement."""
     if version:
-        catalogue.version(as_json=as_json)
+        from assay.cli.catalogue import version as tell_version
+
+        tell_version(as_json=as_json)
         raise typer.Exit
     if as_json and context.invoked_subcommand is None:
         raise UsageError("--json before a verb goes with --version only")
@@ -121,8 +62,9 @@ def run_command(arguments: list[str] | None = None) -> int:
     as_json = "--json" in (sys.argv[1:] if arguments is None else arguments)
     try:
         command = typer.main.get_command(app)
-        known = defaults(_options(command))
-        code = command.main(args=arguments, standalone_mode=False, default_map=known)
+        code = command.main(
+            args=arguments, standalone_mode=False, default_map=defaults(list(VERBS), _keys)
+        )
     except (KeyboardInterrupt, typer.Abort):
         return _stopped()
     except typer.TyperException as error:
@@ -140,16 +82,13 @@ def run_command(arguments: list[str] | None = None) -> int:
     return code if isinstance(code, int) else 0
 
 
-def _options(command: Any) -> Options:  # noqa: ANN401 - Typer does not export its group's type
-    """By verb, the parameter that each long option sets."""
+def _keys(verb: str) -> dict[str, str]:
+    """The parameter that each long option of a verb sets."""
     return {
-        name: {
-            option.removeprefix("--").replace("-", "_"): parameter.name
-            for parameter in verb.params
-            for option in parameter.opts
-            if option.startswith("--")
-        }
-        for name, verb in command.commands.items()
+        option.removeprefix("--").replace("-", "_"): parameter.name
+        for parameter in command_of(verb).params
+        for option in parameter.opts
+        if option.startswith("--")
     }
 
 

@@ -8,32 +8,66 @@ from typing import Annotated
 import typer
 
 from assay.model.errors import UsageError
+from assay.running.asked.declaring import Group
 
 AsJson = Annotated[
-    bool, typer.Option("--json", help="One JSON document on stdout; the rest on stderr.")
+    bool,
+    typer.Option(
+        "--json",
+        help="One JSON document on stdout; the rest on stderr.",
+        rich_help_panel=Group.OUTPUT,
+    ),
 ]
 RunsDir = Annotated[
     Path | None,
     typer.Option(
-        "--runs", help="Directory of runs [default: $ASSAY_RUNS, else ./runs].", metavar="DIR"
+        "--runs",
+        help="Directory of runs [default: $ASSAY_RUNS, else ./runs].",
+        metavar="DIR",
+        rich_help_panel=Group.OUTPUT,
+    ),
+]
+Whole = Annotated[
+    bool,
+    typer.Option(
+        "--all",
+        help="Show everything: all rows, tables and remarks.",
+        rich_help_panel=Group.OUTPUT,
+    ),
+]
+Strict = Annotated[
+    bool,
+    typer.Option(help="An 'unknown' verdict also ends with 3.", rich_help_panel=Group.OUTPUT),
+]
+Again = Annotated[
+    bool,
+    typer.Option(
+        "--again",
+        help="Make all runs anew, though some are there.",
+        rich_help_panel=Group.RUNS,
+    ),
+]
+Budget = Annotated[
+    str | None,
+    typer.Option(
+        help="No run is begun that would end after so much time.",
+        metavar="30m",
+        rich_help_panel=Group.RUNS,
+    ),
+]
+Repeat = Annotated[
+    int,
+    typer.Option(help="Rounds: in each, a run of every kind.", min=1, rich_help_panel=Group.RUNS),
+]
+Workload = Annotated[
+    str,
+    typer.Argument(
+        help="A workload (see `assay workloads`), or a folder of .sql or .rq files.",
+        metavar="WORKLOAD",
     ),
 ]
 WhichRun = Annotated[
     str, typer.Argument(help="'latest', an id or its beginning, or a path.", metavar="RUN")
-]
-Engine = Annotated[
-    str | None,
-    typer.Option(
-        help="An engine (see `assay engines`) [default: duckdb].", metavar="NAME[@VERSION]"
-    ),
-]
-Scale = Annotated[float | None, typer.Option(help="Scale of the data [default: the workload's].")]
-Settings = Annotated[
-    list[str] | None,
-    typer.Option("--set", help="A setting of the engine; can be repeated.", metavar="KEY=VALUE"),
-]
-Buffer = Annotated[
-    str | None, typer.Option(help="Size of the engine's own cache of data.", metavar="SIZE")
 ]
 EXIT_INVALID = 3
 
@@ -63,19 +97,3 @@ def budget_seconds(text: str | None) -> float | None:
         return budget_s(text)
     except ValueError as error:
         raise UsageError(f"--{error}") from error
-
-
-def number_of_clients(text: str) -> int:
-    """The number of clients of a run.
-
-    Raises:
-        UsageError: If it is none, or several, which are for `assay sweep`.
-    """
-    if "," in text:
-        raise UsageError(
-            f"--clients {text}: a run has one number of clients; assay sweep WORKLOAD --clients"
-            f" {text} makes a run of each"
-        )
-    if not text.strip().isdecimal() or int(text) < 1:
-        raise UsageError(f"--clients {text}: it is a whole number from 1 on")
-    return int(text)

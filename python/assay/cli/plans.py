@@ -7,16 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from assay.cli.options import (
-    EXIT_INVALID,
-    AsJson,
-    Buffer,
-    Engine,
-    RunsDir,
-    Scale,
-    Settings,
-)
+from assay.cli.options import EXIT_INVALID, Again, AsJson, RunsDir, Workload
 from assay.cli.output import complain, console, say, say_json
+from assay.cli.run_options import run_options, with_run_options
 from assay.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -41,14 +34,11 @@ Examples:
 
 \b
 Exit codes:
-  0  done           2  a run failed, or it was stopped: the same command goes on
+  0  done           2  a run failed, or it was stopped
   1  wrong usage    3  some plan gave another answer than the chosen one
 """
 
 
-Workload = Annotated[
-    str, typer.Argument(help="A workload (see `assay workloads`), or a folder of .sql files.")
-]
 Operation = Annotated[str, typer.Option("--operation", "-o", help="The query.", metavar="NAME")]
 Most = Annotated[int, typer.Option(help="Plans at most, the chosen one among them.", min=2)]
 CutOff = Annotated[
@@ -56,24 +46,18 @@ CutOff = Annotated[
 ]
 
 
+@with_run_options(only=("engine", "dsn", "scale", "settings", "buffer", "seed"))
 def plans(
     workload: Workload,
     *,
     operation: Operation,
-    engine: Engine = None,
-    dsn: Annotated[str | None, typer.Option(help="A server that runs already.")] = None,
-    scale: Scale = None,
-    settings: Settings = None,
-    buffer: Buffer = None,
     most: Most = MOST,
     rounds: Annotated[int, typer.Option(help="How often each is timed.", min=2)] = ROUNDS,
     cut_off: CutOff = CUT_OFF,
-    seed: Annotated[int, typer.Option(help="Seed of orders that are drawn.", min=0)] = 1,
-    again: Annotated[
-        bool, typer.Option("--again", help="Make all runs anew, though some are there.")
-    ] = False,
+    again: Again = False,
     runs: RunsDir = None,
     as_json: AsJson = False,
+    **told: Any,  # noqa: ANN401 - options of a run
 ) -> None:
     """Forces other plans of a query than the chosen one; tells what choosing otherwise is worth.
 
@@ -82,24 +66,11 @@ def plans(
     """
     from assay.record.places import runs_dir
     from assay.report.study.build import build_study
-    from assay.running.asked.options import RunOptions
-    from assay.running.asked.request import parse_settings
     from assay.study.regret import Terms
 
     if cut_off <= 1:
         raise UsageError(f"--cut-off {cut_off:g}: above 1, or the chosen plan itself is cut off")
-    told = {
-        "workload": workload,
-        "operation": operation,
-        "engine": engine,
-        "dsn": dsn,
-        "scale": scale,
-        "set": parse_settings(settings or []),
-        "buffer": buffer,
-        "seed": seed,
-        "min_time": CHOSEN_TIME,
-    }
-    options = RunOptions.model_validate(told)
+    options = run_options(workload, told | {"operation": operation, "min_time": CHOSEN_TIME})
     search, about = _search(options, Terms(most, rounds, cut_off))
     directory = _carried_out(search, about, runs_dir(runs), again=again)
     document = build_study(directory)
@@ -128,7 +99,7 @@ def _search(options: RunOptions, terms: Terms) -> tuple[Search, dict[str, Any]]:
     from dataclasses import asdict
 
     from assay.running.asked.asking import considered
-    from assay.running.asked.options import request_of
+    from assay.running.asked.understanding import request_of
     from assay.study.regret import Search, Ways
 
     base = request_of(options, [])

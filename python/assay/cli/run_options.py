@@ -1,51 +1,75 @@
-"""Options of `assay run` on other verbs that make runs, and as keys of a study."""
+"""Options of `assay run` as parameters of it and of other verbs that make runs."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_origin
 
-from assay.cli.run import run
+import annotated_types
+import typer
+
+from assay.running.asked.declaring import Option, declared, long_name
+from assay.running.asked.options import RunOptions
+from assay.running.asked.parsing import parse_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Iterator
 
-    import typer
+    from pydantic.fields import FieldInfo
 
     Verb = TypeVar("Verb", bound=Callable[..., None])
 
+METAVARS = {int: "N", float: "NUMBER"}
 NO_DEFAULTS: Mapping[str, Any] = MappingProxyType({})
-# Parameters of `run` that say nothing of the run itself.
-OF_THE_COMMAND = ("context", "runs", "all_operations", "strict", "as_json")
 
 
 def with_run_options(
-    *without: str, defaults: Mapping[str, Any] = NO_DEFAULTS
+    *without: str, only: Collection[str] | None = None, defaults: Mapping[str, Any] = NO_DEFAULTS
 ) -> Callable[[Verb], Verb]:
-    """Gives a verb the options of `assay run` that it has not itself; it takes them as `**told`.
+    """Gives a verb the options of a run that it has not itself; it takes them as `**told`.
 
     Args:
-        without: Parameters of `run` that have no meaning for it.
-        defaults: Of parameters whose default is another one here.
+        without: Names of options that have no meaning for it.
+        only: Names of those that have one; None: all.
+        defaults: Of options whose default is another one here.
     """
 
     def decorated(verb: Verb) -> Verb:
         own = inspect.signature(verb, eval_str=True).parameters
-        taken = {*own, *OF_THE_COMMAND, *without}
-        theirs = inspect.signature(run, eval_str=True).parameters
-        told = [one for one in own.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
-        told += [
-            one.replace(default=defaults.get(name, one.default))
-            for name, one in theirs.items()
-            if name not in taken
+        parameters = [one for one in own.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
+        parameters += [
+            one.replace(default=defaults.get(one.name, one.default))
+            for one in run_parameters()
+            if one.name not in (*own, *without) and (only is None or one.name in only)
         ]
-        signature = inspect.Signature(told)
-        verb.__signature__ = signature  # type: ignore[attr-defined]
+        verb.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         return verb
 
     return decorated
+
+
+def run_parameters() -> Iterator[inspect.Parameter]:
+    """The declared options of a run, as Typer takes them."""
+    for name, field in RunOptions.model_fields.items():
+        option = declared(field)
+        if option is not None:
+            yield _parameter(name, field, option)
+
+
+def run_options(workload: str, told: Mapping[str, Any]) -> RunOptions:
+    """The options of a run of a workload.
+
+    Args:
+        workload: Its name or folder.
+        told: Values of the command line by the names of options.
+
+    Raises:
+        UsageError: For a setting that is not NAME=VALUE.
+    """
+    values = {name: _value(name, value) for name, value in told.items() if value is not None}
+    return RunOptions.model_validate({"workload": workload, **values})
 
 
 def run_keys(context: typer.Context, told: Mapping[str, Any]) -> dict[str, Any]:
@@ -53,16 +77,13 @@ def run_keys(context: typer.Context, told: Mapping[str, Any]) -> dict[str, Any]:
 
     Args:
         context: Of the verb.
-        told: Values of options of `assay run`, by their parameters.
+        told: Values of the command line by the names of options.
 
     Raises:
         UsageError: For a setting that is not NAME=VALUE.
     """
-    from assay.running.asked.options import RunOptions
-
     fields = RunOptions.model_fields
-    told_of = said(context, told)
-    return {fields[name].alias or name: _value(name, told[name]) for name in told_of}
+    return {fields[name].alias or name: _value(name, told[name]) for name in said(context, told)}
 
 
 def said(context: typer.Context, names: Collection[str]) -> list[str]:
@@ -73,11 +94,49 @@ def said(context: typer.Context, names: Collection[str]) -> list[str]:
 
 def _value(name: str, value: Any) -> Any:  # noqa: ANN401 - of whatever option it is
     """A value of the command line as a study's file has it."""
-    from assay.running.asked.request import parse_settings
+    field = RunOptions.model_fields[name]
+    if get_origin(field.annotation) is dict:
+        return parse_settings(value or [], long_name(field.alias or name))
+    return value
 
-    options = {"settings": "--set", "limit": "--limit", "slow": "--slow"}
-    if name in options:
-        return parse_settings(value or [], options[name])
-    if name == "prepare":
-        return [str(file) for file in value or ()]
-    return str(value) if name == "bin_dir" else value
+
+def _parameter(name: str, field: FieldInfo, option: Option) -> inspect.Parameter:
+    """An option as a parameter of a verb: its type is what the command line can tell apart."""
+    default = field.get_default(call_default_factory=True)
+    plain, kind = _plain_type(field.annotation), get_origin(field.annotation)
+    flag = long_name(field.alias or name)
+    flags = [f"{flag}/--no-{flag[2:]}" if default is True else flag]
+    annotation: Any = plain
+    if kind in (dict, tuple):
+        annotation, default = list[str] | None, None
+    elif default is None:
+        annotation = plain | None
+    told = typer.Option(
+        *flags,
+        *([option.short] if option.short else []),
+        help=option.help,
+        metavar=option.shown or METAVARS.get(plain),
+        rich_help_panel=option.group,
+        parser=option.parse,
+        min=_bound(field, annotated_types.Ge, "ge"),
+        max=_bound(field, annotated_types.Le, "le"),
+    )
+    return inspect.Parameter(
+        name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=default,
+        annotation=Annotated[annotation, told],
+    )
+
+
+def _bound(field: FieldInfo, kind: type, name: str) -> int | None:
+    """The least or the largest value of an option; None: there is none."""
+    return next((getattr(one, name) for one in field.metadata if isinstance(one, kind)), None)
+
+
+def _plain_type(annotation: Any) -> Any:  # noqa: ANN401 - a type, or a form of one
+    """The type itself of `T | None`, or of a type that something is said of."""
+    if get_origin(annotation) in (dict, tuple):
+        return str
+    parts = [part for part in get_args(annotation) if part is not type(None)]
+    return _plain_type(parts[0]) if parts else annotation

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from typer.core import TyperCommand
-
+from assay.cli.help import GroupedCommand
 from assay.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -18,7 +17,7 @@ WORD = re.compile(r"[A-Za-z]+")
 OPTION = re.compile(r"--([A-Za-z]+)(=.*)?")
 
 
-class NamedScale(TyperCommand):
+class NamedScale(GroupedCommand):
     """A command of a workload, which takes the workload's own name of its scale."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - Typer's own

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 EXAMPLES = """
 \b
 Examples:
-  assay size --scale 10000 --nodes 16                      10 TB of TPC-H, from the latest run
-  assay size RUN-OF-SF-1 RUN-OF-SF-10 --scale 10000 --nodes 16 --cores 32 --memory 256GiB
-  assay size latest --scale 1000 --nodes 4 --network 25Gbit --utilisation 0.6 --json
+  assay size --scale 10000 --nodes 16     10 TB of TPC-H, from the latest run
+  assay size RUN-OF-SF-1 RUN-OF-SF-10 --scale 10000 --nodes 16 --cores 32
+  assay size latest --scale 1000 --nodes 4 --network 25Gbit --memory 256GiB
 
 \b
 Exit codes: 0 done; 1 wrong usage, or runs that do not tell what it takes.

@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 EXAMPLES = """
 \b
 Examples:
-  assay studies                                those that there are
-  assay studies show tpch-profile              what would be run, and how long it takes
+  assay studies                      those that there are
+  assay studies show tpch-profile    what would be run, and how long it takes
   assay study tpch-profile --quick
-  assay study tpch-profile --only profile --engine duckdb --engine postgresql@16
+  assay study tpch-profile --only profile --engine duckdb
   assay study q1-index-scan --quick --allow-host-changes
   assay study ./my/study.toml --budget 30m
-  assay studies new ./my                       a commented example to begin with
+  assay studies new ./my             a commented example to begin with
 
 \b
 Exit codes:
-  0  done, or as much of it as the budget allows      2  runs failed, or it was stopped
-  1  wrong usage, or a wrong file: nothing was run    3  some run is invalid
+  0  done, as far as the budget allows      2  runs failed, or it was stopped
+  1  wrong usage or file: nothing was run   3  some run is invalid
 """
 
 Which = Annotated[

@@ -7,15 +7,25 @@ from typing import Annotated, Any
 
 import typer
 
-from assay.cli.options import AsJson, RunsDir, budget_seconds
+from assay.cli.options import (
+    Again,
+    AsJson,
+    Budget,
+    Repeat,
+    RunsDir,
+    Whole,
+    Workload,
+    budget_seconds,
+)
 from assay.cli.run_options import run_keys, with_run_options
 from assay.cli.scale_name import SCALE, check_scale_name
+from assay.running.asked.declaring import Group
 
 REPETITIONS = 3
 EXAMPLES = """
 \b
 Examples:
-  assay sweep tpcc --engine postgresql --warehouses 10 --clients 1,2,4,8,16 --time 30s
+  assay sweep tpcc --engine postgresql --clients 1,2,4,8,16 --time 30s
   assay sweep tpcc --engine dolt --engine mysql --clients 1,2,4,8 --budget 30m
   assay sweep tpcb --engine postgresql --clients 1,2,4,8 --durability none
   assay sweep tpch --engine duckdb --scale 0.1,0.3,1 --extrapolate 10
@@ -25,14 +35,11 @@ Examples:
 
 \b
 Exit codes:
-  0  done, or as much of it as the budget allows      2  runs failed, or it was stopped
-  1  wrong usage: nothing was run                     3  some run is invalid
+  0  done, as far as the budget allows    2  runs failed, or it was stopped
+  1  wrong usage: nothing was run         3  some run is invalid
 """
 
 
-Workload = Annotated[
-    str, typer.Argument(help="A workload (see `assay workloads`), or a folder of .sql files.")
-]
 Engines = Annotated[
     list[str] | None,
     typer.Option(
@@ -40,11 +47,16 @@ Engines = Annotated[
         help="An engine (see `assay engines`); repeated, each is run at every level [default:"
         " duckdb, or what --dsn names].",
         metavar="NAME[@VERSION]",
+        rich_help_panel=Group.ASKED,
     ),
 ]
 Clients = Annotated[
     str | None,
-    typer.Option(help="Numbers of sessions that draw from the mix.", metavar="1,2,4,8,16"),
+    typer.Option(
+        help="Numbers of sessions that draw from the mix.",
+        metavar="1,2,4,8,16",
+        rich_help_panel=Group.LOAD,
+    ),
 ]
 Scales = Annotated[
     str | None,
@@ -52,12 +64,15 @@ Scales = Annotated[
         "--scale",
         help="Scales of the data: what each cost grows by [default: the workload's own].",
         metavar="1,10,...",
+        rich_help_panel=Group.ASKED,
     ),
 ]
 Extrapolate = Annotated[
     str | None,
     typer.Option(
-        help="Larger scales that are not run, by the laws of those that are.", metavar="100"
+        help="Larger scales that are not run, by the laws of those that are.",
+        metavar="100",
+        rich_help_panel=Group.ASKED,
     ),
 ]
 Profile = Annotated[
@@ -65,6 +80,7 @@ Profile = Annotated[
     typer.Option(
         "--profile/--no-profile",
         help="Take CPU samples of the engine [default: at several scales, else not].",
+        rich_help_panel=Group.OBSERVATION,
     ),
 ]
 Vary = Annotated[
@@ -74,21 +90,9 @@ Vary = Annotated[
         help="An option of `assay run`, a knob (`assay engines show ENGINE` lists them) or else a"
         " setting of the engine, and its values; can be repeated: all combinations are run.",
         metavar="KEY=V1,V2,...",
+        rich_help_panel=Group.ASKED,
     ),
 ]
-Operations = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--operation", "-o", help="Play this operation only; can be repeated.", metavar="NAME"
-    ),
-]
-Repeat = Annotated[int, typer.Option(help="Rounds: in each, a run at every level.", min=1)]
-Budget = Annotated[
-    str | None,
-    typer.Option(help="No run is begun that would end after so much time.", metavar="30m"),
-]
-Again = Annotated[bool, typer.Option("--again", help="Make all its runs anew.")]
-Whole = Annotated[bool, typer.Option("--all", help="Show every row and table of the article.")]
 
 
 @with_run_options()
@@ -102,7 +106,6 @@ def sweep(
     extrapolate: Extrapolate = None,
     profile: Profile = None,
     vary: Vary = None,
-    operation: Operations = None,
     repeat: Repeat = REPETITIONS,
     budget: Budget = None,
     again: Again = False,
@@ -121,7 +124,7 @@ def sweep(
     from assay.cli.several import carried_out, end, shown
     from assay.model.language import SQL
     from assay.record.places import runs_dir
-    from assay.running.asked.options import ENGINE_DEFAULTS
+    from assay.running.asked.understanding import ENGINE_DEFAULTS
     from assay.study.declared.expanding import Wanted, expanded
     from assay.study.several import Terms
     from assay.study.sweeping import Sweep, numbers_of_clients, scales_told, sweep_study, turned
@@ -129,7 +132,7 @@ def sweep(
     check_scale_name(context.meta[SCALE], workload)
     scales = scales_told("--scale", scale)
     sampled = len(scales) > 1 if profile is None else profile
-    keys = run_keys(context, told | {"operation": operation}) | {"profile": sampled}
+    keys = run_keys(context, told) | {"profile": sampled}
     engines = tuple(engine or ())
     # Which engine a running server is, its address says later: there knobs have no names.
     known = engines or (() if keys.get("dsn") else (ENGINE_DEFAULTS[SQL],))

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from assay.cli.options import AsJson, Engine, RunsDir, budget_seconds
+from assay.cli.options import Again, AsJson, Budget, RunsDir, Whole, Workload, budget_seconds
 from assay.cli.output import complain, console
 from assay.cli.run_options import run_keys, with_run_options
 from assay.cli.scale_name import SCALE, check_scale_name
 from assay.model.errors import RecordUnreadableError, RunFailedError
+from assay.running.asked.declaring import Group
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -36,21 +37,18 @@ SHORT = {"min_time": "3s", "time": "10s", "warmup": "3s", "plans": False}
 EXAMPLES = """
 \b
 Examples:
-  assay tune tpch -o q18 --engine postgresql --knob work_mem=4MB..512MB --budget 20m
-  assay tune tpch --engine duckdb --knob threads=1..4 --knob preserve_insertion_order=true,false
-  assay tune tpch --engine postgresql --budget 1h      all knobs that the engine names
-  assay tune tpcb --engine postgresql --clients 8 --knob wal_buffers=1MB..64MB --time 20s
+  assay tune tpch -o q18 --engine postgresql --knob work_mem=4MB..512MB
+  assay tune tpch --knob threads=1..4 --knob memory_limit=256MB..1GB
+  assay tune tpch --engine postgresql --budget 1h    all knobs that it names
+  assay tune tpcb --engine postgresql --clients 8 --knob wal_buffers=1MB..64MB
 
 \b
 Exit codes:
-  0  a setting is recommended    2  the default itself failed, or it was stopped
-  1  wrong usage: nothing ran    5  nothing is recommended: no setting is better beyond noise
+  0  a setting is recommended    2  the default failed, or it was stopped
+  1  wrong usage: nothing ran    5  no setting is better beyond noise
 """
 
 
-Workload = Annotated[
-    str, typer.Argument(help="A workload (see `assay workloads`), or a folder of .sql files.")
-]
 Knobs = Annotated[
     list[str] | None,
     typer.Option(
@@ -58,12 +56,7 @@ Knobs = Annotated[
         help="A setting of the engine and between which values it is searched; can be repeated"
         " [default: the knobs that the engine names].",
         metavar="NAME=LOW..HIGH|NAME=a,b,c|NAME",
-    ),
-]
-Operations = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--operation", "-o", help="Play this operation only; can be repeated.", metavar="NAME"
+        rich_help_panel=Group.ASKED,
     ),
 ]
 Objective = Annotated[
@@ -73,13 +66,9 @@ Objective = Annotated[
         " latency_seconds_p99, or an operation [default: seconds of all operations; of a mix,"
         " operations a second].",
         metavar="METRIC",
+        rich_help_panel=Group.ASKED,
     ),
 ]
-Budget = Annotated[
-    str, typer.Option(help="No run is begun that would end after so much time.", metavar="20m")
-]
-Again = Annotated[bool, typer.Option("--again", help="Make all its runs anew.")]
-Whole = Annotated[bool, typer.Option("--all", help="Show every row and table of the article.")]
 
 
 @with_run_options(defaults=SHORT)
@@ -87,9 +76,7 @@ def tune(
     context: typer.Context,
     workload: Workload,
     *,
-    engine: Engine = None,
     knob: Knobs = None,
-    operation: Operations = None,
     objective: Objective = None,
     budget: Budget = BUDGET,
     again: Again = False,
@@ -109,12 +96,13 @@ def tune(
     from assay.cli.several import shown
     from assay.record.places import runs_dir
     from assay.running.asked.asking import considered
-    from assay.running.asked.options import RunOptions, request_of
+    from assay.running.asked.options import RunOptions
+    from assay.running.asked.understanding import request_of
     from assay.study.tuning.knobs import searched_knobs
     from assay.study.tuning.planning import Tune
 
     check_scale_name(context.meta[SCALE], workload)
-    keys = run_keys(context, told | {"operation": operation, "engine": engine})
+    keys = run_keys(context, told)
     options = RunOptions.model_validate(SHORT | {"workload": workload} | keys)
     base = request_of(options, list(keys))
     asked = considered(base)

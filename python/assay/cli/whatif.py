@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperCommand
 
+from assay.cli.help import GroupedCommand
 from assay.cli.options import AsJson, RunsDir, WhichRun
 from assay.cli.output import console, say, say_json
 from assay.model.errors import UsageError
@@ -23,7 +23,7 @@ HALF = 0.5
 GIVEN = "assay.given"
 
 
-class InOrder(TyperCommand):
+class InOrder(GroupedCommand):
     """A command that remembers its arguments: changes are carried out in the order they have."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - Typer's own
@@ -73,11 +73,11 @@ def whatif(
 
     \b
     Examples:
-      assay whatif                                    what the latest run's metrics depend on
+      assay whatif                         what the latest run's metrics depend on
       assay whatif latest --halve q15,q17
       assay whatif latest --operation-time q02=120ms
       assay whatif latest --scale-operation q09=0.7 --json
-      assay whatif latest --remove-operation "hash probe"      needs a run with --profile
+      assay whatif latest --remove-operation "hash probe"    of a profiled run
       assay whatif latest --remove-wait "disk read"
       assay whatif latest --cores 4 --halve q15       both, one after the other
     """

@@ -11,17 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from assay.cli.options import (
-    AsJson,
-    Buffer,
-    Engine,
-    RunsDir,
-    Scale,
-    Settings,
-    budget_seconds,
-    given,
-)
+from assay.cli.options import AsJson, Budget, RunsDir, Whole, Workload, budget_seconds, given
 from assay.cli.output import complain, console, say, say_json
+from assay.cli.run_options import run_options, with_run_options
 from assay.model.errors import RecordUnreadableError, RunFailedError
 from assay.record.layout import KIND_CEILING, STATUS_COMPLETE
 
@@ -34,6 +26,19 @@ if TYPE_CHECKING:
     from assay.study.why import Depth
 
 MADE_BY = "assay why"
+OF_RUNS = (
+    "operation",
+    "engine",
+    "bin_dir",
+    "scale",
+    "settings",
+    "buffer",
+    "prepare",
+    "state",
+    "min_time",
+    "allow_host_changes",
+    "seed",
+)
 EXAMPLES = """
 \b
 Examples:
@@ -43,74 +48,27 @@ Examples:
 
 \b
 Exit codes:
-  0  done, as far as the budget allows      2  the first run failed, or it was stopped
+  0  done, as far as the budget allows      2  failed, or stopped
   1  wrong usage: nothing was run
 """
 
-Operations = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--operation",
-        help="Only this operation; can be repeated. Without it all are played in every run.",
-        metavar="NAME",
-    ),
-]
-Prepare = Annotated[
-    list[Path] | None,
-    typer.Option(
-        help="SQL that changes the loaded data before anything is timed; can be repeated.",
-        metavar="FILE.sql",
-    ),
-]
-State = Annotated[
-    str | None,
-    typer.Option(
-        help="What is in memory at the start [default: hot].", metavar="cold|os-warm|hot[:N]"
-    ),
-]
-AllowHostChanges = Annotated[
-    bool,
-    typer.Option(
-        "--allow-host-changes",
-        help="Drop caches and change the read-ahead of the whole host (needs root).",
-    ),
-]
 
-
+@with_run_options(only=OF_RUNS, defaults={"min_time": "2s"})
 def why(
     context: typer.Context,
-    workload: Annotated[
-        str, typer.Argument(help="A workload, or a folder of .sql files.", metavar="WORKLOAD")
-    ],
+    workload: Workload,
     *,
-    operation: Operations = None,
-    engine: Engine = None,
-    bin_dir: Annotated[
-        Path | None, typer.Option(help="Take the server's programs from here.", metavar="DIR")
-    ] = None,
-    scale: Scale = None,
-    settings: Settings = None,
-    buffer: Buffer = None,
-    prepare: Prepare = None,
-    state: State = None,
-    min_time: Annotated[
-        str, typer.Option(help="Hot passes are repeated for at least this long, in every run.")
-    ] = "2s",
-    allow_host_changes: AllowHostChanges = False,
     quick: Annotated[
         bool, typer.Option("--quick", help="Fewer levels and rounds: wider intervals.")
     ] = False,
     repeat: Annotated[
         int | None, typer.Option(help="Rounds [default: 5, with --quick 3].", min=1)
     ] = None,
-    budget: Annotated[
-        str | None,
-        typer.Option(help="No run is begun that would end after so much time.", metavar="10m"),
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the order of runs.", min=0)] = 1,
+    budget: Budget = None,
     runs: RunsDir = None,
-    whole: Annotated[bool, typer.Option("--all", help="Show every remark.")] = False,
+    whole: Whole = False,
     as_json: AsJson = False,
+    **told: Any,  # noqa: ANN401 - options of a run
 ) -> None:
     """Finds out what bounds a workload's operations, by making resources scarce in turns.
 
@@ -119,25 +77,9 @@ def why(
     time, the same command goes on where it was.
     """
     from assay.record.places import runs_dir
-    from assay.running.asked.options import RunOptions, request_of
-    from assay.running.asked.request import parse_settings
+    from assay.running.asked.understanding import request_of
 
-    options = RunOptions.model_validate(
-        {
-            "workload": workload,
-            "operation": operation or (),
-            "engine": engine,
-            "bin_dir": None if bin_dir is None else str(bin_dir),
-            "scale": scale,
-            "set": parse_settings(settings or []),
-            "buffer": buffer,
-            "prepare": [str(file) for file in prepare or ()],
-            "state": state,
-            "min_time": min_time,
-            "allow_host_changes": allow_host_changes,
-            "seed": seed,
-        }
-    )
+    options = run_options(workload, told)
     directory = _carried_out(
         request_of(options, given(context)), runs_dir(runs), _depth(repeat, quick=quick), budget
     )

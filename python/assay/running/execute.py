@@ -30,7 +30,8 @@ from assay.record.layout import (
 )
 from assay.record.writer import RunWriter, ensure_runs_dir, new_run_id, write_json
 from assay.running.asked.asking import understood
-from assay.running.asked.request import STATE_HOT, STATE_LOADED, plan_sessions, steps
+from assay.running.asked.driver_plan import plan_sessions, steps
+from assay.running.asked.parsing import STATE_HOT, STATE_LOADED
 from assay.running.changes.changing import END, START, changing
 from assay.running.changes.copies import COPY
 from assay.running.changes.device import NotMountedError

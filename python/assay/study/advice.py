@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from assay.engines.advice import CannotError
@@ -59,7 +59,7 @@ def followed(request: RunRequest, advice: Advice, engine: EngineFolder) -> Chang
 
 def _setting(request: RunRequest, advice: Advice, engine: EngineFolder) -> Change:
     name, value = engine.advising().setting(advice.subject, _value(advice))
-    return Change(f"{name}={value}", replace(request, settings={**request.settings, name: value}))
+    return Change(f"{name}={value}", request.changed(settings={**request.settings, name: value}))
 
 
 def _statement(request: RunRequest, advice: Advice, engine: EngineFolder) -> Change:
@@ -74,7 +74,7 @@ def _statement(request: RunRequest, advice: Advice, engine: EngineFolder) -> Cha
     template = (engine.folder / facts.statements[doing]).read_text(encoding="utf-8")
     sql = facts.statement(template, advice.subject, columns)
     words = f"{doing} of {advice.subject}" + (f" ({', '.join(columns)})" if columns else "")
-    return Change(words, replace(request, prepare={**request.prepare, words: sql}))
+    return Change(words, request.changed(prepare={**request.prepare, words: sql}))
 
 
 def _clients(request: RunRequest, advice: Advice, engine: EngineFolder) -> Change:
@@ -84,7 +84,7 @@ def _clients(request: RunRequest, advice: Advice, engine: EngineFolder) -> Chang
     value = _value(advice)
     if not value.isdecimal() or int(value) < 1:
         raise CannotError(f"{value!r} is no number of clients")
-    return Change(f"{value} clients", replace(request, clients=int(value)))
+    return Change(f"{value} clients", request.changed(clients=int(value)))
 
 
 def _state(request: RunRequest, advice: Advice, engine: EngineFolder) -> Change:
@@ -95,7 +95,7 @@ def _state(request: RunRequest, advice: Advice, engine: EngineFolder) -> Change:
         warmup_s = float(advice.values[WARMUP])
     except (KeyError, ValueError) as error:
         raise CannotError(f"`assay run` cannot bring about the state {advice.subject!r}") from error
-    return Change(f"{warmup_s:g} s of warm-up", replace(request, warmup_s=warmup_s))
+    return Change(f"{warmup_s:g} s of warm-up", request.changed(warmup_s=warmup_s))
 
 
 def _value(advice: Advice) -> str:

@@ -7,7 +7,7 @@ kernel's page cache; in `device` a copy of what reached the device is recovered 
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from assay.analysis.figures.loads.durability import MOMENT
@@ -100,8 +100,7 @@ def _kills(base: RunRequest, crashes: Crashes) -> list[tuple[str, RunRequest]]:
     found = []
     for number in range(1, crashes.kills + 1):
         kill_s = round(drawn.uniform(*crashes.between_s), 3)
-        request = replace(
-            base,
+        request = base.changed(
             kill_s=kill_s,
             time_s=crashes.between_s[1] + SPARE_S,
             seed=base.seed + number - 1,
@@ -117,5 +116,5 @@ def _copied(base: RunRequest, crashes: Crashes) -> list[tuple[str, RunRequest]]:
     if not crashes.copies:
         return []
     time_s = max(COPIED_MIN_S, COPY_EVERY_S * crashes.copies)
-    request = replace(base, copies=crashes.copies, own_device=True, time_s=time_s)
+    request = base.changed(copies=crashes.copies, own_device=True, time_s=time_s)
     return [("copies", request)]

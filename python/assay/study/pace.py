@@ -111,7 +111,10 @@ def _past(runs: Path) -> Iterable[tuple[Mapping[str, Any], float]]:
         seconds = took_s(run)
         if run.complete and seconds is not None and run.kind != KIND_CEILING:
             # Records of before lack what nobody could ask for then.
-            yield {**RunRequest("", "", 0.0).facts(), **run.facts["request"]}, seconds
+            yield (
+                {**RunRequest(workload="", engine="", scale=0.0).facts(), **run.facts["request"]},
+                seconds,
+            )
 
 
 def _equal(facts: Mapping[str, Any], asked: Mapping[str, Any]) -> bool:

@@ -7,7 +7,7 @@ executed alike one is kept. All of them are operations of one run, so they stand
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, zip_longest
 from typing import TYPE_CHECKING, Any
@@ -230,7 +230,7 @@ class Search:
             raise UsageError(f"{self.ways.operation}: the chosen plan itself failed: see its run")
         request = self._request(distinct, rounds=1, plans=False)
         limit_s = max(LIMIT_MIN_S, self.terms.cut_off * chosen_s)
-        request = replace(request, operation_deadline_s=round(limit_s, 3))
+        request = request.changed(operation_deadline_s=round(limit_s, 3))
         return _part(PART_ONCE, "Every plan once; those that take too long are cancelled.", request)
 
     def _rounds(self, once: Run) -> Part:
@@ -241,12 +241,12 @@ class Search:
         first = _name(self.ways.operation, 0)
         ways = {first: self.ways.chosen(), **ways}
         request = self._request(ways, rounds=self.terms.rounds)
-        request = replace(request, operation_deadline_s=2 * told["operation_deadline_s"])
+        request = request.changed(operation_deadline_s=2 * told["operation_deadline_s"])
         return _part(PART_ROUNDS, "The others in turns.", request)
 
     def _request(self, ways: Mapping[str, Way], **changed: Any) -> RunRequest:  # noqa: ANN401
         texts = {name: way.facts() for name, way in ways.items()}
-        return replace(self.base, forced=texts, **changed)
+        return self.base.changed(forced=texts, **changed)
 
 
 def distinct_plans(planned: Sequence[Run], most: int) -> dict[str, Way]:

@@ -8,7 +8,7 @@ weighs on all alike. Equal requests of one round are one run, if they are of dif
 from __future__ import annotations
 
 import random
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from assay.record.layout import KIND_RUN
@@ -39,7 +39,7 @@ class Variant:
 
     def facts(self) -> dict[str, Any]:
         """As it stands in `study.toml`, without secrets."""
-        return {"name": self.name, "levels": dict(self.levels), "request": _told(self.request)}
+        return {"name": self.name, "levels": dict(self.levels), "request": self.request.said()}
 
 
 @dataclass(frozen=True)
@@ -200,14 +200,3 @@ def _figure(figure: StudyFigure) -> dict[str, Any]:
         "title": figure.title,
         "options": dict(figure.options),
     }
-
-
-def _told(request: StudyRequest) -> dict[str, Any]:
-    """What of a request is not as it would be without a word."""
-    facts = request.facts()
-    told = {}
-    for one in fields(request):
-        default = one.default_factory() if one.default_factory is not MISSING else one.default
-        if facts[one.name] != default:
-            told[one.name] = facts[one.name]
-    return told

@@ -86,7 +86,7 @@ class _Levels:
         """A run with a change; none, and a reason, where it cannot be asked for."""
         if what in self.unvaried:
             return
-        request = replace(self._base, **change)
+        request = self._base.changed(**change)
         try:
             considered(request)
         except UsageError as error:

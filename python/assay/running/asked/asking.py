@@ -33,15 +33,10 @@ from assay.model.language import Language
 from assay.model.script import Script
 from assay.probes.contract import Refusing
 from assay.probes.discovery import find_probes
+from assay.running.asked.driver_plan import Mix, driver_plan, plan_of
 from assay.running.asked.order import LoadOrder, asked_order, check_order
-from assay.running.asked.request import (
-    STATE_HOT,
-    STATE_LOADED,
-    Mix,
-    RunRequest,
-    driver_plan,
-    plan_of,
-)
+from assay.running.asked.parsing import STATE_HOT, STATE_LOADED
+from assay.running.asked.request import RunRequest
 from assay.running.asked.specified import (
     PieceTexts,
     PlannedTest,

@@ -10,8 +10,8 @@ from assay.engines.discovery import find_engine
 from assay.engines.durability import FULL, level_of
 from assay.model.errors import UsageError
 from assay.model.units import parse_bytes
+from assay.running.asked.parsing import STATE_HOT, STATE_OS_WARM, parse_state
 from assay.running.asked.placement import Host, resolve_pin
-from assay.running.asked.request import STATE_HOT, STATE_OS_WARM, parse_state
 
 if TYPE_CHECKING:
     from collections.abc import Collection

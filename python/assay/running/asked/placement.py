@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.model.errors import UsageError
-from assay.running.asked.request import PINNED
+from assay.running.asked.parsing import PINNED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from assay.model.errors import AssayError, RunFailedError, UsageError
 from assay.model.limit import OF_DISK
-from assay.running.asked.request import STATE_LOADED
+from assay.running.asked.parsing import STATE_LOADED
 from assay.running.changes.block_device import BlockDevice, device_below
 from assay.running.changes.copies import Copies, moments_s
 from assay.running.changes.device import MOUNT_POINT, make_device, size_for

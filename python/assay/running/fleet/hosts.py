@@ -18,7 +18,7 @@ import polars as pl
 from assay.model.errors import EXIT_CODES, RunFailedError
 from assay.model.units import NS_PER_S
 from assay.record.layout import FLEET_DIR, RESULTS_DIR
-from assay.running.asked.request import plan_sessions
+from assay.running.asked.driver_plan import plan_sessions
 from assay.running.fleet.clocks import ClockOf
 from assay.running.fleet.contract import (
     BEGIN,

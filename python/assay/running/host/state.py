@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.model.limit import MEMORY
 from assay.model.units import bytes_text
-from assay.running.asked.request import STATE_COLD, STATE_LOADED, STATE_OS_WARM
+from assay.running.asked.parsing import STATE_COLD, STATE_LOADED, STATE_OS_WARM
 from assay.running.data import page_cache
 
 if TYPE_CHECKING:

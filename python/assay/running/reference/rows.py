@@ -17,7 +17,7 @@ from assay.model.errors import AssayError, UsageError, stopped_by
 from assay.record.layout import EXPECTED_DIR, EXPECTED_ORIGIN_FILE, RESULTS_DIR
 from assay.record.reader import Run
 from assay.record.writer import write_json
-from assay.running.asked.request import PARAMETERS_DEFAULT
+from assay.running.asked.parsing import PARAMETERS_DEFAULT
 from assay.running.host.places import cache_dir
 from assay.running.processes.hosting import host
 from assay.running.reference.cache import REFERENCES

@@ -14,7 +14,7 @@ from assay.model.errors import AssayError, RunFailedError
 from assay.model.units import NS_PER_S
 from assay.record.layout import DRIVER_FILE, PHASE_RECOVERED, RECOVERED_DIR
 from assay.record.writer import write_json
-from assay.running.asked.request import plan_of
+from assay.running.asked.driver_plan import plan_of
 from assay.running.processes.hosting import host
 
 if TYPE_CHECKING:

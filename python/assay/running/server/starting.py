@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.engines.contract import LoadSettings, Place, Restarts, Server
 from assay.model.errors import AssayError, RunFailedError
-from assay.running.asked.request import STATE_LOADED
+from assay.running.asked.parsing import STATE_LOADED
 from assay.running.data.datasets import DATASETS, DatasetCache, DatasetKey
 from assay.running.data.loading import loaded_now
 from assay.running.host.places import cache_dir

@@ -79,6 +79,16 @@ class CeilingRequest:
             "parts": list(self.parts),
         }
 
+    def said(self) -> dict[str, Any]:
+        """What of its facts is not as it would be without a word; where and what always is said."""
+        without = CeilingRequest(self.directory).facts()
+        always = ("directory", "parts")
+        return {
+            name: fact
+            for name, fact in self.facts().items()
+            if name in always or fact != without[name]
+        }
+
 
 def quick_defaults() -> dict[str, Any]:
     """What a quick sweep asks for where nothing else is said."""

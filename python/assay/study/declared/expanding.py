@@ -14,8 +14,9 @@ from assay.model.errors import UsageError
 from assay.model.language import SQL
 from assay.record.layout import KIND_RUN
 from assay.record.studies import StudyFigure
-from assay.running.asked.options import ENGINE_DEFAULTS, RunOptions, request_of
+from assay.running.asked.options import RunOptions
 from assay.running.asked.request import RunRequest
+from assay.running.asked.understanding import ENGINE_DEFAULTS, request_of
 from assay.study.declared.ceilings import ceiling_part
 from assay.study.declared.facts import QuickPart, budget_s, run_keys
 from assay.study.declared.levels import (

@@ -114,7 +114,7 @@ class Tune:
         for one in settings:
             whole = {**one, **self._beside()}
             levels = {f"{SETTING}{knob}": value for knob, value in whole.items()}
-            request = replace(limited, settings={**limited.settings, **whole})
+            request = limited.changed(settings={**limited.settings, **whole})
             variants.append(Variant(setting_words(levels), request, levels))
         return Part(name, tuple(variants), repetitions, ABOUT[kind], apart=True)
 
@@ -165,7 +165,7 @@ class Tune:
         """The run, whose operations are cancelled where they take far longer than the default's."""
         if self.base.operation_deadline_s or self.limit_s is None:
             return self.base
-        return replace(self.base, operation_deadline_s=self.limit_s)
+        return self.base.changed(operation_deadline_s=self.limit_s)
 
     def _may_search(self, parts: Sequence[Part], left: Left) -> bool:
         """Whether the search goes on: it leaves room for a race and a hold-out."""

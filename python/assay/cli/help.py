@@ -1,0 +1,58 @@
+"""Help of a verb: its options in groups, at eighty columns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from typer.core import TyperCommand
+
+from assay.running.asked.declaring import Group
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# Options of a verb that has no groups.
+PLAIN = "Options"
+OF_ENVIRONMENT = (
+    "Each option has a default in assay.toml, [{verb}], or in the environment, as"
+    " {prefix}_<OPTION>."
+)
+
+
+class GroupedCommand(TyperCommand):
+    """A verb: its help lists options by group and name."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - Typer's own
+        """Writes arguments, and then each group of options."""
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for title, record in self._records(ctx):
+            sections.setdefault(title, []).append(record)
+        order = ("Arguments", PLAIN, *Group)
+        for title in sorted(sections, key=order.index):
+            records = sections[title]
+            with formatter.section(title):
+                formatter.write_dl(sorted(records) if title in tuple(Group) else records)
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - Typer's own
+        """Says once how all options are given a default."""
+        prefix = ctx.auto_envvar_prefix
+        if prefix is not None:
+            formatter.write_paragraph()
+            formatter.write_text(OF_ENVIRONMENT.format(verb=ctx.info_name, prefix=prefix))
+
+    def _records(self, ctx: Any) -> Iterator[tuple[str, tuple[str, str]]]:  # noqa: ANN401
+        """Each parameter's section, and what help says of it."""
+        parameters: list[Any] = self.get_params(ctx)
+        grouped = any(getattr(one, "rich_help_panel", None) for one in parameters)
+        for parameter in parameters:
+            # Said once for all, at the end.
+            parameter.show_envvar = False
+            record = parameter.get_help_record(ctx)
+            if record is None:
+                continue
+            if parameter.param_type_name == "argument":
+                yield "Arguments", record
+            else:
+                is_help = parameter.name == "help"
+                rest = Group.OUTPUT if grouped and is_help else PLAIN
+                yield getattr(parameter, "rich_help_panel", None) or rest, record

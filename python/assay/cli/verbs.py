@@ -1,0 +1,107 @@
+"""The verbs of the command line. A verb's module is imported when the verb is called."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import typer
+from typer.core import TyperGroup
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 80}
+
+
+@dataclass(frozen=True)
+class Verb:
+    """A verb, as the list of verbs has it.
+
+    Attributes:
+        module: Of `assay.cli`, where the function of the verb's name is.
+        section: Under which it is listed.
+        about: In one line.
+        kind: The class of its command, by module and name.
+    """
+
+    module: str
+    section: str
+    about: str
+    kind: tuple[str, str] = ("help", "GroupedCommand")
+
+    @property
+    def modules(self) -> tuple[str, str]:
+        """Modules of `assay.cli` that it is made of."""
+        return self.module, self.kind[0]
+
+
+MEASURE, EXPLAIN, LOOK, PREPARE = "Measure", "Explain", "Look again", "What there is"
+SCALED = ("scale_name", "NamedScale")
+VERBS = {
+    "run": Verb("run", MEASURE, "Run a workload on an engine, check and explain it.", SCALED),
+    "study": Verb("study", MEASURE, "Carry out a study: many runs that answer one question."),
+    "sweep": Verb("sweep", MEASURE, "Vary clients, scales, or values of a setting.", SCALED),
+    "compare": Verb("compare", MEASURE, "Compare two engines, versions or settings.", SCALED),
+    "tune": Verb("tune", MEASURE, "Search settings of an engine for faster ones.", SCALED),
+    "plans": Verb("plans", MEASURE, "Force other plans of a query than the chosen one."),
+    "durability": Verb("durability", MEASURE, "Kill an engine under load, look for what it lost."),
+    "ceiling": Verb("ceiling", MEASURE, "Measure what this host can do, without an engine."),
+    "explain": Verb("explain", EXPLAIN, "Say where the time of a run or an operation went."),
+    "why": Verb("why", EXPLAIN, "Find out by experiment what bounds operations."),
+    "try": Verb("try_", EXPLAIN, "Carry out one advice, measure what it gains."),
+    "whatif": Verb("whatif", EXPLAIN, "Predict what changes would do.", ("whatif", "InOrder")),
+    "size": Verb("size", EXPLAIN, "Say which cluster a workload needs."),
+    "show": Verb("browse", LOOK, "Show a run or a study."),
+    "report": Verb("browse", LOOK, "Write a run's or a study's report as one HTML file."),
+    "export": Verb("browse", LOOK, "Write what was measured in other tools' formats."),
+    "runs": Verb("browse", LOOK, "List the runs that there are."),
+    "engines": Verb("catalogue", PREPARE, "List engines, tell all of one, install them."),
+    "workloads": Verb("catalogue", PREPARE, "List workloads, tell all of one, begin a new one."),
+    "studies": Verb("studies", PREPARE, "List studies, tell all of one, begin a new one."),
+    "generate": Verb("generate", PREPARE, "Write a workload's data to files.", SCALED),
+    "agent": Verb("agent", PREPARE, "Offer this host to runs that drive from several."),
+    "doctor": Verb("doctor", PREPARE, "Say what can be measured here, and what is missing."),
+}
+
+
+class LazyVerbs(TyperGroup):
+    """All verbs, each made when it is asked for."""
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401, ARG002 - Typer's own
+        """Names, in the order of help."""
+        return list(VERBS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401, ARG002 - Typer's own
+        """The command of a verb; None if there is no such verb."""
+        if cmd_name in VERBS and cmd_name not in self.commands:
+            self.commands[cmd_name] = command_of(cmd_name)
+        return self.commands.get(cmd_name)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002
+        """Lists verbs by section, without importing them."""
+        for section in (MEASURE, EXPLAIN, LOOK, PREPARE):
+            named = [(name, verb.about) for name, verb in VERBS.items() if verb.section == section]
+            with formatter.section(section):
+                formatter.write_dl(named)
+
+
+def command_of(name: str) -> Any:  # noqa: ANN401 - Typer does not export its commands' type
+    """The command of a verb, made from the function or the group of its name."""
+    verb = VERBS[name]
+    module = import_module(f"assay.cli.{verb.module}")
+    # `try` is a word of Python, which no function can be named.
+    made = getattr(module, name, None) or getattr(module, f"{name}_")
+    if isinstance(made, typer.Typer):
+        group = typer.main.get_command(made)
+        group.name = name
+        return group
+    kind_module, kind = verb.kind
+    return _command(name, made, getattr(import_module(f"assay.cli.{kind_module}"), kind))
+
+
+def _command(name: str, verb: Callable[..., None], kind: type[Any]) -> Any:  # noqa: ANN401
+    alone = typer.Typer(rich_markup_mode=None, add_completion=False)
+    alone.command(name=name, cls=kind, context_settings=SETTINGS)(verb)
+    return typer.main.get_command(alone)

@@ -1,0 +1,96 @@
+"""How an option of a run is declared: once, for the command line, study files and the docs.
+
+The command line, the keys of study files, their JSON Schema and the table in docs/options.md are
+made from these declarations. Who adds an option adds a field to `running.asked.options`, and uses
+it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pydantic import GetJsonSchemaHandler
+    from pydantic.fields import FieldInfo
+    from pydantic_core import CoreSchema
+
+LONG = re.compile(r"--([a-z][a-z-]*)")
+
+
+class Group(StrEnum):
+    """Where help and docs list an option, in this order."""
+
+    ASKED = "What is asked"
+    LOAD = "Load"
+    SERVER = "Server"
+    DATA = "Data and state"
+    HOST = "Host and limits"
+    OBSERVATION = "Observation"
+    RUNS = "How many runs"
+    OUTPUT = "Output"
+
+
+class Needs(StrEnum):
+    """What a run has to be for an option to mean anything; of another run it is refused."""
+
+    MIX = "a mix"
+    DRAWN = "a mix whose operations are drawn"
+    SEQUENCE = "a mix whose clients play its order"
+    ORDER = "an order that is repeated"
+    TEST = "a test"
+    FLEET = "a fleet"
+
+
+@dataclass(frozen=True)
+class Option:
+    """What there is to say of an option beside its name, type and default.
+
+    Attributes:
+        group: Where it is listed.
+        help: A sentence; other options stand in it as on the command line, `--clients`.
+        metavar: What a value looks like; None: its choices, or its type.
+        needs: What the run has to be.
+        choices: All values there are; empty: they are not counted.
+        short: Of one letter, `-o`.
+        parse: Reads a value of the command line, and refuses it with `UsageError`.
+    """
+
+    group: Group
+    help: str
+    metavar: str | None = None
+    needs: Needs | None = None
+    choices: tuple[str, ...] = ()
+    short: str | None = None
+    parse: Callable[[str], Any] | None = None
+
+    @property
+    def shown(self) -> str | None:
+        """What a value looks like, where that is said."""
+        return self.metavar or "|".join(self.choices) or None
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        """The schema of the key, with what the option's help says."""
+        described = {**handler(schema), "description": as_keys(self.help)}
+        return described | ({"enum": [*self.choices, None]} if self.choices else {})
+
+
+def declared(field: FieldInfo) -> Option | None:
+    """The declaration of a model's field; None if it is no option."""
+    return next((said for said in field.metadata if isinstance(said, Option)), None)
+
+
+def long_name(key: str) -> str:
+    """An option as it stands on the command line: `min_time` is `--min-time`."""
+    return f"--{key.replace('_', '-')}"
+
+
+def as_keys(help_text: str) -> str:
+    """A help text for a file, whose keys are options without `--` and with `_` for `-`."""
+    return LONG.sub(lambda found: found[1].replace("-", "_"), help_text)

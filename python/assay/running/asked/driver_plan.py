@@ -1,0 +1,210 @@
+"""The driver's plan that follows from a request. Pure: touches nothing."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from assay.model.units import NS_PER_S
+from assay.record.layout import PHASE_AFTER, PHASE_BEFORE, PHASE_MEASURED, PHASE_WARMUP
+from assay.running.asked.parsing import STATE_HOT
+from assay.workloads.facts import AS_CHECK
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from assay.running.asked.request import RunRequest
+
+# Distinct results of an operation that are kept as rows.
+RESULTS_KEPT = 8
+# Counters are read once a second, and a reading may take as long: after this one was made.
+READ_WITHIN_S = 2.5
+# Sessions that one thread of the driver owns where their protocol lets them share one: an operation
+# costs the driver some microseconds, so a thread with this many is far from busy.
+SESSIONS_PER_WORKER = 32
+
+
+@dataclass(frozen=True)
+class Mix:
+    """How a workload's mix is played, beside its weights.
+
+    Attributes:
+        before: Operations that are played once before the first phase.
+        deck: Whether weights are cards of a deck.
+        in_order: Whether clients play the order by themselves instead.
+        checks: Operations that are played once before, with fixed values.
+        waits: Seconds of keying and mean seconds of thinking, by operation; empty: there are none.
+    """
+
+    before: Sequence[str] = ()
+    deck: bool = False
+    in_order: bool = False
+    checks: Sequence[str] = ()
+    waits: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+
+
+def driver_plan(
+    request: RunRequest,
+    order: Sequence[str],
+    weights: Mapping[str, int],
+    after: Sequence[str] = (),
+    mix: Mix = Mix(),
+) -> dict[str, Any]:
+    """The driver's plan; its keys are explained there.
+
+    Without clients it is the power order: as many untimed, checked passes as the state asks for,
+    then timed ones. With clients it is a mix of the operations, drawn by their weights. Operations
+    of `mix.before` and `mix.checks` are played once before that where the state is hot, for they
+    warm what they read; those of `after` once when it is over. Then checks are, too, that did not
+    come before, if no other operation was played: another may have changed what they read.
+    """
+    if request.forced:
+        return plan_of(request, list(request.forced), _forced(request))
+    operations = list(dict.fromkeys((*order, *mix.before, *after, *mix.checks)))
+
+    def once(phase: str, names: Sequence[str]) -> list[dict[str, Any]]:
+        power = {"arrival": {"shape": "power"}, "passes_min": 1, "memory": True}
+        numbers = [operations.index(name) for name in names]
+        return [{"name": phase, "operations": numbers, **power}] if numbers else []
+
+    phases = (
+        _passes(request, [operations.index(name) for name in order])
+        if request.clients is None
+        else _mix(request, _drawn(order, weights, operations, mix), operations, mix)
+    )
+    hot = request.state == STATE_HOT
+    before = (*mix.before, *mix.checks) if hot else ()
+    checked_after = not hot and {f"{name}{AS_CHECK}" for name in order} <= set(mix.checks)
+    if checked_after:
+        after = (*after, *mix.checks)
+    # A killed engine answers nothing: what is asked after the load is asked when it is recovered.
+    killed = request.kill_s is not None
+    ended = once(PHASE_AFTER, () if killed else after)
+    if checked_after:
+        ended = [_later(phase, len(operations)) for phase in ended]
+    phases = [*once(PHASE_BEFORE, before), *phases, *ended]
+    told = {"sessions_per_worker": SESSIONS_PER_WORKER} | ({"loses_engine": True} if killed else {})
+    return plan_of(request, operations, phases) | told
+
+
+def _later(phase: Mapping[str, Any], operations: int) -> dict[str, Any]:
+    """A phase that begins when the engine's counters were read once more, by one session.
+
+    They are read once a second: what it does is in no figure of the part before it.
+    """
+    waits = [{"keying_ns": 0, "think_mean_ns": 0} for _ in range(operations)]
+    waits[phase["operations"][0]]["keying_ns"] = round(READ_WITHIN_S * NS_PER_S)
+    closed = {"shape": "closed", "clients": 1}
+    return {**phase, "arrival": closed, "in_order": True, "waits": waits, "duration_ns": 0}
+
+
+def plan_of(
+    request: RunRequest, operations: Sequence[str], phases: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """A plan whose sessions have a thread each."""
+    return {
+        "operations": list(operations),
+        "phases": list(phases),
+        "seed": request.seed,
+        "results_kept": RESULTS_KEPT,
+        "operation_deadline_ns": round(request.operation_deadline_s * NS_PER_S),
+        "retries_max": request.retries_max,
+        "sessions_per_worker": 1,
+    }
+
+
+def steps(plan: Mapping[str, Any]) -> dict[str, tuple[int, int | None]]:
+    """By phase: operations of the phases before it, and its own; None where time decides."""
+    told: dict[str, tuple[int, int | None]] = {}
+    before = 0
+    for phase in plan["phases"]:
+        orders = phase.get("orders") or [phase["operations"]]
+        known = not any(phase.get(key) for key in ("duration_ns", "steady", "passes_max"))
+        own = phase.get("passes_min", 1) * sum(len(order) for order in orders) if known else None
+        told[phase["name"]] = (before, own)
+        before += own or 0
+    return told
+
+
+def plan_sessions(plan: Mapping[str, Any]) -> int:
+    """How many sessions a plan needs at once."""
+    return max(int(phase["arrival"].get("clients", 1)) for phase in plan["phases"])
+
+
+def _passes(request: RunRequest, order: list[int]) -> list[dict[str, Any]]:
+    arrival = {"shape": "power"}
+    one = {"arrival": arrival, "operations": order, "passes_min": 1}
+    duration_ns = round(request.min_time_s * NS_PER_S)
+    untimed = {"name": PHASE_WARMUP, **one, "passes_min": request.state_passes}
+    timed = {"name": PHASE_MEASURED, **one, "duration_ns": duration_ns, "memory": True}
+    return [untimed, timed] if request.state_passes > 0 else [timed]
+
+
+def _forced(request: RunRequest) -> list[dict[str, Any]]:
+    """Rounds in which each text has its turn once, in orders that are drawn from the seed.
+
+    Every second round is the one before backwards. Of rounds that are repeated, each text is played
+    once untimed before.
+    """
+    if request.rounds == 0:
+        return _passes(request, [0])
+    drawn = random.Random(request.seed)  # noqa: S311 - an order, not a secret
+    numbers = list(range(len(request.forced)))
+    played: list[int] = []
+    for number in range(request.rounds):
+        numbers = numbers[::-1] if number % 2 else drawn.sample(numbers, len(numbers))
+        played += numbers
+    untimed = numbers if request.rounds > 1 else [0]
+    power = {"arrival": {"shape": "power"}, "passes_min": 1}
+    return [
+        {"name": PHASE_WARMUP, "operations": untimed, **power},
+        {"name": PHASE_MEASURED, "operations": played, **power},
+    ]
+
+
+def _drawn(
+    order: Sequence[str], weights: Mapping[str, int], operations: Sequence[str], mix: Mix
+) -> dict[str, Any]:
+    """What clients draw from, or play in order."""
+    if mix.in_order:
+        return {"operations": [operations.index(name) for name in order], "in_order": True}
+    names = list(dict.fromkeys(order))
+    told = {"operations": list(range(len(names))), "weights": [weights[name] for name in names]}
+    return told | ({"deck": True} if mix.deck else {})
+
+
+def _span(mixes: int | None, seconds: float, most: int | None = None) -> dict[str, Any]:
+    """How much of a mix is played: so many times, or until steady to so many, or so long."""
+    if mixes is not None:
+        beyond = {} if most is None else {"passes_max": most}
+        return {"passes_min": mixes, **beyond, "duration_ns": 0}
+    return {"duration_ns": round(seconds * NS_PER_S)}
+
+
+def _mix(
+    request: RunRequest, drawn: dict[str, Any], operations: Sequence[str], mix: Mix
+) -> list[dict[str, Any]]:
+    """A warm-up with as many clients, as fast as they go, and the load that was asked for."""
+    closed = {"shape": "closed", "clients": request.clients}
+    rate = {"shape": "open", "rate_per_s": request.rate_per_s, "clients": request.clients}
+    if request.think_time:
+        told = [mix.waits.get(name, (0.0, 0.0)) for name in operations]
+        drawn["waits"] = [
+            {"keying_ns": round(keying_s * NS_PER_S), "think_mean_ns": round(think_s * NS_PER_S)}
+            for keying_s, think_s in told
+        ]
+    warmup = {
+        "name": PHASE_WARMUP,
+        "arrival": closed,
+        **drawn,
+        **_span(request.warmup_mixes, request.warmup_s),
+    }
+    measured = {
+        "name": PHASE_MEASURED,
+        "arrival": closed if request.rate_per_s is None else rate,
+        **drawn,
+        **_span(request.mixes, request.time_s, request.mixes_max),
+    }
+    warms = request.warmup_s > 0 if request.warmup_mixes is None else request.warmup_mixes > 0
+    return [warmup, measured] if warms else [measured]

@@ -1,0 +1,131 @@
+"""Reads values of options: each from the text that a person writes, or refused with the mend."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay.model.errors import UsageError
+from assay.model.units import parse_duration_s
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+PARAMETERS_DEFAULT = "default"
+PARAMETERS = (PARAMETERS_DEFAULT, "drawn")
+POWER, THROUGHPUT, FULL, STEADY = "power", "throughput", "full", "steady"
+TESTS = (POWER, THROUGHPUT, FULL, STEADY)
+PINNED = ("engine", "client")
+PROBES_ALL, PROBES_NONE = "all", "none"
+STATE_HOT, STATE_COLD, STATE_OS_WARM, STATE_LOADED = "hot", "cold", "os-warm", "loaded"
+STATES = (STATE_HOT, STATE_COLD, STATE_OS_WARM, STATE_LOADED)
+
+
+def parse_settings(texts: Sequence[str], option: str = "--set") -> dict[str, str]:
+    """Settings from `key=value` texts of an option.
+
+    Raises:
+        UsageError: If a text is not of that form or a key is given twice.
+    """
+    settings: dict[str, str] = {}
+    for text in texts:
+        key, separator, value = text.partition("=")
+        if not separator or not key.strip():
+            raise UsageError(f"{option} {text}: write it as {option} name=value")
+        if key.strip() in settings:
+            raise UsageError(f"{option} {key.strip()} is given twice")
+        settings[key.strip()] = value.strip()
+    return settings
+
+
+def read_prepare(files: Sequence[str], folder: Path = Path()) -> dict[str, str]:
+    """Texts of SQL files of a folder by the name that was given, in their order.
+
+    Raises:
+        UsageError: If one cannot be read, holds nothing, or is given twice.
+    """
+    texts: dict[str, str] = {}
+    for file in files:
+        if file in texts:
+            raise UsageError(f"--prepare {file} is given twice")
+        try:
+            texts[file] = (folder / file).read_text(encoding="utf-8")
+        except UnicodeDecodeError as error:
+            raise UsageError(f"--prepare {file}: it is not UTF-8 ({error.reason})") from error
+        except OSError as error:
+            raise UsageError(f"--prepare {file} cannot be read: {error.strerror}") from error
+        if not texts[file].strip():
+            raise UsageError(f"--prepare {file}: there is no statement in it; leave it out")
+    return texts
+
+
+def parse_state(text: str) -> tuple[str, int]:
+    """State and number of untimed passes, from a name of `STATES`, or `hot:3`.
+
+    Raises:
+        UsageError: If the text is none of these.
+    """
+    name, separator, passes = text.partition(":")
+    counted = name == STATE_HOT and passes.isdecimal() and int(passes) > 0
+    if name not in STATES or (separator and not counted):
+        raise UsageError(
+            f"--state {text}: one of cold, os-warm, loaded, hot, or hot:N with N passes"
+        )
+    return name, int(passes) if separator else int(name == STATE_HOT)
+
+
+def parse_probes(text: str) -> tuple[str, ...] | None:
+    """Names of probes from a text such as `system,disks`; None for `all`, nothing for `none`.
+
+    Raises:
+        UsageError: If the text has no name, or a name beside `all` or `none`.
+    """
+    names = tuple(dict.fromkeys(name.strip() for name in text.split(",")))
+    if names in ((PROBES_ALL,), (PROBES_NONE,)):
+        return None if names == (PROBES_ALL,) else ()
+    if not all(names) or {PROBES_ALL, PROBES_NONE} & set(names):
+        raise UsageError(f"--probes {text}: write it as all, none, or names such as system,disks")
+    return names
+
+
+def number_of_clients(text: str) -> int:
+    """The number of clients of a run.
+
+    Raises:
+        UsageError: If it is none, or several, which are for `assay sweep`.
+    """
+    if "," in text:
+        raise UsageError(
+            f"--clients {text}: a run has one number of clients; assay sweep WORKLOAD --clients"
+            f" {text} makes a run of each"
+        )
+    if not text.strip().isdecimal() or int(text) < 1:
+        raise UsageError(f"--clients {text}: it is a whole number from 1 on")
+    return int(text)
+
+
+def duration_s(option: str, text: str) -> float:
+    """Seconds of a text such as `30s`.
+
+    Raises:
+        UsageError: If it is no time.
+    """
+    try:
+        return parse_duration_s(text)
+    except ValueError as error:
+        raise UsageError(f"{option}: {error}; write it like 30s, 1.5m or 200ms") from error
+
+
+def above_zero(option: str, number: float) -> float:
+    """The number itself. Raises `UsageError` if it is not above 0."""
+    if not 0 < number < float("inf"):
+        raise UsageError(f"{option} {number:g}: it must be above 0")
+    return number
+
+
+def probe_interval_s(text: str) -> float:
+    """Seconds between two samples. Raises `UsageError` if they make no sense."""
+    interval_s = duration_s("--probe-interval", text)
+    if not 0.001 <= interval_s <= 60:  # noqa: PLR2004 - a range of sense, told in the message
+        raise UsageError(f"--probe-interval {text}: between 1ms and 60s")
+    return interval_s

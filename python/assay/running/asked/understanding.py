@@ -1,0 +1,291 @@
+"""What is understood of the options of a run: the request that is carried out.
+
+The command line and study files are understood by this file alone.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from assay.analysis.load.steady_state import BATCHES_MIN
+from assay.engines.bridge.drivers import is_maven_name
+from assay.engines.discovery import find_engines
+from assay.model.errors import UsageError
+from assay.model.language import LANGUAGES, SPARQL, SQL, Language
+from assay.model.secrets import without_secrets
+from assay.running.asked.conditions import (
+    beginning,
+    resolved_pin,
+    state_default,
+    with_buffer,
+    with_durability,
+    with_techniques_off,
+)
+from assay.running.asked.options import PlainOptions
+from assay.running.asked.order import parse_load_order, parse_sorted
+from assay.running.asked.parsing import (
+    PARAMETERS,
+    above_zero,
+    duration_s,
+    parse_probes,
+    probe_interval_s,
+    read_prepare,
+)
+from assay.running.asked.refusing import refuse_unknown, refuse_useless
+from assay.running.asked.request import RunRequest
+from assay.running.changes.device import parse_device
+from assay.running.changes.limits.limit import parse_limits
+from assay.running.changes.read_ahead import parse_read_ahead
+from assay.running.fleet.asked import check_network, parse_engine_host, parse_fleet, tls_directory
+from assay.running.host.slowing import parse_slow
+from assay.workloads.discovery import find_workload
+from assay.workloads.rules import count_at
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from assay.running.asked.options import RunOptions
+    from assay.workloads.facts import WorkloadFacts
+
+# What a workload is run on where nothing is said, by the language that it prefers.
+ENGINE_DEFAULTS: dict[Language, str] = {SQL: "duckdb", SPARQL: "oxigraph"}
+# Until steady a run goes on to so many times as many mixes as without, and to some of each client.
+MIXES_MAX_TIMES, MIXES_MAX_EACH = 10, 100
+
+
+def request_of(options: RunOptions, given: Collection[str], folder: Path = Path()) -> RunRequest:
+    """The run that is asked for.
+
+    Args:
+        options: All options.
+        given: Names of those that were asked for of this very run: they are refused where they
+            would do nothing. The others are defaults, for whatever they fit.
+        folder: What files and folders are relative to.
+
+    Raises:
+        UsageError: If an option has no meaning, or names what is not there.
+    """
+    if options.workload is None:
+        raise UsageError("no workload is named: assay workloads lists those that there are")
+    workload = _placed(options.workload, folder)
+    facts = find_workload(workload).facts
+    mixed = facts.arrival == "closed" or options.clients is not None
+    refuse_useless(options, given, facts, mixed=mixed)
+    language = next((known for known in LANGUAGES if known == options.language), None)
+    engine, version = _engine(options.engine, options.dsn, language or facts.languages[0])
+    scale = facts.scale_default if options.scale is None else options.scale
+    understood = {
+        **{name: getattr(options, name) for name in PlainOptions.model_fields},
+        "workload": workload,
+        "engine": engine,
+        "engine_version": version,
+        "language": language,
+        "scale": above_zero("--scale", scale),
+        "fleet_tls": _fleet_tls(options, folder, mixed=mixed),
+        **_server(options, engine, folder),
+        **_data(options, folder),
+        **_load(options, given, facts, mixed=mixed),
+        **_times(options, given, engine, mixed=mixed),
+        **_looks(options),
+    }
+    # What an engine knows of its levels and techniques says more of a wrong name.
+    refuse_unknown(options)
+    return RunRequest(**understood)
+
+
+def _server(options: RunOptions, engine: str, folder: Path) -> dict[str, Any]:
+    """By what the engine is asked, with which settings, and what it may use."""
+    level, of_level = with_durability(engine, options.settings, options.durability, options.dsn)
+    settings = with_buffer(engine, options.settings, options.buffer, options.dsn)
+    return {
+        "bin_dir": None if options.bin_dir is None else str((folder / options.bin_dir).absolute()),
+        "drivers": [_driver(named, folder) for named in options.driver],
+        "settings": with_techniques_off(engine, settings, options.without),
+        "durability": level,
+        "durability_settings": of_level,
+        "without": list(dict.fromkeys(options.without)),
+        "pin": resolved_pin(options.pin),
+        "limits": parse_limits(options.limit),
+        "slow": parse_slow(options.slow),
+    }
+
+
+def _data(options: RunOptions, folder: Path) -> dict[str, Any]:
+    """How the data are loaded and changed, and what they are on."""
+    own_device, device_bytes = parse_device(options.device)
+    return {
+        "sorted_by": parse_sorted(options.sorted_by),
+        "load_order": parse_load_order(options.load_order),
+        "prepare": read_prepare(options.prepare, folder),
+        "own_device": own_device,
+        "device_bytes": device_bytes,
+        "read_ahead_bytes": parse_read_ahead(options.read_ahead),
+    }
+
+
+def _load(
+    options: RunOptions, given: Collection[str], facts: WorkloadFacts, *, mixed: bool
+) -> dict[str, Any]:
+    """What is played, and by how many."""
+    rate = options.rate
+    return {
+        "operations": list(dict.fromkeys(options.operation)),
+        "remove": list(dict.fromkeys(options.remove)),
+        "parameters": options.parameters or PARAMETERS[options.test is not None],
+        "clients": options.clients or _clients(options, facts, mixed=mixed),
+        "rate_per_s": above_zero("--rate", rate) if mixed and rate is not None else None,
+        "think_time": mixed and options.think_time,
+        "pipeline": mixed and options.pipeline,
+        "retries_max": _retries(options, facts, mixed=mixed),
+        **_mixes(options, facts, given),
+    }
+
+
+def _times(
+    options: RunOptions, given: Collection[str], engine: str, *, mixed: bool
+) -> dict[str, Any]:
+    """What is in memory when the timed part begins, how long parts are, and when they are ended."""
+    default = state_default(engine, test=options.test is not None, dsn=options.dsn)
+    begun = beginning(given, options.state or default, mixed=mixed)
+    return {
+        "state": begun.state,
+        "state_passes": begun.passes,
+        "warmup_s": duration_s("--warmup", options.warmup) if begun.is_hot else 0.0,
+        "min_time_s": duration_s("--min-time", options.min_time) if begun.repeats else 0.0,
+        "time_s": above_zero("--time", duration_s("--time", options.time)),
+        "kill_s": _kill(options),
+        "operation_deadline_s": duration_s("--timeout", options.timeout),
+    }
+
+
+def _fleet_tls(options: RunOptions, folder: Path, *, mixed: bool) -> str | None:
+    """The folder of certificates, where several hosts drive and are reached by TLS.
+
+    Raises:
+        UsageError: If what is said of a fleet contradicts itself or the rest.
+    """
+    if options.fleet is None:
+        return None
+    if not mixed or options.test is not None:
+        raise UsageError(
+            "--fleet: an order is played by one client; add --clients N to play it as a mix, or"
+            " leave --fleet out"
+        )
+    tls = options.fleet_tls
+    asked = parse_fleet(options.fleet)
+    if asked.meeting is not None:
+        check_network(asked.meeting, tls, "--fleet-", plain=options.fleet_plain)
+    elif tls is not None or options.fleet_plain:
+        raise UsageError(
+            "--fleet: agents of our own are on loopback; name no --fleet-tls or -plain"
+        )
+    elif options.engine_host is not None:
+        raise UsageError(
+            "--engine-host: agents of our own are on this host; name the place where the agent on"
+            " the engine's host has joined, as --fleet tcp://HOST:PORT"
+        )
+    parse_engine_host(options.engine_host)
+    if tls is None:
+        return None
+    return str(tls_directory(str(folder / Path(tls).expanduser()), "--fleet-"))
+
+
+def _mixes(
+    options: RunOptions, facts: WorkloadFacts, given: Collection[str]
+) -> dict[str, int | None]:
+    """How many mixes are played: as many as the manifest says, unless a time is asked for."""
+    told = facts.sequence
+    if told is None or options.test is not None:
+        return {"mixes": None, "warmup_mixes": None, "mixes_max": None}
+    mixes = options.mixes or (None if "time" in given else told.mixes)
+    warmup = options.warmup_mixes
+    if warmup is None and "warmup" not in given:
+        warmup = told.warmup
+    return {
+        "mixes": mixes,
+        "warmup_mixes": warmup,
+        "mixes_max": _mixes_max(options, mixes or told.mixes) if options.until_steady else None,
+    }
+
+
+def _mixes_max(options: RunOptions, mixes: int) -> int:
+    """How many mixes a run plays at most that goes on until they are steady."""
+    clients = options.clients or 1
+    most = options.mixes_max or max(MIXES_MAX_TIMES * mixes, MIXES_MAX_EACH * clients)
+    needed = BATCHES_MIN * clients
+    if most < max(mixes, needed):
+        least = f"--mixes {mixes} is more" if most < mixes else ""
+        few = f"with {clients} client{'s' * (clients > 1)} it takes {needed} to say anything"
+        raise UsageError(f"--mixes-max {most}: {least or few}; say a larger number")
+    return most
+
+
+def _clients(options: RunOptions, facts: WorkloadFacts, *, mixed: bool) -> int | None:
+    """How many where no number is asked for: one, or with waits all terminals."""
+    if options.think_time and facts.terminals is not None:
+        return count_at(facts.terminals, options.scale or facts.scale_default)
+    return 1 if mixed else None
+
+
+def _kill(options: RunOptions) -> float | None:
+    if options.kill is None:
+        return None
+    return above_zero("--kill", duration_s("--kill", options.kill))
+
+
+def _retries(options: RunOptions, facts: WorkloadFacts, *, mixed: bool) -> int:
+    """As often as is asked for; else, of a mix, as its manifest says."""
+    if options.retries is not None:
+        return options.retries
+    return facts.retries if mixed else 0
+
+
+def _looks(options: RunOptions) -> dict[str, Any]:
+    """Which probes look, and how often."""
+    return {
+        "probes": parse_probes(options.probes),
+        "probe_interval_s": probe_interval_s(options.probe_interval),
+        "profile_hz": options.profile_hz if options.profile else None,
+    }
+
+
+def _placed(workload: str, folder: Path) -> str:
+    """A workload's folder, from where the command runs; a name stays as it is."""
+    from assay.workloads.discovery import find_workloads
+
+    if folder == Path():
+        return workload
+    beside = (folder / workload).is_dir() and workload not in find_workloads()
+    if "/" not in workload and not beside:
+        return workload
+    return str((folder / Path(workload).expanduser()).absolute())
+
+
+def _driver(named: str, folder: Path) -> str:
+    """A driver's file, from where the command runs; what Maven calls it stays as it is."""
+    return named if is_maven_name(named) else str((folder / named).absolute())
+
+
+def _engine(given: str | None, dsn: str | None, language: Language) -> tuple[str, str | None]:
+    """Name and version of the engine: as given, or the one that speaks the scheme of the DSN."""
+    if given is not None:
+        name, _, version = given.partition("@")
+        if dsn is not None and version:
+            raise UsageError(f"--engine {given}: a running server has the version that it has")
+        return name, version or None
+    if dsn is None:
+        return ENGINE_DEFAULTS[language], None
+    speaking = [
+        (len(scheme), name)
+        for name, found in find_engines().items()
+        for scheme in found.facts.schemes
+        if dsn.startswith(f"{scheme}:")
+    ]
+    if not speaking:
+        raise UsageError(
+            f"no engine speaks the scheme of --dsn {without_secrets(dsn)}: write it as"
+            " postgresql://user@host/database, or name the --engine"
+        )
+    # Of `jdbc:` and the same for one product, the longer one says more.
+    return max(speaking)[1], None
