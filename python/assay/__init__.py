@@ -1,11 +1,13 @@
 """Assay measures database engines and explains the measurement.
 
-`assay.load("latest").charts` gives a run's charts in a notebook.
+`assay.load("latest").charts` gives a run's charts in a notebook. Verbs of the command line are
+functions, too: `assay.run("tpch", scale=0.1)`, `assay.sweep("tpcc", clients=[1, 2, 4])`; all of
+them are in `assay.verbs`.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
@@ -28,3 +30,15 @@ def load(run: str = "latest", runs: str | Path | None = None) -> LoadedRun:
     from assay.report.notebook import load_run
 
     return load_run(run, runs)
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - whichever verb
+    """A verb of `assay.verbs`, imported when it is first asked for."""
+    if name.startswith("_"):
+        raise AttributeError(name)
+    from importlib import import_module
+
+    verbs = import_module("assay.verbs")
+    if name not in verbs.__all__:
+        raise AttributeError(f"assay has no {name!r}; its verbs are {', '.join(verbs.__all__)}")
+    return getattr(verbs, name)

@@ -9,7 +9,7 @@ import pytest
 from assay.record.reader import Run
 from tests.e2e.conftest import POSTGRESQL, SMALL, Lab
 
-PLANS = ("plans", "tpch", "-o", "q03", "--scale", "0.01", "--most", "4", "--rounds", "2")
+PLANS = ("plans", "tpch", "-o", "q03", "--scale", "0.01", "--most", "4", "--repeat", "2")
 
 
 def figure(document: dict[str, Any], table: str) -> list[dict[str, Any]]:

@@ -9,10 +9,11 @@ import sys
 from pathlib import Path
 
 from assay.cli.output import complain
-from assay.cli.try_ import tried
+from assay.cli.watching import Watching
 from assay.model.errors import RunFailedError, UsageError
 from assay.model.finding import Advice, Finding
 from assay.record.reader import Run
+from assay.verbs.try_ import try_
 
 
 def main(runs: Path, asked: str, rounds: int, dsn: str | None) -> int:
@@ -21,7 +22,8 @@ def main(runs: Path, asked: str, rounds: int, dsn: str | None) -> int:
     names = tuple(told["operations"])
     finding = Finding("made up", 0.5, None, (), "made-up", operations=names, advice=advice)
     try:
-        document = tried(Run(min(runs.glob("*Z-*"))), finding, runs, rounds, 1, dsn)
+        run = Run(min(runs.glob("*Z-*")))
+        document = try_(run, finding, repeat=rounds, dsn=dsn, runs=runs, watcher=Watching())
     except UsageError as error:
         complain(str(error))
         return error.exit_code

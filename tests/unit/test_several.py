@@ -23,8 +23,8 @@ from assay.study.several import (
     Terms,
     begun_in,
     carry_out,
+    remaining,
     same,
-    unfinished,
 )
 from assay.study.variants import Part, Planned, Study, Variant
 
@@ -65,6 +65,12 @@ class Told:
 
     def amount(self, done: float, expected: float | None, unit: str) -> None:
         pass
+
+
+def left(lab: Laboratory, study: Study = STUDY) -> int | None:
+    """How many runs are left of the newest of the same studies; None: there is none."""
+    newest = next(same(lab.place.parent, study, {}), None)
+    return None if newest is None else len(remaining(study, begun_in(newest)))
 
 
 class Laboratory:
@@ -195,14 +201,14 @@ class TestEndedEarly:
         begun = begun_in(lab.place)
         assert [one.status for one in begun] == ["complete"] * 3 + [word]
         assert begun[3].reason == reason
-        assert unfinished(lab.place.parent, STUDY, {}) == lab.place
+        assert left(lab)
         lab.ends = lambda number: None
         told = Told()
         outcome = carried_out(lab, told)
         assert [one.planned for one in outcome.complete] == ORDER
         assert [number for number, _, _ in told.runs] == [4, 5, 6]
         assert outcome.status == "complete"
-        assert unfinished(lab.place.parent, STUDY, {}) is None
+        assert left(lab) == 0
 
     def test_what_was_killed_is_not_taken_for_done(self, lab: Laboratory) -> None:
         lab.ends = raising(2, RunFailedError("x"))
@@ -323,18 +329,19 @@ class TestTheSameStudy:
             carried_out(lab)
         studies = lab.place.parent
         larger = Variant("a", BASE.changed(scale=2.0))
-        assert unfinished(studies, Study("?", (replace(PART, variants=(larger,)),)), {}) is None
-        assert unfinished(studies, replace(STUDY, seed=3), {}) is None
-        assert unfinished(studies, STUDY, {"run": "another"}) is None
+        assert left(lab, Study("?", (replace(PART, variants=(larger,)),))) is None
+        assert left(lab, replace(STUDY, seed=3)) is None
+        assert next(same(studies, STUDY, {"run": "another"}), None) is None
         (studies / "torn").mkdir()
         (studies / "torn" / STUDY_FILE).write_text("schema = [")
-        assert unfinished(studies, STUDY, {}) == lab.place
+        assert list(same(studies, STUDY, {})) == [lab.place]
+        assert left(lab) == 5
 
     def test_words_figures_and_repetitions_may_differ(self, lab: Laboratory) -> None:
         carried_out(lab)
         more = Study("?!", (replace(PART, repetitions=4, about="More."),), 1, "A title")
         assert list(same(lab.place.parent, more, {})) == [lab.place]
-        assert unfinished(lab.place.parent, more, {}) == lab.place
+        assert left(lab, more) == 2
         assert len(carried_out(lab, study=more).complete) == 8
         assert len(lab.asked) == 8
         assert read_study(lab.place).title == "A title"

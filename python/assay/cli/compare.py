@@ -15,13 +15,11 @@ from assay.cli.options import (
     RunsDir,
     Whole,
     Workload,
-    budget_seconds,
 )
 from assay.cli.run_options import run_keys, with_run_options
 from assay.cli.scale_name import SCALE, check_scale_name
 from assay.running.asked.declaring import Group
 
-REPETITIONS = 5
 EXAMPLES = """
 \b
 Examples:
@@ -114,7 +112,7 @@ def compare(
     b: Second = None,
     alike: Alike = False,
     unequal_durability: UnequalDurability = False,
-    repeat: Repeat = REPETITIONS,
+    repeat: Repeat = 5,
     profile: Profile = True,
     budget: Budget = None,
     again: Again = False,
@@ -129,35 +127,28 @@ def compare(
     split over its statements, and put down to plans, columns, reads, the optimiser, kinds of work
     and waits. Each run is an ordinary one; after an end before time the same command goes on.
     """
-    from assay.cli.several import carried_out, end, shown
-    from assay.record.places import runs_dir
+    from assay.cli.several import end, shown
+    from assay.cli.watching import Watching
     from assay.report.terminal.versus import versus_lines
-    from assay.study.comparing import Comparison, check_durability, comparison_study
-    from assay.study.declared.expanding import Wanted, expanded
-    from assay.study.several import Terms
+    from assay.verbs.compare import compare as made
 
     check_scale_name(context.meta[SCALE], workload)
-    keys = run_keys(context, told) | {"profile": profile}
-    declared = comparison_study(
-        Comparison(
-            workload,
-            tuple(engine or ()),
-            tuple(vary or ()),
-            tuple(a or ()),
-            tuple(b or ()),
-            alike,
-            keys,
-            repeat,
-        )
+    study = made(
+        workload,
+        engine=engine or (),
+        vary=vary or (),
+        a=a or (),
+        b=b or (),
+        alike=alike,
+        unequal_durability=unequal_durability,
+        repeat=repeat,
+        budget=budget,
+        again=again,
+        runs=runs,
+        watcher=Watching(),
+        **run_keys(context, told) | {"profile": profile},
     )
-    study = expanded(declared, Wanted(allow_host_changes=bool(keys.get("allow_host_changes"))))
-    check_durability(study.study, allowed=unequal_durability)
-    terms = Terms(budget_seconds(budget), goes_on=True)
-    about = {"made_by": "assay compare"}
-    directory = carried_out(
-        declared, study, terms, runs_dir(runs), about, again=again, all_engines=True
-    )
-    end(directory, shown(directory, versus_lines, whole=whole, as_json=as_json))
+    end(shown(study, versus_lines, whole=whole, as_json=as_json))
 
 
 compare.__doc__ = f"{cleandoc(compare.__doc__ or '')}\n{EXAMPLES}"

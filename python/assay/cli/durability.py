@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 from inspect import cleandoc
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from assay.cli.options import AsJson, RunsDir, given
-from assay.cli.output import complain
-from assay.cli.run_options import run_options, with_run_options
+from assay.cli.options import Again, AsJson, Budget, RunsDir
+from assay.cli.run_options import run_keys, with_run_options
 
-if TYPE_CHECKING:
-    from assay.study.variants import Study
-
-MADE_BY = "assay durability"
-CLIENTS, BETWEEN = 4, "2s-5s"
 OF_RUNS = (
     "engine",
     "bin_dir",
@@ -28,8 +21,6 @@ OF_RUNS = (
     "allow_host_changes",
     "seed",
 )
-# What tells whether the host was quiet; nothing asks the engine, which is to be killed.
-OBSERVED = {"warmup": "1s", "probes": "system,processes", "plans": False}
 EXAMPLES = """
 \b
 Examples:
@@ -67,7 +58,7 @@ Between = Annotated[
 ]
 
 
-@with_run_options(only=OF_RUNS, defaults={"clients": CLIENTS})
+@with_run_options(only=OF_RUNS, defaults={"clients": 4})
 def durability(
     context: typer.Context,
     workload: Annotated[
@@ -76,7 +67,9 @@ def durability(
     *,
     kills: Kills = 5,
     copies: Copies = 0,
-    between: Between = BETWEEN,
+    between: Between = "2s-5s",
+    budget: Budget = None,
+    again: Again = False,
     runs: RunsDir = None,
     as_json: AsJson = False,
     **told: Any,  # noqa: ANN401 - options of a run
@@ -87,46 +80,21 @@ def durability(
     where it was.
     """
     from assay.cli.several import end, shown
-    from assay.record.places import runs_dir
-    from assay.running.asked.understanding import request_of
-    from assay.study.durability import Crashes, durability_study, parse_between
+    from assay.cli.watching import Watching
+    from assay.verbs.durability import durability as made
 
-    request = request_of(run_options(workload, OBSERVED | told), given(context))
-    study = durability_study(request, Crashes(kills, copies, parse_between(between)))
-    directory = _carried_out(study, runs_dir(runs))
-    end(directory, shown(directory, whole=True, as_json=as_json))
+    study = made(
+        workload,
+        kills=kills,
+        copies=copies,
+        between=between,
+        budget=budget,
+        again=again,
+        runs=runs,
+        watcher=Watching(),
+        **run_keys(context, told),
+    )
+    end(shown(study, whole=True, as_json=as_json))
 
 
 durability.__doc__ = f"{cleandoc(durability.__doc__ or '')}\n{EXAMPLES}"
-
-
-def _carried_out(study: Study, place: Path) -> Path:
-    """Makes the runs that are not there yet; the study's directory.
-
-    Raises:
-        AssayError: What ended a run that failed; those before it are kept, as is told.
-        KeyboardInterrupt: On Ctrl-C, likewise.
-    """
-    from assay.cli.study_progress import studying
-    from assay.record.studies import STUDIES_DIR
-    from assay.record.writer import new_run_id
-    from assay.study.pace import expected_after
-    from assay.study.several import Means, begun_in, carry_out, remaining, unfinished
-
-    about = {"made_by": MADE_BY}
-    base = study.parts[0].variants[0].request
-    found = unfinished(place / STUDIES_DIR, study, about)
-    if found is None:
-        workload = Path(str(getattr(base, "workload", ""))).name
-        engine = str(getattr(base, "engine", ""))
-        found = place / STUDIES_DIR / new_run_id(f"durability-{workload}", engine)
-    else:
-        order = len(study.order())
-        left = len(remaining(study, begun_in(found)))
-        complain(f"going on with {found.name}: {order - left} of {order} runs are there")
-    for part, reason in study.without.items():
-        complain(f"without part {part}: {reason}")
-    with studying(found.absolute(), one_part=len(study.parts) == 1) as progress:
-        means = Means(expected=expected_after(place))
-        carry_out(study, found.absolute(), place, progress, about=about, means=means)
-    return found.absolute()

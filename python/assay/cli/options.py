@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from assay.model.errors import UsageError
 from assay.running.asked.declaring import Group
 
 AsJson = Annotated[
@@ -83,17 +82,3 @@ def given(context: typer.Context) -> list[str]:
     """Options that stand on the command line: files and the environment are defaults."""
     sources = {name: context.get_parameter_source(name) for name in context.params}
     return [name for name, source in sources.items() if source and source.name == "COMMANDLINE"]
-
-
-def budget_seconds(text: str | None) -> float | None:
-    """Seconds of `--budget`; None without one.
-
-    Raises:
-        UsageError: If it is no time.
-    """
-    from assay.study.declared.facts import budget_s
-
-    try:
-        return budget_s(text)
-    except ValueError as error:
-        raise UsageError(f"--{error}") from error

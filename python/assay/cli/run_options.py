@@ -11,7 +11,7 @@ import annotated_types
 import typer
 
 from assay.running.asked.declaring import Option, declared, long_name
-from assay.running.asked.options import RunOptions
+from assay.running.asked.options import RunOptions, options_of
 from assay.running.asked.parsing import parse_settings
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def run_options(workload: str, told: Mapping[str, Any]) -> RunOptions:
         UsageError: For a setting that is not NAME=VALUE.
     """
     values = {name: _value(name, value) for name, value in told.items() if value is not None}
-    return RunOptions.model_validate({"workload": workload, **values})
+    return options_of({"workload": workload, **values})
 
 
 def run_keys(context: typer.Context, told: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,18 +3,11 @@
 from __future__ import annotations
 
 from inspect import cleandoc
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from assay.cli.options import AsJson, RunsDir, budget_seconds
-from assay.model.errors import UsageError, suggestion
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from assay.study.declared.expanding import Expanded
-    from assay.study.several import Terms
+from assay.cli.options import Again, AsJson, Budget, RunsDir, Whole
 
 EXAMPLES = """
 \b
@@ -73,20 +66,10 @@ def study(
     engine: Engines = None,
     workload: WorkloadInstead = None,
     allow_host_changes: AllowHostChanges = False,
-    budget: Annotated[
-        str | None,
-        typer.Option(
-            help="No run is begun that would end after so much time [default: the study's].",
-            metavar="30m",
-        ),
-    ] = None,
-    again: Annotated[
-        bool, typer.Option("--again", help="Make all its runs anew, though some are there.")
-    ] = False,
+    budget: Budget = None,
+    again: Again = False,
     runs: RunsDir = None,
-    whole: Annotated[
-        bool, typer.Option("--all", help="Show every row and table of the article.")
-    ] = False,
+    whole: Whole = False,
     as_json: AsJson = False,
 ) -> None:
     """Carries out a study: all its runs, in turns, and the report that is made of them.
@@ -94,32 +77,23 @@ def study(
     Each run is an ordinary one. After an end before time, or with a larger budget, the same command
     goes on: no run that ended well is repeated.
     """
-    from assay.cli.several import carried_out, end, shown
-    from assay.record.places import runs_dir
-    from assay.study.declared.expanding import Wanted, expanded
-    from assay.study.declared.reading import find_declared
+    from assay.cli.several import end, shown
+    from assay.cli.watching import Watching
+    from assay.verbs.study import study as carried_out
 
-    declared = find_declared(which)
-    wanted = Wanted(quick, tuple(engine or ()), workload, allow_host_changes)
-    asked = expanded(declared, wanted)
-    terms = _terms(asked, only, budget)
-    about = {"made_by": "assay study", "quick": quick}
-    directory = carried_out(declared, asked, terms, runs_dir(runs), about, again=again)
-    end(directory, shown(directory, whole=whole, as_json=as_json))
+    made = carried_out(
+        which,
+        quick=quick,
+        only=only or (),
+        engine=engine or (),
+        workload=workload,
+        allow_host_changes=allow_host_changes,
+        budget=budget,
+        again=again,
+        runs=runs,
+        watcher=Watching(),
+    )
+    end(shown(made, whole=whole, as_json=as_json))
 
 
 study.__doc__ = f"{cleandoc(study.__doc__ or '')}\n{EXAMPLES}"
-
-
-def _terms(asked: Expanded, only: Sequence[str] | None, budget: str | None) -> Terms:
-    """With which limits it is carried out."""
-    from assay.study.several import Terms
-
-    names = [part.name for part in asked.study.parts]
-    for part in only or ():
-        if part in asked.without:
-            raise UsageError(f"--only {part}: {asked.without[part]}")
-        if part not in names:
-            raise UsageError(f"--only {part}: there is no such part; {suggestion(part, names)}")
-    seconds = asked.budget_s if budget is None else budget_seconds(budget)
-    return Terms(seconds, frozenset(only) if only else None, goes_on=True)

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import time
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from assay.cli.output import complain, console
 from assay.cli.progress import REDRAW_INTERVAL_S
-from assay.model.errors import AssayError
 from assay.model.units import count_text, seconds_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from rich.console import Console
@@ -21,33 +17,6 @@ if TYPE_CHECKING:
     from assay.study.variants import Planned
 
 WIDTH = 40
-
-
-@contextmanager
-def studying(directory: Path, *, one_part: bool = True) -> Iterator[StudyProgress]:
-    """Shows how far a study is; an early end is told, with what is kept, and goes on up.
-
-    Args:
-        directory: Of the study, made or not.
-        one_part: Whether runs are named by their variant alone.
-    """
-    from assay.record.studies import STUDY_FILE
-
-    progress = StudyProgress(console(), one_part=one_part)
-    try:
-        yield progress
-    except (AssayError, KeyboardInterrupt):
-        progress.close()
-        if (directory / STUDY_FILE).exists():
-            complain(
-                f"the runs so far are kept, and named in {directory}; the same command goes on"
-            )
-            complain(f"a report of what is there: assay report {directory.name}")
-        if progress.partial is not None:
-            complain(f"what was measured of the last one: assay show {progress.partial}")
-        raise
-    finally:
-        progress.close()
 
 
 class StudyProgress:

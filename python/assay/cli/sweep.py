@@ -15,13 +15,11 @@ from assay.cli.options import (
     RunsDir,
     Whole,
     Workload,
-    budget_seconds,
 )
 from assay.cli.run_options import run_keys, with_run_options
 from assay.cli.scale_name import SCALE, check_scale_name
 from assay.running.asked.declaring import Group
 
-REPETITIONS = 3
 EXAMPLES = """
 \b
 Examples:
@@ -106,7 +104,7 @@ def sweep(
     extrapolate: Extrapolate = None,
     profile: Profile = None,
     vary: Vary = None,
-    repeat: Repeat = REPETITIONS,
+    repeat: Repeat = 3,
     budget: Budget = None,
     again: Again = False,
     runs: RunsDir = None,
@@ -121,40 +119,28 @@ def sweep(
     tells what each cost grows by, which shares of the time shift, and what larger scales would
     cost. Each run is an ordinary one; after an end before time the same command goes on.
     """
-    from assay.cli.several import carried_out, end, shown
-    from assay.model.language import SQL
-    from assay.record.places import runs_dir
-    from assay.running.asked.understanding import ENGINE_DEFAULTS
-    from assay.study.declared.expanding import Wanted, expanded
-    from assay.study.several import Terms
-    from assay.study.sweeping import Sweep, numbers_of_clients, scales_told, sweep_study, turned
+    from assay.cli.several import end, shown
+    from assay.cli.watching import Watching
+    from assay.study.sweeping import numbers_of_clients, scales_told
+    from assay.verbs.sweep import sweep as made
 
     check_scale_name(context.meta[SCALE], workload)
-    scales = scales_told("--scale", scale)
-    sampled = len(scales) > 1 if profile is None else profile
-    keys = run_keys(context, told) | {"profile": sampled}
-    engines = tuple(engine or ())
-    # Which engine a running server is, its address says later: there knobs have no names.
-    known = engines or (() if keys.get("dsn") else (ENGINE_DEFAULTS[SQL],))
-    factors, settings = turned(vary or [], known, keys.get("set", {}))
-    keys |= {"set": settings} if settings else {}
-    asked = Sweep(
+    keys = run_keys(context, told) | ({} if profile is None else {"profile": profile})
+    study = made(
         workload,
-        engines,
-        numbers_of_clients(clients),
-        scales,
-        scales_told("--extrapolate", extrapolate),
-        factors,
-        keys,
-        repeat,
+        engine=engine or (),
+        clients=numbers_of_clients(clients),
+        scale=scales_told("--scale", scale),
+        extrapolate=scales_told("--extrapolate", extrapolate),
+        vary=vary or (),
+        repeat=repeat,
+        budget=budget,
+        again=again,
+        runs=runs,
+        watcher=Watching(),
+        **keys,
     )
-    declared = sweep_study(asked)
-    allowed = bool(keys.get("allow_host_changes"))
-    study = expanded(declared, Wanted(allow_host_changes=allowed))
-    terms = Terms(budget_seconds(budget), goes_on=True)
-    about = {"made_by": "assay sweep"}
-    directory = carried_out(declared, study, terms, runs_dir(runs), about, again=again)
-    end(directory, shown(directory, whole=whole, as_json=as_json))
+    end(shown(study, whole=whole, as_json=as_json))
 
 
 sweep.__doc__ = f"{cleandoc(sweep.__doc__ or '')}\n{EXAMPLES}"

@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from assay.cli.options import EXIT_INVALID, AsJson, RunsDir
+from assay.cli.options import EXIT_INVALID, Again, AsJson, Budget, Repeat, RunsDir
 from assay.cli.output import complain, console, say, say_json
 from assay.model.errors import UsageError
-from assay.record.layout import STATUS_COMPLETE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from assay.model.finding import Finding
-    from assay.record.reader import Run
-    from assay.study.several import Begun
-    from assay.study.variants import Study
-
-REPETITIONS = 3
+    from pathlib import Path
 
 
 def try_(
@@ -37,9 +27,9 @@ def try_(
         ),
     ] = None,
     *,
-    repeat: Annotated[
-        int, typer.Option(help="Rounds: in each, a run as it was and one with the change.", min=1)
-    ] = REPETITIONS,
+    repeat: Repeat = 3,
+    budget: Budget = None,
+    again: Again = False,
     dsn: Annotated[
         str | None,
         typer.Option(help="The running server once more: its password is in no record."),
@@ -62,10 +52,9 @@ def try_(
       assay try latest 2 --repeat 5           the second finding of the run
       assay try --history                     how often advice came true
     """
-    from assay.analysis.summary import summarise
+    from assay.cli.watching import Watching
     from assay.record.places import runs_dir
-    from assay.record.reader import find_workload_run
-    from assay.study.trying import chosen
+    from assay.verbs.try_ import try_ as carried_out
 
     place = runs_dir(runs)
     if history:
@@ -75,9 +64,17 @@ def try_(
         return
     if which is None or finding is None:
         raise UsageError("say which RUN and which FINDING, as in: assay try latest spill:q18")
-    run = find_workload_run(which, place)
-    about = chosen(summarise(run).findings, finding)
-    document = tried(run, about, place, repeat, seed, dsn)
+    document = carried_out(
+        which,
+        finding,
+        repeat=repeat,
+        seed=seed,
+        dsn=dsn,
+        budget=budget,
+        again=again,
+        runs=place,
+        watcher=Watching(),
+    )
     if as_json:
         say_json(document)
     else:
@@ -107,60 +104,3 @@ def _show(document: dict[str, Any]) -> None:
     shown = console(stderr=False)
     for line in trial_lines(document, width_of(shown)):
         say(line)
-
-
-def tried(
-    run: Run, finding: Finding, place: Path, repeat: int, seed: int, dsn: str | None = None
-) -> dict[str, Any]:
-    """Carries out the study and notes what became of the prediction; its document.
-
-    Raises:
-        AssayError: If the advice cannot be carried out, or what ended the study early.
-        KeyboardInterrupt: On Ctrl-C; the runs so far are kept, as is told.
-    """
-    from assay.analysis.try_.calibration import calibrate
-    from assay.record.predictions import append_prediction, read_predictions
-    from assay.record.studies import STUDIES_DIR
-    from assay.record.writer import new_run_id
-    from assay.report.sections.trial import prediction, trial_document
-    from assay.study.several import unfinished
-    from assay.study.trying import trial_study
-
-    study = trial_study(run, finding, repeat, seed, dsn)
-    about = {"made_by": "assay try", "run": run.id, "finding": finding.key}
-    directory = unfinished(place / STUDIES_DIR, study, about)
-    if directory is None:
-        study_id = new_run_id(f"try-{run.facts['workload']['name']}", run.facts["engine"]["name"])
-        directory = place / STUDIES_DIR / study_id
-    begun = _carried_out(study, directory.absolute(), place, about, run)
-    before, after = (variant.name for variant in study.parts[0].variants)
-    rounds = list(zip(_runs(begun, before, place), _runs(begun, after, place), strict=True))
-    document = trial_document(run, finding, after, rounds) | {"study": str(directory.absolute())}
-    now = datetime.now(tz=UTC).isoformat(timespec="seconds")
-    append_prediction(place, prediction(document, now) | {"study": directory.name})
-    return document | {"calibration": calibrate(read_predictions(place)).facts()}
-
-
-def _carried_out(
-    study: Study, directory: Path, place: Path, about: dict[str, str], run: Run
-) -> Sequence[Begun]:
-    """Carries out what is not there yet; what ends it early is told, with what is kept."""
-    from assay.cli.study_progress import studying
-    from assay.record.reader import took_s
-    from assay.study.several import Means, begun_in, carry_out
-
-    if directory.exists():
-        kept = sum(one.status == STATUS_COMPLETE for one in begun_in(directory))
-        of = len(study.order())
-        complain(f"going on with {directory.name}: {kept} of {of} runs are there")
-    with studying(directory) as progress:
-        means = Means(expected=lambda _: took_s(run))
-        return carry_out(study, directory, place, progress, about=about, means=means).complete
-
-
-def _runs(begun: Sequence[Begun], variant: str, place: Path) -> list[Run]:
-    """The runs of a variant, by their rounds."""
-    from assay.record.reader import Run
-
-    ids = {one.round: one.id for one in begun if one.variant == variant and one.id is not None}
-    return [Run(place / ids[number]) for number in sorted(ids)]

@@ -1,4 +1,4 @@
-"""A finished run for a notebook: its document, its tables and its charts."""
+"""A finished run or study for a notebook: its document, its tables and its charts."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from assay.record.places import runs_dir
 from assay.record.reader import find_workload_run
+from assay.record.studies import read_study
 from assay.report.charts.run import Charts
 from assay.report.document import document
 from assay.report.page.run import read_load, read_timeline
+from assay.report.study.build import build_study
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,6 +51,25 @@ class LoadedRun:
             RecordUnreadableError: If the run has no such stream.
         """
         return self.run.table(stream)
+
+
+class LoadedStudy:
+    """Several runs that answer one question. Figures are computed when they are first asked for.
+
+    Attributes:
+        directory: Where its `study.toml` is.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+
+    def __repr__(self) -> str:
+        return f"<study {self.directory.name}, {read_study(self.directory).status}>"
+
+    @cached_property
+    def document(self) -> dict[str, Any]:
+        """What `assay show --json` prints of it."""
+        return build_study(self.directory)
 
 
 def load_run(name: str = "latest", runs: str | Path | None = None) -> LoadedRun:

@@ -66,7 +66,7 @@ class Way:
 
 
 @dataclass(frozen=True)
-class Terms:
+class Forcing:
     """How many plans are timed, and how.
 
     Attributes:
@@ -169,12 +169,12 @@ class Search:
     Attributes:
         base: A run of the operation alone.
         ways: What can be forced.
-        terms: How many plans are timed, and how.
+        forcing: How many plans are timed, and how.
     """
 
     base: RunRequest
     ways: Ways
-    terms: Terms
+    forcing: Forcing
 
     def study(self, runs: Mapping[str, Run]) -> Study:
         """All parts that can be told by the runs that are there, by their parts."""
@@ -197,7 +197,7 @@ class Search:
 
     @property
     def _asked(self) -> int:
-        return ASKED_EACH * self.terms.most
+        return ASKED_EACH * self.forcing.most
 
     def _chosen(self) -> Part:
         ways = [
@@ -224,12 +224,12 @@ class Search:
 
     def _once(self, runs: Mapping[str, Run]) -> Part:
         planned = [runs[name] for name in (PART_CHOSEN, PART_NEAR) if name in runs]
-        distinct = distinct_plans(planned, self.terms.most)
+        distinct = distinct_plans(planned, self.forcing.most)
         chosen_s = seconds_by_name(runs[PART_CHOSEN]).get(_name(self.ways.operation, 0))
         if chosen_s is None:
             raise UsageError(f"{self.ways.operation}: the chosen plan itself failed: see its run")
         request = self._request(distinct, rounds=1, plans=False)
-        limit_s = max(LIMIT_MIN_S, self.terms.cut_off * chosen_s)
+        limit_s = max(LIMIT_MIN_S, self.forcing.cut_off * chosen_s)
         request = request.changed(operation_deadline_s=round(limit_s, 3))
         return _part(PART_ONCE, "Every plan once; those that take too long are cancelled.", request)
 
@@ -240,7 +240,7 @@ class Search:
         ways = {name: Way(**facts) for name, facts in told["forced"].items() if name in known}
         first = _name(self.ways.operation, 0)
         ways = {first: self.ways.chosen(), **ways}
-        request = self._request(ways, rounds=self.terms.rounds)
+        request = self._request(ways, rounds=self.forcing.rounds)
         request = request.changed(operation_deadline_s=2 * told["operation_deadline_s"])
         return _part(PART_ROUNDS, "The others in turns.", request)
 

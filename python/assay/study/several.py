@@ -127,6 +127,10 @@ class StudyTeller(Teller, Protocol):
         """The run that was under way failed, and the study goes on."""
         ...
 
+    def remark(self, text: str) -> None:
+        """There is something to say of the run that is over."""
+        ...
+
 
 def carry_out(
     study: Study,
@@ -216,12 +220,6 @@ def growing(studies: Path, study: Study, about: Mapping[str, Any]) -> Path | Non
         if asked == told | {"parts": parts}:
             return directory
     return None
-
-
-def unfinished(studies: Path, study: Study, about: Mapping[str, Any]) -> Path | None:
-    """The newest of the same studies, if runs of it are left to be made."""
-    newest = next(same(studies, study, about), None)
-    return newest if newest is not None and remaining(study, begun_in(newest)) else None
 
 
 def _asked(told: Mapping[str, Any]) -> dict[str, Any]:

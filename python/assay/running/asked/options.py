@@ -7,14 +7,20 @@ in the request as it is understood, see `running.asked.understanding`.
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from assay.engines.durability import LEVELS
+from assay.model.errors import UsageError, suggestion
 from assay.model.language import LANGUAGES
 from assay.running.asked.declaring import Group, Needs, Option
 from assay.running.asked.parsing import PARAMETERS, TESTS, number_of_clients
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pydantic_core import ErrorDetails
 
 
 def value_text(value: object) -> object:
@@ -457,3 +463,22 @@ class RunOptions(PlainOptions):
 def option_names() -> list[str]:
     """Keys of a run, as a study has them."""
     return [field.alias or name for name, field in RunOptions.model_fields.items()]
+
+
+def options_of(keys: Mapping[str, Any]) -> RunOptions:
+    """The options that these keys say.
+
+    Raises:
+        UsageError: For a key that there is not, with the nearest, or a value of another type.
+    """
+    try:
+        return RunOptions.model_validate(dict(keys))
+    except ValidationError as error:
+        raise UsageError("; ".join(_told(one) for one in error.errors())) from error
+
+
+def _told(error: ErrorDetails) -> str:
+    key = ".".join(str(part) for part in error["loc"])
+    if error["type"] == "extra_forbidden":
+        return f"{key!r} is no option of a run; {suggestion(key, option_names())}"
+    return f"{key}: {error['msg']}"

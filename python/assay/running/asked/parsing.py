@@ -88,12 +88,13 @@ def parse_probes(text: str) -> tuple[str, ...] | None:
     return names
 
 
-def number_of_clients(text: str) -> int:
-    """The number of clients of a run.
+def number_of_clients(said: str | int) -> int:
+    """The number of clients of a run, as a person says it or as a default has it.
 
     Raises:
         UsageError: If it is none, or several, which are for `assay sweep`.
     """
+    text = str(said)
     if "," in text:
         raise UsageError(
             f"--clients {text}: a run has one number of clients; assay sweep WORKLOAD --clients"

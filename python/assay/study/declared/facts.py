@@ -15,6 +15,7 @@ from pydantic import (
     model_validator,
 )
 
+from assay.model.errors import UsageError
 from assay.model.units import parse_duration_s
 from assay.running.asked.options import RunOptions, Text, listed
 
@@ -155,6 +156,14 @@ def budget_s(text: str | None) -> float | None:
     if not seconds:
         raise ValueError(f"budget {text!r}: it must be above 0; leave it out where there is none")
     return seconds
+
+
+def asked_budget_s(text: str | None) -> float | None:
+    """Seconds of the option `--budget`; None without one. Raises `UsageError` with the mend."""
+    try:
+        return budget_s(text)
+    except ValueError as error:
+        raise UsageError(f"--{error}") from error
 
 
 def known_keys(location: Sequence[str | int]) -> list[str]:

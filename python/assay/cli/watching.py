@@ -1,0 +1,52 @@
+"""How a person at a terminal watches several runs: remarks, engines that come, a line a run."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from assay.cli.output import complain, console
+from assay.cli.progress import Progress
+from assay.cli.study_progress import StudyProgress
+from assay.model.errors import AssayError
+from assay.record.studies import STUDY_FILE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+class Watching:
+    """A `Watcher` for terminals."""
+
+    def remark(self, text: str) -> None:
+        """A line on stderr."""
+        complain(text)
+
+    @contextmanager
+    def obtaining(self) -> Iterator[Progress]:
+        """Shows what comes, a line a phase."""
+        progress = Progress(console())
+        try:
+            yield progress
+        finally:
+            progress.close()
+
+    @contextmanager
+    def making(self, directory: Path, *, one_part: bool) -> Iterator[StudyProgress]:
+        """Shows a line a run; an early end is told, with what is kept, and goes on up."""
+        progress = StudyProgress(console(), one_part=one_part)
+        try:
+            yield progress
+        except (AssayError, KeyboardInterrupt):
+            progress.close()
+            if (directory / STUDY_FILE).exists():
+                complain(
+                    f"the runs so far are kept, and named in {directory}; the same command goes on"
+                )
+                complain(f"a report of what is there: assay report {directory.name}")
+            if progress.partial is not None:
+                complain(f"what was measured of the last one: assay show {progress.partial}")
+            raise
+        finally:
+            progress.close()

@@ -1,0 +1,229 @@
+"""The one way in which several runs are made: whoever makes them has a `Series`.
+
+It finds the same series of before, and goes on with it; makes sure of all runs before the first of
+them; makes those that are left, in turns and within a budget; judges each, and writes its report.
+Invariant: nothing else carries out studies, so an interruption, a budget and `--again` mean the
+same whatever the runs are for.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+from assay.engines.contract import EngineError
+from assay.model.errors import RecordUnreadableError
+from assay.record.studies import STUDIES_DIR, STUDY_FILE, list_studies, read_study_file
+from assay.record.writer import new_run_id
+from assay.report.build import build
+from assay.study.carrying import carried_out
+from assay.study.pace import expected_after
+from assay.study.preparing import considered_all, prepared
+from assay.study.several import (
+    Means,
+    Outcome,
+    StudyTeller,
+    Terms,
+    begun_in,
+    carry_out,
+    growing,
+    remaining,
+    same,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from contextlib import AbstractContextManager
+    from pathlib import Path
+
+    from assay.running.asked.asking import Asked
+    from assay.running.telling import Teller
+    from assay.study.pace import Expected
+    from assay.study.preparing import Prepared
+    from assay.study.several import RunOne
+    from assay.study.variants import Study, StudyRequest
+
+NO_NAME = re.compile(r"[^\w.-]+")
+
+
+class Watcher(Protocol):
+    """Whoever a person watches a series by."""
+
+    def remark(self, text: str) -> None:
+        """A sentence about the series as a whole."""
+        ...
+
+    def obtaining(self) -> AbstractContextManager[Teller]:
+        """Engines are obtained within, before the first run."""
+        ...
+
+    def making(self, directory: Path, *, one_part: bool) -> AbstractContextManager[StudyTeller]:
+        """Runs are made within; runs of one part are named by their variant alone."""
+        ...
+
+
+@dataclass(frozen=True)
+class Purpose:
+    """What several runs are made for.
+
+    Attributes:
+        name: Begins the name of its directory, such as `tune-tpch`.
+        engine: Ends it: an engine, or the study's name.
+        about: Who made it (`made_by`) and of what: by these the same series is found again.
+        workloads: Whether the content of its workloads is among these.
+        grows: More parts are added as runs tell: one that has its parts and more is the same.
+        of_file: A person wrote its parts, so errors name them.
+        all_engines: Without one of its engines the rest is worth nothing.
+        expected: How long a run may take in seconds; None: as those that are there.
+    """
+
+    name: str
+    engine: str
+    about: Mapping[str, Any]
+    workloads: bool = True
+    grows: bool = False
+    of_file: bool = False
+    all_engines: bool = True
+    expected: Expected | None = None
+
+
+@dataclass
+class Series:
+    """Several runs on their way.
+
+    Attributes:
+        purpose: What they are made for.
+        place: Directory of runs.
+        watcher: Whoever a person watches by.
+        terms: With what limits.
+        again: Make all runs anew, though some are there.
+        directory: Of its study, from `begin` on.
+    """
+
+    purpose: Purpose
+    place: Path
+    watcher: Watcher
+    terms: Terms = field(default_factory=Terms)
+    again: bool = False
+    directory: Path = field(init=False)
+    _about: dict[str, Any] = field(init=False, default_factory=dict)
+    _ready: Prepared = field(init=False)
+
+    def begin(self, study: Study, ends: Study | None = None) -> Path:
+        """Finds the same series of before, or begins one; its directory.
+
+        Args:
+            study: What is to be run first.
+            ends: Runs that stand for all that may follow: what is refused of them is refused now.
+
+        Raises:
+            UsageError: For runs that cannot be made; nothing was run.
+            EngineError: If an engine cannot be had and all are needed; nothing was run.
+        """
+        known = considered_all(study, self.terms.wants, of_file=self.purpose.of_file)
+        self._about = self._told_of(known)
+        found = None if self.again else self._before(study)
+        to_do = remaining(study, begun_in(found) if found else [])
+        if found is not None:
+            self._tell_found(found, study, len(to_do))
+        else:
+            name = new_run_id(self.purpose.name, NO_NAME.sub("-", self.purpose.engine))
+            found = self.place / STUDIES_DIR / name
+        if ends is not None:
+            known = considered_all(ends, of_file=False)
+        planned = ends.order() if ends is not None else to_do
+        with self.watcher.obtaining() as teller:
+            self._ready = prepared(
+                [run for run in planned if self.terms.wants(run)],
+                known,
+                teller,
+                of_file=self.purpose.of_file and ends is None,
+            )
+        if self.purpose.all_engines and self._ready.reasons:
+            raise EngineError(" ".join(self._ready.reasons.values()))
+        self.directory = found.absolute()
+        return self.directory
+
+    def make(self, study: Study, terms: Terms | None = None) -> Outcome:
+        """Makes the runs of a study that are left: those that `begin` was of, or with more parts.
+
+        Args:
+            study: What is asked.
+            terms: With what limits, where they are others than of the series.
+
+        Raises:
+            AssayError: What ended a run that failed, where the terms do not go on; those before it
+                are kept.
+            KeyboardInterrupt: On Ctrl-C, likewise.
+        """
+        terms = self.terms if terms is None else terms
+        expected = self.purpose.expected or expected_after(self.place)
+        one_part = len(study.parts) == 1 and not self.purpose.grows
+        with self.watcher.making(self.directory, one_part=one_part) as teller:
+            return carry_out(
+                study,
+                self.directory,
+                self.place,
+                teller,
+                terms=terms,
+                about=self._about,
+                means=Means(self._ready.wrapping(judging(teller.remark)), expected),
+            )
+
+    def _told_of(self, known: list[Asked]) -> dict[str, Any]:
+        if not self.purpose.workloads:
+            return dict(self.purpose.about)
+        hashes = {one.workload.facts.name: one.workload.content_hash for one in known}
+        return {**self.purpose.about, "workloads": hashes}
+
+    def _before(self, study: Study) -> Path | None:
+        studies = self.place / STUDIES_DIR
+        if self.purpose.grows:
+            return growing(studies, study, self._about)
+        return next(same(studies, study, self._about), None)
+
+    def _tell_found(self, found: Path, study: Study, left: int) -> None:
+        of = len(study.order())
+        if self.purpose.grows:
+            self.watcher.remark(f"going on with {found.name} (--again begins anew)")
+        elif left:
+            self.watcher.remark(f"going on with {found.name}: {of - left} of {of} runs are there")
+        else:
+            self.watcher.remark(
+                "all its runs are there, none is repeated (--again makes them anew)"
+            )
+
+
+def judging(remark: Callable[[str], None]) -> RunOne:
+    """Carries out a run as `assay run` does, with its checks and its report.
+
+    Args:
+        remark: Hears of a run that is invalid.
+    """
+
+    def run(request: StudyRequest, runs: Path, told: Teller) -> Path:
+        directory = carried_out(request, runs, told)
+        told.phase("checks and report")
+        if build(directory)["verdict"] == "invalid":
+            remark(f"invalid: assay show {directory.name}")
+        return directory
+
+    return run
+
+
+def made_before(place: Path, about: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """What stands in the files of studies that were made for this, newest first.
+
+    Args:
+        place: Directory of runs.
+        about: Some of what the studies say of themselves, `made_by` above all.
+    """
+    for directory in reversed(list_studies(place)):
+        try:
+            told = read_study_file(directory / STUDY_FILE)
+        except RecordUnreadableError:
+            continue
+        said = told.get("about") or {}
+        if all(said.get(key) == value for key, value in about.items()):
+            yield told

@@ -1,0 +1,79 @@
+"""`assay compare`: two engines, versions or settings, and what explains the difference."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from assay.record.places import runs_dir
+from assay.study.comparing import Comparison, check_durability, comparison_study
+from assay.study.declared.expanding import Wanted, expanded
+from assay.study.declared.facts import asked_budget_s
+from assay.study.several import Terms
+from assay.verbs.declared import carried_out
+from assay.verbs.watching import Logged
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from assay.report.notebook import LoadedStudy
+    from assay.study.series import Watcher
+
+REPETITIONS = 5
+
+
+def compare(
+    workload: str,
+    *,
+    engine: Sequence[str] = (),
+    vary: Sequence[str] = (),
+    a: Sequence[str] = (),
+    b: Sequence[str] = (),
+    alike: bool = False,
+    unequal_durability: bool = False,
+    repeat: int = REPETITIONS,
+    budget: str | None = None,
+    again: bool = False,
+    runs: Path | str | None = None,
+    watcher: Watcher | None = None,
+    **options: Any,
+) -> LoadedStudy:
+    """Compares two engines, versions or settings: what differs, and what explains how much of it.
+
+    Args:
+        workload: Its name or its folder.
+        engine: That of the first side, and once more that of the second; once: of both.
+        vary: `KEY=V1,V2`: an option of a run or a setting, and its value of each side.
+        a: `KEY=VALUE` of the first side alone.
+        b: `KEY=VALUE` of the second side alone.
+        alike: Both sides are the same: what differs is noise.
+        unequal_durability: Compare although commits survive less on one side.
+        repeat: Rounds: in each, a run of both sides.
+        budget: No run is begun that would end after so much time, such as `30m`.
+        again: Make all runs anew, though some are there.
+        runs: Directory of runs; `$ASSAY_RUNS`, else `./runs`, unless given.
+        watcher: Whoever a person watches by.
+        options: Of all runs, by the keys of a study's file.
+
+    Raises:
+        UsageError: For sides that cannot be compared, or runs that cannot be made.
+        EngineError: If one of the engines cannot be had; nothing was run.
+    """
+    keys = {"profile": True, **options}
+    sides = Comparison(
+        workload, tuple(engine), tuple(vary), tuple(a), tuple(b), alike, keys, repeat
+    )
+    declared = comparison_study(sides)
+    allowed = bool(keys.get("allow_host_changes"))
+    asked = expanded(declared, Wanted(allow_host_changes=allowed))
+    check_durability(asked.study, allowed=unequal_durability)
+    return carried_out(
+        declared,
+        asked,
+        {"made_by": "assay compare"},
+        Terms(asked_budget_s(budget), goes_on=True),
+        runs_dir(runs),
+        watcher or Logged(),
+        again=again,
+        all_engines=True,
+    )

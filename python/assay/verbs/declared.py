@@ -1,0 +1,93 @@
+"""Carries out a declared study: one of a file, or one that a verb makes of its options."""
+
+from __future__ import annotations
+
+import math
+import shutil
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from assay.model.errors import RunFailedError
+from assay.record.studies import PUBLISHED_FILE
+from assay.report.notebook import LoadedStudy
+from assay.study.series import Purpose, Series
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from assay.study.declared.expanding import Expanded
+    from assay.study.declared.reading import DeclaredStudy
+    from assay.study.series import Watcher
+    from assay.study.several import Outcome, Terms
+
+# What is told to suffice is more than runs of before took.
+BUDGET_MARGIN = 1.2
+
+
+def carried_out(
+    declared: DeclaredStudy,
+    asked: Expanded,
+    about: Mapping[str, Any],
+    terms: Terms,
+    place: Path,
+    watcher: Watcher,
+    *,
+    again: bool,
+    all_engines: bool = False,
+) -> LoadedStudy:
+    """Makes the runs of a study that are not there yet.
+
+    Args:
+        declared: The study.
+        asked: Its runs.
+        about: Who made it, `made_by`, and of what.
+        terms: With what limits.
+        place: Directory of runs.
+        watcher: Whoever a person watches by.
+        again: Make all runs anew, though some are there.
+        all_engines: Without one of its engines the rest is worth nothing.
+
+    Raises:
+        EngineError: If an engine cannot be had and all are needed; nothing was run.
+        UsageError: For runs that cannot be made; nothing was run.
+    """
+    purpose = Purpose(
+        "study",
+        declared.name,
+        {**about, "study": declared.name},
+        of_file=declared.file is not None,
+        all_engines=all_engines,
+    )
+    series = Series(purpose, place, watcher, terms, again)
+    directory = series.begin(asked.study)
+    _keep_published(declared, directory)
+    for name, reason in asked.without.items():
+        watcher.remark(f"without part {name}: {reason}")
+    tell_left_out(series.make(asked.study), terms, watcher)
+    return LoadedStudy(directory)
+
+
+def tell_left_out(outcome: Outcome, terms: Terms, watcher: Watcher) -> None:
+    """Says what was left out, and what would take it in."""
+    if not outcome.left_out:
+        return
+    names = Counter(run.stands_for[0].part for run in outcome.left_out)
+    told = ", ".join(f"{count} of {part}" for part, count in names.items())
+    watcher.remark(f"left out: {len(outcome.left_out)} runs ({told})")
+    if terms.budget_s is not None and outcome.needs_s is not None:
+        minutes = math.ceil(outcome.needs_s * BUDGET_MARGIN / 60)
+        watcher.remark(f"the same command with --budget {minutes}m goes on")
+    elif terms.parts is not None:
+        watcher.remark("the same command without --only goes on")
+
+
+def _keep_published(declared: DeclaredStudy, directory: Path) -> None:
+    """The figures of others go with the record, so that its report can be made anywhere."""
+    if declared.published is None:
+        return
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(declared.published, directory / PUBLISHED_FILE)
+    except OSError as error:
+        raise RunFailedError(f"cannot write {directory / PUBLISHED_FILE}: {error}") from error

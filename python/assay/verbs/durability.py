@@ -1,0 +1,71 @@
+"""`assay durability`: kills an engine under load, and looks for all that it had acknowledged."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from assay.record.places import runs_dir
+from assay.report.notebook import LoadedStudy
+from assay.running.asked.options import options_of
+from assay.running.asked.understanding import request_of
+from assay.study.declared.facts import asked_budget_s
+from assay.study.durability import Crashes, durability_study, parse_between
+from assay.study.series import Purpose, Series
+from assay.study.several import Terms
+from assay.verbs.declared import tell_left_out
+from assay.verbs.watching import Logged
+
+if TYPE_CHECKING:
+    from assay.study.series import Watcher
+
+CLIENTS, KILLS, BETWEEN = 4, 5, "2s-5s"
+# What tells whether the host was quiet; nothing asks the engine, which is to be killed.
+OBSERVED = {"warmup": "1s", "probes": "system,processes", "plans": False}
+
+
+def durability(
+    workload: str,
+    *,
+    kills: int = KILLS,
+    copies: int = 0,
+    between: str = BETWEEN,
+    budget: str | None = None,
+    again: bool = False,
+    runs: Path | str | None = None,
+    watcher: Watcher | None = None,
+    **options: Any,
+) -> LoadedStudy:
+    """Kills an engine under load, recovers it, and looks for all that it had acknowledged.
+
+    Args:
+        workload: One that says what it leaves to be found, such as `tpcc`.
+        kills: How often the engine is killed, in a run each.
+        copies: How often what reached its device is copied, in one more run.
+        between: From when to when after the load's begin it is killed.
+        budget: No run is begun that would end after so much time, such as `30m`.
+        again: Make all runs anew, though some are there.
+        runs: Directory of runs; `$ASSAY_RUNS`, else `./runs`, unless given.
+        watcher: Whoever a person watches by.
+        options: Of the runs, by the keys of a study's file.
+
+    Raises:
+        UsageError: For runs that cannot be made; nothing was run.
+        RunFailedError: If a run ended early; those before it are kept, and the same call goes on.
+    """
+    keys = {"workload": workload, "clients": CLIENTS, **OBSERVED, **options}
+    base = request_of(options_of(keys), list(options))
+    study = durability_study(base, Crashes(kills, copies, parse_between(between)))
+    purpose = Purpose(
+        f"durability-{Path(workload).name}",
+        base.engine,
+        {"made_by": "assay durability"},
+        workloads=False,
+    )
+    terms = Terms(asked_budget_s(budget))
+    series = Series(purpose, runs_dir(runs), watcher or Logged(), terms, again)
+    directory = series.begin(study)
+    for part, reason in study.without.items():
+        series.watcher.remark(f"without part {part}: {reason}")
+    tell_left_out(series.make(study), terms, series.watcher)
+    return LoadedStudy(directory)

@@ -1,0 +1,77 @@
+"""`assay study`: all runs of a study, in turns, and the report that is made of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.model.errors import UsageError, suggestion
+from assay.record.places import runs_dir
+from assay.study.declared.expanding import Wanted, expanded
+from assay.study.declared.facts import asked_budget_s
+from assay.study.declared.reading import find_declared
+from assay.study.several import Terms
+from assay.verbs.declared import carried_out
+from assay.verbs.watching import Logged
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from assay.report.notebook import LoadedStudy
+    from assay.study.declared.expanding import Expanded
+    from assay.study.series import Watcher
+
+
+def study(
+    which: str,
+    *,
+    quick: bool = False,
+    only: Sequence[str] = (),
+    engine: Sequence[str] = (),
+    workload: str | None = None,
+    allow_host_changes: bool = False,
+    budget: str | None = None,
+    again: bool = False,
+    runs: Path | str | None = None,
+    watcher: Watcher | None = None,
+) -> LoadedStudy:
+    """Carries out a study.
+
+    Args:
+        which: Its name, or its file.
+        quick: The short form, as the study has it.
+        only: Parts that are carried out; none: all.
+        engine: In the place of the study's engines.
+        workload: In the place of the study's.
+        allow_host_changes: Whether runs may change what others on the host notice.
+        budget: No run is begun that would end after so much time, such as `30m`.
+        again: Make all runs anew, though some are there.
+        runs: Directory of runs; `$ASSAY_RUNS`, else `./runs`, unless given.
+        watcher: Whoever a person watches by.
+
+    Raises:
+        UsageError: For a wrong file, or runs that cannot be made; nothing was run.
+    """
+    declared = find_declared(which)
+    asked = expanded(declared, Wanted(quick, tuple(engine), workload, allow_host_changes))
+    return carried_out(
+        declared,
+        asked,
+        {"made_by": "assay study", "quick": quick},
+        _terms(asked, only, budget),
+        runs_dir(runs),
+        watcher or Logged(),
+        again=again,
+    )
+
+
+def _terms(asked: Expanded, only: Sequence[str], budget: str | None) -> Terms:
+    """With which limits it is carried out."""
+    names = [part.name for part in asked.study.parts]
+    for part in only:
+        if part in asked.without:
+            raise UsageError(f"--only {part}: {asked.without[part]}")
+        if part not in names:
+            raise UsageError(f"--only {part}: there is no such part; {suggestion(part, names)}")
+    seconds = asked.budget_s if budget is None else asked_budget_s(budget)
+    return Terms(seconds, frozenset(only) if only else None, goes_on=True)

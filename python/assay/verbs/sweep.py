@@ -1,0 +1,81 @@
+"""`assay sweep`: one workload at several numbers of clients, scales, or values of anything else."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from assay.model.language import SQL
+from assay.record.places import runs_dir
+from assay.running.asked.understanding import ENGINE_DEFAULTS
+from assay.study.declared.expanding import Wanted, expanded
+from assay.study.declared.facts import asked_budget_s
+from assay.study.several import Terms
+from assay.study.sweeping import Sweep, sweep_study, turned
+from assay.verbs.declared import carried_out
+from assay.verbs.watching import Logged
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from assay.report.notebook import LoadedStudy
+    from assay.study.series import Watcher
+
+REPETITIONS = 3
+
+
+def sweep(
+    workload: str,
+    *,
+    engine: Sequence[str] = (),
+    clients: Sequence[int] = (),
+    scale: Sequence[float] = (),
+    extrapolate: Sequence[float] = (),
+    vary: Sequence[str] = (),
+    repeat: int = REPETITIONS,
+    budget: str | None = None,
+    again: bool = False,
+    runs: Path | str | None = None,
+    watcher: Watcher | None = None,
+    **options: Any,
+) -> LoadedStudy:
+    """Runs a workload at several numbers of clients, scales, or values of a setting, in turns.
+
+    Args:
+        workload: Its name or its folder.
+        engine: Each is run at every level; none: as `assay run` has it.
+        clients: Numbers of sessions that draw from the mix.
+        scale: Scales of the data.
+        extrapolate: Larger scales that are not run.
+        vary: `KEY=V1,V2`: an option of a run, a knob or a setting, and its values.
+        repeat: Rounds: in each, a run at every level.
+        budget: No run is begun that would end after so much time, such as `30m`.
+        again: Make all runs anew, though some are there.
+        runs: Directory of runs; `$ASSAY_RUNS`, else `./runs`, unless given.
+        watcher: Whoever a person watches by.
+        options: Of all runs, by the keys of a study's file.
+
+    Raises:
+        UsageError: For runs that cannot be made; nothing was run.
+    """
+    # With several scales a profile is what costs are told by.
+    keys = {"profile": len(scale) > 1, **options}
+    engines = tuple(engine)
+    # Which engine a running server is, its address says later: there knobs have no names.
+    known = engines or (() if keys.get("dsn") else (ENGINE_DEFAULTS[SQL],))
+    factors, settings = turned(vary, known, keys.get("set", {}))
+    keys |= {"set": settings} if settings else {}
+    asked = Sweep(
+        workload, engines, tuple(clients), tuple(scale), tuple(extrapolate), factors, keys, repeat
+    )
+    declared = sweep_study(asked)
+    allowed = bool(keys.get("allow_host_changes"))
+    return carried_out(
+        declared,
+        expanded(declared, Wanted(allow_host_changes=allowed)),
+        {"made_by": "assay sweep"},
+        Terms(asked_budget_s(budget), goes_on=True),
+        runs_dir(runs),
+        watcher or Logged(),
+        again=again,
+    )

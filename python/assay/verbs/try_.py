@@ -1,0 +1,101 @@
+"""`assay try`: carries out what a finding advises, and says whether its prediction came true."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from assay.analysis.summary import summarise
+from assay.analysis.try_.calibration import calibrate
+from assay.model.errors import RunFailedError
+from assay.record.layout import STATUS_COMPLETE
+from assay.record.places import runs_dir
+from assay.record.predictions import append_prediction, read_predictions
+from assay.record.reader import Run, find_workload_run, took_s
+from assay.report.sections.trial import prediction, trial_document
+from assay.study.declared.facts import asked_budget_s
+from assay.study.series import Purpose, Series
+from assay.study.several import Terms, begun_in
+from assay.study.trying import chosen, trial_study
+from assay.verbs.declared import tell_left_out
+from assay.verbs.watching import Logged
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from assay.model.finding import Finding
+    from assay.study.series import Watcher
+    from assay.study.several import Begun
+
+REPETITIONS = 3
+
+
+def try_(
+    run: str | Run,
+    finding: str | Finding,
+    *,
+    repeat: int = REPETITIONS,
+    seed: int = 1,
+    dsn: str | None = None,
+    budget: str | None = None,
+    again: bool = False,
+    runs: Path | str | None = None,
+    watcher: Watcher | None = None,
+) -> dict[str, Any]:
+    """Carries out a finding's advice and compares the gain with what was predicted.
+
+    Args:
+        run: `latest`, an id, the beginning of one, a path, or an opened record.
+        finding: Its key, such as `spill:q18`, its method, its number, or the finding.
+        repeat: Rounds: in each, a run as it was and one with the change.
+        seed: Of the order of runs.
+        dsn: The running server once more: its password is in no record.
+        budget: No run is begun that would end after so much time, such as `30m`.
+        again: Make all runs anew, though some are there.
+        runs: Directory of runs; `$ASSAY_RUNS`, else `./runs`, unless given.
+        watcher: Whoever a person watches by.
+
+    Returns:
+        What `assay try --json` prints.
+
+    Raises:
+        UsageError: If there is no such finding, or its advice cannot be carried out.
+        RunFailedError: If a run ended early; the same call goes on.
+    """
+    place = runs_dir(runs)
+    record = find_workload_run(run, place) if isinstance(run, str) else run
+    about = chosen(summarise(record).findings, finding) if isinstance(finding, str) else finding
+    study = trial_study(record, about, repeat, seed, dsn)
+    purpose = Purpose(
+        f"try-{record.facts['workload']['name']}",
+        record.facts["engine"]["name"],
+        {"made_by": "assay try", "run": record.id, "finding": about.key},
+        workloads=False,
+        expected=lambda _: took_s(record),
+    )
+    terms = Terms(asked_budget_s(budget))
+    series = Series(purpose, place, watcher or Logged(), terms, again)
+    directory = series.begin(study)
+    tell_left_out(series.make(study), terms, series.watcher)
+    before, after = (variant.name for variant in study.parts[0].variants)
+    begun = begun_in(directory)
+    # A budget may have ended within a round.
+    rounds = list(zip(_runs(begun, before, place), _runs(begun, after, place), strict=False))
+    if not rounds:
+        raise RunFailedError("the budget left no time for a round: say a larger --budget")
+    document = trial_document(record, about, after, rounds) | {"study": str(directory)}
+    now = datetime.now(tz=UTC).isoformat(timespec="seconds")
+    if directory.name not in {one.get("study") for one in read_predictions(place)}:
+        append_prediction(place, prediction(document, now) | {"study": directory.name})
+    return document | {"calibration": calibrate(read_predictions(place)).facts()}
+
+
+def _runs(begun: Sequence[Begun], variant: str, place: Path) -> list[Run]:
+    """The runs of a variant that ended well, by their rounds."""
+    ids = {
+        one.round: one.id
+        for one in begun
+        if one.variant == variant and one.id is not None and one.status == STATUS_COMPLETE
+    }
+    return [Run(place / ids[number]) for number in sorted(ids)]

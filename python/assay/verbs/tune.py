@@ -1,0 +1,282 @@
+"""`assay tune`: searches settings of an engine, and recommends one if it is better beyond noise."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from assay.analysis.figures.contract import StudyRun
+from assay.analysis.figures.metrics import (
+    BY_NAME,
+    LOAD,
+    ORDER,
+    TEST,
+    kind_of_metric,
+    seconds_of,
+)
+from assay.analysis.tune.search import Trial, hold_outs, metric_of, setting_words, trial_of
+from assay.model.errors import RecordUnreadableError, RunFailedError, UsageError, suggestion
+from assay.record.places import runs_dir
+from assay.record.reader import Run
+from assay.record.studies import STUDY_FILE, read_study, read_study_file
+from assay.report.notebook import LoadedStudy
+from assay.report.study.reading import checks_of
+from assay.running.asked.asking import considered
+from assay.running.asked.options import options_of
+from assay.running.asked.understanding import request_of
+from assay.study.declared.facts import asked_budget_s
+from assay.study.series import Purpose, Series
+from assay.study.several import Terms
+from assay.study.tuning.knobs import searched_knobs
+from assay.study.tuning.planning import Left, Tune, limit_s
+from assay.study.variants import Study
+from assay.verbs.watching import Logged
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from assay.record.studies import StudyRecord
+    from assay.running.asked.asking import Asked
+    from assay.study.series import Watcher
+    from assay.study.variants import Part
+
+BUDGET = "20m"
+# What runs of a search are where nobody says otherwise: shorter than one that is looked at itself.
+SHORT = {"min_time": "3s", "time": "10s", "warmup": "3s", "plans": False}
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """What came of a search.
+
+    Attributes:
+        study: Its runs, and the article that is made of them.
+        is_better: Whether a setting is recommended: it is better than the default beyond noise.
+        is_decided: Whether a larger budget would not go on.
+    """
+
+    study: LoadedStudy
+    is_better: bool
+    is_decided: bool
+
+
+def tune(
+    workload: str,
+    *,
+    knob: Sequence[str] = (),
+    objective: str | None = None,
+    budget: str | None = None,
+    again: bool = False,
+    runs: Path | str | None = None,
+    watcher: Watcher | None = None,
+    **options: Any,
+) -> Tuned:
+    """Searches settings of an engine that make a workload faster than its default does.
+
+    Args:
+        workload: Its name or its folder.
+        knob: `NAME=LOW..HIGH`, `NAME=a,b,c` or `NAME`; none: those that the engine names.
+        objective: A metric of runs, or an operation; None: seconds of all operations, or of a mix
+            operations a second.
+        budget: No run is begun that would end after so much time; None: 20 minutes.
+        again: Make all runs anew, though some are there.
+        runs: Directory of runs; `$ASSAY_RUNS`, else `./runs`, unless given.
+        watcher: Whoever a person watches by.
+        options: Of all runs, by the keys of a study's file.
+
+    Raises:
+        UsageError: For a setting that the engine does not know or refuses, or an objective that
+            these runs have no figure of; nothing was run.
+        RunFailedError: If the default itself fails.
+    """
+    keys = {**SHORT, **options, "workload": workload}
+    base = request_of(options_of(keys), list(options))
+    asked = considered(base)
+    knobs = searched_knobs(knob, asked.engine.knobs(), base.engine)
+    titles = (asked.engine.facts.title, asked.workload.facts.title)
+    _check_objective(objective, asked)
+    terms = Terms(asked_budget_s(budget or BUDGET))
+    searched = Tune(base, knobs, objective, titles=titles)
+    purpose = Purpose(
+        f"tune-{asked.workload.facts.name}",
+        base.engine,
+        _about(searched, asked),
+        workloads=False,
+        grows=True,
+    )
+    series = Series(purpose, runs_dir(runs), watcher or Logged(), terms, again)
+    search = _Search(searched, series)
+    search.carry_out()
+    held = hold_outs(search.trials())
+    return Tuned(
+        LoadedStudy(series.directory),
+        any(one.is_better for one in held),
+        not held or held[-1].is_given_up,
+    )
+
+
+def _check_objective(name: str | None, asked: Asked) -> None:
+    """Refuses what these runs would have no figure of."""
+    if name is None:
+        return
+    request = asked.request
+    kind = LOAD if request.clients else TEST if request.test else ORDER
+    operations = [] if kind == LOAD else list(asked.plan["operations"])
+    # Operations of a test follow each other, too.
+    kinds = (None, kind) if kind == LOAD else (None, kind, ORDER)
+    metrics = [one.name for one in BY_NAME.values() if kind_of_metric(one) in kinds]
+    if name in (known := [*metrics, *operations]):
+        return
+    if name in BY_NAME:
+        of = kind_of_metric(BY_NAME[name])
+        mend = {
+            LOAD: "a mix has it: say --clients",
+            TEST: "a test has it: say --test",
+            ORDER: "operations one after another have it: leave --clients and --test out",
+        }
+        raise UsageError(
+            f"--objective {name}: these runs have none; {mend[str(of)]}, or one of"
+            f" {', '.join(known)}"
+        )
+    raise UsageError(f"--objective {name}: no such metric; {suggestion(name, known)}")
+
+
+class _Search:
+    """A search on its way: its study grows by a part after each that is done."""
+
+    def __init__(self, asked_for: Tune, series: Series) -> None:
+        self._tune = asked_for
+        self._series = series
+        self._budget_s = series.terms.budget_s or 0.0
+        self._known: dict[tuple[str, str], Trial] = {}
+        first = asked_for.following([], [], Left(None, 1.0)) or []
+        ends = Study("", (asked_for.ends(),))
+        self._directory = series.begin(asked_for.study(first, {}), ends)
+
+    def carry_out(self) -> None:
+        """Makes step after step until it is decided, or the budget ends.
+
+        Raises:
+            AssayError: If the default itself fails; or what ended it early.
+            KeyboardInterrupt: On Ctrl-C; the runs so far are kept.
+        """
+        parts = self._parts()
+        while True:
+            if parts and not self._made(parts):
+                self._series.watcher.remark(
+                    "the budget ended: the same command with a larger --budget goes on"
+                )
+                return
+            self._learn_limit(parts)
+            following = self._tune.following(parts, self.trials(), self._left())
+            if following is None:
+                # What failed last is written down, too.
+                self._made(parts)
+                return
+            parts = following
+
+    def trials(self) -> list[Trial]:
+        """All runs so far, those that failed without a record among them."""
+        if not (record := self._record()):
+            return []
+        failed = [
+            Trial(
+                one.part,
+                setting_words(one.levels),
+                dict(one.levels),
+                one.round,
+                None,
+                None,
+                one.reason or one.status,
+            )
+            for one in record.failed()
+        ]
+        return [*self._complete(record), *failed]
+
+    def _complete(self, record: StudyRecord) -> list[Trial]:
+        """The runs that ended well, in the order of parts; each record is read once."""
+        for one in record.complete:
+            if one.path is None or (one.part, one.path.name) in self._known:
+                continue
+            try:
+                run = Run(one.path)
+                told = StudyRun(one.part, dict(one.levels), one.round, run, checks_of(run))
+            except RecordUnreadableError as error:
+                self._series.watcher.remark(str(error))
+                continue
+            metric = metric_of(self._tune.metric, told)
+            self._known[one.part, one.path.name] = trial_of(told, metric)
+        order = [part.name for part in record.parts]
+        return sorted(self._known.values(), key=lambda one: order.index(one.part))
+
+    def _record(self) -> StudyRecord | None:
+        is_there = (self._directory / STUDY_FILE).exists()
+        return read_study(self._directory) if is_there else None
+
+    def _parts(self) -> list[Part]:
+        """The parts of the record, whose limit the first run tells."""
+        if self._record() is None:
+            return []
+        told = read_study_file(self._directory / STUDY_FILE)["parts"]
+        self._learn_limit([self._tune.part_again(one) for one in told[:1]])
+        return [self._tune.part_again(one) for one in told]
+
+    def _learn_limit(self, parts: Sequence[Part]) -> None:
+        """What the default takes says after how long a setting's operations are cancelled.
+
+        Raises:
+            RunFailedError: If the default has no value.
+        """
+        if not parts or self._tune.limit_s is not None:
+            return
+        record = self._record()
+        if record is None or not (complete := self._complete(record)):
+            return
+        first = complete[0]
+        if first.cost is None:
+            raise RunFailedError(f"there is nothing to tune: the default failed: {first.reason}")
+        path = record.complete[0].path
+        if self._tune.base.clients is None and path is not None:
+            seconds = [one for one in seconds_of(Run(path)).values() if one is not None]
+            self._tune = replace(self._tune, limit_s=limit_s(max(seconds)) if seconds else None)
+
+    def _made(self, parts: Sequence[Part]) -> bool:
+        """Makes the runs of these parts that are left; whether the budget sufficed."""
+        failed = {one.setting: one.reason or "" for one in self.trials() if one.cost is None}
+        is_first = len(parts) == 1
+        terms = replace(self._series.terms, goes_on=not is_first, once=not is_first)
+        return not self._series.make(self._tune.study(parts, failed), terms).left_out
+
+    def _left(self) -> Left:
+        """What is left of the budget, in runs as they took so far."""
+        record = self._record()
+        if record is None:
+            return Left(None, 1.0)
+        told = read_study_file(self._directory / STUDY_FILE)
+        left_s = max(0.0, self._budget_s - float(told.get("spent_s", 0.0)))
+        # The first run may have obtained the engine and loaded the data.
+        took = [one.seconds for one in record.complete[1:] if one.seconds is not None]
+        runs = math.floor(left_s / median(took)) if took else None
+        return Left(runs, left_s / self._budget_s if self._budget_s else 0.0)
+
+
+def _about(asked_for: Tune, asked: Asked) -> dict[str, Any]:
+    """By which the same search is known again."""
+    facts = [
+        asked_for.base.facts(),
+        [one.facts() for one in asked_for.knobs],
+        asked_for.metric,
+        asked.workload.content_hash,
+    ]
+    told = json.dumps(facts, sort_keys=True, default=str)
+    return {
+        "made_by": "assay tune",
+        "asked": sha256(told.encode()).hexdigest(),
+        "knobs": [one.facts() for one in asked_for.knobs],
+        "workloads": {asked.workload.facts.name: asked.workload.content_hash},
+    }

@@ -1,0 +1,114 @@
+"""`assay why`: finds out what bounds a workload's operations, by making resources scarce."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, replace
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+from assay.model.errors import RecordUnreadableError, RunFailedError
+from assay.record.layout import KIND_CEILING
+from assay.record.places import runs_dir
+from assay.record.reader import Run, took_s
+from assay.report.notebook import LoadedStudy
+from assay.running.asked.options import options_of
+from assay.running.asked.understanding import request_of
+from assay.study.ceiling.newest import begin_with, newest_look
+from assay.study.declared.facts import asked_budget_s
+from assay.study.series import Purpose, Series, judging, made_before
+from assay.study.several import Terms
+from assay.study.why import QUICK, SCARCE, Depth, why_study
+from assay.verbs.watching import Logged
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from assay.running.asked.request import RunRequest
+    from assay.study.series import Watcher
+
+MADE_BY = "assay why"
+MIN_TIME = "2s"
+
+
+def why(
+    workload: str,
+    *,
+    quick: bool = False,
+    repeat: int | None = None,
+    budget: str | None = None,
+    again: bool = False,
+    runs: Path | str | None = None,
+    watcher: Watcher | None = None,
+    **options: Any,
+) -> LoadedStudy:
+    """Finds out what bounds a workload's operations, by making resources scarce in turns.
+
+    Args:
+        workload: Its name or its folder.
+        quick: Fewer levels and rounds: wider intervals.
+        repeat: Rounds; None: five, or three where it is quick.
+        budget: No run is begun that would end after so much time, such as `30m`.
+        again: Make all runs anew, though some are there.
+        runs: Directory of runs; `$ASSAY_RUNS`, else `./runs`, unless given.
+        watcher: Whoever a person watches by.
+        options: Of all runs, by the keys of a study's file.
+
+    Raises:
+        UsageError: If nothing can be made scarce here.
+        RunFailedError: If the first run fails, or none of the others ended well.
+    """
+    keys = {"min_time": MIN_TIME, **options, "workload": workload}
+    base = request_of(options_of(keys), list(options))
+    depth = QUICK if quick else Depth()
+    depth = depth if repeat is None else replace(depth, repetitions=repeat)
+    place, watching = runs_dir(runs), watcher or Logged()
+    terms = Terms(asked_budget_s(budget), goes_on=True)
+    asked = sha256(json.dumps([base.facts(), asdict(depth)], sort_keys=True).encode()).hexdigest()
+    about = {"made_by": MADE_BY, "asked": asked}
+    pilot = None if again else _pilot_before(place, about)
+    pilot = pilot or _pilot(base, place, watching)
+    look = newest_look(place, pilot)
+    study = why_study(base, pilot, depth, look)
+    purpose = Purpose(
+        f"why-{pilot.facts['workload']['name']}",
+        base.engine,
+        {**about, "pilot": pilot.id},
+        workloads=False,
+    )
+    if terms.budget_s is not None:
+        terms = replace(terms, budget_s=max(0.0, terms.budget_s - (took_s(pilot) or 0.0)))
+    series = Series(purpose, place, watching, terms, again)
+    directory = series.begin(study)
+    has_look = any(part.kind == KIND_CEILING for part in study.parts)
+    if not directory.exists() and look is not None and has_look:
+        begin_with(directory, study, purpose.about, look)
+    for what, reason in study.without.items():
+        watching.remark(f"not made: {what}: {reason}")
+    outcome = series.make(study)
+    if outcome.left_out:
+        of = len(study.order())
+        watching.remark(f"the budget leaves out {len(outcome.left_out)} of {of} runs")
+    if not any(one.part == SCARCE for one in outcome.complete):
+        raise RunFailedError(
+            "the budget left no time for a run: the same command with a larger --budget goes on"
+            if len(outcome.left_out) == len(study.order())
+            else f"no run of the study ended well: assay show {directory}"
+        )
+    return LoadedStudy(directory)
+
+
+def _pilot_before(place: Path, about: dict[str, Any]) -> Run | None:
+    """The first run of the newest study that was asked for alike; None: there is none."""
+    for told in made_before(place, about):
+        try:
+            return Run(place / told["about"]["pilot"])
+        except (RecordUnreadableError, KeyError):
+            continue
+    return None
+
+
+def _pilot(base: RunRequest, place: Path, watcher: Watcher) -> Run:
+    """The run as it is, once: what it takes of each resource decides what is made scarce."""
+    with watcher.obtaining() as teller:
+        return Run(judging(watcher.remark)(base, place, teller))
