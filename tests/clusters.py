@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from assay.analysis.cluster.counters import WORDS
+from assay.analysis.cluster.words import WORDS
 from assay.probes.streams import ENGINE, ENGINE_OPERATIONS, Stream
 from assay.record.seal import write_seal
 from assay.record.writer import write_json

@@ -9,7 +9,8 @@ import pytest
 from assay.analysis.host.limits import limits_used
 from assay.checks import limits
 from assay.model.verdict import CheckResult, Verdict
-from assay.report.sections.changes import changes_lines, changes_paragraph, changes_section
+from assay.report.sections.changes import changes_section
+from assay.report.words.changes import changes_lines, changes_paragraph
 from tests.conftest import S, SyntheticRun
 
 MIB = 1 << 20

@@ -13,8 +13,8 @@ from rich.console import Console
 from assay.record.reader import Run
 from assay.report.document import document
 from assay.report.page.run import page
-from assay.report.sections.failure import doubts
 from assay.report.terminal.summary import render
+from assay.report.words.doubts import doubts
 from tests.records import write_run
 
 if TYPE_CHECKING:

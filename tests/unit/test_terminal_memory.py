@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from assay.report.sections.state import state_sentence
 from assay.report.terminal.memory import memory_line, memory_lines, state_line
+from assay.report.words.state import state_sentence
 
 MIB = 1 << 20
 WIDTH = 100

@@ -15,7 +15,8 @@ from typing import Any
 
 import pytest
 
-from assay.analysis.cluster.counters import WORDS, cluster_facts
+from assay.analysis.cluster.counters import cluster_facts
+from assay.analysis.cluster.words import WORDS
 from assay.engines.contract import (
     BulkLoads,
     ChecksSettings,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.analysis.host.state import LOADED, StartingState, starting_state
+from assay.analysis.host.state import StartingState, starting_state
 from assay.checks.thresholds import (
     COLD_RESIDENT_SHARE_MAX,
     PROGRAMS_READ_BYTES_MAX,
@@ -12,6 +12,7 @@ from assay.checks.thresholds import (
 )
 from assay.model.units import bytes_text, percent_text, seconds_text
 from assay.model.verdict import CheckResult, Verdict
+from assay.record.layout import LOADED
 
 if TYPE_CHECKING:
     from assay.record.reader import Run

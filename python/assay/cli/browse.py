@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from assay.cli.options import AsJson, RunsDir, WhichRun, exit_code
+from assay.cli.options import AsJson, RunsDir, Strict, WhichRun, Whole, exit_code
 from assay.cli.output import console, say, say_json
 
 
@@ -15,10 +15,8 @@ def show(
     which: WhichRun = "latest",
     *,
     runs: RunsDir = None,
-    all_operations: Annotated[
-        bool, typer.Option("--all", help="Show all operations, not only the longest.")
-    ] = False,
-    strict: Annotated[bool, typer.Option(help="An 'unknown' verdict also ends with 3.")] = False,
+    whole: Whole = False,
+    strict: Strict = False,
     as_json: AsJson = False,
 ) -> None:
     """Shows a run: is it valid, how fast, where did the time go. Of a study: its article.
@@ -32,23 +30,25 @@ def show(
       assay show 4c193c --json                the last six digits of an id do
     """
     from assay.record.layout import KIND_CEILING
-    from assay.report.build import build
-    from assay.report.ceiling.terminal import ceiling_lines
-    from assay.report.terminal.summary import render
-    from assay.running.host.places import runs_dir
+    from assay.record.places import runs_dir
+    from assay.report.kept import current
 
     found, is_study = _meant(which, runs_dir(runs))
     if is_study:
-        _show_study(found, whole=all_operations, as_json=as_json)
+        _show_study(found, whole=whole, as_json=as_json)
         return
-    document = build(found)
+    document = current(found) or _built(found)
     if as_json:
         say_json(document)
     elif document.get("kind") == KIND_CEILING:
+        from assay.report.ceiling.terminal import ceiling_lines
+
         for line in ceiling_lines(document):
             say(line)
     else:
-        render(document, all_operations=all_operations, console=console(stderr=False))
+        from assay.report.terminal.summary import render
+
+        render(document, all_operations=whole, console=console(stderr=False))
     code = exit_code(document["verdict"], strict=strict)
     if code:
         raise typer.Exit(code)
@@ -63,9 +63,9 @@ def report(which: WhichRun = "latest", *, runs: RunsDir = None, as_json: AsJson 
       assay report runs/studies/20261121T205821976Z-study-tpch-profile-a8e490
     """
     from assay.model.errors import RunFailedError
+    from assay.record.places import runs_dir
     from assay.report.build import build
     from assay.report.study.build import build_study
-    from assay.running.host.places import runs_dir
 
     found, is_study = _meant(which, runs_dir(runs))
     document = build_study(found) if is_study else build(found)
@@ -78,6 +78,13 @@ def report(which: WhichRun = "latest", *, runs: RunsDir = None, as_json: AsJson 
         say_json(document)
     else:
         say(document["report"])
+
+
+def _built(directory: Path) -> dict[str, Any]:
+    """The document, judged and made anew."""
+    from assay.report.build import build
+
+    return build(directory)
 
 
 def _meant(which: str, place: Path) -> tuple[Path, bool]:
@@ -141,9 +148,9 @@ def export(
       assay export latest --to parquet --out /tmp/tables
       assay export latest --to flamegraph --operation q09 --out q09.svg
     """
+    from assay.record.places import runs_dir
     from assay.record.reader import Run, find_run
     from assay.report.exports import export as write
-    from assay.running.host.places import runs_dir
 
     found = Run(find_run(which, runs_dir(runs)))
     written = write(found, to, out, operation)
@@ -163,11 +170,11 @@ def runs(*, runs: RunsDir = None, as_json: AsJson = False) -> None:
       assay runs --runs /data/runs --json
     """
     from assay.record.layout import KIND_CEILING
+    from assay.record.places import runs_dir
     from assay.record.reader import list_runs
-    from assay.report.build import stored
     from assay.report.ceiling.terminal import ceiling_line
+    from assay.report.kept import stored
     from assay.report.terminal.summary import run_line
-    from assay.running.host.places import runs_dir
 
     listed = [(path, stored(path)) for path in list_runs(runs_dir(runs))]
     if as_json:

@@ -172,10 +172,10 @@ def _measured(run: Run) -> Measured:
 
 def _told(run: Run) -> dict[str, Any]:
     """The document of a run, as it was built last where it was."""
-    from assay.report.build import stored
     from assay.report.document import document
+    from assay.report.kept import current
 
-    return stored(run.dir) or document(run, run.dir)
+    return current(run.dir) or document(run, run.dir)
 
 
 def _predicted(

@@ -58,6 +58,8 @@ KIND_CEILING = "ceiling"
 COMPUTATION = "computation"
 
 STATUS_RUNNING = "running"
+# The state that loading left, among those that a run can begin in.
+LOADED = "loaded"
 STATUS_COMPLETE = "complete"
 STATUS_FAILED = "failed"
 STATUS_INTERRUPTED = "interrupted"

@@ -5,32 +5,20 @@ Invariant: `derived/` may be deleted or read-only. The document is returned all 
 
 from __future__ import annotations
 
-import json
 import logging
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from assay.record.layout import DERIVED_DIR, KIND_CEILING, KIND_RUN
+from assay.record.layout import KIND_CEILING
 from assay.record.reader import Run
 from assay.record.writer import write_json
-from assay.report.ceiling.document import SCHEMA as CEILING_SCHEMA
-from assay.report.document import REPORT_FILE, SCHEMA, document
+from assay.report.document import document
+from assay.report.kept import MADE_FROM_FILE, REPORT_FILE, SUMMARY_FILE, made_from
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 log = logging.getLogger(__name__)
-
-SUMMARY_FILE = "summary.json"
-SCHEMAS = {KIND_RUN: SCHEMA, KIND_CEILING: CEILING_SCHEMA}
-
-
-def stored(run_dir: Path) -> dict[str, Any] | None:
-    """The document as it was last built; None if it never was or cannot be read."""
-    try:
-        told: dict[str, Any] = json.loads((run_dir / DERIVED_DIR / SUMMARY_FILE).read_bytes())
-    except (OSError, ValueError):
-        return None
-    return told if told.get("schema") == SCHEMAS.get(told.get("kind", KIND_RUN)) else None
 
 
 def build(run_dir: Path) -> dict[str, Any]:
@@ -44,7 +32,9 @@ def build(run_dir: Path) -> dict[str, Any]:
 
     run = Run(run_dir)
     if run.kind == KIND_CEILING:
-        return build_ceiling(run, run.derived / REPORT_FILE, run.derived / SUMMARY_FILE)
+        told = build_ceiling(run, run.derived / REPORT_FILE, run.derived / SUMMARY_FILE)
+        _keep_made_from(run)
+        return told
     told = document(run, run_dir)
     try:
         run.derived.mkdir(exist_ok=True)
@@ -54,4 +44,12 @@ def build(run_dir: Path) -> dict[str, Any]:
     except OSError as error:
         log.warning("no report is kept of run %s: cannot write %s: %s", run.id, run.derived, error)
         told["report"] = None
+        return told
+    _keep_made_from(run)
     return told
+
+
+def _keep_made_from(run: Run) -> None:
+    """Notes what the kept document was made from; without it, it is made anew."""
+    with suppress(OSError):
+        write_json(run.derived / MADE_FROM_FILE, made_from(run.dir))

@@ -21,6 +21,7 @@ from assay.checks.judge import judge
 from assay.model.errors import RecordUnreadableError
 from assay.model.verdict import CheckResult, worst
 from assay.record.layout import PHASE_WARMUP
+from assay.report.kept import DOCUMENT_SCHEMA, REPORT_FILE
 from assay.report.sections.changes import changes_section
 from assay.report.sections.failure import status_reason
 from assay.report.sections.plans import capture_section, plan_work_section, plans_section
@@ -42,8 +43,6 @@ log = logging.getLogger(__name__)
 
 # A run that ended early lacks streams, and says why it ended.
 ENDED_EARLY = ("failed", "interrupted")
-SCHEMA = 2
-REPORT_FILE = "report.html"
 NOTHING_MEASURED = Summary(
     operations=(),
     metrics={
@@ -70,7 +69,7 @@ def document(run: Run, path: Path) -> dict[str, Any]:
     state = state_section(run, checks)
     page = run.derived / REPORT_FILE
     return {
-        "schema": SCHEMA,
+        "schema": DOCUMENT_SCHEMA,
         "assay_version": assay.__version__,
         "run": run.id,
         "path": str(path),

@@ -16,7 +16,8 @@ from assay.report.ceiling.document import ceiling_document
 from assay.report.ceiling.exports import ceiling_tables
 from assay.report.charts import counters as counter_charts
 from assay.report.charts.run import flat_operation
-from assay.report.document import REPORT_FILE, document
+from assay.report.document import document
+from assay.report.kept import REPORT_FILE
 from assay.report.profile_exports.formats import FORMATS as PROFILE_FORMATS
 from assay.report.profile_exports.formats import export_profile
 

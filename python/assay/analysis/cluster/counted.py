@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from assay.analysis.cluster.counters import (
-    CPU,
     GAUGES,
-    MEMORY,
     declared_cluster,
     grown_by_operation,
     node_readings,
@@ -25,6 +23,7 @@ from assay.analysis.cluster.line import (
     span_seconds,
     together,
 )
+from assay.analysis.cluster.words import CPU, MEMORY
 from assay.analysis.counters.engine_counters import END, execution_growth
 from assay.analysis.operations import NS, measured
 from assay.analysis.profile.shares import metered_cpu

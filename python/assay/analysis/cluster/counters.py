@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from assay.analysis.cluster.words import MEMORY, WORDS
 from assay.analysis.counters.engine_counters import around, growth, operation_growth, plain_readings
 from assay.analysis.operations import window_ns
 from assay.analysis.versus.account import account_of, wholes_of
@@ -19,36 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from assay.record.reader import Run
-
-MESSAGES, BYTES, ROWS = "messages", "bytes", "rows"
-LOCAL_MESSAGES, LOCAL_BYTES = "local_messages", "local_bytes"
-WAIT, BLOCKED, SCHEDULING = "wait_ns", "blocked_ns", "scheduling_ns"
-TASKS, TASK, CPU, COLLECTING = "tasks", "task_ns", "cpu_ns", "collecting_ns"
-READ_BYTES, READ_ROWS, SPILLED_BYTES, MEMORY = (
-    "read_bytes",
-    "read_rows",
-    "spilled_bytes",
-    "memory_bytes",
-)
-# Words, what each counts of a node, and its unit. All grow but `memory_bytes`, which is a gauge.
-WORDS: dict[str, tuple[str, str]] = {
-    MESSAGES: ("messages that it got from other nodes", "messages"),
-    BYTES: ("bytes of them", "bytes"),
-    ROWS: ("rows in them", "rows"),
-    LOCAL_MESSAGES: ("messages handed over within it", "messages"),
-    LOCAL_BYTES: ("bytes of them", "bytes"),
-    WAIT: ("time its tasks waited for what other nodes send", "ns"),
-    BLOCKED: ("time its tasks could not write, because nobody took it off them", "ns"),
-    SCHEDULING: ("time that deciding who works on what took, and waiting for it", "ns"),
-    TASKS: ("pieces of work that were scheduled", "tasks"),
-    TASK: ("time of its tasks, by the clock, summed", "ns"),
-    CPU: ("CPU time", "ns"),
-    COLLECTING: ("time of collecting garbage", "ns"),
-    READ_BYTES: ("bytes read of the data", "bytes"),
-    READ_ROWS: ("rows read of the data", "rows"),
-    SPILLED_BYTES: ("bytes written aside for want of memory", "bytes"),
-    MEMORY: ("memory that it uses", "bytes"),
-}
 GAUGES = (MEMORY,)
 GROWN: dict[str, type[pl.DataType]] = {
     "operation": pl.String,

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from assay.analysis.cluster import counters as words
+from assay.analysis.cluster import counters, words
 from assay.analysis.counters.meters import scaled_text
 from assay.analysis.operations import NS
 
@@ -181,7 +181,7 @@ def at_rates_of(line: Line, whole: Line) -> Line:
 
     def one(own: NodeFigures, rates: NodeFigures) -> NodeFigures:
         grown = {
-            word: value if word in words.GAUGES else value * factor
+            word: value if word in counters.GAUGES else value * factor
             for word, value in rates.grown.items()
         }
         return replace(own, grown=grown)

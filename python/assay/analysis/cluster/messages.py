@@ -5,15 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from assay.analysis.cluster.counters import (
-    BYTES,
-    LOCAL_BYTES,
-    LOCAL_MESSAGES,
-    MESSAGES,
-    ROWS,
-    TASKS,
-    totals_of_a_pass,
-)
+from assay.analysis.cluster.counters import totals_of_a_pass
 from assay.analysis.cluster.message_model import (
     Shares,
     batch_messages,
@@ -22,6 +14,7 @@ from assay.analysis.cluster.message_model import (
     shares_of,
 )
 from assay.analysis.cluster.nodes import workers_of
+from assay.analysis.cluster.words import BYTES, LOCAL_BYTES, LOCAL_MESSAGES, MESSAGES, ROWS, TASKS
 from assay.analysis.plans.recorded import read_plans
 from assay.model.units import number_of
 

@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from assay.analysis.cluster import counters as words
+from assay.analysis.cluster import words
 from assay.analysis.operations import NS
 
 if TYPE_CHECKING:

@@ -16,15 +16,12 @@ from assay.analysis.cluster.counted import (
     line_between,
     operation_lines,
 )
-from assay.analysis.cluster.counters import (
-    WORDS,
-    declared_cluster,
-    node_readings,
-)
+from assay.analysis.cluster.counters import declared_cluster, node_readings
 from assay.analysis.cluster.line import at_rates_of
 from assay.analysis.cluster.node_clocks import LOOKS_MIN, NodeClock, cores_at_work, node_clocks
 from assay.analysis.cluster.nodes import ClusterNode, cluster_nodes, shared_cores
 from assay.analysis.cluster.skew import skews, skews_over
+from assay.analysis.cluster.words import WORDS
 from assay.analysis.load.summary import load_of
 from assay.analysis.operations import NS, measured, window_ns
 

@@ -15,7 +15,7 @@ from assay.analysis.findings.reading import executions
 from assay.analysis.operations import measured
 from assay.analysis.plans.recorded import read_plans
 from assay.model.units import NS_PER_S
-from assay.record.layout import ENGINE_ACCOUNTS
+from assay.record.layout import ENGINE_ACCOUNTS, LOADED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from assay.model.plan import Plan
     from assay.record.reader import Run
 
-LOADED = "loaded"
 SCANS = frozenset({"scan", "index scan", "bitmap scan"})
 
 

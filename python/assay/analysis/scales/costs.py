@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from assay.analysis.cluster.counters import BYTES as NODE_BYTES
-from assay.analysis.cluster.counters import MESSAGES, totals_of_a_pass
+from assay.analysis.cluster.counters import totals_of_a_pass
+from assay.analysis.cluster.words import BYTES as NODE_BYTES
+from assay.analysis.cluster.words import MESSAGES
 from assay.analysis.counters.engine_counters import engine_counters
 from assay.analysis.host.accounts import read_by_account
 from assay.analysis.host.memory import memory_peaks

@@ -8,15 +8,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from assay.analysis.cluster.counters import (
-    BYTES,
-    CPU,
-    READ_BYTES,
-    TASK,
-    grown_by_operation,
-    totals_by_operation,
-)
+from assay.analysis.cluster.counters import grown_by_operation, totals_by_operation
 from assay.analysis.cluster.nodes import workers_of
+from assay.analysis.cluster.words import BYTES, CPU, READ_BYTES, TASK
 from assay.analysis.operations import NS
 from assay.analysis.profile.shares import metered_cpu
 from assay.analysis.scales.costs import DATA_BYTES, MEMORY_PEAK, costs_of

@@ -13,12 +13,12 @@ import polars as pl
 
 from assay.analysis.load.latency import WHOLE, Distribution, distribution
 from assay.analysis.operations import NS, is_measured
+from assay.model.statement import EARLIER
 
 if TYPE_CHECKING:
     from assay.record.reader import Run
 
 STREAM = "statements"
-EARLIER = "earlier attempts"
 # The slowest of this many thousandths are the tail, of operations that were executed often enough.
 TAILS = ((10, 2_000), (50, 400))
 # An operation without a tail to speak of has none that a statement could make.

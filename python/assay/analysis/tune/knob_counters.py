@@ -15,11 +15,11 @@ import polars as pl
 
 from assay.analysis.cluster.counters import (
     GAUGES,
-    WORDS,
     declared_cluster,
     node_readings,
     totals_of_a_pass,
 )
+from assay.analysis.cluster.words import WORDS
 from assay.analysis.counters.engine_counters import COUNTER, around, engine_counters
 from assay.analysis.load.summary import load_of
 from assay.analysis.operations import NS, measured, operation_table, window_ns

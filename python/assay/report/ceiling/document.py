@@ -18,6 +18,7 @@ from assay.checks.judge import judge
 from assay.model.errors import RecordUnreadableError
 from assay.model.verdict import worst
 from assay.record.layout import KIND_CEILING
+from assay.report.kept import CEILING_SCHEMA
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-SCHEMA = 1
-
 
 def ceiling_document(run: Run, path: Path, page: Path) -> dict[str, Any]:
     """The document of a ceiling whose directory is `path` and whose page is at `page`."""
@@ -36,7 +35,7 @@ def ceiling_document(run: Run, path: Path, page: Path) -> dict[str, Any]:
     environment = run.environment
     ceiling = _read(run)
     return {
-        "schema": SCHEMA,
+        "schema": CEILING_SCHEMA,
         "kind": KIND_CEILING,
         "assay_version": assay.__version__,
         "run": run.id,

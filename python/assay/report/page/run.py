@@ -33,8 +33,6 @@ from assay.report.page.specified import words_of_test
 from assay.report.page.storage import storage_words
 from assay.report.page.time import time_rows
 from assay.report.page.what_if import what_if_words
-from assay.report.sections.changes import host_words, limit_words, slow_words
-from assay.report.sections.failure import doubts
 from assay.report.sections.finding_methods import used_methods
 from assay.report.terminal import cluster as cluster_text
 from assay.report.terminal.memory import memory_words, state_words
@@ -50,6 +48,8 @@ from assay.report.words import engine_tables, method
 from assay.report.words import sequences as sequence_text
 from assay.report.words import statements as statement_text
 from assay.report.words import transactions as transactions_text
+from assay.report.words.changes import host_words, limit_words, slow_words
+from assay.report.words.doubts import doubts
 from assay.report.words.load import load_words
 from assay.report.words.plan_work import plan_work_about, plan_work_rows
 from assay.report.words.steady import steady_about

@@ -1,18 +1,15 @@
-"""Doubts of a run in the order of reading: why it failed first, then what else it did not pass."""
+"""Why a run failed."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from assay.checks.outcomes import failure_of_all
 from assay.model.errors import RecordUnreadableError
-from assay.record.layout import STATUS_COMPLETE, STATUS_FAILED
-from assay.report.words.wrapping import one_line
+from assay.record.layout import STATUS_COMPLETE
 
 if TYPE_CHECKING:
     from assay.record.reader import Run
-
-COMPLETENESS, OUTCOMES = "completeness", "outcomes"
 
 
 def status_reason(run: Run) -> str | None:
@@ -24,66 +21,3 @@ def status_reason(run: Run) -> str | None:
         return failure_of_all(run)
     except RecordUnreadableError:
         return None
-
-
-def doubts(document: dict[str, Any]) -> list[dict[str, str]]:
-    """Return verdict and reason of what a run did not pass: its failure first, then worst first.
-
-    Checks with the same reason share a line, and so do checks that a run that ended early did not
-    record anything for.
-    """
-    failed = [check for check in document["checks"] if check["verdict"] != "valid"]
-    failure = _failure(document, failed)
-    if failure is not None:
-        failed.remove(failure)
-    early = [check for check in failed if _ended_before(document, check)]
-    grouped: dict[tuple[str, str], list[str]] = {}
-    for check in failed:
-        if check not in early:
-            key = (check["verdict"], one_line(check["reason"]))
-            grouped.setdefault(key, []).append(_name(check))
-    return [
-        *_first_line(document, failure),
-        *(
-            {"verdict": verdict, "reason": _named_reason(", ".join(names), reason)}
-            for (verdict, reason), names in grouped.items()
-        ),
-        *_not_reached(early),
-    ]
-
-
-def _failure(document: dict[str, Any], failed: list[dict[str, Any]]) -> dict[str, Any] | None:
-    """Return the check that tells of the run's failure; None if the run did not fail."""
-    if document["status_reason"] is None:
-        return None
-    name = {STATUS_FAILED: COMPLETENESS, STATUS_COMPLETE: OUTCOMES}.get(document["status"])
-    return next((check for check in failed if check["check"] == name), None)
-
-
-def _first_line(document: dict[str, Any], failure: dict[str, Any] | None) -> list[dict[str, str]]:
-    if failure is None:
-        return []
-    told = failure["reason"] if failure["check"] == COMPLETENESS else document["status_reason"]
-    return [{"verdict": failure["verdict"], "reason": one_line(told)}]
-
-
-def _ended_before(document: dict[str, Any], check: dict[str, Any]) -> bool:
-    """Return whether a check found nothing to read because the run ended before."""
-    return document["status"] == STATUS_FAILED and not check["measured"]
-
-
-def _not_reached(checks: list[dict[str, Any]]) -> list[dict[str, str]]:
-    if not checks:
-        return []
-    names = ", ".join(_name(check) for check in checks)
-    return [{"verdict": "unknown", "reason": f"not checked, for the run ended early: {names}"}]
-
-
-def _name(check: dict[str, Any]) -> str:
-    name: str = check["check"]
-    return name.replace("_", " ")
-
-
-def _named_reason(checks: str, reason: str) -> str:
-    """Return the reason behind the checks' names, unless it begins with them."""
-    return reason if reason.startswith(checks) else f"{checks}: {reason}"

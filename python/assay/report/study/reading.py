@@ -11,7 +11,7 @@ from assay.checks.judge import judge
 from assay.model.errors import RecordUnreadableError
 from assay.model.verdict import CheckResult, Verdict
 from assay.record.reader import Run
-from assay.report.build import stored
+from assay.report.kept import current
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -55,7 +55,7 @@ def read_runs(record: StudyRecord) -> tuple[tuple[StudyRun, ...], dict[str, str]
 
 def checks_of(run: Run) -> tuple[CheckResult, ...]:
     """What the checks of a run came to, as they were kept with its report, or anew."""
-    told = stored(run.dir)
+    told = current(run.dir)
     if told is None or not told.get("checks"):
         return tuple(judge(run))
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from assay.analysis.cluster.counters import WORDS
+from assay.analysis.cluster.words import WORDS
 from assay.model.units import percent_text, seconds_text
 from assay.report.words.wrapping import indented
 

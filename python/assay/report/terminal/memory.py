@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from assay.analysis.host.state import LOADED
 from assay.model.units import bytes_text, percent_text
-from assay.report.sections.state import cached_words, start_brought_bytes
+from assay.record.layout import LOADED
+from assay.report.words.state import cached_words, start_brought_bytes
 from assay.report.words.wrapping import indented
 
 if TYPE_CHECKING:

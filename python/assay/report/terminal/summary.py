@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from assay.model.units import bytes_text, percent_text, seconds_text
 from assay.record.layout import ACCOUNT_BRIDGE
-from assay.report.sections.changes import changes_lines
-from assay.report.sections.failure import doubts
 from assay.report.terminal.cluster import brief_lines
 from assay.report.terminal.load import (
     engine_lines,
@@ -23,6 +21,8 @@ from assay.report.terminal.load import (
 )
 from assay.report.terminal.memory import memory_line, memory_lines, state_line
 from assay.report.terminal.specified import conditions_of_test, figures_of_test, lines_of_test
+from assay.report.words.changes import changes_lines
+from assay.report.words.doubts import doubts
 from assay.report.words.order import order_words
 from assay.report.words.sequences import sequence_lines
 from assay.report.words.statements import statement_lines

@@ -8,10 +8,10 @@ from assay.analysis.time.split import BY_DELAY_ACCOUNTING
 from assay.analysis.time.where import BY_LOOKS
 from assay.model.units import rate_text, seconds_text
 from assay.record.layout import ACCOUNT_DRIVER, ENGINE_ACCOUNTS, STATUS_RUNNING
-from assay.report.sections.changes import changes_paragraph
 from assay.report.sections.finding_methods import known_methods
-from assay.report.sections.state import state_sentence
+from assay.report.words.changes import changes_paragraph
 from assay.report.words.order import order_sentences
+from assay.report.words.state import state_sentence
 
 if TYPE_CHECKING:
     from assay.analysis.host.timeline import Timeline

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from assay.analysis.time.statement_times import EARLIER
+from assay.model.statement import EARLIER
 from assay.model.units import amount_text, percent_text, rate_text, seconds_text
 from assay.report.words.wrapping import indented
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from assay.model.errors import UsageError
 from assay.model.units import parse_duration_s
+from assay.record.layout import LOADED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +18,7 @@ POWER, THROUGHPUT, FULL, STEADY = "power", "throughput", "full", "steady"
 TESTS = (POWER, THROUGHPUT, FULL, STEADY)
 PINNED = ("engine", "client")
 PROBES_ALL, PROBES_NONE = "all", "none"
-STATE_HOT, STATE_COLD, STATE_OS_WARM, STATE_LOADED = "hot", "cold", "os-warm", "loaded"
+STATE_HOT, STATE_COLD, STATE_OS_WARM, STATE_LOADED = "hot", "cold", "os-warm", LOADED
 STATES = (STATE_HOT, STATE_COLD, STATE_OS_WARM, STATE_LOADED)
 
 

@@ -7,9 +7,9 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from assay.analysis.cluster.counted import operation_lines
-from assay.analysis.cluster.counters import BLOCKED, BYTES, MESSAGES, SCHEDULING, TASK, WAIT
 from assay.analysis.cluster.line import KIB, PERCENT, Line
 from assay.analysis.cluster.nodes import COORDINATOR
+from assay.analysis.cluster.words import BLOCKED, BYTES, MESSAGES, SCHEDULING, TASK, WAIT
 from assay.analysis.figures.contract import Chart, Column, Figure, Measure, Table
 from assay.analysis.figures.metrics import summary_of
 from assay.analysis.figures.quantities import (

@@ -9,17 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.analysis.cluster.counters import (
-    BLOCKED,
-    BYTES,
-    MESSAGES,
-    SCHEDULING,
-    WAIT,
-    WORDS,
-    declared_cluster,
-    totals_of_a_pass,
-)
+from assay.analysis.cluster.counters import declared_cluster, totals_of_a_pass
 from assay.analysis.cluster.nodes import shared_cores, workers_of
+from assay.analysis.cluster.words import BLOCKED, BYTES, MESSAGES, SCHEDULING, WAIT, WORDS
 from assay.analysis.figures.contract import (
     CURVE_COLUMNS,
     LINE,

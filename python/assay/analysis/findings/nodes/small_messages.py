@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.analysis.cluster.counters import MESSAGES, SCHEDULING
+from assay.analysis.cluster.words import MESSAGES, SCHEDULING
 from assay.analysis.findings.case import at_least, names_text
 from assay.analysis.findings.knob_advice import sweep_words
 from assay.model.finding import Evidence

@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from assay.analysis.cluster.counters import BLOCKED, WAIT
-from assay.analysis.cluster.counters import CPU as CPU_TIME
+from assay.analysis.cluster.words import BLOCKED, WAIT
+from assay.analysis.cluster.words import CPU as CPU_TIME
 from assay.analysis.findings.client.client_bound import SATURATED_SHARE, saturation
 from assay.analysis.findings.client.rate_held import RATE_HELD_SHARE
 from assay.analysis.findings.host.processes import cores_of, cpus_text

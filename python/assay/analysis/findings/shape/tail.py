@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.analysis.time.statement_times import EARLIER
 from assay.model.finding import Evidence
+from assay.model.statement import EARLIER
 from assay.model.units import percent_text, seconds_text
 
 if TYPE_CHECKING:

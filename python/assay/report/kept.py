@@ -1,0 +1,79 @@
+"""What is kept of a report beside its record, and whether it still is what would be made anew.
+
+A document is a function of the record and of Assay's own code. Both are known by the names, sizes
+and times of their files, which stand in `made_from.json` beside the document.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import assay
+from assay.record.layout import DERIVED_DIR, KIND_CEILING, KIND_RUN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+DOCUMENT_SCHEMA, CEILING_SCHEMA = 2, 1
+SCHEMAS = {KIND_RUN: DOCUMENT_SCHEMA, KIND_CEILING: CEILING_SCHEMA}
+REPORT_FILE, SUMMARY_FILE, MADE_FROM_FILE = "report.html", "summary.json", "made_from.json"
+# What is made while Assay runs, and says nothing of what it does.
+NOT_CODE = "__pycache__"
+
+
+def stored(run_dir: Path) -> dict[str, Any] | None:
+    """The document as it was last built; None if it never was or cannot be read."""
+    told = _read(run_dir / DERIVED_DIR / SUMMARY_FILE)
+    if told is None or told.get("schema") != SCHEMAS.get(told.get("kind", KIND_RUN)):
+        return None
+    return told
+
+
+def current(run_dir: Path) -> dict[str, Any] | None:
+    """The stored document, if one that is made anew would be the same; else None."""
+    if _read(run_dir / DERIVED_DIR / MADE_FROM_FILE) != made_from(run_dir):
+        return None
+    return stored(run_dir)
+
+
+def made_from(run_dir: Path) -> dict[str, Any]:
+    """What a document of a record is made from: Assay's code, and the record's files."""
+    return {"assay": _code(), "record": _known_by(run_dir.absolute(), DERIVED_DIR)}
+
+
+@cache
+def _code() -> str:
+    return _known_by(Path(str(assay.__file__)).parent, NOT_CODE)
+
+
+def _known_by(folder: Path, without: str) -> str:
+    """A digest of all files' names, sizes and times below a folder."""
+    digest = sha256(str(folder).encode())
+    for line in sorted(_files(str(folder), without)):
+        digest.update(line.encode())
+    return digest.hexdigest()
+
+
+def _files(folder: str, without: str) -> Iterator[str]:
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name == without:
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                yield from _files(entry.path, without)
+            else:
+                about = entry.stat(follow_symlinks=False)
+                yield f"{entry.path} {about.st_size} {about.st_mtime_ns}\n"
+
+
+def _read(file: Path) -> dict[str, Any] | None:
+    try:
+        told: dict[str, Any] = json.loads(file.read_bytes())
+    except (OSError, ValueError):
+        return None
+    return told

@@ -1,0 +1,66 @@
+"""The state that a run began in, in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from assay.model.units import bytes_text, percent_text, seconds_text
+from assay.record.layout import LOADED
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+CACHED_NAMED = 4
+
+
+def start_brought_bytes(state: dict[str, Any]) -> int | None:
+    """How much of the data the engine's start brought into memory; None: not known."""
+    before, after = state["resident_bytes_before_start"], state["resident_bytes_after_start"]
+    return None if before is None or after is None else max(0, after - before)
+
+
+def state_sentence(document: dict[str, Any]) -> str:
+    """What was in memory at the start and what was done for it; ends in a space unless empty."""
+    state = document["state"]
+    if state is None:
+        hot = document["conditions"]["state"] == "hot"
+        return "The state was hot: a warm-up ran first, untimed. " if hot else ""
+    done = f": {'; '.join(state['how'])}" if state["how"] else ""
+    sentences = [f"The state was {state['words']}{done}."]
+    if state["asked"] == LOADED:
+        sentences += _after_load(state)
+    elif state["resident_share"] is not None:
+        share, data = percent_text(state["resident_share"]), bytes_text(state["data_bytes"])
+        sentences.append(f"Before the engine was started {share} of {data} were in memory.")
+        if (brought := start_brought_bytes(state)) is not None and state["asked"] != "hot":
+            sentences.append(f"Its start brought {bytes_text(brought)} of them into memory.")
+    if state["first_read_bytes"] is not None and state["asked"] != "hot":
+        read = bytes_text(state["first_read_bytes"])
+        sentences.append(f"{state['first_operation']}, the first query, read {read} from devices.")
+    sentences += [f"Left: {words}." for words in state["left"]]
+    return f"{' '.join(sentences)} "
+
+
+def _after_load(state: dict[str, Any]) -> list[str]:
+    """What loading had left in memory."""
+    told = []
+    if state["since_load_s"] is not None:
+        told.append(f"The first query came {seconds_text(state['since_load_s'])} after loading.")
+    if state["resident_share"] is not None:
+        share, data = percent_text(state["resident_share"]), bytes_text(state["data_bytes"])
+        told.append(f"Before it {share} of {data} of data files were in the page cache.")
+    cached = state["engine_cache"]
+    if cached:
+        held = f"The engine's own cache held {bytes_text(state['engine_cached_bytes'])} of them"
+        most = ", ".join(cached_words(one) for one in cached[:CACHED_NAMED] if one["name"])
+        told.append(f"{held}, most of all {most}." if most else f"{held}.")
+    return told
+
+
+def cached_words(one: Mapping[str, Any]) -> str:
+    """A table or an index with what was cached of it."""
+    cached_bytes, whole_bytes = one["cached_bytes"], one["bytes"]
+    if not whole_bytes:
+        return f"{one['name']} ({bytes_text(cached_bytes)})"
+    share = percent_text(min(1.0, cached_bytes / whole_bytes))
+    return f"{one['name']} ({bytes_text(cached_bytes)}, {share} of it)"
