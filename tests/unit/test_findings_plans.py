@@ -85,6 +85,23 @@ class TestSpill:
         (found,) = spill.find(planned(0.5, _spilling(), advice=advice, settings=settings))
         assert says in [one.says for one in found.evidence]
 
+    @pytest.mark.parametrize(
+        ("wrote", "limits", "is_told"),
+        [
+            (3 * MIB, "each operator", False),
+            (5 * MIB, "each operator", True),
+            (3 * MIB, "the whole process", True),
+        ],
+    )
+    def test_an_operator_that_wrote_less_than_its_own_memory_lost_next_to_nothing(
+        self, wrote: int, limits: str, *, is_told: bool
+    ) -> None:
+        memory = {"name": "pool", "values": "bytes", "limits": limits}
+        sort = node("sort", seconds=5.0, spilled_bytes=wrote)
+        advice = {"settings": {"work_memory": memory}}
+        told = spill.find(planned(0.5, sort, advice=advice, settings={"pool": "4MB"}))
+        assert bool(told) is is_told
+
     def test_of_an_engine_without_such_a_setting_nothing_is_advised(self) -> None:
         (found,) = spill.find(planned(0.5, _spilling(), advice={}))
         assert found.advice is None

@@ -107,6 +107,11 @@ class Setting:
         return size_bytes(self.value)
 
     @property
+    def is_of_each(self) -> bool:
+        """Whether each operator or sort may use that much, and not all of them together."""
+        return self.limits is not None and self.limits.startswith("each ")
+
+    @property
     def words(self) -> str:
         """Name and value, as people read them."""
         return f"{self.name} {self.value}" if self.value is not None else self.name

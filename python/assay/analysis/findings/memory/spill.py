@@ -38,9 +38,12 @@ COPIED_BYTES_PER_S = 1e9
 def find(case: Case) -> list[Finding]:
     """One finding for the run: what is advised is one setting."""
     spilled = [one for one in timed_nodes(case) if one.fraction is not None and _may_spill(one)]
+    if not _wrote(spilled):
+        return _by_counters(case)
+    spilled = [one for one in spilled if not _is_slight(case, one)]
     wrote = _wrote(spilled)
     if not wrote:
-        return _by_counters(case)
+        return []
     spilled = [one for one in spilled if one.operation in wrote]
     fractions = fraction_of(spilled)
     effect = case.of_run(fractions)
@@ -68,6 +71,19 @@ def _may_spill(timed: Timed) -> bool:
     if timed.node.spilled_bytes is None and not _is_told_by_node(timed.plan):
         return timed.node.operator in HOLDERS and bool(timed.plan.spilled_bytes)
     return _spilled_bytes(timed) >= SPILLED_BYTES_MIN
+
+
+def _is_slight(case: Case, timed: Timed) -> bool:
+    """Whether an operator that has memory of its own wrote less than that, and waited for no disk.
+
+    One pass over what it wrote is all that the spill costs then: a copy, that the kernel takes. The
+    operator works as long on as many rows in memory.
+    """
+    setting = case.setting(ROLE)
+    if setting is None or not setting.is_of_each or setting.bytes is None:
+        return False
+    waits = case.part(*DISK).get(timed.operation, 0.0) >= EFFECT_MIN
+    return not waits and 0 < _spilled_bytes(timed) <= setting.bytes
 
 
 def _is_told_by_node(plan: Plan) -> bool:
