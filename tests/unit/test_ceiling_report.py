@@ -12,10 +12,10 @@ import pytest
 import assay.report.ceiling.document as document_module
 from assay.model.errors import UsageError
 from assay.report.build import build
-from assay.report.kept import stored
 from assay.report.ceiling.charts import ABOUT, TITLES, charts_of
 from assay.report.ceiling.terminal import ceiling_line, ceiling_lines
 from assay.report.exports import export
+from assay.report.kept import stored
 from tests.ceilings import RUN_ID, disk_trial, iops_of, write_ceiling
 
 SCHEMA = json.loads(
