@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import pyarrow as pa
@@ -12,6 +13,7 @@ from assay.record.reader import Run
 from tests.e2e.conftest import Lab, end, wait_for_phase
 
 # Each operation takes a millisecond, so that looks, of which there are twenty a second, see mixes.
+SOME_LOOKS_S = 3.0
 SLOWLY = ["--engine", "null", "--set", "delay=1ms", "--clients", "2"]
 MANIFEST = """
 title = "Three in order"
@@ -70,11 +72,14 @@ def test_mixes_go_on_until_they_are_steady_and_the_run_says_so(lab: Lab, workloa
 def test_a_run_that_is_stopped_keeps_the_mixes_that_were_played(lab: Lab, workload: str) -> None:
     started = lab.begin("run", workload, *SLOWLY, "--mixes", "1000000", "--until-steady")
     directory = wait_for_phase(lab, started, "measured")
+    # The first look at what was played comes a moment after the first mix.
+    time.sleep(SOME_LOOKS_S)
     code, _ = end(started)
     assert (code, lab.status()) == (2, "interrupted")
     with pa.OSFile(str(directory / "raw" / "mixes.arrows")) as file:
         marked = pa.ipc.open_stream(file).read_all().to_pylist()
     ended = [row["mixes"] for row in marked if row["phase"] == "measured"]
+    assert ended, "nobody looked"
     played = mixes(directory, "measured")
     whole = sum(operations == ["one", "two", "one"] for operations in played.values())
     # Of each client one mix at most was cut short.

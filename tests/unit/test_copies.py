@@ -45,8 +45,7 @@ PATIENCE_S = 20.0
 # Steps that one with a copy that is opened writes down.
 STEPS = 8
 OWNER = f"""{ENDING}
-from dataclasses import replace
-request = replace(everything(), limits={{}}, copies=1, clients=1, time_s=0.01)
+request = everything().changed(limits={{}}, copies=1, clients=1, time_s=0.01)
 changes = Changes(request, guardian.directory, Told(sys.argv[4]))
 changes.house(None)
 changes.copies.settle()

@@ -62,6 +62,8 @@ QUIET = {
 # Messages that wait for a slow network before a share's thread waits, too.
 WAITING_MAX = 32
 RETRY_S = 1.0
+# After a signal the work is cancelled, and again after so long.
+CANCEL_AGAIN_S = 1.0
 
 
 class SharePlugin(WorkerPlugin):  # type: ignore[misc] # Dask's classes have no types
@@ -185,11 +187,19 @@ def serve(
 
 
 async def _until_signal(role: Any) -> None:  # noqa: ANN401 - a coroutine of either role
-    task = asyncio.ensure_future(role)
+    task, stopped = asyncio.ensure_future(role), asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        loop.add_signal_handler(number, task.cancel)
-    await task
+        loop.add_signal_handler(number, stopped.set)
+    told = asyncio.ensure_future(stopped.wait())
+    await asyncio.wait({task, told}, return_when=asyncio.FIRST_COMPLETED)
+    told.cancel()
+    # Dask, where it is closing already, takes a cancellation and goes on.
+    while not task.done():
+        task.cancel()
+        await asyncio.wait({task}, timeout=CANCEL_AGAIN_S)
+    if not task.cancelled():
+        task.result()
 
 
 def scheduler_at(meeting: Meeting, security: Security) -> Scheduler:
