@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from assay.report.charts.data import inline
 from assay.report.charts.palette import GREY, SUBJECT_COLOURS, WIDTH
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ def _cores(
     if not values:
         return area
     bands = (
-        alt.Chart(alt.InlineData(values=values))
+        alt.Chart(inline(values))
         .mark_rect(color=GREY, opacity=0.35, clip=True)
         .encode(x="begun_s:Q", x2="ended_s:Q")
     )
@@ -153,7 +154,7 @@ def _panel(rows: list[dict[str, Any]], heading: str) -> alt.Chart:
     import altair as alt
 
     title = alt.TitleParams(heading, anchor="start", fontSize=11)
-    return alt.Chart(alt.InlineData(values=rows), width=WIDTH, height=HEIGHT, title=title)
+    return alt.Chart(inline(rows), width=WIDTH, height=HEIGHT, title=title)
 
 
 def _time(ended_s: float, *, is_last: bool) -> alt.X:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from assay.model.units import BYTES, SECONDS, amount_rate_text, amount_text
+from assay.report.charts.data import inline
 from assay.report.charts.palette import BLUE, BYTE_UNITS, WIDTH
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def _panel(
     )
     drawn_as: alt.Chart = (
         alt.Chart(
-            alt.InlineData(values=rows),
+            inline(rows),
             width=WIDTH,
             height=HEIGHT,
             title=alt.TitleParams(f"{figure['title']}, {unit}", anchor="start", fontSize=11),

@@ -12,6 +12,7 @@ import polars as pl
 
 from assay.analysis.load.latency import HEAT_ROWS_A_DECADE
 from assay.model.units import grouped_text, rate_text, seconds_text
+from assay.report.charts.data import inline
 from assay.report.charts.palette import (
     BLUE,
     GREEN,
@@ -91,7 +92,7 @@ def _throughput(view: LoadView, rate_per_s: float | None) -> alt.TopLevelMixin:
         drawn.add(NEVER_STARTED)
     colours = {words: colour for words, colour in OUTCOME_COLOURS.items() if words in drawn}
     bars: alt.Chart = (
-        alt.Chart(_values(rows), width=WIDTH, height=HEIGHT)
+        alt.Chart(inline(rows), width=WIDTH, height=HEIGHT)
         .mark_rect()
         .encode(
             x=_time(view, "begin_s"),
@@ -111,7 +112,7 @@ def _throughput(view: LoadView, rate_per_s: float | None) -> alt.TopLevelMixin:
     if rate_per_s is None:
         closed: alt.TopLevelMixin = alt.layer(*layers)
         return closed
-    rate = alt.Chart(alt.InlineData(values=[{"rate": rate_per_s, "words": "due"}]))
+    rate = alt.Chart(inline([{"rate": rate_per_s, "words": "due"}]))
     rule = rate.mark_rule(color=GREY, strokeDash=[4, 3], strokeWidth=1.5).encode(y="rate:Q")
     words = rate.mark_text(align="left", dx=4, dy=-6, fontSize=11).encode(
         x=alt.datum(0), y="rate:Q", text="words:N"
@@ -141,7 +142,7 @@ def _never_started(view: LoadView) -> list[alt.Chart]:
         pl.lit(NEVER_STARTED).alias("outcome"),
         _span_text(),
     )
-    line = alt.Chart(_values(rows)).mark_line(interpolate="step-after", strokeWidth=2)
+    line = alt.Chart(inline(rows)).mark_line(interpolate="step-after", strokeWidth=2)
     return [
         line.encode(
             x=_time(view, "begin_s"),
@@ -195,7 +196,7 @@ def _marked(
         ]
     )
     bands = (
-        alt.Chart(_values(rows))
+        alt.Chart(inline(rows))
         .mark_rect(color=GREY, opacity=0.28)
         .encode(
             x=_time(view, "stall_begin"),
@@ -223,7 +224,7 @@ def _latency(view: LoadView) -> alt.TopLevelMixin:
         .filter(pl.col("latency_s") > 0)
     )
     line: alt.TopLevelMixin = (
-        alt.Chart(_values(rows), width=WIDTH, height=HEIGHT)
+        alt.Chart(inline(rows), width=WIDTH, height=HEIGHT)
         .mark_line(strokeWidth=1.6, point=alt.OverlayMarkDef(size=14))
         .encode(
             x=_time(view, "time_s"),
@@ -243,7 +244,7 @@ def _heat(view: LoadView) -> alt.TopLevelMixin:
     domain = [1, max(10, most if isinstance(most, int) else 1)]
     cells: alt.TopLevelMixin = (
         # Cells are many: their edges are worked out where they are drawn, from two whole numbers.
-        alt.Chart(_values(view.heat.select("column", "row", "operations")), width=WIDTH)
+        alt.Chart(inline(view.heat.select("column", "row", "operations")), width=WIDTH)
         .properties(height=HEAT_HEIGHT)
         .transform_calculate(
             begin_s=f"datum.column * {view.heat_column_s}",
@@ -294,7 +295,7 @@ def _tail(view: LoadView) -> alt.TopLevelMixin:
     largest = rows["place"].max()
     last = largest if isinstance(largest, float) else 1.0
     lines: alt.TopLevelMixin = (
-        alt.Chart(_values(rows), width=WIDTH, height=HEAT_HEIGHT)
+        alt.Chart(inline(rows), width=WIDTH, height=HEAT_HEIGHT)
         .mark_line(strokeWidth=1.8, interpolate="step-before")
         .encode(
             x=alt.X(
@@ -324,7 +325,7 @@ def _backlog(view: LoadView) -> alt.TopLevelMixin:
     )
     flat = not rows["waiting"].max()
     area: alt.TopLevelMixin = (
-        alt.Chart(_values(rows), width=WIDTH, height=HEIGHT)
+        alt.Chart(inline(rows), width=WIDTH, height=HEIGHT)
         .mark_area(color=ORANGE, opacity=0.4, line={"color": ORANGE, "strokeWidth": 1.6})
         .encode(
             x=_time(view, "time_s"),
@@ -403,12 +404,6 @@ def _told(field: str, title: str | None = None) -> alt.Tooltip:
     import altair as alt
 
     return alt.Tooltip(f"{field}:N", title=title or field)
-
-
-def _values(rows: pl.DataFrame) -> alt.InlineData:
-    import altair as alt
-
-    return alt.InlineData(values=rows.to_dicts())
 
 
 def _text(column: str, words: Any) -> pl.Expr:  # noqa: ANN401 - any of the functions of units

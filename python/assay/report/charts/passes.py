@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.model.units import seconds_text
+from assay.report.charts.data import inline
 from assay.report.charts.palette import BLUE, GREY, SKY, WIDTH
 
 if TYPE_CHECKING:
@@ -30,9 +31,7 @@ def chart(executions: pl.DataFrame) -> alt.TopLevelMixin:
         (pl.col("pass") + 1).alias("pass"),
     )
     order = executions["operation"].unique(maintain_order=True).to_list()
-    base = alt.Chart(
-        alt.InlineData(values=rows.to_dicts()), width=WIDTH, height=ROW_HEIGHT * len(order)
-    )
+    base = alt.Chart(inline(rows), width=WIDTH, height=ROW_HEIGHT * len(order))
     y = alt.Y("operation:N", title=None, sort=order, axis=alt.Axis(grid=True, gridOpacity=0.35))
     dots = base.mark_circle(size=46, opacity=0.8).encode(
         x=alt.X(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from assay.model.units import seconds_text
+from assay.report.charts.data import inline
 from assay.report.charts.palette import BLUE, SKY, WIDTH
 from assay.report.terminal.profile import TOGETHER
 
@@ -54,9 +55,7 @@ def chart(told: dict[str, Any]) -> alt.TopLevelMixin:
 
     works = [row["work"] for row in told["work"]]
     operations = sorted(operation["operation"] for operation in told["operations"])
-    base = alt.Chart(
-        alt.InlineData(values=_cells(told)), width=WIDTH, height=ROW_HEIGHT * len(works)
-    ).encode(
+    base = alt.Chart(inline(_cells(told)), width=WIDTH, height=ROW_HEIGHT * len(works)).encode(
         x=alt.X(
             "operation:N",
             sort=operations,

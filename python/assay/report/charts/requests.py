@@ -8,6 +8,7 @@ import polars as pl
 
 from assay.analysis.host.contiguity import DISTANCES_BYTES, NEAR_BYTES
 from assay.model.units import bytes_text
+from assay.report.charts.data import inline
 from assay.report.charts.palette import BLUE, GREEN, GREY, SKY, WIDTH
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ def _bars(rows: list[dict[str, Any]], heading: str, x_title: str) -> alt.Chart:
 
     title = alt.TitleParams(heading, anchor="start", fontSize=11)
     drawn: alt.Chart = (
-        alt.Chart(alt.InlineData(values=rows), width=WIDTH, height=HEIGHT, title=title)
+        alt.Chart(inline(rows), width=WIDTH, height=HEIGHT, title=title)
         .mark_bar()
         .encode(
             x=alt.X("class:N", sort=None, title=x_title, axis=alt.Axis(labelAngle=0)),

@@ -21,6 +21,7 @@ from assay.report.charts import steady as steady_chart
 from assay.report.charts import storage as storage_chart
 from assay.report.charts import timeline as timeline_chart
 from assay.report.charts import where as where_chart
+from assay.report.charts.data import inline
 from assay.report.charts.palette import GREY, WIDTH
 from assay.report.charts.sections import SECTION_CHARTS
 
@@ -262,7 +263,7 @@ def _sentence(words: str) -> alt.TopLevelMixin:
     """A chart that only says why there is none."""
     import altair as alt
 
-    data = alt.InlineData(values=[{"words": words}])
+    data = inline([{"words": words}])
     text = alt.Chart(data, width=WIDTH, height=60).mark_text(fontSize=13, color=GREY)
     sentence: alt.TopLevelMixin = text.encode(text="words:N")
     return sentence

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from assay.model.units import seconds_text
+from assay.report.charts.data import inline
 from assay.report.charts.palette import BLUE, GREEN, ORANGE, SKY, WIDTH
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ def _streams(told: dict[str, Any]) -> alt.TopLevelMixin:
     rows = _with_times(data("streams", told))
     order = rows["row"].unique(maintain_order=True).to_list()
     longest_s = float(rows["end_s"].max())  # type: ignore[arg-type]
-    base = alt.Chart(_values(rows), width=WIDTH, height=STREAM_HEIGHT * len(order))
+    base = alt.Chart(inline(rows), width=WIDTH, height=STREAM_HEIGHT * len(order))
     y = alt.Y("row:N", title=None, sort=order)
     bands = base.mark_bar(stroke="white", strokeWidth=0.5).encode(
         x=alt.X("begin_s:Q", title="seconds since the test began", scale=alt.Scale(nice=False)),
@@ -133,7 +134,7 @@ def _intervals(told: dict[str, Any]) -> alt.TopLevelMixin:
     kinds = rows["where"].unique(maintain_order=True).to_list()
     colours = dict(zip(kinds, RUN_COLOURS, strict=False)) | {IN_STREAMS: GREEN}
     domain = [kind for kind in kinds if kind in colours]
-    base = alt.Chart(_values(rows), width=WIDTH, height=ROW_HEIGHT * len(order))
+    base = alt.Chart(inline(rows), width=WIDTH, height=ROW_HEIGHT * len(order))
     y = alt.Y("operation:N", title=None, sort=order, axis=alt.Axis(grid=True, gridOpacity=0.35))
     x = alt.X(
         "seconds:Q",
@@ -162,9 +163,3 @@ def _with_room(seconds: pl.Series) -> list[float]:
 def _with_times(rows: pl.DataFrame) -> pl.DataFrame:
     told = pl.col("seconds").map_elements(seconds_text, return_dtype=pl.String)
     return rows.with_columns(told.alias("time"))
-
-
-def _values(rows: pl.DataFrame) -> alt.InlineData:
-    import altair as alt
-
-    return alt.InlineData(values=rows.to_dicts())

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from assay.model.units import amount_text, rate_text
+from assay.report.charts.data import inline
 from assay.report.charts.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, WIDTH
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def _panel(
     title = alt.TitleParams(heading, anchor="start", fontSize=11)
     x_title = "mixes of all clients, the warm-up's first" if is_last else None
     line = (
-        alt.Chart(alt.InlineData(values=values), width=WIDTH, height=HEIGHT, title=title)
+        alt.Chart(inline(values), width=WIDTH, height=HEIGHT, title=title)
         .mark_line(interpolate="step-after", strokeWidth=1.6, color=colour)
         .encode(
             x=alt.X("mix:Q", title=x_title, axis=alt.Axis(format="~s", gridOpacity=0.6)),
@@ -123,7 +124,7 @@ def _rules(steady: dict[str, Any]) -> list[alt.Chart]:
     if not places:
         return []
     values = [{"mix": mix, "words": words} for mix, words in places]
-    base = alt.Chart(alt.InlineData(values=values)).encode(x="mix:Q")
+    base = alt.Chart(inline(values)).encode(x="mix:Q")
     rule = base.mark_rule(color=GREY, strokeDash=[4, 3], strokeWidth=1.5)
     text = base.mark_text(align="left", dx=4, fontSize=11, baseline="top").encode(
         y=alt.value(2), text="words:N"

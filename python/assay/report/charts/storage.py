@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from assay.report.charts.data import inline
 from assay.report.charts.palette import (
     BLUE,
     CAUSE_COLOURS,
@@ -148,7 +149,7 @@ def _panel(rows: list[dict[str, Any]], heading: str, height: int) -> alt.Chart:
     import altair as alt
 
     title = alt.TitleParams(heading, anchor="start", fontSize=11)
-    return alt.Chart(alt.InlineData(values=rows), width=WIDTH, height=height, title=title)
+    return alt.Chart(inline(rows), width=WIDTH, height=height, title=title)
 
 
 def _time(ended_s: float, *, is_last: bool) -> alt.X:

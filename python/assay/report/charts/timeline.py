@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.analysis.host.timeline import BACKGROUND, STEAL, under_way
 from assay.model.units import bytes_text, percent_text, seconds_text
+from assay.report.charts.data import inline
 from assay.report.charts.palette import (
     BLUE,
     BYTE_UNITS,
@@ -156,14 +157,13 @@ def _span(timeline: Timeline) -> tuple[float, float]:
 
 
 def _band_rows(timeline: Timeline) -> alt.InlineData:
-    import altair as alt
 
     rows = timeline.bands.to_dicts()
     for place, row in enumerate(rows):
         row["tone"] = "failed" if row["outcome"] != "ok" else ("even", "odd")[place % 2]
         row["time"] = seconds_text(row["seconds"])
         row["pass"] += 1
-    return alt.InlineData(values=rows)
+    return inline(rows)
 
 
 def _bands(timeline: Timeline, x: alt.X, height: int) -> alt.Chart:
@@ -235,7 +235,7 @@ def _cpu_panel(cpu: pl.DataFrame, document: dict[str, Any], zoomed: alt.Scale) -
     rows = [row | {"layer": layers[row["account"]]} for row in cpu.to_dicts()]
     cpus = document["accounts"]["cpus"] if document["accounts"] else None
     area = (
-        alt.Chart(alt.InlineData(values=rows))
+        alt.Chart(inline(rows))
         .mark_area(interpolate="step-before", clip=True, opacity=0.9)
         .encode(
             x=_over_time(zoomed),
@@ -246,9 +246,7 @@ def _cpu_panel(cpu: pl.DataFrame, document: dict[str, Any], zoomed: alt.Scale) -
     )
     if cpus is None:
         return [area]
-    limit = alt.Chart(alt.InlineData(values=[{"cpus": cpus}])).mark_rule(
-        color=GREY, strokeDash=[4, 3]
-    )
+    limit = alt.Chart(inline([{"cpus": cpus}])).mark_rule(color=GREY, strokeDash=[4, 3])
     return [area, limit.encode(y=alt.Y("cpus:Q"))]
 
 
@@ -259,7 +257,7 @@ def _memory_panel(memory: pl.DataFrame, zoomed: alt.Scale) -> list[alt.Chart]:
     step, unit = _byte_unit(memory["resident_bytes"].max())
     rows = memory.select("time_s", "account", (pl.col("resident_bytes") / step).alias("resident"))
     line = (
-        alt.Chart(_rows(rows))
+        alt.Chart(inline(rows))
         .mark_area(clip=True, color=GREEN, opacity=0.35, line={"color": GREEN, "strokeWidth": 1.5})
         .encode(
             x=_over_time(zoomed),
@@ -276,7 +274,7 @@ def _disk_panel(disk: pl.DataFrame, zoomed: alt.Scale) -> list[alt.Chart]:
     step, unit = _byte_unit(disk["bytes_per_s"].max())
     rows = disk.select("time_s", "direction", (pl.col("bytes_per_s") / step).alias("rate"))
     line = (
-        alt.Chart(_rows(rows))
+        alt.Chart(inline(rows))
         .mark_line(interpolate="step-before", clip=True, strokeWidth=1.5)
         .encode(
             x=_over_time(zoomed),
@@ -295,7 +293,7 @@ def _pressure_panel(pressure: pl.DataFrame, zoomed: alt.Scale) -> list[alt.Chart
         pl.col("pressure").is_in(list(PRESSURE_COLOURS))
     )
     line = (
-        alt.Chart(_rows(rows))
+        alt.Chart(inline(rows))
         .mark_line(interpolate="step-before", clip=True, strokeWidth=1.5)
         .encode(
             x=_over_time(zoomed),
@@ -339,7 +337,7 @@ class _Moments:
         # The whole row is the tooltip: fields named one by one are looked up in the wrong place
         # where the nearest mark answers for the pointer.
         rule = (
-            alt.Chart(alt.InlineData(values=self._rows))
+            alt.Chart(inline(self._rows))
             .mark_rule(color=GREY, clip=True, tooltip=alt.TooltipContent("data"))
             .encode(
                 x=alt.X("seconds:Q", scale=self._zoomed),
@@ -392,9 +390,3 @@ def _palette(colours: dict[str, str]) -> alt.Scale:
     import altair as alt
 
     return alt.Scale(domain=list(colours), range=list(colours.values()))
-
-
-def _rows(frame: pl.DataFrame) -> alt.InlineData:
-    import altair as alt
-
-    return alt.InlineData(values=frame.to_dicts())

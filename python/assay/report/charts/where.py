@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from assay.analysis.time.causes import CAUSES, UNCOVERED
 from assay.model.units import bytes_text, count_text, percent_text, seconds_text
+from assay.report.charts.data import inline
 from assay.report.charts.palette import (
     CAUSE_COLOURS,
     LARGEST_WORK_COLOURS,
@@ -154,7 +155,7 @@ def chart(document: dict[str, Any]) -> alt.TopLevelMixin:
 
     data = rows(document)
     base = (
-        alt.Chart(alt.InlineData(values=data), width=WIDTH, height=_height(document))
+        alt.Chart(inline(data), width=WIDTH, height=_height(document))
         .transform_filter(f"datum.view == '{ALWAYS}' || datum.view == on_cpu")
         .transform_calculate(
             rank="sorted == 'as run' ? datum.place : -datum.seconds",
@@ -277,7 +278,7 @@ def _texts(base: alt.Chart, data: list[dict[str, Any]]) -> list[alt.Chart]:
     at_right: dict[str, Any] = {"align": "right", "dx": COVERAGE_ROOM, "fontSize": 11}
     coverage = first.mark_text(**at_right).encode(x=alt.value("width"), text="coverage_text:N")
     heading = (
-        alt.Chart(alt.InlineData(values=[{"words": "accounted for"}]))
+        alt.Chart(inline([{"words": "accounted for"}]))
         .mark_text(**at_right, opacity=0.8)
         .encode(x=alt.value("width"), y=alt.value(-8), text="words:N")
     )

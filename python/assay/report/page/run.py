@@ -24,6 +24,7 @@ from assay.model.units import (
     rate_text,
     seconds_text,
 )
+from assay.record.places import cache_dir
 from assay.report.page import vega
 from assay.report.page.findings import FIRST_FOLD, anchors, finding_rows, ruled_out_rows
 from assay.report.page.operation_columns import cell, operation_columns
@@ -176,8 +177,13 @@ def environment() -> jinja2.Environment:
     """What makes pages of templates: everything is escaped that is not trusted."""
     import jinja2
 
+    from assay.report.page.compiled import compiled_in
+
     made = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, undefined=jinja2.StrictUndefined
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        bytecode_cache=compiled_in(cache_dir() / "templates"),
     )
     made.filters.update(
         seconds=seconds_text,

@@ -1,0 +1,23 @@
+"""Rows of a chart, as Altair takes them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    import altair as alt
+    import polars as pl
+
+
+def inline(rows: pl.DataFrame | Iterable[dict[str, Any]]) -> alt.InlineData:
+    """Rows within the chart.
+
+    A tuple of them is handed on as it is. A list would be copied, row by row, whenever charts are
+    layered or joined: half of the time that a page took.
+    """
+    import altair as alt
+
+    told = rows.to_dicts() if hasattr(rows, "to_dicts") else rows
+    return alt.InlineData(values=tuple(told))
