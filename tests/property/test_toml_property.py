@@ -34,11 +34,9 @@ def test_absent_values_are_left_out() -> None:
 
 def test_sql_stands_as_in_its_file() -> None:
     text = toml_text({"prepare": {"my file.sql": "create index\n  on t (a);\n"}}, "Why?")
-    assert text == (
-        "# Why?\n\n\n[prepare]\n\"my file.sql\" = '''\ncreate index\n  on t (a);\n'''\n"
-    )
+    assert text == ('# Why?\n\n[prepare]\n"my file.sql" = """\ncreate index\n  on t (a);\n"""\n')
 
 
 def test_what_has_no_place_in_it_is_refused() -> None:
-    with pytest.raises(TypeError, match="no place in TOML"):
+    with pytest.raises(TypeError, match="not TOML serializable"):
         toml_text({"a": object()})
