@@ -9,14 +9,13 @@ of which operations or parts were left out has none of these figures, but how ma
 
 from __future__ import annotations
 
-import math
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from assay.analysis.load.summary import measured_phase
-from assay.analysis.operations import DEADLINE, NS, measured
+from assay.analysis.operations import DEADLINE, NS, geometric_mean, measured
 from assay.analysis.scales.size import size_of
 
 if TYPE_CHECKING:
@@ -167,7 +166,7 @@ def _metrics(run: Run, told: dict[str, Any], times: pl.DataFrame, made: Sequence
     means = "geometric mean of operations' times"
     named = (
         ("rate", made.mixes_per_s, f"mixes in {span:g} s of {of}"),
-        ("power", scaled / _geometric_mean(times["seconds"]), f"{by} {means}"),
+        ("power", scaled / _mean_of(times["seconds"]), f"{by} {means}"),
         ("throughput", scaled * operations_per_s, f"{by} {of} for each operation"),
     )
     asked = run.facts["request"]
@@ -192,13 +191,13 @@ def _query(name: str, title: str, part: pl.DataFrame, whole_s: float) -> QueryTi
         executions=part.height,
         cut_off=int(part["cut_off"].sum()),
         mean_s=float(seconds.mean()),  # type: ignore[arg-type]
-        geometric_mean_s=_geometric_mean(seconds),
+        geometric_mean_s=_mean_of(seconds),
         min_s=float(seconds.min()),  # type: ignore[arg-type]
         max_s=float(seconds.max()),  # type: ignore[arg-type]
         share=float(seconds.sum()) / whole_s if whole_s > 0 else 0.0,
     )
 
 
-def _geometric_mean(seconds: pl.Series) -> float:
-    # A clock's least time stands for none, which has no logarithm.
-    return math.exp(float(seconds.clip(lower_bound=NS).log().mean()))  # type: ignore[arg-type]
+def _mean_of(seconds: pl.Series) -> float:
+    """The geometric mean. A clock's least time stands for none, which has no logarithm."""
+    return geometric_mean(seconds.clip(lower_bound=NS).to_list()) or NS

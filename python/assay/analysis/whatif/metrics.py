@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal
 
 from assay.analysis.composite import formulas
 from assay.analysis.composite.rounding import raised_s
+from assay.analysis.operations import geometric_mean
 
 if TYPE_CHECKING:
     from assay.analysis.whatif.timing import Measured
@@ -109,9 +110,7 @@ def _of_a_load(measured: Measured) -> tuple[Metric, ...]:
 
 def geometric(seconds: Sequence[float]) -> float:
     """Geometric mean; 0 where a time is 0."""
-    if min(seconds) <= 0:
-        return 0.0
-    return math.exp(math.fsum(map(math.log, seconds)) / len(seconds))
+    return geometric_mean(seconds) or 0.0
 
 
 def power_like(seconds: Sequence[float], scale: float) -> float:
