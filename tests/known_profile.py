@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from assay.analysis.profile.samples import Profile, Sampling
+from assay.analysis.profile.profile import Profile, Sampling
 from assay.analysis.work.rules import Rules
 from assay.report.profile_exports.source import Source
 

@@ -11,7 +11,8 @@ import pytest
 
 from assay.analysis.profile.call_tree import REST, call_tree
 from assay.analysis.profile.difference_tree import difference_tree
-from assay.analysis.profile.samples import Profile, compare, read_profile
+from assay.analysis.profile.profile import Profile
+from assay.analysis.profile.samples import compare, read_profile
 from assay.record.reader import Run
 from assay.report.page.difference import difference_view
 from assay.report.page.flame_view import NODES_MAX, SEVERAL, SHARES_MIN, flame_view, small_enough

@@ -7,10 +7,11 @@ import re
 import pytest
 
 from assay.analysis.findings import discovery
-from assay.analysis.findings.case import Setting, size_bytes
+from assay.analysis.findings.case import Setting
 from assay.analysis.findings.intervals import PASSES_MIN, mean_interval, share_interval
 from assay.analysis.findings.order import in_order
 from assay.model.finding import Finding, Tells
+from assay.model.units import size_bytes
 from tests.cases import case, operation, passes
 from tests.style.sources import ROOT
 

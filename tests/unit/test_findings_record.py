@@ -22,7 +22,8 @@ from assay.analysis.findings.waiting import stalls
 from assay.analysis.host.accounts import Accounts
 from assay.analysis.load.latency import Window, distribution
 from assay.analysis.load.summary import Load, LoadSummary, OperationLoad, Pace
-from assay.analysis.profile.samples import Profile, read_profile
+from assay.analysis.profile.profile import Profile
+from assay.analysis.profile.samples import read_profile
 from assay.analysis.summary import summarise
 from tests.cases import case, even, executions, operation
 from tests.conftest import BEGUN_NS, MS, SyntheticRun, an_event

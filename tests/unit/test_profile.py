@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 from assay.analysis.profile.placing import ALL_TOGETHER
+from assay.analysis.profile.profile import Profile
 from assay.analysis.profile.samples import (
-    Profile,
     call_tree,
     matrix,
     read_profile,

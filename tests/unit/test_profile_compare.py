@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
-from assay.analysis.profile.samples import Profile, Sampling, compare
+from assay.analysis.profile.profile import Profile, Sampling
+from assay.analysis.profile.samples import compare
 from assay.analysis.stats.student import student_quantile
 from assay.analysis.work.rules import Rules
 

@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from assay.analysis.profile.difference import as_long_as
-from assay.analysis.profile.samples import Profile, read_profile, unclassified
+from assay.analysis.profile.profile import Profile
+from assay.analysis.profile.samples import read_profile, unclassified
 from assay.record.reader import Run
 from assay.report.charts.profile import why_empty
 from assay.report.document import document

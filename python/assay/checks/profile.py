@@ -16,7 +16,7 @@ from assay.model.units import percent_text
 from assay.model.verdict import CheckResult, Verdict
 
 if TYPE_CHECKING:
-    from assay.analysis.profile.samples import Sampling
+    from assay.analysis.profile.profile import Sampling
     from assay.analysis.profile.shares import Shares
     from assay.record.reader import Run
 

@@ -234,12 +234,12 @@ def begin_workload(
 
 def version(*, as_json: bool) -> None:
     """Our version, with JSON also those of the engines' adapters."""
-    import assay
+    from assay.version import VERSION
 
     if not as_json:
-        say(f"assay {assay.__version__}")
+        say(f"assay {VERSION}")
         return
     from assay.engines.discovery import find_engines
 
     adapters = {name: folder.facts.version_pinned for name, folder in find_engines().items()}
-    say_json({"assay": assay.__version__, "engines": adapters})
+    say_json({"assay": VERSION, "engines": adapters})

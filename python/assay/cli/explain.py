@@ -16,7 +16,7 @@ from assay.model.errors import UsageError, suggestion
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from assay.analysis.profile.samples import Profile
+    from assay.analysis.profile.profile import Profile
     from assay.analysis.work.rules import Rules
     from assay.record.reader import Run
 

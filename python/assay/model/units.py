@@ -6,7 +6,7 @@ NS_PER_S = 1_000_000_000
 # Units of figures that an engine declares which have more than one step.
 BYTES, SECONDS = "bytes", "s"
 
-_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?", re.IGNORECASE)
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b|bytes?)?", re.IGNORECASE)
 _BIT_RATE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt])bit(?:/s)?")
 _BIT_STEPS = {"k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12}
 _SIZE_STEPS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
@@ -95,10 +95,15 @@ def parse_bytes(text: str) -> int:
     Raises:
         ValueError: If the text is not a size above zero.
     """
-    told = _SIZE.fullmatch(text.strip())
-    if told is None or not (size := round(float(told[1]) * _SIZE_STEPS[told[2].lower()])):
+    if not (size := size_bytes(text)):
         raise ValueError(f"{text!r} is not a size")
     return size
+
+
+def size_bytes(text: str | None) -> int | None:
+    """Bytes of a size as engines tell it, `4MB`, `18.8 GiB` or `0`; None if it is none."""
+    told = _SIZE.fullmatch(text.strip()) if text else None
+    return None if told is None else round(float(told[1]) * _SIZE_STEPS[told[2].lower()])
 
 
 def number_of(text: str) -> float | None:

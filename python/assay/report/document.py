@@ -11,12 +11,12 @@ import logging
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-import assay
 from assay.analysis.answers.durability import level_of
 from assay.analysis.cluster.fleet import clock_uncertainty_s, hosts_of, lost_hosts
 from assay.analysis.load.metrics import no_load_metrics
 from assay.analysis.load.summary import load_of, measured_phase
-from assay.analysis.summary import Summary, summarise
+from assay.analysis.summarised import Summary
+from assay.analysis.summary import summarise
 from assay.checks.judge import judge
 from assay.model.errors import RecordUnreadableError
 from assay.model.verdict import CheckResult, worst
@@ -31,6 +31,7 @@ from assay.report.sections.state import state_section
 from assay.report.sections.storage import storage_section
 from assay.report.sections.time import time_section
 from assay.report.sections.what_if import judged_of, what_if
+from assay.version import VERSION
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -70,7 +71,7 @@ def document(run: Run, path: Path) -> dict[str, Any]:
     page = run.derived / REPORT_FILE
     return {
         "schema": DOCUMENT_SCHEMA,
-        "assay_version": assay.__version__,
+        "assay_version": VERSION,
         "run": run.id,
         "path": str(path),
         "status": facts["status"],

@@ -13,7 +13,6 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import assay
 from assay.record.layout import DERIVED_DIR, KIND_CEILING, KIND_RUN
 
 if TYPE_CHECKING:
@@ -48,7 +47,7 @@ def made_from(run_dir: Path) -> dict[str, Any]:
 
 @cache
 def _code() -> str:
-    return _known_by(Path(str(assay.__file__)).parent, NOT_CODE)
+    return _known_by(Path(__file__).parents[1], NOT_CODE)
 
 
 def _known_by(folder: Path, without: str) -> str:

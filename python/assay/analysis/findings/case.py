@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -18,6 +17,7 @@ from assay.analysis.time.operation_tree import COMPUTING, operation_tree
 from assay.analysis.time.run_tree import run_tree
 from assay.analysis.time.split import COVERAGE_MAX
 from assay.model.finding import Finding
+from assay.model.units import size_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from assay.analysis.load.mixes import Mixes
     from assay.analysis.load.stalls import Stalls
     from assay.analysis.load.summary import LoadSummary
-    from assay.analysis.profile.samples import Profile
-    from assay.analysis.summary import OperationSummary
+    from assay.analysis.profile.profile import Profile
+    from assay.analysis.summarised import OperationSummary
     from assay.analysis.time.statement_times import OperationStatements
     from assay.analysis.time.tree import TimeNode
     from assay.model.blocker import Blocker
@@ -53,9 +53,6 @@ EXECUTIONS = {
 KNOWN_SHARE = 0.5
 # Parts of an operation's time that are waiting for storage.
 DISK = ("disk_read", "disk_write", "disk")
-
-_SIZE = re.compile(r"([\d.]+)\s*([kmgt]?)i?(b|bytes?)?", re.IGNORECASE)
-_STEPS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 
 
 @dataclass(frozen=True)
@@ -469,11 +466,3 @@ def at_least(fractions: Mapping[str, float], least: float) -> dict[str, float]:
 def product(fractions: Mapping[str, float], factors: Mapping[str, float]) -> dict[str, float]:
     """Fraction by fraction; what has no factor is left out."""
     return {name: part * factors[name] for name, part in fractions.items() if name in factors}
-
-
-def size_bytes(text: str | None) -> int | None:
-    """A size such as `4MB`, `18.8 GiB` or `262144`; None if it is none. All units are binary."""
-    told = _SIZE.fullmatch(text.strip()) if text else None
-    if told is None or told[1].count(".") > 1 or told[1] == ".":
-        return None
-    return round(float(told[1]) * _STEPS[told[2].lower()])

@@ -16,7 +16,8 @@ from assay.analysis.host.neighbours import neighbours_of
 from assay.analysis.operations import NS, plain, window_ns
 from assay.analysis.plans.aliases import by_table
 from assay.analysis.plans.recorded import captured
-from assay.analysis.profile.samples import Profile, read_profile
+from assay.analysis.profile.profile import Profile
+from assay.analysis.profile.samples import read_profile
 from assay.analysis.server.beside import client_queue_share, other_clients_cpu
 from assay.analysis.server.blockers import blockers_of
 from assay.analysis.server.other_work import other_work_of
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     from assay.analysis.host.accounts import Accounts
     from assay.analysis.load.summary import LoadSummary
-    from assay.analysis.summary import OperationSummary
+    from assay.analysis.summarised import OperationSummary
     from assay.model.catalogue import Alternative
     from assay.record.reader import Run
 

@@ -12,7 +12,7 @@ from assay.analysis.profile.tables import operation_names
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from assay.analysis.profile.samples import Profile
+    from assay.analysis.profile.profile import Profile
 
 ARTEFACT = "artefact"
 NO_FILE = "no file"

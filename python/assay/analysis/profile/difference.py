@@ -22,7 +22,7 @@ from assay.analysis.stats.student import student_quantile
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from assay.analysis.profile.samples import Profile
+    from assay.analysis.profile.profile import Profile
 
 LEVELS = {"total": [], "work": ["work"], "symbol": ["work", "symbol"]}
 KEY = ["work", "symbol"]

@@ -11,7 +11,7 @@ from assay.analysis.profile.difference import OURS, SAMPLES_MIN, THEIRS, differe
 from assay.analysis.profile.tables import operation_names, within_operations
 
 if TYPE_CHECKING:
-    from assay.analysis.profile.samples import Profile
+    from assay.analysis.profile.profile import Profile
 
 OUTSIDE = -1
 COLUMNS = ("theirs_s", "difference_s", "low_s", "high_s", "is_noise")

@@ -15,7 +15,7 @@ from assay.analysis.time.split import readings
 from assay.analysis.work.rules import UNCLASSIFIED
 
 if TYPE_CHECKING:
-    from assay.analysis.profile.samples import Profile
+    from assay.analysis.profile.profile import Profile
     from assay.record.reader import Run
 
 # Of a normal distribution this many deviations to both sides are 95 %.

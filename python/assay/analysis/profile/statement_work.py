@@ -26,7 +26,7 @@ from assay.analysis.time.statement_times import STREAM
 from assay.analysis.work.rules import AS_ITS_CALLER, DRIVER, PLANNING, STEPS, Rule, Rules
 
 if TYPE_CHECKING:
-    from assay.analysis.profile.samples import Profile
+    from assay.analysis.profile.profile import Profile
     from assay.record.reader import Run
 
 KEYS = ["operation", "statement"]

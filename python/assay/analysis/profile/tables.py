@@ -10,7 +10,7 @@ from assay.analysis.profile.frames import NOT_NAMED
 from assay.analysis.work.rules import UNCLASSIFIED
 
 if TYPE_CHECKING:
-    from assay.analysis.profile.samples import Profile
+    from assay.analysis.profile.profile import Profile
 
 # An operation with less of a symbol's samples is not named with it.
 NAMED_SHARE = 0.03

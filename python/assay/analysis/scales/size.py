@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from assay.analysis.findings.case import size_bytes
-from assay.model.units import count_text
+from assay.model.units import count_text, size_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -13,7 +13,7 @@ from assay.analysis.work.rules import PLANNING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from assay.analysis.profile.samples import Profile
+    from assay.analysis.profile.profile import Profile
     from assay.model.plan import Plan
 
 BY_SAMPLES, BY_PLANS = "CPU samples", "plans"

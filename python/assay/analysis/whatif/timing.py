@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from assay.analysis.composite.intervals import PerformanceRun
     from assay.analysis.composite.played import Played
     from assay.analysis.composite.steady import Steady
-    from assay.analysis.profile.samples import Profile
-    from assay.analysis.summary import OperationSummary, Summary
+    from assay.analysis.profile.profile import Profile
+    from assay.analysis.summarised import OperationSummary, Summary
     from assay.record.reader import Run
 
 log = logging.getLogger(__name__)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import pyarrow as pa
 
@@ -14,9 +14,9 @@ from assay.engines.bridge.wire import INTEGER, LENGTH, message, text
 from assay.engines.feeding import fed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
+    from contextlib import AbstractContextManager
 
-    from assay.engines.bridge.link import Link
     from assay.engines.feeding import Batches
 
 KINDS = {
@@ -39,8 +39,16 @@ VALUE_BYTES = {
 OFFSET_BYTES = 4
 
 
+class Exchanges(Protocol):
+    """A link to the bridge, as far as loading needs one."""
+
+    def exchange(self, pieces: Sequence[bytes | memoryview]) -> list[tuple[bytes, bytes]]:
+        """Sends messages that are answered once; all that came."""
+        ...
+
+
 def load(
-    connect: Callable[[], Link],
+    connect: Callable[[], AbstractContextManager[Exchanges]],
     insert_sql: str,
     reader: pa.RecordBatchReader,
     streams: int,
@@ -52,7 +60,7 @@ def load(
         return fed(reader, [partial(_feed, link, insert_sql, at_once) for link in opened])
 
 
-def _feed(link: Link, insert_sql: str, at_once: int, batches: Batches) -> None:
+def _feed(link: Exchanges, insert_sql: str, at_once: int, batches: Batches) -> None:
     link.exchange(message(b"L", text(insert_sql), INTEGER.pack(at_once)))
     for batch in batches:
         link.exchange(message(b"B", *_columns(batch)))

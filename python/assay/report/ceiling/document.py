@@ -10,7 +10,6 @@ import logging
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-import assay
 from assay.analysis.ceiling.medium import hiding_signs, is_virtual
 from assay.analysis.ceiling.points import chase_points, core_points, disk_points, memory_points
 from assay.analysis.ceiling.trials import Ceiling, read_ceiling
@@ -19,6 +18,7 @@ from assay.model.errors import RecordUnreadableError
 from assay.model.verdict import worst
 from assay.record.layout import KIND_CEILING
 from assay.report.kept import CEILING_SCHEMA
+from assay.version import VERSION
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,7 +37,7 @@ def ceiling_document(run: Run, path: Path, page: Path) -> dict[str, Any]:
     return {
         "schema": CEILING_SCHEMA,
         "kind": KIND_CEILING,
-        "assay_version": assay.__version__,
+        "assay_version": VERSION,
         "run": run.id,
         "path": str(path),
         "status": run.facts["status"],

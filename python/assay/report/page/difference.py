@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from assay.analysis.profile.samples import Profile
+    from assay.analysis.profile.profile import Profile
 
 MORE, LESS = ORANGE, BLUE
 SECONDS_KEYS = ("theirs_s", "difference_s", "low_s", "high_s")

@@ -12,7 +12,7 @@ from assay.analysis.profile.samples import read_profile
 from assay.model.errors import UsageError, suggestion
 
 if TYPE_CHECKING:
-    from assay.analysis.profile.samples import Profile
+    from assay.analysis.profile.profile import Profile
     from assay.record.reader import Run
 
 ARTEFACT = "artefact"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from assay.analysis.profile.samples import compare
 
 if TYPE_CHECKING:
-    from assay.analysis.profile.samples import Profile
+    from assay.analysis.profile.profile import Profile
 
 ROW_KEYS = (
     "work",

@@ -17,7 +17,7 @@ from assay.model.errors import RecordUnreadableError, UsageError
 if TYPE_CHECKING:
     import polars as pl
 
-    from assay.analysis.profile.samples import Profile
+    from assay.analysis.profile.profile import Profile
     from assay.record.reader import Run
 
 log = logging.getLogger(__name__)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-import assay
 from assay.analysis.answers.durability import level_of, unequal
 from assay.analysis.figures import quantities
 from assay.analysis.figures.contract import Asked
@@ -25,6 +24,7 @@ from assay.model.verdict import worst
 from assay.report.study.conditions import conditions_of
 from assay.report.study.not_shown import not_shown
 from assay.report.study.reading import read_runs
+from assay.version import VERSION
 
 if TYPE_CHECKING:
     from assay.analysis.figures.contract import Figure, StudyRun
@@ -48,7 +48,7 @@ def study_document(record: StudyRecord) -> dict[str, Any]:
     seconds = [one.seconds for one in record.runs if one.seconds is not None]
     return {
         "schema": SCHEMA,
-        "assay_version": assay.__version__,
+        "assay_version": VERSION,
         "study": record.directory.name,
         "path": str(record.directory),
         "title": record.title or record.question,

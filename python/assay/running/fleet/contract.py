@@ -24,7 +24,7 @@ import socket
 from pathlib import Path
 from typing import Any
 
-import assay
+from assay.version import VERSION
 
 OP_WHO, OP_CLOCK = "assay_who", "assay_clock"
 OP_DRIVE, OP_OBSERVE = "assay_drive", "assay_observe"
@@ -60,7 +60,7 @@ def whose() -> dict[str, Any]:
     boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
     return {
         "host": socket.gethostname(),
-        "version": assay.__version__,
+        "version": VERSION,
         "kernel": platform.release(),
         "machine": platform.machine(),
         "cpus": len(os.sched_getaffinity(0)),

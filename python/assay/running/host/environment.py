@@ -10,9 +10,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import assay
 from assay.model.secrets import without_secrets
 from assay.running.host.devices import device_of
+from assay.version import VERSION
 
 # The kernel writes a blank in a mount point as \040, and three other characters likewise.
 MOUNT_ESCAPE = re.compile(r"\\([0-7]{3})")
@@ -52,7 +52,7 @@ def describe_host(directory: Path, data: Path | None = None) -> dict[str, Any]:
 def describe_ourselves() -> dict[str, Any]:
     """Which Assay ran, how it was called, without secrets."""
     return {
-        "version": assay.__version__,
+        "version": VERSION,
         "commit": _commit(),
         "python": platform.python_version(),
         "command_line": [without_secrets(argument) for argument in sys.argv],
@@ -105,7 +105,7 @@ def _unescaped(field: str) -> str:
 
 def _commit() -> str | None:
     """The commit of the source tree that this package runs from, if it does."""
-    tree = Path(assay.__file__).resolve().parents[2]
+    tree = Path(__file__).resolve().parents[4]
     if not (tree / ".git").exists():
         return None
     command = ["git", "-C", str(tree), "describe", "--always", "--dirty", "--abbrev=12"]

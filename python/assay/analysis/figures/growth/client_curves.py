@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from assay.analysis.figures.contract import Cell, ChartKind
-    from assay.analysis.figures.growth.clients import Quantified, Swept
+    from assay.analysis.figures.growth.swept import Quantified, Swept
 
 FITTED: ChartKind = "fitted"
 CURVES = "curves: "

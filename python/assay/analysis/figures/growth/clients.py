@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from assay.analysis.figures.contract import Column, Figure, Measure, Table
 from assay.analysis.figures.growth.client_curves import curve_tables, fitted_charts
+from assay.analysis.figures.growth.swept import TPS_KEY, Quantified, Swept
 from assay.analysis.figures.metrics import summary_of
 from assay.analysis.figures.quantities import (
     COUNT,
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     from assay.analysis.figures.contract import Asked, Cell, Spread, StudyRun
     from assay.analysis.figures.subjects import Subject
-    from assay.analysis.sweep.limit import ScalingLimit
-    from assay.analysis.sweep.scalability import Quantity, Scaling
     from assay.record.reader import Run
 
 CLIENTS = "clients"
@@ -38,25 +36,6 @@ OPTIONS = {"factor": "the factor whose levels are numbers of clients; without it
 FALLS = 0.97
 # A law that is off by more, as the root of the mean square, does not tell where its knee is.
 OFF_MIN = 0.15
-
-
-@dataclass(frozen=True)
-class Quantified:
-    """What is told of each number of clients.
-
-    Attributes:
-        key: Behind the number of clients, of a measure.
-        title: In words.
-        head: Of its column.
-        unit: As `quantities.text` knows them.
-        of: Its value of a run.
-    """
-
-    key: str
-    title: str
-    head: str
-    unit: str
-    of: Callable[[Run], float | None]
 
 
 def _metric(name: str) -> Callable[[Run], float | None]:
@@ -71,7 +50,7 @@ def _again(run: Run) -> float | None:
 
 
 TPS = Quantified(
-    "tps", "operations a second", "operations", PER_SECOND, _metric("throughput_per_s")
+    TPS_KEY, "operations a second", "operations", PER_SECOND, _metric("throughput_per_s")
 )
 QPS = Quantified(
     "qps", "statements a second", "statements", PER_SECOND, _metric("statements_per_s")
@@ -91,42 +70,6 @@ QUANTITIES = (
 )
 FAILED, AGAIN, WASTED = QUANTITIES[-3:]
 DRAWN = (TPS, QPS, P50, P99, WASTED)
-
-
-@dataclass(frozen=True)
-class Swept:
-    """A subject by clients.
-
-    Attributes:
-        runs: By number of clients.
-        fits: By the key of what was fitted.
-        limit: What limits it; None where that is not known.
-    """
-
-    subject: Subject
-    runs: dict[int, tuple[StudyRun, ...]]
-    fits: dict[str, Scaling]
-    limit: ScalingLimit | None
-
-    @property
-    def first(self) -> Run:
-        """The record of one of its runs."""
-        return next(iter(self.runs.values()))[0].run
-
-    @property
-    def name(self) -> str:
-        """Of the subject."""
-        return self.subject.name
-
-    def of(self, what: Quantified, clients: int) -> Spread | None:
-        """What is known over the rounds of a number of clients."""
-        return spread(what.of(one.run) for one in self.runs.get(clients, ()))
-
-    @property
-    def knee_at(self) -> Quantity | None:
-        """The knee of its operations a second."""
-        fit = self.fits.get(TPS.key)
-        return None if fit is None else fit.knee_at
 
 
 def figure(asked: Asked) -> Figure:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from assay.analysis.figures.contract import Asked, Cell
     from assay.analysis.figures.subjects import Subject
-    from assay.analysis.profile.samples import Profile
+    from assay.analysis.profile.profile import Profile
     from assay.record.reader import Run
 
 OPTIONS = {"functions": "how many functions of each engine are shown (26)"}

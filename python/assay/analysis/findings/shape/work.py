@@ -13,7 +13,7 @@ from assay.model.units import percent_text
 
 if TYPE_CHECKING:
     from assay.analysis.findings.case import Case
-    from assay.analysis.profile.samples import Profile
+    from assay.analysis.profile.profile import Profile
 
 METHOD = "work"
 # Work that dominates has this share of all samples at least.

@@ -1,0 +1,75 @@
+"""A subject at several numbers of clients, and what is told of each number."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from assay.analysis.figures.quantities import spread
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from assay.analysis.figures.contract import Spread, StudyRun
+    from assay.analysis.figures.subjects import Subject
+    from assay.analysis.sweep.limit import ScalingLimit
+    from assay.analysis.sweep.scalability import Quantity, Scaling
+    from assay.record.reader import Run
+
+
+TPS_KEY = "tps"
+
+
+@dataclass(frozen=True)
+class Quantified:
+    """What is told of each number of clients.
+
+    Attributes:
+        key: Behind the number of clients, of a measure.
+        title: In words.
+        head: Of its column.
+        unit: As `quantities.text` knows them.
+        of: Its value of a run.
+    """
+
+    key: str
+    title: str
+    head: str
+    unit: str
+    of: Callable[[Run], float | None]
+
+
+@dataclass(frozen=True)
+class Swept:
+    """A subject by clients.
+
+    Attributes:
+        runs: By number of clients.
+        fits: By the key of what was fitted.
+        limit: What limits it; None where that is not known.
+    """
+
+    subject: Subject
+    runs: dict[int, tuple[StudyRun, ...]]
+    fits: dict[str, Scaling]
+    limit: ScalingLimit | None
+
+    @property
+    def first(self) -> Run:
+        """The record of one of its runs."""
+        return next(iter(self.runs.values()))[0].run
+
+    @property
+    def name(self) -> str:
+        """Of the subject."""
+        return self.subject.name
+
+    def of(self, what: Quantified, clients: int) -> Spread | None:
+        """What is known over the rounds of a number of clients."""
+        return spread(what.of(one.run) for one in self.runs.get(clients, ()))
+
+    @property
+    def knee_at(self) -> Quantity | None:
+        """The knee of its operations a second."""
+        fit = self.fits.get(TPS_KEY)
+        return None if fit is None else fit.knee_at

@@ -1,0 +1,99 @@
+"""A profile: samples of the engine's CPU time, and how they were taken."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from assay.analysis.work.rules import Rules
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How the samples were taken, and what is not in the tables.
+
+    Attributes:
+        event: What took them, such as `cpu-clock`.
+        frequency_hz: Samples a second of CPU time.
+        kernel: Whether the kernel's frames were seen.
+        stacks: `copies` or `frame pointers`.
+        copied_bytes: Of each stack; None with frame pointers.
+        symbols: Whether functions were named; a killed run has addresses only.
+        notes: Sentences that say why something was not measured.
+        taken: Samples in the measured part, whosever they are.
+        lost, throttled, cut, broken, elsewhere: As in `profile.arrows`, grown in the measured part;
+            None if it was not recorded. Where the whole machine was watched, what was lost may have
+            been of other processes.
+        ours: Samples of Assay's own threads, which are left out.
+        others: Samples of processes that are not the engine's, which are left out.
+        torn: Samples whose stack was not written any more when the run was killed.
+        other_clients: Samples in the time of operations of what a server did for others: for our
+            own probe, or for somebody else.
+        background: The engine's samples outside of operations.
+        unplaced: Of these, samples that may belong to an operation, but nothing says to which.
+        told_apart: Whether samples are told apart by operation. Threads of an embedded engine do
+            not tell which of several sessions they work for: all are of one operation then, which
+            stands for all, and has no sequence.
+        artefacts: Samples within operations that say nothing of the engine, by why.
+    """
+
+    event: str
+    frequency_hz: float
+    kernel: bool
+    stacks: str
+    copied_bytes: int | None
+    symbols: bool
+    notes: tuple[str, ...]
+    taken: int
+    lost: int | None
+    throttled: int | None
+    cut: int | None
+    broken: int | None
+    elsewhere: int | None = None
+    ours: int = 0
+    others: int = 0
+    torn: int = 0
+    other_clients: int = 0
+    background: int = 0
+    unplaced: int = 0
+    told_apart: bool = True
+    artefacts: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A profile of the measured part.
+
+    Attributes:
+        sampling: How it was taken.
+        samples: The engine's samples: time_ns, pid, tid, stack; session, sequence, operation (null:
+            between operations, or in the background); work (null of artefacts), artefact (null of
+            all others), rule (index into `rules`; null where none matched); leaf (the innermost
+            frame, whose label is shown), decided (the frame that the work is said of; null where no
+            frame of the stack has a name).
+        stacks: stack, parent (null: the outermost), frame.
+        frames: frame, label, family, module (name of the file), kind. Labels are functions without
+            parameters, or `libduckdb.so+0x1f300..0x1f5a0` where only bounds are known, or
+            `libduckdb.so+0x1f312`. `family` is the line that it is shown in: template arguments are
+            `<*>`, and what the engine's `families` match is one.
+        passes: The operations that were measured: sequence, session, operation, started_ns,
+            finished_ns; one row for all where they are not told apart.
+        rules: The rules in their order; `samples.rule` counts in it.
+        scaled_by: What seconds are multiplied by; not 1 where two scales are compared.
+    """
+
+    sampling: Sampling
+    samples: pl.DataFrame
+    stacks: pl.DataFrame
+    frames: pl.DataFrame
+    passes: pl.DataFrame
+    rules: Rules
+    scaled_by: float = 1.0
+
+    @property
+    def seconds_each(self) -> float:
+        """CPU seconds that a sample stands for."""
+        return self.scaled_by / self.sampling.frequency_hz

@@ -1,0 +1,131 @@
+"""What a run is summarised to: figures of it, and of each of its operations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from assay.analysis.cluster.told import Cluster
+    from assay.analysis.host.accounts import Accounts
+    from assay.analysis.load.latency import Distribution
+    from assay.analysis.load.mixes import Mixes
+    from assay.analysis.load.sequences import Sequence
+    from assay.analysis.load.stalls import Stalls
+    from assay.analysis.load.summary import LoadSummary
+    from assay.analysis.load.transactions import Transactions
+    from assay.analysis.load.wasted_work import Work
+    from assay.analysis.time.statement_times import OperationStatements
+    from assay.analysis.time.tree import TimeNode
+    from assay.analysis.time.where import Where
+    from assay.model.finding import Finding
+
+
+@dataclass(frozen=True)
+class OperationSummary:
+    """One operation of the measured phase.
+
+    Attributes:
+        name, title: As in the workload.
+        seconds: Median service time over the passes; None if no pass succeeded.
+        seconds_min, seconds_max: Fastest and slowest pass.
+        share: Of the sum of all medians, or of all service time under a load, 0 to 1.
+        outcome: `ok` if every pass succeeded, else `failed` or `skipped`.
+        error: Class of the first error.
+        passes: How often it was scheduled.
+        rows: Rows it returned.
+        where: Shares of its time that add up to 1; None where it was not measured.
+        coverage: Accounted share of thread time before scaling.
+        parallelism: CPU seconds a second.
+        threads_at_work: Engine threads at work, mean.
+        memory_peak_bytes: Highest resident memory of the engine during it, what its processes
+            share counted once: by the kernel's mark, of a server by samples.
+        memory_growth_bytes: By how much that was above what was resident before it.
+        memory_peak_pss_bytes: Highest sum of its processes' proportional memory that was read.
+        engine_memory_bytes: By the engine's own account, when it was asked for its plan.
+        read_bytes, write_bytes: Storage traffic of one execution, median.
+        minor_faults: Page faults of one execution, median.
+        disk_method: How waiting for disk was measured.
+        failed, skipped, retries: Counts over the measured part.
+        retries_by_class: Of a load: retries by class of the error that each came of.
+        throughput_per_s, latency, service: Of a closed or an open load; None in the power order.
+    """
+
+    name: str
+    title: str
+    seconds: float | None
+    seconds_min: float | None
+    seconds_max: float | None
+    share: float | None
+    outcome: str
+    error: str | None
+    passes: int
+    rows: int | None
+    where: dict[str, float | None]
+    coverage: float | None
+    parallelism: float | None
+    threads_at_work: float | None
+    memory_peak_bytes: int | None
+    memory_growth_bytes: int | None
+    read_bytes: float | None
+    write_bytes: float | None
+    minor_faults: float | None
+    disk_method: str
+    failed: int = 0
+    skipped: int = 0
+    retries: int = 0
+    retries_by_class: dict[str, int] = field(default_factory=dict)
+    memory_peak_pss_bytes: int | None = None
+    engine_memory_bytes: int | None = None
+    throughput_per_s: float | None = None
+    latency: Distribution | None = None
+    service: Distribution | None = None
+
+
+@dataclass(frozen=True)
+class Summary:
+    """One run in figures.
+
+    Attributes:
+        operations: In the order of the first pass.
+        metrics: Named figures with their units in the names; None: not measured.
+        findings: Claims, in the order in which they are told.
+        accounts: CPU seconds of the measured window; None without system samples.
+        probe_core_share: CPU of all probes as a share of one core; None without probes.
+        load: Of a closed or an open load; None in the power order.
+        engine_counters: What the engine counted itself, as `analysis.engine_counters` tells it.
+        sessions: Who used a server's CPU, as `analysis.sessions` tells it.
+        where: Where the time of the whole run went; None where it was not measured.
+        statements: Of operations whose statements were noted, by name.
+        stalls: Times in which a load got little done; None where that is not known.
+        transactions: Of a workload that specifies its mix; None of others.
+        work: What sessions did under a load; None in the power order.
+        sequence: Mixes of clients that play an order, in its specification's terms; None of others.
+        mixes: Of clients that play an order by themselves; None of others.
+        cluster: What nodes did; None of an engine that is no cluster.
+        silenced: Causes that a witness contradicts.
+        time: Where the wall time of the run went, as a tree; None where it was not split.
+        trees: The same of operations, by name; those that were not split are left out.
+    """
+
+    operations: tuple[OperationSummary, ...]
+    metrics: dict[str, float | None]
+    findings: tuple[Finding, ...]
+    accounts: Accounts | None
+    probe_core_share: float | None
+    load: LoadSummary | None = None
+    engine_counters: dict[str, Any] | None = None
+    sessions: dict[str, Any] | None = None
+    where: Where | None = None
+    statements: dict[str, OperationStatements] = field(default_factory=dict)
+    stalls: Stalls | None = None
+    transactions: Transactions | None = None
+    work: Work | None = None
+    sequence: Sequence | None = None
+    mixes: Mixes | None = None
+    cluster: Cluster | None = None
+    silenced: tuple[Finding, ...] = ()
+    time: TimeNode | None = None
+    trees: Mapping[str, TimeNode] = field(default_factory=dict)
