@@ -13,7 +13,7 @@ from pathlib import Path
 
 from assay import _core
 from assay.analysis.load.view import load_view
-from assay.analysis.summary import summarise
+from assay.analysis.summarise import summarise
 from assay.checks.judge import judge
 from assay.record.reader import Run
 from assay.record.writer import RunWriter

@@ -220,7 +220,7 @@ def figures(run: Run) -> dict[str, Any]:
 
 def of_engine_host(run: Run) -> dict[str, Any]:
     """What the probes on the server's host saw, and how far its clock was."""
-    from assay.analysis.summary import window_accounts
+    from assay.analysis.summarise import window_accounts
 
     used, told = window_accounts(run), run.facts["engine_host"]
     before = told["clock"]["before"]
@@ -238,7 +238,7 @@ def of_engine_host(run: Run) -> dict[str, Any]:
 
 def single_driver_us(run: Run) -> float | None:
     """CPU of the single driver's process an operation of the measured part, by the probe."""
-    from assay.analysis.summary import window_accounts
+    from assay.analysis.summarise import window_accounts
 
     used = window_accounts(run)
     report = run.driver_report

@@ -24,7 +24,7 @@ import polars as pl
 from assay.analysis.findings.reading import executions
 from assay.analysis.host.state import starting_state
 from assay.analysis.operations import measured
-from assay.analysis.summary import summarise
+from assay.analysis.summarise import summarise
 from assay.checks import state as state_check
 from assay.engines.discovery import find_engine
 from assay.model.units import bytes_text, parse_bytes, percent_text, seconds_text

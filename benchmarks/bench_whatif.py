@@ -34,7 +34,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import assay.workloads
-from assay.analysis.summary import summarise
+from assay.analysis.summarise import summarise
 from assay.analysis.whatif import measured_of, predict
 from assay.analysis.whatif.changes import RemoveWait, RemoveWork, ScaleOperation, SetCores
 from assay.analysis.whatif.metrics import metrics_of

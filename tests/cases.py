@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from assay.analysis.findings.case import EXECUTIONS, Case
-from assay.analysis.summarised import OperationSummary
+from assay.analysis.summary import OperationSummary
 from assay.analysis.time.causes import PARTS, UNCOVERED
 from assay.model.plan import Plan, PlanNode
 

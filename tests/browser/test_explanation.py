@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from assay.analysis.summary import summarise
+from assay.analysis.summarise import summarise
 from assay.analysis.whatif import measured_of, predict
 from assay.analysis.whatif.changes import ScaleOperation
 from assay.model.units import seconds_text

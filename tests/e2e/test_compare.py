@@ -21,7 +21,7 @@ def test_a_plan_without_its_index_explains_the_difference(server_lab: Lab) -> No
     lab = server_lab
     document = lab.document(*COMPARE)
     (figure,) = document["figures"]
-    assert (figure["kind"], len(document["runs"])) == ("versus", 6)
+    assert (figure["kind"], len(document["runs"])) == ("compare", 6)
     slower = "enable_indexscan=off enable_bitmapscan=off"
     assert figure["subjects"] == [POSTGRESQL, slower]
     whole = next(row for row in rows(figure, "ratios") if row["of"] == "a transaction")

@@ -6,7 +6,7 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.analysis.answers.recovery import Comparison, compared
+from assay.analysis.answers.recovery import ReceiptCount, compared
 
 KEYS = st.tuples(st.integers(1, 2), st.integers(1, 4))
 # One after another: a key that was acknowledged, whether it was lost again, and how much later.
@@ -59,7 +59,7 @@ def test_keys_that_are_gone_are_named_in_the_order_of_their_answers(
 
 def test_nothing_is_there_of_a_database_that_could_not_be_asked() -> None:
     told = compared(table([(1, 1), (1, 2)], [5, 6]), None)
-    assert told == Comparison(2, 0, 2, 0, ((1, 1), (1, 2)), lost_from_ns=5)
+    assert told == ReceiptCount(2, 0, 2, 0, ((1, 1), (1, 2)), lost_from_ns=5)
 
 
 def test_a_key_that_was_acknowledged_twice_was_lost_once() -> None:

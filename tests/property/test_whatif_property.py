@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from assay.analysis.whatif import predict, sensitivity
 from assay.analysis.whatif.changes import (
     WAITS,
-    Change,
     RemoveWait,
     RemoveWork,
     ScaleOperation,
     SetCores,
     SetTime,
+    SupposedChange,
 )
 from assay.analysis.whatif.timing import Measured, TimedOperation
 from tests.measured import a_run
@@ -62,7 +62,7 @@ REMOVALS = st.lists(
 )
 
 
-def totals(run: Measured, changes: list[Change]) -> tuple[float, float, float]:
+def totals(run: Measured, changes: list[SupposedChange]) -> tuple[float, float, float]:
     """Least, predicted and most change of the total."""
     told = predict(run, changes, []).metric("total_seconds")
     assert told.change is not None
@@ -98,7 +98,7 @@ def test_halving_everything_halves_every_time(run: Measured) -> None:
 
 @given(runs(), REMOVALS, REMOVALS)
 def test_removing_more_is_never_slower(
-    run: Measured, some: list[Change], more: list[Change]
+    run: Measured, some: list[SupposedChange], more: list[SupposedChange]
 ) -> None:
     assert totals(run, [*some, *more])[1] <= totals(run, some)[1] + 1e-9
     assert totals(run, some)[1] <= 1e-9
@@ -106,7 +106,7 @@ def test_removing_more_is_never_slower(
 
 @given(runs(), REMOVALS, st.integers(1, 32))
 def test_a_prediction_is_within_what_the_model_leaves_open(
-    run: Measured, removals: list[Change], cores: int
+    run: Measured, removals: list[SupposedChange], cores: int
 ) -> None:
     least, change, most = totals(run, [*removals, SetCores(cores)])
     assert least - 1e-9 <= change <= most + 1e-9
@@ -122,7 +122,7 @@ def test_more_cores_are_never_slower(run: Measured, one: int, other: int) -> Non
 @given(runs(), st.floats(0.1, 10.0), st.floats(0.1, 10.0))
 def test_scaling_commutes_with_removing(run: Measured, first: float, second: float) -> None:
     scale = [ScaleOperation("q0", first), ScaleOperation("q0", second)]
-    removal: list[Change] = [RemoveWait("disk_read")]
+    removal: list[SupposedChange] = [RemoveWait("disk_read")]
     before, behind = totals(run, [*scale, *removal]), totals(run, [*removal, *scale])
     assert before == pytest.approx(behind)
 

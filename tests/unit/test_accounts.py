@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from assay.analysis.host.accounts import Accounts, accounts
-from assay.analysis.summary import window_accounts
+from assay.analysis.summarise import window_accounts
 from tests.conftest import MS, S, SyntheticRun, stream_table
 
 CPUS = 4

@@ -11,7 +11,7 @@ import pytest
 
 from assay.analysis.load.summary import summarise_load
 from assay.analysis.load.transactions import transactions
-from assay.analysis.summary import summarise
+from assay.analysis.summarise import summarise
 from assay.checks import conditions, mix, response_limits, specified_rate
 from assay.model.verdict import CheckResult, Verdict
 from assay.record.reader import Run

@@ -16,7 +16,7 @@ from assay.analysis.cluster.node_clocks import NodeClock, node_clocks
 from assay.analysis.cluster.nodes import ClusterNode
 from assay.analysis.cluster.skew import skews, skews_over
 from assay.analysis.cluster.told import Cluster, cluster_of
-from assay.analysis.summary import summarise
+from assay.analysis.summarise import summarise
 from assay.record.reader import Run
 from tests.clusters import CLUSTER, DECLARED, MIB, ROOTS, as_cluster
 from tests.conftest import BEGUN_NS, MS, S, SyntheticRun, an_event

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from assay.cli.main import run_command
-from assay.study.comparing import Comparison, comparison_study
+from assay.study.compare import CompareAsked, comparison_study
 from assay.study.declared.expanding import Wanted, expanded
 from assay.study.variants import Study, Variant
 
@@ -16,7 +16,7 @@ USAGE = 1
 
 
 def study(**told: Any) -> Study:
-    return expanded(comparison_study(Comparison("tpcc", **told)), Wanted()).study
+    return expanded(comparison_study(CompareAsked("tpcc", **told)), Wanted()).study
 
 
 def sides(**told: Any) -> tuple[Variant, ...]:
@@ -31,7 +31,7 @@ class TestStudy:
         assert (first.request.engine_version, second.request.engine_version) == ("1.83.2", "2.2.0")
         order = [run.stands_for[0].variant for run in told.order()]
         assert order[2:] == order[:2][::-1]
-        assert [one.kind for one in told.figures] == ["versus"]
+        assert [one.kind for one in told.figures] == ["compare"]
 
     def test_a_setting_is_of_one_side_or_of_both(self) -> None:
         first, second = sides(engines=("postgresql",), vary=("work_mem=4MB,64MB",))

@@ -317,6 +317,7 @@ class TestKinds:
             "barriers",
             "clients",
             "cluster",
+            "compare",
             "composite",
             "durability",
             "elasticity",
@@ -327,7 +328,7 @@ class TestKinds:
             "multiples",
             "nodes",
             "operations",
-            "plan_regret",
+            "plans",
             "profile",
             "read_sizes",
             "removed",
@@ -345,7 +346,6 @@ class TestKinds:
             "tuning",
             "utilisation",
             "verdict",
-            "versus",
         }
         assert all(kind.about.endswith(".") for kind in kinds().values())
 

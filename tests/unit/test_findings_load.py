@@ -15,7 +15,7 @@ from assay.analysis.load.latency import Window, distribution
 from assay.analysis.load.metrics import NAMES, load_metrics, no_load_metrics
 from assay.analysis.load.summary import Load, LoadSummary, OperationLoad, Pace
 from assay.analysis.load.wasted_work import Work
-from assay.analysis.summarised import OperationSummary
+from assay.analysis.summary import OperationSummary
 from assay.analysis.time.causes import PARTS
 from assay.model.finding import Finding
 from tests.cases import case, operation

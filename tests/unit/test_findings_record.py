@@ -24,7 +24,7 @@ from assay.analysis.load.latency import Window, distribution
 from assay.analysis.load.summary import Load, LoadSummary, OperationLoad, Pace
 from assay.analysis.profile.profile import Profile
 from assay.analysis.profile.samples import read_profile
-from assay.analysis.summary import summarise
+from assay.analysis.summarise import summarise
 from tests.cases import case, even, executions, operation
 from tests.conftest import BEGUN_NS, MS, SyntheticRun, an_event
 from tests.profiles import MadeProfile
@@ -456,7 +456,7 @@ class TestReading:
     ) -> None:
         seen: list[Case] = []
         monkeypatch.setattr(
-            "assay.analysis.summary.judged_findings",
+            "assay.analysis.summarise.judged_findings",
             lambda case: seen.append(case) or Judged((), ()),
         )
         synthetic.facts["statements"] = {"a": {"text": "select 1"}, "b": {}}

@@ -17,7 +17,7 @@ from assay.analysis.findings.memory import cold_cache
 from assay.analysis.findings.shape import bound_by
 from assay.analysis.findings.waiting import lock_wait, stalls
 from assay.analysis.host.accounts import Accounts
-from assay.analysis.summarised import OperationSummary
+from assay.analysis.summary import OperationSummary
 from assay.analysis.time.causes import PARTS
 from tests.cases import CORES, RUN, case, node, operation, passes, plan, plans
 from tests.truths import counted

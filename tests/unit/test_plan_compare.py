@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from assay.analysis.plans.recorded import Comparison, compare_plans
+from assay.analysis.plans.recorded import PlanComparison, compare_plans
 from assay.model.plan import PlanNode
 from tests.plans import made, made_plan, plan_of
 
@@ -20,11 +20,11 @@ def join(left: PlanNode, right: PlanNode, how: str = "hash join", **more: Any) -
     return made(how, left, right, **{"seconds": 1.0} | more)
 
 
-def compared(before: PlanNode, after: PlanNode, **more: Any) -> Comparison:
+def compared(before: PlanNode, after: PlanNode, **more: Any) -> PlanComparison:
     return compare_plans(made_plan(before, **more), made_plan(after))
 
 
-def kinds(comparison: Comparison) -> list[str]:
+def kinds(comparison: PlanComparison) -> list[str]:
     return [change.kind for change in comparison.changes]
 
 

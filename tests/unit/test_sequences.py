@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from assay.analysis.load.sequences import Sequence, sequence_of
-from assay.analysis.summary import summarise
+from assay.analysis.summarise import summarise
 from assay.record.reader import Run
 from assay.report.document import document
 from assay.report.words.sequences import metric_words, rows, sequence_lines, specified_figure

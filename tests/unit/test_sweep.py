@@ -12,7 +12,7 @@ from assay.cli.main import run_command
 from assay.model.errors import UsageError
 from assay.study.asked_study import factor_of, varied
 from assay.study.declared.expanding import Wanted, expanded
-from assay.study.sweeping import Sweep, numbers_of_clients, scales_told, sweep_study, turned
+from assay.study.sweep import Sweep, numbers_of_clients, scales_told, sweep_study, turned
 from assay.study.variants import Study
 
 

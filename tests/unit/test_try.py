@@ -14,10 +14,10 @@ from assay.model.errors import UsageError
 from assay.model.finding import Advice, Finding
 from assay.record.reader import Run, took_s
 from assay.record.seal import write_seal
-from assay.report.sections.trial import prediction, trial_document
-from assay.report.terminal.trial import calibration_lines, trial_lines
+from assay.report.sections.try_ import prediction, trial_document
+from assay.report.terminal.try_ import calibration_lines, trial_lines
 from assay.running.asked.request import recorded_request
-from assay.study.trying import BASELINE, chosen, trial_study
+from assay.study.try_ import BASELINE, chosen, trial_study
 from tests.records import write_run
 
 JIT = Advice("setting", "parallel_workers", {"value": "1"}, 0.25)

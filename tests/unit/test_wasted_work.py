@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from assay.analysis.load.wasted_work import Work, work_of
-from assay.analysis.summary import summarise
+from assay.analysis.summarise import summarise
 from assay.record.reader import Run
 from tests.conftest import write_stream
 from tests.loads import an_operation, closed, write_load

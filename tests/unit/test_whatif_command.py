@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from assay.analysis.summary import summarise
+from assay.analysis.summarise import summarise
 from assay.analysis.whatif import measured_of, predict
 from assay.analysis.whatif.changes import ScaleOperation, SetCores
 from assay.analysis.whatif.timing import TimedOperation

@@ -11,7 +11,7 @@ from assay.record.reader import Run
 from assay.record.studies import read_study
 from assay.record.writer import write_json
 from assay.report.sections.why import why_document
-from assay.report.terminal.bound import why_lines
+from assay.report.terminal.why import why_lines
 from assay.running.asked.request import RunRequest
 from assay.study.why import FREE, QUICK, REMOVED, SCARCE, Depth, why_study
 from tests.records import write_run

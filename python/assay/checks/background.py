@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.analysis.summary import window_accounts
+from assay.analysis.summarise import window_accounts
 from assay.checks.thresholds import BACKGROUND_SHARE_MAX
 from assay.model.units import percent_text
 from assay.model.verdict import CheckResult, Verdict

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from assay.analysis.cluster.fleet import hosts_of, measured_share
 from assay.analysis.load.summary import load_of
-from assay.analysis.summary import cpus_allowed, pinned_cpus, window_accounts
+from assay.analysis.summarise import cpus_allowed, pinned_cpus, window_accounts
 from assay.checks.thresholds import CLIENT_SHARE_MAX
 from assay.model.units import percent_text
 from assay.model.verdict import CheckResult, Verdict

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from assay.analysis.operations import NS, window_ns
-from assay.analysis.summary import probe_core_shares
+from assay.analysis.summarise import probe_core_shares
 from assay.checks.thresholds import PROBE_CORE_SHARE_MAX, PROBE_GAP_INTERVALS_MAX
 from assay.model.units import percent_text
 from assay.model.verdict import CheckResult, Verdict

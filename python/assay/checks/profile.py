@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from assay.analysis.profile.samples import read_profile
 from assay.analysis.profile.shares import shares
-from assay.analysis.summary import probe_core_shares
+from assay.analysis.summarise import probe_core_shares
 from assay.checks.thresholds import (
     PROFILE_CORE_SHARE_MAX,
     PROFILE_DIFFERENCE_MAX,

@@ -9,7 +9,7 @@ from assay.model.units import seconds_text
 from assay.model.verdict import CheckResult, Verdict
 
 if TYPE_CHECKING:
-    from assay.analysis.answers.recovery import Look
+    from assay.analysis.answers.recovery import RecoveredCopy
     from assay.record.reader import Run
 
 NAME = "recovery"
@@ -58,7 +58,7 @@ def _not_known(run: Run) -> CheckResult:
     return CheckResult(NAME, Verdict.UNKNOWN, f"{done} is not known")
 
 
-def _held(recovered: list[Look], acknowledged: int, operation: str) -> str:
+def _held(recovered: list[RecoveredCopy], acknowledged: int, operation: str) -> str:
     first = recovered[0]
     if len(recovered) > 1:
         return (
@@ -72,7 +72,7 @@ def _held(recovered: list[Look], acknowledged: int, operation: str) -> str:
     return f"all {acknowledged:,} acknowledged {operation} were found {after}{took}{beside}"
 
 
-def _keys(run: Run, worst: Look) -> str:
+def _keys(run: Run, worst: RecoveredCopy) -> str:
     """The first keys that were lost, such as `w_id 1, d_id 3, o_id 3120`."""
     names = run.facts["workload"]["receipt"]["names"]
     told = [

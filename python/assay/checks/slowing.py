@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.analysis.host.slowing import slowing
 from assay.analysis.operations import window_ns
-from assay.analysis.summary import window_accounts
+from assay.analysis.summarise import window_accounts
 from assay.checks.thresholds import (
     SLOWED_AHEAD_SHARE_MAX,
     SLOWED_DIFFERENCE_MAX,

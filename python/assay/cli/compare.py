@@ -129,7 +129,7 @@ def compare(
     """
     from assay.cli.several import end, shown
     from assay.cli.watching import Watching
-    from assay.report.terminal.versus import versus_lines
+    from assay.report.terminal.compare import compare_lines
     from assay.verbs.compare import compare as made
 
     check_scale_name(context.meta[SCALE], workload)
@@ -148,7 +148,7 @@ def compare(
         watcher=Watching(),
         **run_keys(context, told) | {"profile": profile},
     )
-    end(shown(study, versus_lines, whole=whole, as_json=as_json))
+    end(shown(study, compare_lines, whole=whole, as_json=as_json))
 
 
 compare.__doc__ = f"{cleandoc(compare.__doc__ or '')}\n{EXAMPLES}"

@@ -121,7 +121,7 @@ def sweep(
     """
     from assay.cli.several import end, shown
     from assay.cli.watching import Watching
-    from assay.study.sweeping import numbers_of_clients, scales_told
+    from assay.study.sweep import numbers_of_clients, scales_told
     from assay.verbs.sweep import sweep as made
 
     check_scale_name(context.meta[SCALE], workload)

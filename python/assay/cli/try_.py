@@ -87,7 +87,7 @@ def try_(
 def _history(place: Path, *, as_json: bool) -> None:
     from assay.analysis.try_.calibration import calibrate
     from assay.record.predictions import read_predictions
-    from assay.report.terminal.trial import calibration_lines
+    from assay.report.terminal.try_ import calibration_lines
 
     told = calibrate(read_predictions(place)).facts()
     if as_json:
@@ -99,7 +99,7 @@ def _history(place: Path, *, as_json: bool) -> None:
 
 def _show(document: dict[str, Any]) -> None:
     from assay.report.terminal.summary import width_of
-    from assay.report.terminal.trial import trial_lines
+    from assay.report.terminal.try_ import trial_lines
 
     shown = console(stderr=False)
     for line in trial_lines(document, width_of(shown)):

@@ -15,7 +15,7 @@ from assay.model.units import parse_duration_s
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from assay.analysis.whatif.changes import Change
+    from assay.analysis.whatif.changes import SupposedChange
     from assay.analysis.whatif.timing import Measured
     from assay.record.reader import Run
 
@@ -117,7 +117,7 @@ def _in_order(
             yield option, left[option].pop(0)
 
 
-def _changes(given: Iterable[tuple[str, str]]) -> Iterator[Change]:
+def _changes(given: Iterable[tuple[str, str]]) -> Iterator[SupposedChange]:
     from assay.analysis.whatif.changes import (
         RemoveWait,
         RemoveWork,
@@ -160,7 +160,7 @@ def _pair(option: str, text: str, parse: Callable[[str], float], example: str) -
 
 
 def _measured(run: Run) -> Measured:
-    from assay.analysis.summary import summarise
+    from assay.analysis.summarise import summarise
     from assay.analysis.whatif.prediction import check_whole
     from assay.checks.judge import judge
     from assay.report.sections.what_if import judged_of
@@ -181,7 +181,7 @@ def _told(run: Run) -> dict[str, Any]:
 def _predicted(
     run: Run,
     measured: Measured,
-    changes: list[Change],
+    changes: list[SupposedChange],
     *,
     all_operations: bool,
     as_json: bool,

@@ -87,8 +87,8 @@ why.__doc__ = f"{cleandoc(why.__doc__ or '')}\n{EXAMPLES}"
 def _show(study: LoadedStudy, *, whole: bool, as_json: bool) -> None:
     from assay.record.studies import read_study
     from assay.report.sections.why import why_document
-    from assay.report.terminal.bound import why_lines
     from assay.report.terminal.summary import width_of
+    from assay.report.terminal.why import why_lines
 
     document = why_document(read_study(study.directory), study.document["report"])
     if as_json:

@@ -15,8 +15,8 @@ from assay.analysis.answers.durability import level_of
 from assay.analysis.cluster.fleet import clock_uncertainty_s, hosts_of, lost_hosts
 from assay.analysis.load.metrics import no_load_metrics
 from assay.analysis.load.summary import load_of, measured_phase
-from assay.analysis.summarised import Summary
-from assay.analysis.summary import summarise
+from assay.analysis.summarise import summarise
+from assay.analysis.summary import Summary
 from assay.checks.judge import judge
 from assay.model.errors import RecordUnreadableError
 from assay.model.verdict import CheckResult, worst

@@ -21,7 +21,7 @@ WARMUP = "warmup_s"
 
 
 @dataclass(frozen=True)
-class Change:
+class AdvisedRun:
     """A run with the advice followed.
 
     Attributes:
@@ -33,14 +33,14 @@ class Change:
     request: RunRequest
 
 
-def followed(request: RunRequest, advice: Advice, engine: EngineFolder) -> Change:
+def followed(request: RunRequest, advice: Advice, engine: EngineFolder) -> AdvisedRun:
     """The request with the advice followed.
 
     Raises:
         UsageError: If the engine, or a run like this, cannot follow it; says why.
         EngineError: If the engine's `advice.toml` cannot be read.
     """
-    ways: dict[str, Callable[[RunRequest, Advice, EngineFolder], Change]] = {
+    ways: dict[str, Callable[[RunRequest, Advice, EngineFolder], AdvisedRun]] = {
         "setting": _setting,
         "index": _statement,
         "statistics": _statement,
@@ -57,12 +57,14 @@ def followed(request: RunRequest, advice: Advice, engine: EngineFolder) -> Chang
     return change
 
 
-def _setting(request: RunRequest, advice: Advice, engine: EngineFolder) -> Change:
+def _setting(request: RunRequest, advice: Advice, engine: EngineFolder) -> AdvisedRun:
     name, value = engine.advising().setting(advice.subject, _value(advice))
-    return Change(f"{name}={value}", request.changed(settings={**request.settings, name: value}))
+    return AdvisedRun(
+        f"{name}={value}", request.changed(settings={**request.settings, name: value})
+    )
 
 
-def _statement(request: RunRequest, advice: Advice, engine: EngineFolder) -> Change:
+def _statement(request: RunRequest, advice: Advice, engine: EngineFolder) -> AdvisedRun:
     """Data that are prepared once more, after all that was asked for."""
     doing: Doing = advice.kind  # type: ignore[assignment]
     facts = engine.advising()
@@ -74,20 +76,20 @@ def _statement(request: RunRequest, advice: Advice, engine: EngineFolder) -> Cha
     template = (engine.folder / facts.statements[doing]).read_text(encoding="utf-8")
     sql = facts.statement(template, advice.subject, columns)
     words = f"{doing} of {advice.subject}" + (f" ({', '.join(columns)})" if columns else "")
-    return Change(words, request.changed(prepare={**request.prepare, words: sql}))
+    return AdvisedRun(words, request.changed(prepare={**request.prepare, words: sql}))
 
 
-def _clients(request: RunRequest, advice: Advice, engine: EngineFolder) -> Change:
+def _clients(request: RunRequest, advice: Advice, engine: EngineFolder) -> AdvisedRun:
     del engine
     if request.clients is None:
         raise CannotError("the run asks its operations one after another, without clients")
     value = _value(advice)
     if not value.isdecimal() or int(value) < 1:
         raise CannotError(f"{value!r} is no number of clients")
-    return Change(f"{value} clients", request.changed(clients=int(value)))
+    return AdvisedRun(f"{value} clients", request.changed(clients=int(value)))
 
 
-def _state(request: RunRequest, advice: Advice, engine: EngineFolder) -> Change:
+def _state(request: RunRequest, advice: Advice, engine: EngineFolder) -> AdvisedRun:
     del engine
     if request.clients is None:
         raise CannotError("an order is only measured after a pass that is not")
@@ -95,7 +97,7 @@ def _state(request: RunRequest, advice: Advice, engine: EngineFolder) -> Change:
         warmup_s = float(advice.values[WARMUP])
     except (KeyError, ValueError) as error:
         raise CannotError(f"`assay run` cannot bring about the state {advice.subject!r}") from error
-    return Change(f"{warmup_s:g} s of warm-up", request.changed(warmup_s=warmup_s))
+    return AdvisedRun(f"{warmup_s:g} s of warm-up", request.changed(warmup_s=warmup_s))
 
 
 def _value(advice: Advice) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from assay.record.places import runs_dir
-from assay.study.comparing import Comparison, check_durability, comparison_study
+from assay.study.compare import CompareAsked, check_durability, comparison_study
 from assay.study.declared.expanding import Wanted, expanded
 from assay.study.declared.facts import asked_budget_s
 from assay.study.several import Terms
@@ -60,7 +60,7 @@ def compare(
         EngineError: If one of the engines cannot be had; nothing was run.
     """
     keys = {"profile": True, **options}
-    sides = Comparison(
+    sides = CompareAsked(
         workload, tuple(engine), tuple(vary), tuple(a), tuple(b), alike, keys, repeat
     )
     declared = comparison_study(sides)

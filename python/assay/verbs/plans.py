@@ -14,7 +14,7 @@ from assay.running.asked.asking import considered
 from assay.running.asked.options import options_of
 from assay.running.asked.understanding import request_of
 from assay.study.declared.facts import asked_budget_s
-from assay.study.regret import Forcing, Search, Ways
+from assay.study.plans import Forcing, Search, Ways
 from assay.study.series import Purpose, Series
 from assay.study.several import Terms, begun_in
 from assay.verbs.declared import tell_left_out

@@ -10,7 +10,7 @@ from assay.running.asked.understanding import ENGINE_DEFAULTS
 from assay.study.declared.expanding import Wanted, expanded
 from assay.study.declared.facts import asked_budget_s
 from assay.study.several import Terms
-from assay.study.sweeping import Sweep, sweep_study, turned
+from assay.study.sweep import Sweep, sweep_study, turned
 from assay.verbs.declared import carried_out
 from assay.verbs.watching import Logged
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from assay.analysis.summary import summarise
+from assay.analysis.summarise import summarise
 from assay.analysis.try_.calibration import calibrate
 from assay.model.errors import RunFailedError
 from assay.record.layout import STATUS_COMPLETE
 from assay.record.places import runs_dir
 from assay.record.predictions import append_prediction, read_predictions
 from assay.record.reader import Run, find_workload_run, took_s
-from assay.report.sections.trial import prediction, trial_document
+from assay.report.sections.try_ import prediction, trial_document
 from assay.study.declared.facts import asked_budget_s
 from assay.study.series import Purpose, Series
 from assay.study.several import Terms, begun_in
-from assay.study.trying import chosen, trial_study
+from assay.study.try_ import chosen, trial_study
 from assay.verbs.declared import tell_left_out
 from assay.verbs.watching import Logged
 

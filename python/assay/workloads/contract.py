@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from assay.model.language import Language
     from assay.model.script import Draw
     from assay.workloads.facts import RefreshFacts, StreamsFacts, WorkloadFacts
-    from assay.workloads.rewriting import Part
+    from assay.workloads.rewriting import QueryPart
 
 ANSWERS = "answers"
 OPERATIONS = "operations"
@@ -438,7 +438,7 @@ class Workload:
         found = Statement(operation, text, path.name, given)
         return self._rewritten(found, dialects, scale) if self.removed else found
 
-    def parts(self, operation: str, dialects: Sequence[str], scale: float) -> list[Part]:
+    def parts(self, operation: str, dialects: Sequence[str], scale: float) -> list[QueryPart]:
         """The parts that an operation can be asked without, the whole computation first.
 
         Raises:

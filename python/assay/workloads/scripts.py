@@ -33,7 +33,7 @@ WORD = "VAR"
 
 
 @dataclass(frozen=True)
-class Part:
+class ScriptPart:
     """One statement within a text.
 
     Attributes:
@@ -94,7 +94,7 @@ def operation(
     return ScriptOperation(name, found, tuple(draws))
 
 
-def parts(text: str, dialects: Sequence[str]) -> tuple[Part, ...]:
+def parts(text: str, dialects: Sequence[str]) -> tuple[ScriptPart, ...]:
     """The statements of a text; what has no token is none.
 
     Raises:
@@ -105,7 +105,7 @@ def parts(text: str, dialects: Sequence[str]) -> tuple[Part, ...]:
 
 # A study has the same texts in each of its runs.
 @lru_cache(maxsize=1024)
-def _parts(text: str, dialects: tuple[str, ...]) -> tuple[Part, ...]:
+def _parts(text: str, dialects: tuple[str, ...]) -> tuple[ScriptPart, ...]:
     from sqlglot.errors import TokenError
 
     # As long as the placeholder and one word in every dialect, so that places stay.
@@ -114,16 +114,16 @@ def _parts(text: str, dialects: tuple[str, ...]) -> tuple[Part, ...]:
         tokens = _tokenizer(dialects).tokenize(masked)
     except TokenError as error:
         raise ValueError(f"a quote or comment in it is not closed ({error})") from error
-    found: list[Part] = []
+    found: list[ScriptPart] = []
     begin, inside = 0, []
     for token in tokens:
         if token.token_type.name != "SEMICOLON":
             inside.append(token)
             continue
         if inside:
-            found.append(Part(begin, token.start, inside))
+            found.append(ScriptPart(begin, token.start, inside))
         begin, inside = token.end + 1, []
-    return (*found, Part(begin, len(text), inside)) if inside else tuple(found)
+    return (*found, ScriptPart(begin, len(text), inside)) if inside else tuple(found)
 
 
 def _tokenizer(dialects: Sequence[str]) -> Tokenizer:
@@ -146,7 +146,7 @@ def _wordwise(name: str) -> type[Tokenizer]:
     return type("Wordwise", (dialect.tokenizer_class,), {"COMMANDS": set()})
 
 
-def bound(text: str, part: Part, index_of: Callable[[str], int]) -> ScriptStatement:
+def bound(text: str, part: ScriptPart, index_of: Callable[[str], int]) -> ScriptStatement:
     """One statement with `$1`, ... for its placeholders; those in comments stay.
 
     Args:

@@ -32,7 +32,7 @@ SAME_WITHIN = 0.01
 DEVICE_SAME_WITHIN = 0.05
 DEVICE_BYTES_MIN = 1 << 20
 
-Verdict = Literal["reads the same", "failed", "not known", "priced"]
+RemovalKind = Literal["reads the same", "failed", "not known", "priced"]
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Removal:
     unknown: str | None = None
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> RemovalKind:
         """Whether what was left is what was meant to be left."""
         if self.parts != (COMPUTATION,):
             return "priced"

@@ -17,7 +17,7 @@ LOST_TOLD_MAX = 10
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ReceiptCount:
     """Receipts beside what was found.
 
     Attributes:
@@ -40,7 +40,7 @@ class Comparison:
 
 def compared(
     receipts: pl.DataFrame, found: pl.DataFrame | None, before_ns: int | None = None
-) -> Comparison:
+) -> ReceiptCount:
     """Compares receipts with what is in a recovered database.
 
     Args:
@@ -59,7 +59,7 @@ def compared(
     is_there = asked.join(there.with_columns(there=pl.lit(value=True)), on=names, how="left")
     kept = is_there.filter(pl.col("last") & pl.col("there").is_not_null()).height
     lost = is_there.filter(~(pl.col("last") & pl.col("there").is_not_null())).sort("finished_ns")
-    return Comparison(
+    return ReceiptCount(
         acknowledged=asked.height,
         found=kept,
         lost=lost.height,
@@ -70,7 +70,7 @@ def compared(
 
 
 @dataclass(frozen=True)
-class Look:
+class RecoveredCopy:
     """One database of a run that was recovered, beside the run's receipts.
 
     Attributes:
@@ -85,10 +85,10 @@ class Look:
     at_ns: int | None
     recovery_s: float | None
     error: str | None
-    comparison: Comparison
+    comparison: ReceiptCount
 
 
-def looks(run: Run) -> list[Look]:
+def looks(run: Run) -> list[RecoveredCopy]:
     """All databases of a run that were recovered; empty where none was.
 
     One that a run was at when it ended before time has neither a time nor an error: nobody knows
@@ -109,7 +109,7 @@ def looks(run: Run) -> list[Look]:
     receipts = receipts_of(run.table("receipts"), receipt["operation"], names)
     fault_ns = (run.facts.get("fault") or {}).get("at_ns")
     return [
-        Look(
+        RecoveredCopy(
             one["number"],
             one["kind"],
             one["before_ns"] or fault_ns,

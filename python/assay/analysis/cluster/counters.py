@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from assay.analysis.cluster.words import MEMORY, WORDS
+from assay.analysis.compare.account import account_of, wholes_of
 from assay.analysis.counters.engine_counters import around, growth, operation_growth, plain_readings
 from assay.analysis.operations import window_ns
-from assay.analysis.versus.account import account_of, wholes_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from assay.analysis.composite.intervals import PerformanceRun
-    from assay.analysis.summarised import OperationSummary
+    from assay.analysis.summary import OperationSummary
 
 # Further up nothing that was measured tells: what does not grow with the data would outweigh it.
 SCALE_FACTOR_MAX = 100

@@ -227,7 +227,7 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class Kind:
+class FigureKind:
     """One file of this folder.
 
     Attributes:

@@ -10,7 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 import assay.analysis.figures
-from assay.analysis.figures.contract import Asked, Figure, Kind
+from assay.analysis.figures.contract import Asked, Figure, FigureKind
 from assay.analysis.figures.subjects import subject_name
 from assay.model.errors import AssayError, UsageError, suggestion
 from assay.model.verdict import Verdict
@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 
 
 @cache
-def kinds() -> dict[str, Kind]:
+def kinds() -> dict[str, FigureKind]:
     """Every module below this folder that has a `figure`, by the name of its kind."""
     found = {}
     package = assay.analysis.figures
@@ -34,7 +34,7 @@ def kinds() -> dict[str, Kind]:
         if hasattr(module, "figure"):
             name = module_info.name.rpartition(".")[2]
             about = " ".join((module.__doc__ or "").split("\n\n")[0].split())
-            found[name] = Kind(name, about, module.OPTIONS, module.figure)
+            found[name] = FigureKind(name, about, module.OPTIONS, module.figure)
     return dict(sorted(found.items()))
 
 

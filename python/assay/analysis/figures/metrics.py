@@ -19,8 +19,8 @@ from assay.analysis.figures.quantities import (
 )
 from assay.analysis.load.summary import load_of
 from assay.analysis.operations import operation_table, total_and_mean
-from assay.analysis.summarised import Summary
-from assay.analysis.summary import summarise
+from assay.analysis.summarise import summarise
+from assay.analysis.summary import Summary
 from assay.model.errors import UsageError, suggestion
 
 if TYPE_CHECKING:

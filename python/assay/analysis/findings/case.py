@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from assay.analysis.load.stalls import Stalls
     from assay.analysis.load.summary import LoadSummary
     from assay.analysis.profile.profile import Profile
-    from assay.analysis.summarised import OperationSummary
+    from assay.analysis.summary import OperationSummary
     from assay.analysis.time.statement_times import OperationStatements
     from assay.analysis.time.tree import TimeNode
     from assay.model.blocker import Blocker

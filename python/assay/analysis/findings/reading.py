@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from assay.analysis.host.accounts import Accounts
     from assay.analysis.load.summary import LoadSummary
-    from assay.analysis.summarised import OperationSummary
+    from assay.analysis.summary import OperationSummary
     from assay.model.catalogue import Alternative
     from assay.record.reader import Run
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from assay.analysis.host.accounts import Accounts
-    from assay.analysis.summarised import Summary
+    from assay.analysis.summary import Summary
     from assay.record.reader import Run
 
 # Threads at work of which there is so much more or less time than of operations are no sessions.

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from assay.model.plan import Plan, PlanNode
 
-Kind = Literal[
+PlanChangeKind = Literal[
     "join order",
     "join method",
     "access path",
@@ -31,7 +31,7 @@ Kind = Literal[
     "estimate",
 ]
 # Changes of what is done; the others are of how it went.
-STRUCTURAL: tuple[Kind, ...] = (
+STRUCTURAL: tuple[PlanChangeKind, ...] = (
     "join order",
     "join method",
     "access path",
@@ -78,7 +78,7 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Change:
+class PlanChange:
     """One thing that is different.
 
     Attributes:
@@ -89,7 +89,7 @@ class Change:
             None where there is no such step, and of estimates, which take none.
     """
 
-    kind: Kind
+    kind: PlanChangeKind
     says: str
     before_s: float | None = None
     after_s: float | None = None
@@ -103,7 +103,7 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class PlanComparison:
     """Two plans side by side.
 
     Attributes:
@@ -115,7 +115,7 @@ class Comparison:
     before: Plan
     after: Plan
     pairs: tuple[Pair, ...]
-    changes: tuple[Change, ...]
+    changes: tuple[PlanChange, ...]
 
     @property
     def changed(self) -> bool:
@@ -144,7 +144,7 @@ class _Step:
     sides: tuple[frozenset[tuple[str, int]], ...]
 
 
-def compare_plans(before: Plan, after: Plan, *, same_engine: bool = True) -> Comparison:
+def compare_plans(before: Plan, after: Plan, *, same_engine: bool = True) -> PlanComparison:
     """What is different in `after`, and what each matched step takes on both sides.
 
     Args:
@@ -174,10 +174,10 @@ def compare_plans(before: Plan, after: Plan, *, same_engine: bool = True) -> Com
         *(change for old, new in matched for change in _of_one(old, new)),
         *_of_whole(before, after, olds, news),
     ]
-    return Comparison(before, after, tuple(pairs), tuple(sorted(changes, key=_weight)))
+    return PlanComparison(before, after, tuple(pairs), tuple(sorted(changes, key=_weight)))
 
 
-def _weight(change: Change) -> tuple[bool, float]:
+def _weight(change: PlanChange) -> tuple[bool, float]:
     # A step that is new or gone takes all of its time more or less.
     difference = (change.after_s or 0.0) - (change.before_s or 0.0)
     return change.kind not in STRUCTURAL, -abs(difference)
@@ -269,7 +269,7 @@ def _same_place(_old: _Step, _new: _Step) -> bool:
     return True
 
 
-def _of_joins(matched: Sequence[tuple[_Step | None, _Step | None]]) -> Iterator[Change]:
+def _of_joins(matched: Sequence[tuple[_Step | None, _Step | None]]) -> Iterator[PlanChange]:
     """Joins of tables that the other plan never joins without more."""
     gone = [old for old, new in matched if old and new is None and old.role == "join"]
     come = [new for old, new in matched if new and old is None and new.role == "join"]
@@ -278,7 +278,7 @@ def _of_joins(matched: Sequence[tuple[_Step | None, _Step | None]]) -> Iterator[
     now, then = _smallest_first(come), _smallest_first(gone)
     words = [f"{_joined(now)}" if now else "", f"no longer {_joined(then)}" if then else ""]
     before_s, after_s = _longest(gone), _longest(come)
-    yield Change("join order", "; ".join(word for word in words if word), before_s, after_s)
+    yield PlanChange("join order", "; ".join(word for word in words if word), before_s, after_s)
 
 
 def _smallest_first(steps: Sequence[_Step]) -> list[_Step]:
@@ -294,7 +294,7 @@ def _longest(steps: Sequence[_Step]) -> float | None:
     return max(known) if known else None
 
 
-def _of_pair(old: _Step, new: _Step, *, same_engine: bool) -> Iterator[Change]:
+def _of_pair(old: _Step, new: _Step, *, same_engine: bool) -> Iterator[PlanChange]:
     """What is different in one step that both have.
 
     What is below a step has changes of its own: with its time each of them would be charged again.
@@ -302,14 +302,14 @@ def _of_pair(old: _Step, new: _Step, *, same_engine: bool) -> Iterator[Change]:
     ways = _of_way(old, new, same_engine=same_engine)
     for kind, says in (*ways, *_of_figures(old.node, new.node)):
         if kind == "estimate":
-            yield Change(kind, says)
+            yield PlanChange(kind, says)
         elif kind == "parallelism":
-            yield Change(kind, says, old.seconds, new.seconds)
+            yield PlanChange(kind, says, old.seconds, new.seconds)
         else:
-            yield Change(kind, says, old.own_s, new.own_s)
+            yield PlanChange(kind, says, old.own_s, new.own_s)
 
 
-def _of_way(old: _Step, new: _Step, *, same_engine: bool) -> Iterator[tuple[Kind, str]]:
+def _of_way(old: _Step, new: _Step, *, same_engine: bool) -> Iterator[tuple[PlanChangeKind, str]]:
     was, now = old.node, new.node
     if new.role == "read":
         if was.operator != now.operator:
@@ -337,7 +337,7 @@ def same_way(was: PlanNode, now: PlanNode, *, same_engine: bool) -> bool:
     return was.native == now.native if same_engine else was.operator == now.operator
 
 
-def _of_figures(was: PlanNode, now: PlanNode) -> Iterator[tuple[Kind, str]]:
+def _of_figures(was: PlanNode, now: PlanNode) -> Iterator[tuple[PlanChangeKind, str]]:
     spilled, spills = was.spilled_bytes or 0, now.spilled_bytes or 0
     if max(spilled, spills) >= SPILLED_BYTES_MIN and not _near(spilled, spills):
         yield "spill", f"{_named(now)} spills {bytes_text(spills)}, not {bytes_text(spilled)}"
@@ -355,7 +355,7 @@ def _near(one: float, other: float) -> bool:
     return min(one, other) * 2 > max(one, other)
 
 
-def _of_one(old: _Step | None, new: _Step | None) -> Iterator[Change]:
+def _of_one(old: _Step | None, new: _Step | None) -> Iterator[PlanChange]:
     """A step that only one of the plans has, where it says something."""
     step = new or old
     if step is None or (old is not None and new is not None):
@@ -364,30 +364,30 @@ def _of_one(old: _Step | None, new: _Step | None) -> Iterator[Change]:
         return
     says = f"{_named(step.node)} of {_tables_text(step.tables)}"
     if new is not None:
-        yield Change("operator", f"{says} is new", None, new.own_s)
+        yield PlanChange("operator", f"{says} is new", None, new.own_s)
     elif old is not None:
-        yield Change("operator", f"{says} is gone", old.own_s, None)
+        yield PlanChange("operator", f"{says} is gone", old.own_s, None)
 
 
 def _of_whole(
     before: Plan, after: Plan, olds: Sequence[_Step], news: Sequence[_Step]
-) -> Iterator[Change]:
+) -> Iterator[PlanChange]:
     """What is different of the plans as a whole."""
     times = (before.seconds, after.seconds)
     was, now = _exchanges(olds), _exchanges(news)
     if bool(was) != bool(now):
         says = f"it is executed by {now} workers more than one" if now else "it is not parallel now"
-        yield Change("parallelism", says, *times)
+        yield PlanChange("parallelism", says, *times)
     if bool(before.compiling_s) != bool(after.compiling_s):
         took = seconds_text(after.compiling_s or before.compiling_s)
         does = "code is generated for it, in" if after.compiling_s else NO_CODE
         says = f"{does} {took}"
-        yield Change("compiling", says, before.compiling_s, after.compiling_s)
+        yield PlanChange("compiling", says, before.compiling_s, after.compiling_s)
     told = any(step.node.spilled_bytes is not None for step in (*olds, *news))
     spilled, spills = before.spilled_bytes or 0, after.spilled_bytes or 0
     if not told and max(spilled, spills) >= SPILLED_BYTES_MIN and not _near(spilled, spills):
         says = f"it spills {bytes_text(spills)}, not {bytes_text(spilled)}"
-        yield Change("spill", says, *times)
+        yield PlanChange("spill", says, *times)
 
 
 def _exchanges(steps: Sequence[_Step]) -> int:

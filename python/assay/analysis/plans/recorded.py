@@ -8,7 +8,7 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from assay.analysis.plans.difference import Change, Comparison, Pair, compare_plans
+from assay.analysis.plans.difference import Pair, PlanChange, PlanComparison, compare_plans
 from assay.model.catalogue import Alternative, ChangedSetting, Index
 from assay.model.plan import OPERATORS, Plan, PlanNode
 from assay.record.layout import PLANS_DIR, PLANS_FILE, RAW_DIR
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Captured",
-    "Change",
-    "Comparison",
     "Missing",
     "OperationCost",
     "Pair",
+    "PlanChange",
+    "PlanComparison",
     "captured",
     "compare_plans",
     "read_plans",

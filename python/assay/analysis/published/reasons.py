@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from assay.analysis.figures.quantities import listed, text
-from assay.analysis.summary import cpus_allowed
+from assay.analysis.summarise import cpus_allowed
 from assay.model.units import bytes_text
 
 if TYPE_CHECKING:

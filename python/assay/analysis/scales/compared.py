@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from assay.analysis.compare.evidence import evidence_of
 from assay.analysis.scales.costs import (
     COUNTED,
     CPU_TIME,
@@ -25,7 +26,6 @@ from assay.analysis.scales.size import (
     size_text,
 )
 from assay.analysis.time.statement_times import name_of
-from assay.analysis.versus.evidence import evidence_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -1,6 +1,6 @@
 """What the whole costs in one run: time, CPU, reads, the engine's own counts, memory, the data.
 
-The whole is a transaction of a load, or a pass over all operations of an order (`versus.account`),
+The whole is a transaction of a load, or a pass over all operations of an order (`compare.account`),
 so that costs of runs of different length can stand beside each other.
 """
 
@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 from assay.analysis.cluster.counters import totals_of_a_pass
 from assay.analysis.cluster.words import BYTES as NODE_BYTES
 from assay.analysis.cluster.words import MESSAGES
+from assay.analysis.compare.account import account_of, wholes_of
+from assay.analysis.compare.cpu import cpu_by_work
 from assay.analysis.counters.engine_counters import engine_counters
 from assay.analysis.host.accounts import read_by_account
 from assay.analysis.host.memory import memory_peaks
@@ -21,15 +23,13 @@ from assay.analysis.operations import NS, window_ns
 from assay.analysis.profile.shares import metered_cpu
 from assay.analysis.profile.statement_work import statement_work
 from assay.analysis.scales.size import data_bytes, rows_loaded
-from assay.analysis.summary import window_accounts
-from assay.analysis.versus.account import account_of, wholes_of
-from assay.analysis.versus.cpu import cpu_by_work
+from assay.analysis.summarise import window_accounts
 from assay.record.layout import ENGINE_ACCOUNTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.analysis.versus.account import Account
+    from assay.analysis.compare.account import Account
     from assay.record.reader import Run
 
 BYTES, SECONDS, COUNT, PER_SECOND = "bytes", "s", "count", "/s"

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 # A prediction also counts as right where the gain is within this factor of it.
 HIT_FACTOR = 1.5
 
-Verdict = Literal[
+TryOutcome = Literal[
     "came true", "smaller", "larger", "no gain", "slower", "gain", "undecided", "not compared"
 ]
-MISSES: tuple[Verdict, ...] = ("smaller", "larger", "no gain", "slower")
+MISSES: tuple[TryOutcome, ...] = ("smaller", "larger", "no gain", "slower")
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class Trial:
     gain: Gain | None
     operations: tuple[OperationGain, ...]
     judged: Judged
-    verdict: Verdict
+    verdict: TryOutcome
     left_out: tuple[str, ...] = ()
 
     @property
@@ -207,7 +207,7 @@ def _each_predicted(
     return min(1.0, predicted * whole.before_s / of_names)
 
 
-def _verdict(predicted: float | None, gain: Gain | None) -> Verdict:
+def _verdict(predicted: float | None, gain: Gain | None) -> TryOutcome:
     if gain is None:
         return "not compared"
     if gain.interval is None:
@@ -223,7 +223,7 @@ def _verdict(predicted: float | None, gain: Gain | None) -> Verdict:
     return "no gain" if low <= 0 else _against(predicted, gain, gain.interval)
 
 
-def _against(predicted: float, gain: Gain, interval: tuple[float, float]) -> Verdict:
+def _against(predicted: float, gain: Gain, interval: tuple[float, float]) -> TryOutcome:
     """Of a gain that is one: whether it is what was predicted."""
     low, high = interval
     near = predicted / HIT_FACTOR <= gain.share <= predicted * HIT_FACTOR

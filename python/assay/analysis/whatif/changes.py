@@ -40,7 +40,7 @@ class Changed:
     most_s: float
 
 
-class Change(Protocol):
+class SupposedChange(Protocol):
     """Something that would be different."""
 
     @property

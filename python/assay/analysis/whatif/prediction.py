@@ -23,7 +23,7 @@ from assay.model.units import percent_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from assay.analysis.whatif.changes import Change
+    from assay.analysis.whatif.changes import SupposedChange
     from assay.analysis.whatif.timing import Measured, TimedOperation
 
 # From here on it matters how much of the machine others use.
@@ -160,7 +160,7 @@ class _Course:
     most_s: float
     factor: float | None = 1.0
 
-    def after(self, change: Change, cores: int | None) -> _Course | None:
+    def after(self, change: SupposedChange, cores: int | None) -> _Course | None:
         """The same after one change more; None where the run does not tell what it needs."""
         made = change.of(self.now, cores)
         if made is None:
@@ -180,7 +180,7 @@ class _Course:
 
 def predict(
     measured: Measured,
-    changes: Sequence[Change],
+    changes: Sequence[SupposedChange],
     resampled: Sequence[Sequence[float]] | None = None,
 ) -> Prediction:
     """Carries changes out, one after another, and predicts each metric.
@@ -223,7 +223,7 @@ def predict(
     )
 
 
-def _needs_a_processor(change: Change) -> bool:
+def _needs_a_processor(change: SupposedChange) -> bool:
     """Whether its prediction rests on the waiting for a processor."""
     return isinstance(change, RemoveWork | SetCores) or change == RemoveWait(QUEUE)
 
@@ -258,7 +258,7 @@ def check_whole(measured: Measured) -> None:
         )
 
 
-def _assumptions(measured: Measured, changes: Sequence[Change]) -> list[str]:
+def _assumptions(measured: Measured, changes: Sequence[SupposedChange]) -> list[str]:
     said = [change.assumption for change in changes]
     if measured.test is not None and measured.test.streams is not None:
         return [*said, BOTH_TESTS]
@@ -322,7 +322,7 @@ def _interval(
 
 
 def _changed(
-    measured: Measured, courses: Sequence[_Course], changes: Sequence[Change]
+    measured: Measured, courses: Sequence[_Course], changes: Sequence[SupposedChange]
 ) -> tuple[PredictedOperation, ...]:
     asked = {one.name for one in changes if isinstance(one, ScaleOperation | SetTime)}
     made = [

@@ -15,7 +15,7 @@ from assay.analysis.load.latency import measured_times, succeeded
 from assay.analysis.load.summary import load_of
 from assay.analysis.operations import NS, measured
 from assay.analysis.profile.samples import UNCLASSIFIED, matrix, read_profile
-from assay.analysis.summary import cpus_allowed, pinned_cpus
+from assay.analysis.summarise import cpus_allowed, pinned_cpus
 from assay.analysis.time.causes import CAUSES, PARTS, UNCOVERED
 from assay.model.errors import RecordUnreadableError, UsageError
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from assay.analysis.composite.played import Played
     from assay.analysis.composite.steady import Steady
     from assay.analysis.profile.profile import Profile
-    from assay.analysis.summarised import OperationSummary, Summary
+    from assay.analysis.summary import OperationSummary, Summary
     from assay.record.reader import Run
 
 log = logging.getLogger(__name__)

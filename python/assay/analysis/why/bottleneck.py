@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
     from assay.analysis.host.roofline import Placed
     from assay.analysis.why.demand import Demand
-    from assay.analysis.why.diagnosis import Answer, Diagnosis
+    from assay.analysis.why.diagnosis import Diagnosis, TimeResponse
     from assay.analysis.why.elasticity import Elasticity
 
-Kind = Literal["bound", "shared", "partly", "none", "unclear"]
+BottleneckKind = Literal["bound", "shared", "partly", "none", "unclear"]
 
 # From here on a resource is more of the time than all else together, with room for noise.
 BOUND_FROM = 0.6
@@ -40,7 +40,7 @@ SEVERAL = 1.5
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Bottleneck:
     """What an operation is bound by.
 
     Attributes:
@@ -52,14 +52,14 @@ class Verdict:
         remarks: What should be known of single figures.
     """
 
-    kind: Kind
+    kind: BottleneckKind
     resources: tuple[str, ...]
     words: str
     sum_words: str | None
     remarks: tuple[str, ...]
 
 
-def verdict_of(diagnosis: Diagnosis, place: str | None = None) -> Verdict:
+def verdict_of(diagnosis: Diagnosis, place: str | None = None) -> Bottleneck:
     """The verdict.
 
     Args:
@@ -71,7 +71,7 @@ def verdict_of(diagnosis: Diagnosis, place: str | None = None) -> Verdict:
     if set(resources) == {CPU, DISK} and _computes_for_reads(diagnosis):
         claim = "is bound by reading, the disk and the kernel's work for it together"
     words = f"{diagnosis.operation} {claim}: {_figures(diagnosis)}"
-    return Verdict(
+    return Bottleneck(
         kind,
         resources,
         f"{words}; {place}." if place else f"{words}.",
@@ -105,7 +105,7 @@ def _signed(value: float) -> str:
     return f"{value + 0.0:.2f}".replace("-0.00", "0.00")
 
 
-def _kind(diagnosis: Diagnosis) -> tuple[Kind, tuple[str, ...]]:
+def _kind(diagnosis: Diagnosis) -> tuple[BottleneckKind, tuple[str, ...]]:
     parts = sorted(
         (
             (-value, name)
@@ -131,7 +131,7 @@ def _kind(diagnosis: Diagnosis) -> tuple[Kind, tuple[str, ...]]:
     return ("partly", worth) if worth else ("none", ())
 
 
-def _is_told(answer: Answer) -> bool:
+def _is_told(answer: TimeResponse) -> bool:
     """Whether an effect is told from noise."""
     found = answer.elasticity
     return found is not None and found.interval is not None and found.interval[1] < 0
@@ -144,7 +144,7 @@ def _apart(diagnosis: Diagnosis, first: str, second: str) -> bool:
     return one.interval[1] < other.interval[0]
 
 
-def _claim(kind: Kind, resources: tuple[str, ...]) -> str:
+def _claim(kind: BottleneckKind, resources: tuple[str, ...]) -> str:
     titles = [TITLES[name] for name in resources]
     return {
         "bound": f"is bound by {titles[0] if titles else ''}",
@@ -265,7 +265,7 @@ def _of_the_kernel(demand: Demand) -> Iterator[str]:
         )
 
 
-def _of_levels(answer: Answer) -> Iterator[str]:
+def _of_levels(answer: TimeResponse) -> Iterator[str]:
     for level in answer.levels:
         if level.left_out is not None:
             yield f"{level.name} is in no elasticity: {level.left_out}"

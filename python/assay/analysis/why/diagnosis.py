@@ -61,7 +61,7 @@ class Level:
 
 
 @dataclass(frozen=True)
-class Answer:
+class TimeResponse:
     """How time answers to a resource that is made scarce by one method.
 
     Attributes:
@@ -96,8 +96,8 @@ class Diagnosis:
     time: Spread
     demand: Demand | None
     waited_share: float
-    answers: tuple[Answer, ...]
-    chosen: Mapping[str, Answer]
+    answers: tuple[TimeResponse, ...]
+    chosen: Mapping[str, TimeResponse]
     unmeasured: Mapping[str, str]
     total: float | None
     interval: tuple[float, float] | None
@@ -194,7 +194,7 @@ def _answer(
     free: Sequence[_Timed],
     of: tuple[str, Method],
     capacities: Mapping[str, float],
-) -> Answer | None:
+) -> TimeResponse | None:
     """The answer to one resource by one method; None where no run made it scarce so."""
     by_level: dict[Scarcity, list[_Timed]] = {}
     for one in timed:
@@ -219,7 +219,7 @@ def _answer(
         ]
     levels.sort(key=lambda one: one.factor or 0.0)
     found = elasticity(observed) if len(observed) > len(free) else None
-    return Answer(*of, tuple(levels), found, _at_most(of[1], found, levels))
+    return TimeResponse(*of, tuple(levels), found, _at_most(of[1], found, levels))
 
 
 def _counts(one: _Timed, factor: float | None) -> bool:
@@ -259,7 +259,7 @@ def _at_most(method: Method, found: Elasticity | None, levels: Sequence[Level]) 
     return None if scarcest is None else -1 / scarcest
 
 
-def _chosen(answers: Sequence[Answer], resource: str) -> Answer | None:
+def _chosen(answers: Sequence[TimeResponse], resource: str) -> TimeResponse | None:
     """Slowing is exact of whatever waits for its turn; a limit counts where it shows clearly more.
 
     Each of the two can only show too little: what a disk reads ahead is not slowed, and what is
@@ -283,7 +283,7 @@ def _clearly_more(one: Elasticity | None, other: Elasticity | None) -> bool:
 
 
 def _total(
-    chosen: Iterable[Answer],
+    chosen: Iterable[TimeResponse],
 ) -> tuple[float | None, tuple[float, float] | None]:
     fits = [
         one.elasticity.fit
@@ -295,7 +295,7 @@ def _total(
 
 
 def _unmeasured(
-    answers: Sequence[Answer], chosen: Mapping[str, Answer], demand: Demand | None
+    answers: Sequence[TimeResponse], chosen: Mapping[str, TimeResponse], demand: Demand | None
 ) -> dict[str, str]:
     """Why there is no elasticity of a resource that it might be bound by."""
     told = {}

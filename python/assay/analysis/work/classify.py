@@ -34,7 +34,7 @@ class Places:
 
 
 @dataclass(frozen=True)
-class Verdicts:
+class NodeRules:
     """What was found of each node.
 
     Attributes:
@@ -49,7 +49,7 @@ class Verdicts:
 
 def classify(
     parents: Sequence[int], frames: Sequence[int], places: Places, rules: Sequence[Rule]
-) -> Verdicts:
+) -> NodeRules:
     """Judges every node of a tree.
 
     An unnamed frame takes the verdict of its caller, as does one whose rule says so. Of all others
@@ -92,7 +92,7 @@ def classify(
         found.append(rule)
         decided.append(place)
         callers.append(above)
-    return Verdicts(found, decided)
+    return NodeRules(found, decided)
 
 
 def _candidates(

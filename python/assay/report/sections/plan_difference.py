@@ -10,7 +10,7 @@ from assay.report.sections.plans import captured_of
 from assay.report.terminal.plans import node_words
 
 if TYPE_CHECKING:
-    from assay.analysis.plans.recorded import Change, Comparison
+    from assay.analysis.plans.recorded import PlanChange, PlanComparison
     from assay.model.plan import Plan, PlanNode
     from assay.record.reader import Run
 
@@ -76,7 +76,7 @@ def plan_difference(
     }
 
 
-def _change(change: Change) -> dict[str, Any]:
+def _change(change: PlanChange) -> dict[str, Any]:
     return {
         "kind": change.kind,
         "says": change.says,
@@ -85,7 +85,7 @@ def _change(change: Change) -> dict[str, Any]:
     }
 
 
-def _steps(comparison: Comparison, *, same_engine: bool) -> list[dict[str, Any]]:
+def _steps(comparison: PlanComparison, *, same_engine: bool) -> list[dict[str, Any]]:
     """The steps of this run as they stand in its plan, then those that are gone."""
     pairs = {id(pair.after): pair for pair in comparison.pairs if pair.after is not None}
     steps = []

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from assay.analysis.composite.played import Played
     from assay.analysis.composite.steady import Steady
     from assay.analysis.composite.utilisation import Utilisation
-    from assay.analysis.summarised import Summary
+    from assay.analysis.summary import Summary
     from assay.model.verdict import CheckResult
     from assay.record.reader import Run
 

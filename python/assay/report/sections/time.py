@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.analysis.summarised import Summary
+    from assay.analysis.summary import Summary
     from assay.analysis.time.tree import TimeNode
 
 # A part below this is no place to gain anything, and is named as such.

@@ -13,7 +13,7 @@ from assay.report.sections.specified import judged
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from assay.analysis.summarised import Summary
+    from assay.analysis.summary import Summary
     from assay.analysis.whatif.timing import Measured
     from assay.model.verdict import CheckResult
     from assay.record.reader import Run

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from assay.analysis.figures.contract import StudyRun
-    from assay.analysis.why.bottleneck import Verdict
-    from assay.analysis.why.diagnosis import Answer, Diagnosis
+    from assay.analysis.why.bottleneck import Bottleneck
+    from assay.analysis.why.diagnosis import Diagnosis, TimeResponse
     from assay.record.studies import StudyRecord
 
 SCARCE = "scarce"
@@ -118,7 +118,7 @@ def _operation(
     }
 
 
-def _verdict(verdict: Verdict) -> dict[str, Any]:
+def _verdict(verdict: Bottleneck) -> dict[str, Any]:
     return {
         "kind": verdict.kind,
         "resources": list(verdict.resources),
@@ -128,7 +128,7 @@ def _verdict(verdict: Verdict) -> dict[str, Any]:
     }
 
 
-def _answer(answer: Answer, diagnosis: Diagnosis) -> dict[str, Any]:
+def _answer(answer: TimeResponse, diagnosis: Diagnosis) -> dict[str, Any]:
     found = answer.elasticity
     return {
         "resource": answer.resource,

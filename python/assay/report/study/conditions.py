@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from assay.analysis.answers.durability import level_of
-from assay.analysis.summary import cpus_allowed
+from assay.analysis.summarise import cpus_allowed
 from assay.model.limit import amount_text
 from assay.model.units import bytes_text
 

@@ -9,9 +9,9 @@ from assay.analysis.figures.contract import CURVE_COLUMNS, LINE, POINT
 from assay.analysis.figures.quantities import BYTES, text
 from assay.report.charts.axes import logarithmic, sizes_axis
 from assay.report.charts.palette import BLUE, GREY, ORANGE, SKY, SUBJECT_COLOURS, VERMILION, WIDTH
+from assay.report.study.compare_charts import compare_chart, compare_rows
 from assay.report.study.fits import FITTED, fitted
 from assay.report.study.trades import HEAT, TRADE, heat, heat_rows, trade
-from assay.report.study.versus_charts import versus_chart, versus_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import altair as alt
 
 ARTICLE, CURVES = "the article", "curves"
-VERSUS = ("forest", "waterfall")
+COMPARE = ("forest", "waterfall")
 PANEL, CURVES_HEIGHT, MARGIN = 120, 330, 44
 # What CPUs do, as a chart of processors has it: at work below, waiting above, idle at last.
 CPU_COLOURS = {
@@ -41,8 +41,8 @@ def plot_rows(figure: Mapping[str, Any], told: Mapping[str, Any]) -> list[dict[s
         return []
     names = [column["name"] for column in table["columns"]]
     rows = [dict(zip(names, row, strict=True)) for row in table["rows"]]
-    if told["kind"] in VERSUS:
-        return versus_rows(told["kind"], rows)
+    if told["kind"] in COMPARE:
+        return compare_rows(told["kind"], rows)
     if told["kind"] == TRADE:
         return rows
     if told["kind"] == HEAT:
@@ -93,8 +93,8 @@ def drawn(
         rows: As `plot_rows` gives them; at least one.
         colours: Of subjects.
     """
-    if told["kind"] in VERSUS:
-        return versus_chart(told["kind"], told["title"], rows)
+    if told["kind"] in COMPARE:
+        return compare_chart(told["kind"], told["title"], rows)
     if told["kind"] == TRADE:
         return trade(told, rows, colours)
     if told["kind"] == HEAT:

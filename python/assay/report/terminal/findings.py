@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 OF_OPERATIONS = frozenset({"where", "plan", "profile"})
 
 
-def why_lines(document: dict[str, Any], width: int) -> Iterator[str]:
+def cause_lines(document: dict[str, Any], width: int) -> Iterator[str]:
     """All findings of a run."""
     found = document["findings"]
     if not found:

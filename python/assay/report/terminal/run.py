@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from assay.report.terminal.cluster import cluster_lines
-from assay.report.terminal.findings import why_lines
+from assay.report.terminal.findings import cause_lines
 from assay.report.terminal.memory import memory_lines
 from assay.report.terminal.plans import overview_lines
 from assay.report.terminal.profile import profile_lines, titled
@@ -40,7 +40,7 @@ def run_lines(
     yield ""
     yield from whole_lines(document, width)
     yield ""
-    yield from why_lines(document, width)
+    yield from cause_lines(document, width)
     yield ""
     yield from _plans(document, width)
     yield from memory_lines(document, width, everything=all_symbols)

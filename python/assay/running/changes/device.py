@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from assay.model.errors import RunFailedError, UsageError
 from assay.model.units import bytes_text, parse_bytes
 from assay.running.changes.block_device import BlockDevice, device_numbered
-from assay.running.changes.ledger import Change
+from assay.running.changes.ledger import HostChange
 from assay.running.changes.undo import BLOCK_DEVICES, Step
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ def make_device(
         loop = attach(image, mount_point, ledger, what, EXT4, make=True)
     direct = is_direct(loop)
     told = f"{bytes_text(size_bytes)}, {'direct' if direct else 'buffered'}"
-    ledger.made.append(Change(what, loop, None, f"{bytes_text(size_bytes)}, direct", told))
+    ledger.made.append(HostChange(what, loop, None, f"{bytes_text(size_bytes)}, direct", told))
     number = (BLOCK_DEVICES / Path(loop).name / "dev").read_text(encoding="ascii").strip()
     return device_numbered(number, mount_point)
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Change:
+class HostChange:
     """One change, as it stands in run.json.
 
     Attributes:
@@ -40,7 +40,7 @@ class Ledger:
 
     def __init__(self, instance: Path) -> None:
         self.journal = Journal(journal_of(instance), identity())
-        self.made: list[Change] = []
+        self.made: list[HostChange] = []
         self._lock: int | None = None
 
     @property
@@ -67,7 +67,7 @@ class Ledger:
         """
         return () if self._lock is None else (self._lock,)
 
-    def write(self, file: Path, asked: str, what: str) -> Change:
+    def write(self, file: Path, asked: str, what: str) -> HostChange:
         """Writes a value into a file of the kernel, after what was there is in the journal.
 
         Raises:
@@ -85,7 +85,7 @@ class Ledger:
                     f"{what}: {file} cannot be set to {asked}: {error.strerror}; run as root, or"
                     " leave it out"
                 ) from error
-        change = Change(what, str(file), before, asked, effective)
+        change = HostChange(what, str(file), before, asked, effective)
         self.made.append(change)
         return change
 

@@ -35,7 +35,7 @@ from assay.running.fleet.contract import (
     whose,
 )
 from assay.running.fleet.merging import (
-    Part,
+    AgentPart,
     events_of,
     keep,
     merge_files,
@@ -286,7 +286,7 @@ class FleetDriver:
         """Makes one record of what came of all; the streams of each are gone then."""
         self._merged = True
         parts = [
-            Part(one.directory, one.number, one.clock, one.report)
+            AgentPart(one.directory, one.number, one.clock, one.report)
             for one in self._members
             if one.clock is not None
         ]

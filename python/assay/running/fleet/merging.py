@@ -28,7 +28,7 @@ QUANTILES = {"p50_ns": 0.5, "p90_ns": 0.9, "p95_ns": 0.95, "p99_ns": 0.99, "p999
 
 
 @dataclass(frozen=True)
-class Part:
+class AgentPart:
     """What came of one host.
 
     Attributes:
@@ -60,7 +60,7 @@ def keep(directory: Path, who: str, message: Mapping[str, Any]) -> None:
 
 
 def merge_streams(
-    parts: Sequence[Part], raw: Path, streams: Mapping[str, Sequence[str]] = STREAMS
+    parts: Sequence[AgentPart], raw: Path, streams: Mapping[str, Sequence[str]] = STREAMS
 ) -> None:
     """Writes the streams of all parts into `raw`; what was cut short is taken as far as it goes.
 
@@ -103,7 +103,9 @@ def batches(path: Path) -> Iterator[pa.RecordBatch]:
             yield batch
 
 
-def _moved(batch: pa.RecordBatch, times: Sequence[str], part: Part, hosts: int) -> pa.RecordBatch:
+def _moved(
+    batch: pa.RecordBatch, times: Sequence[str], part: AgentPart, hosts: int
+) -> pa.RecordBatch:
     """The batch on the run's clock, its operations numbered among those of all hosts."""
     columns = []
     for field, column in zip(batch.schema, batch.columns, strict=True):
@@ -132,7 +134,7 @@ def merge_files(directories: Sequence[Path], raw: Path) -> None:
 
 
 def merged_report(
-    parts: Sequence[Part], events: pl.DataFrame, plan: Mapping[str, Any]
+    parts: Sequence[AgentPart], events: pl.DataFrame, plan: Mapping[str, Any]
 ) -> dict[str, Any]:
     """One driver's report of what all did; of hosts without one, what is counted is what came.
 
@@ -162,7 +164,7 @@ def _phase_names(plan: Mapping[str, Any]) -> list[str]:
     return [str(phase["name"]) for phase in plan["phases"]]
 
 
-def _of_phase(part: Part, name: str) -> Mapping[str, Any] | None:
+def _of_phase(part: AgentPart, name: str) -> Mapping[str, Any] | None:
     """What a host tells of a phase that it began."""
     for phase in (part.report or {"phases": []})["phases"]:
         if phase["phase"] == name and phase["begun_ns"]:
@@ -172,7 +174,7 @@ def _of_phase(part: Part, name: str) -> Mapping[str, Any] | None:
 
 
 def _phase(
-    name: str, parts: Sequence[Part], events: pl.DataFrame, unheard: pl.DataFrame
+    name: str, parts: Sequence[AgentPart], events: pl.DataFrame, unheard: pl.DataFrame
 ) -> dict[str, Any]:
     told = [(part.clock, phase) for part in parts if (phase := _of_phase(part, name)) is not None]
     own = events.filter(pl.col("phase") == name)

@@ -33,7 +33,7 @@ from assay.running.fleet.contract import (
     whose,
 )
 from assay.running.fleet.meeting import ENGINE_HOST
-from assay.running.fleet.merging import Part, keep, merge_streams
+from assay.running.fleet.merging import AgentPart, keep, merge_streams
 from assay.running.observing import observed
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ class Observer:
         self._clock = replace(self._clock, after=after)
         self.leave()
         streams = {path.stem: HOST_TIMES for path in self._directory.glob("*.arrows")}
-        merge_streams([Part(self._directory, 0, self._clock)], self._run.raw, streams)
+        merge_streams([AgentPart(self._directory, 0, self._clock)], self._run.raw, streams)
         shutil.rmtree(self._directory, ignore_errors=True)
 
     def _tell(self, told: dict[str, Any], answer: dict[str, Any] | None) -> None:

@@ -6,7 +6,7 @@ by its grammar; whether an engine then reads what it read before is for its plan
 """
 
 from assay.workloads.rewriting.rewritten import (
-    Part,
+    QueryPart,
     Rewritten,
     parts,
     without,
@@ -14,4 +14,4 @@ from assay.workloads.rewriting.rewritten import (
     without_part,
 )
 
-__all__ = ["Part", "Rewritten", "parts", "without", "without_computation", "without_part"]
+__all__ = ["QueryPart", "Rewritten", "parts", "without", "without_computation", "without_part"]

@@ -18,7 +18,7 @@ NOTHING: Mapping[str, Sequence[str]] = {}
 
 
 @dataclass(frozen=True)
-class Part:
+class QueryPart:
     """A part of a query that can be taken away.
 
     Attributes:
@@ -42,7 +42,7 @@ class Rewritten:
     """
 
     text: str
-    removed: tuple[Part, ...]
+    removed: tuple[QueryPart, ...]
     stays: tuple[str, ...] = ()
 
     def facts(self) -> dict[str, Any]:
@@ -53,7 +53,7 @@ class Rewritten:
 
 def parts(
     text: str, dialects: Sequence[str], tables: Mapping[str, Sequence[str]] = NOTHING
-) -> list[Part]:
+) -> list[QueryPart]:
     """The parts of a query, the whole computation first.
 
     Args:
@@ -65,7 +65,7 @@ def parts(
     Raises:
         UsageError: If it is not one query, or its grammar is not understood.
     """
-    return [Part(piece.name, piece.words) for piece in _pieces(text, dialects, tables)[1]]
+    return [QueryPart(piece.name, piece.words) for piece in _pieces(text, dialects, tables)[1]]
 
 
 def without(
@@ -89,7 +89,7 @@ def without(
     stays: tuple[str, ...] = ()
     for name in ordered:
         stays = by_name[name].remove() or stays
-    removed = tuple(Part(name, by_name[name].words) for name in ordered)
+    removed = tuple(QueryPart(name, by_name[name].words) for name in ordered)
     return Rewritten(written(tree, dialects), removed, stays)
 
 

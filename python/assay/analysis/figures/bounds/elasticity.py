@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from assay.analysis.ceiling.trials import Ceiling
     from assay.analysis.figures.contract import Asked, Cell, StudyRun
     from assay.analysis.host.roofline import Placed
-    from assay.analysis.why.bottleneck import Verdict
-    from assay.analysis.why.diagnosis import Answer, Diagnosis
+    from assay.analysis.why.bottleneck import Bottleneck
+    from assay.analysis.why.diagnosis import Diagnosis, TimeResponse
 
 OPTIONS = {
     "operations": "only these operations; without it all that every run played",
@@ -65,7 +65,7 @@ class Diagnosed:
 
     name: str
     diagnosis: Diagnosis
-    verdict: Verdict
+    verdict: Bottleneck
 
 
 def figure(asked: Asked) -> Figure:
@@ -159,12 +159,12 @@ def _operations(asked: Asked, runs: tuple[StudyRun, ...]) -> list[str]:
     return list(told)
 
 
-def _subject(one: Diagnosed, answer: Answer, many: int) -> str:
+def _subject(one: Diagnosed, answer: TimeResponse, many: int) -> str:
     name = f"{SHORT[answer.resource]} {answer.method}"
     return name if many == 1 else f"{one.name}: {name}"
 
 
-def _times(diagnosis: Diagnosis, answer: Answer) -> dict[float, Spread]:
+def _times(diagnosis: Diagnosis, answer: TimeResponse) -> dict[float, Spread]:
     """Time in times of the unhindered one, by how scarce it was."""
     base = diagnosis.time.middle
     known = {1.0: diagnosis.time}

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from assay.analysis.figures.contract import Asked, Cell, StudyRun
     from assay.analysis.figures.subjects import Subject
-    from assay.analysis.whatif.changes import Change
+    from assay.analysis.whatif.changes import SupposedChange
     from assay.analysis.whatif.prediction import PredictedMetric, Prediction
     from assay.analysis.whatif.timing import Measured
     from assay.record.reader import Run
@@ -87,10 +87,10 @@ def figure(asked: Asked) -> Figure:
     )
 
 
-def _named(asked: Asked) -> dict[str, list[Change]]:
+def _named(asked: Asked) -> dict[str, list[SupposedChange]]:
     """The changes that are asked for, by their names."""
     told = asked.options.get("changes", [])
-    found: dict[str, list[Change]] = {}
+    found: dict[str, list[SupposedChange]] = {}
     for one in told:
         where = f"figure {asked.name}: change {one.get('name')!r}"
         if not isinstance(one.get("name"), str):
@@ -112,7 +112,7 @@ def _kinds(asked: Asked) -> tuple[str, ...]:
     return KINDS if told is None else (str(told),)
 
 
-def _changes(told: Mapping[str, Any]) -> Iterator[Change]:
+def _changes(told: Mapping[str, Any]) -> Iterator[SupposedChange]:
     yield from (ScaleOperation(name, float(by)) for name, by in told.get("scale", {}).items())
     yield from (SetTime(name, float(seconds)) for name, seconds in told.get("set", {}).items())
     yield from (RemoveWork(str(word)) for word in told.get("remove_work", ()))
@@ -124,7 +124,7 @@ def _changes(told: Mapping[str, Any]) -> Iterator[Change]:
 def _predictions(
     one: StudyRun,
     subject: Subject,
-    wanted: dict[str, list[Change]] | tuple[str, ...],
+    wanted: dict[str, list[SupposedChange]] | tuple[str, ...],
     missing: dict[str, None],
 ) -> Iterator[tuple[str, Prediction]]:
     measured = _measured(one.run)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from assay.analysis.figures.contract import Asked, Cell
     from assay.analysis.figures.subjects import Subject
-    from assay.analysis.summarised import OperationSummary
+    from assay.analysis.summary import OperationSummary
     from assay.record.reader import Run
 
 OPTIONS = {

@@ -15,7 +15,7 @@ from assay.analysis.operations import NS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.analysis.answers.recovery import Look
+    from assay.analysis.answers.recovery import RecoveredCopy
     from assay.analysis.figures.contract import Asked, Cell
     from assay.analysis.figures.subjects import Subject
     from assay.record.reader import Run
@@ -73,7 +73,7 @@ class _Crashed:
     subject: str
     kind: str
     operation: str
-    looks: tuple[tuple[Run, Look], ...]
+    looks: tuple[tuple[Run, RecoveredCopy], ...]
 
     def sum_of(self, name: str) -> int:
         """Sum of a count of their comparisons."""
@@ -180,7 +180,7 @@ def _each(one: _Crashed) -> Iterator[tuple[Cell, ...]]:
         )
 
 
-def _remark(run: Run, look: Look) -> str | None:
+def _remark(run: Run, look: RecoveredCopy) -> str | None:
     """Why it was not recovered, or how far back it lost something, and the first of it."""
     if look.error is not None or not look.comparison.first_lost:
         return look.error
@@ -194,7 +194,7 @@ def _remark(run: Run, look: Look) -> str | None:
     return f"lost {ago} before: {first}"
 
 
-def _after_s(run: Run, look: Look) -> float | None:
+def _after_s(run: Run, look: RecoveredCopy) -> float | None:
     """Seconds from the first acknowledgement to the moment of the crash."""
     begun = run.table("receipts")["finished_ns"].min()
     if look.at_ns is None or not isinstance(begun, int):

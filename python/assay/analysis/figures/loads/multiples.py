@@ -6,6 +6,17 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from assay.analysis.figures.compare.relative import (
+    BASE,
+    ONE_ROUND,
+    SEVERAL,
+    alone,
+    base_of,
+    ends_of,
+    key_of,
+    spread_of,
+    times,
+)
 from assay.analysis.figures.contract import Chart, Column, Figure, Measure, Table
 from assay.analysis.figures.mixes import Mix, mix_of
 from assay.analysis.figures.quantities import (
@@ -18,17 +29,6 @@ from assay.analysis.figures.quantities import (
     text,
 )
 from assay.analysis.figures.subjects import subjects_of
-from assay.analysis.figures.versus.against import (
-    BASE,
-    ONE_ROUND,
-    SEVERAL,
-    alone,
-    base_of,
-    ends_of,
-    key_of,
-    spread_of,
-    times,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -4,6 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from assay.analysis.figures.compare.relative import (
+    BASE,
+    ONE_ROUND,
+    SEVERAL,
+    alone,
+    base_of,
+    by_round,
+    ends_of,
+    key_of,
+    spread_of,
+    times,
+    versions,
+)
 from assay.analysis.figures.contract import Chart, Column, Figure, Measure, Table
 from assay.analysis.figures.mixes import mix_of, operations_of
 from assay.analysis.figures.quantities import (
@@ -17,19 +30,6 @@ from assay.analysis.figures.quantities import (
     text,
 )
 from assay.analysis.figures.subjects import measure, subjects_of
-from assay.analysis.figures.versus.against import (
-    BASE,
-    ONE_ROUND,
-    SEVERAL,
-    alone,
-    base_of,
-    by_round,
-    ends_of,
-    key_of,
-    spread_of,
-    times,
-    versions,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -5,6 +5,19 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from assay.analysis.figures.compare.relative import (
+    BASE,
+    ONE_ROUND,
+    SEVERAL,
+    alone,
+    base_of,
+    by_round,
+    ends_of,
+    key_of,
+    spread_of,
+    times,
+    versions,
+)
 from assay.analysis.figures.contract import Chart, Column, Figure, Measure, Table
 from assay.analysis.figures.quantities import (
     BYTES,
@@ -24,19 +37,6 @@ from assay.analysis.figures.statement_runs import (
     timed_statements,
 )
 from assay.analysis.figures.subjects import measure, subjects_of
-from assay.analysis.figures.versus.against import (
-    BASE,
-    ONE_ROUND,
-    SEVERAL,
-    alone,
-    base_of,
-    by_round,
-    ends_of,
-    key_of,
-    spread_of,
-    times,
-    versions,
-)
 from assay.analysis.plans.recorded import captured
 
 if TYPE_CHECKING:

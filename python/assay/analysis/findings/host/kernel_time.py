@@ -9,7 +9,7 @@ from assay.model.units import bytes_text, count_text, percent_text
 
 if TYPE_CHECKING:
     from assay.analysis.findings.case import Case
-    from assay.analysis.summarised import OperationSummary
+    from assay.analysis.summary import OperationSummary
     from assay.model.finding import Finding
 
 METHOD = "kernel-time"

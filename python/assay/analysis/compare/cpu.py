@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from assay.analysis.compare.account import account_of, wholes_of
 from assay.analysis.profile.samples import matrix, read_profile
-from assay.analysis.versus.account import account_of, wholes_of
 
 if TYPE_CHECKING:
     from assay.record.reader import Run

@@ -8,11 +8,11 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
+from assay.analysis.compare.account import Account, Executed, OperationAccount
+from assay.analysis.compare.causes import Parts, amounts
+from assay.analysis.compare.evidence import Evidence
+from assay.analysis.compare.split import split
 from assay.analysis.stats.student import mean_of
-from assay.analysis.versus.account import Account, Executed, OperationAccount
-from assay.analysis.versus.causes import Parts, amounts
-from assay.analysis.versus.evidence import Evidence
-from assay.analysis.versus.split import split
 
 seconds = st.floats(0.0, 10.0)
 names = st.sampled_from("abc")

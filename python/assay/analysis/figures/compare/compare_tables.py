@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from assay.analysis.compare.ratios import THROUGHPUT, WHOLE
 from assay.analysis.figures.contract import Column, Table
 from assay.analysis.figures.quantities import COUNT, SECONDS, SHARE, TIMES, text
 from assay.analysis.time.statement_times import name_of
-from assay.analysis.versus.ratios import THROUGHPUT, WHOLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from assay.analysis.compare.evidence import Evidence, Key
+    from assay.analysis.compare.gain import SplitGain
+    from assay.analysis.compare.sides import Difference, TwoSides
     from assay.analysis.figures.contract import Cell
     from assay.analysis.plans.pruning import TableColumns
     from assay.analysis.stats.student import Mean
     from assay.analysis.time.statement_times import Tail
-    from assay.analysis.versus.evidence import Evidence, Key
-    from assay.analysis.versus.gain import Gain
-    from assay.analysis.versus.sides import Difference, Versus
 
 FOREST, GAIN, STATEMENTS, CAUSES = "ratios", "gain", "statements", "causes"
 PLANS, TAIL, CPU, PLANNING, SETTINGS = "plans", "tail", "cpu", "planning", "settings"
@@ -31,13 +31,13 @@ DUST_S = 1e-10
 DIFFERS = {True: "yes", False: "no", None: "-"}
 
 
-def tables_of(found: Versus, names: Sequence[str]) -> tuple[Table, ...]:
+def tables_of(found: TwoSides, names: Sequence[str]) -> tuple[Table, ...]:
     """All tables that have rows."""
     made = [_forest(found, names), *_of_gain(found), *_of_sides(found, names)]
     return tuple(table for table in made if table.rows)
 
 
-def _forest(found: Versus, names: Sequence[str]) -> Table:
+def _forest(found: TwoSides, names: Sequence[str]) -> Table:
     columns = (
         OF,
         Column("quantity"),
@@ -50,7 +50,7 @@ def _forest(found: Versus, names: Sequence[str]) -> Table:
     return Table(FOREST, f"{names[1]} by {names[0]}", columns, tuple(_ratios(found)))
 
 
-def _of_gain(found: Versus) -> Iterator[Table]:
+def _of_gain(found: TwoSides) -> Iterator[Table]:
     """What explains the difference, by cause, by statement and by both."""
     gain, shown = found.gain, not is_noise(found)
     if gain is None:
@@ -68,7 +68,7 @@ def _of_gain(found: Versus) -> Iterator[Table]:
     yield Table(CAUSES, title, (OF, cause, *amount), tuple(_causes(gain, shown=shown)))
 
 
-def _of_sides(found: Versus, names: Sequence[str]) -> Iterator[Table]:
+def _of_sides(found: TwoSides, names: Sequence[str]) -> Iterator[Table]:
     """What was seen of both sides."""
     sides = tuple(Column(name, SECONDS) for name in names)
     both = (*sides, Column("difference", SECONDS), *ENDS)
@@ -92,7 +92,7 @@ def _of_sides(found: Versus, names: Sequence[str]) -> Iterator[Table]:
 TAILS = (("statement", None), ("share", SHARE), ("slower than", SECONDS))
 
 
-def is_noise(found: Versus) -> bool:
+def is_noise(found: TwoSides) -> bool:
     """Whether the whole may be the same: nothing is a share of a difference that is none."""
     whole = next((one for one in found.ratios if one.what == WHOLE), None)
     if whole is None or found.gain is None:
@@ -100,7 +100,7 @@ def is_noise(found: Versus) -> bool:
     return whole.differs is False or not found.gain.total.value
 
 
-def whole_of(gain: Gain | None) -> str:
+def whole_of(gain: SplitGain | None) -> str:
     """What the whole is called."""
     return "a transaction" if gain is None or gain.is_mix else "a pass over all operations"
 
@@ -114,7 +114,7 @@ def _ends(mean: Mean) -> tuple[float | None, float | None]:
     return (None, None) if mean.interval is None else mean.interval
 
 
-def _ratios(found: Versus) -> Iterator[tuple[Cell, ...]]:
+def _ratios(found: TwoSides) -> Iterator[tuple[Cell, ...]]:
     for one in found.ratios:
         ends = (None, None) if one.interval is None else one.interval
         name = whole_of(found.gain) if one.what == WHOLE else one.what
@@ -123,7 +123,7 @@ def _ratios(found: Versus) -> Iterator[tuple[Cell, ...]]:
         yield (name, one.quantity, *shown, one.ratio, *ends, DIFFERS[one.differs])
 
 
-def _gain(gain: Gain, *, shown: bool) -> Iterator[tuple[Cell, ...]]:
+def _gain(gain: SplitGain, *, shown: bool) -> Iterator[tuple[Cell, ...]]:
     total = gain.total.value
     for row in gain.by_cause:
         share = row.seconds.value / total if shown else None
@@ -138,7 +138,7 @@ def _gain(gain: Gain, *, shown: bool) -> Iterator[tuple[Cell, ...]]:
     yield TOTAL, total, *_ends(gain.total), 1.0 if shown else None, DIFFERS[differs]
 
 
-def _statements(gain: Gain, *, shown: bool) -> Iterator[tuple[Cell, ...]]:
+def _statements(gain: SplitGain, *, shown: bool) -> Iterator[tuple[Cell, ...]]:
     total = gain.total.value
     for row in gain.by_statement:
         if abs(row.seconds.value) < DUST_S:
@@ -157,7 +157,7 @@ def _statements(gain: Gain, *, shown: bool) -> Iterator[tuple[Cell, ...]]:
         )
 
 
-def _causes(gain: Gain, *, shown: bool) -> Iterator[tuple[Cell, ...]]:
+def _causes(gain: SplitGain, *, shown: bool) -> Iterator[tuple[Cell, ...]]:
     total = gain.total.value
     for row in gain.by_both:
         operation, statement, cause = row.key
@@ -195,7 +195,7 @@ def _sum(seconds: Iterable[float | None]) -> float | None:
     return sum(known) if known else None
 
 
-def _pruning(found: Versus) -> Iterator[tuple[Cell, ...]]:
+def _pruning(found: TwoSides) -> Iterator[tuple[Cell, ...]]:
     """What each statement reads of each table; first where a side reads what it does not need."""
     rows = [
         (told_of(*key), pruned.table, *_counts(pruned.first), *_counts(pruned.second))
@@ -221,7 +221,7 @@ def _counts(told: TableColumns | None) -> tuple[int | None, int | None]:
     return (None, None) if told is None else (len(told.read or ()), len(told.needed))
 
 
-def _tail(found: Versus) -> Iterator[tuple[Cell, ...]]:
+def _tail(found: TwoSides) -> Iterator[tuple[Cell, ...]]:
     for one in found.tails:
         yield one.operation, *_of_tail(one.first), *_of_tail(one.second)
 
@@ -230,7 +230,7 @@ def _of_tail(tail: Tail | None) -> tuple[Cell, ...]:
     return (None, None, None) if tail is None else (tail.statement, tail.share, tail.beyond_s)
 
 
-def _cpu(found: Versus) -> Iterator[tuple[Cell, ...]]:
+def _cpu(found: TwoSides) -> Iterator[tuple[Cell, ...]]:
     for one in found.cpu:
         (work,) = one.key
         yield work, one.first_s, one.second_s, one.seconds.value, *_ends(one.seconds)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from assay.study.declared.reading import DeclaredStudy
     from assay.study.variants import Study
 
-PART, FIGURE, FACTOR, ENGINE = "sides", "versus", "side", "engine"
+PART, FIGURE, FACTOR, ENGINE = "sides", "compare", "side", "engine"
 SIDES = 2
 # Of more settings the name of a side has the first one.
 NAMED_MAX = 2
@@ -26,7 +26,7 @@ AS_IT_IS = "as it is"
 
 
 @dataclass(frozen=True)
-class Comparison:
+class CompareAsked:
     """What is asked.
 
     Attributes:
@@ -49,7 +49,7 @@ class Comparison:
     repetitions: int = 1
 
 
-def comparison_study(asked: Comparison) -> DeclaredStudy:
+def comparison_study(asked: CompareAsked) -> DeclaredStudy:
     """The study of a comparison.
 
     Raises:
@@ -111,7 +111,7 @@ def check_durability(study: Study, *, allowed: bool) -> None:
         )
 
 
-def _keys(asked: Comparison, side: int) -> dict[str, Any]:
+def _keys(asked: CompareAsked, side: int) -> dict[str, Any]:
     """What one side has of its own."""
     keys: dict[str, Any] = {}
     if asked.engines:

@@ -6,23 +6,23 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from assay.analysis.compare.account import account_of
+from assay.analysis.compare.causes import FOR_A_CPU, Amount, amounts, parts_of
+from assay.analysis.compare.split import split
 from assay.analysis.stats.student import mean_of
-from assay.analysis.versus.account import account_of
-from assay.analysis.versus.causes import FOR_A_CPU, Amount, amounts, parts_of
-from assay.analysis.versus.split import split
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence
 
+    from assay.analysis.compare.evidence import Evidence, Key
     from assay.analysis.stats.student import Mean
-    from assay.analysis.versus.evidence import Evidence, Key
     from assay.record.reader import Run
 
     Round = tuple[Run, Run]
 
 
 @dataclass(frozen=True)
-class Row:
+class GainRow:
     """One row of the gain.
 
     Attributes:
@@ -41,7 +41,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Gain:
+class SplitGain:
     """The difference of the wholes and what explains it.
 
     Attributes:
@@ -59,14 +59,14 @@ class Gain:
     first_s: float
     second_s: float
     total: Mean
-    by_cause: tuple[Row, ...]
-    by_statement: tuple[Row, ...]
-    by_both: tuple[Row, ...]
+    by_cause: tuple[GainRow, ...]
+    by_statement: tuple[GainRow, ...]
+    by_both: tuple[GainRow, ...]
     undisturbed: Mean
     sampled: bool
 
 
-def gain_of(rounds: Sequence[Round], evidence: Mapping[Key, Evidence]) -> Gain | None:
+def gain_of(rounds: Sequence[Round], evidence: Mapping[Key, Evidence]) -> SplitGain | None:
     """The gain over rounds of (first side, second side); None if one of them did nothing."""
     found: list[list[Amount]] = []
     wholes: list[tuple[float, float]] = []
@@ -82,7 +82,7 @@ def gain_of(rounds: Sequence[Round], evidence: Mapping[Key, Evidence]) -> Gain |
         found.append(list(amounts(split(ours, theirs), *made_of, evidence)))
     if not found:
         return None
-    return Gain(
+    return SplitGain(
         is_mix,
         math.fsum(one for one, _ in wholes) / len(wholes),
         math.fsum(other for _, other in wholes) / len(wholes),
@@ -97,7 +97,7 @@ def gain_of(rounds: Sequence[Round], evidence: Mapping[Key, Evidence]) -> Gain |
 
 def _rows(
     rounds: Sequence[Sequence[Amount]], key: Callable[[Amount], tuple[str | None, ...]]
-) -> tuple[Row, ...]:
+) -> tuple[GainRow, ...]:
     """Amounts of each key, over the rounds; what a round does not have is none there."""
     sums: list[dict[tuple[str | None, ...], float]] = []
     for one in rounds:
@@ -106,5 +106,5 @@ def _rows(
             of_round[key(amount)] = of_round.get(key(amount), 0.0) + amount.seconds
         sums.append(of_round)
     keys: dict[Hashable, tuple[str | None, ...]] = {name: name for one in sums for name in one}
-    rows = [Row(name, mean_of([one.get(name, 0.0) for one in sums])) for name in keys.values()]
+    rows = [GainRow(name, mean_of([one.get(name, 0.0) for one in sums])) for name in keys.values()]
     return tuple(sorted(rows, key=lambda row: -abs(row.seconds.value)))

@@ -9,23 +9,23 @@ from pathlib import Path
 import pytest
 
 from assay import engines
+from assay.analysis.compare.account import account_of
+from assay.analysis.compare.causes import NOTHING, PLAN, PLANNING, Parts, amounts
+from assay.analysis.compare.evidence import Evidence, evidence_of, settings_that_differ
+from assay.analysis.compare.gain import SplitGain, gain_of
+from assay.analysis.compare.ratios import THROUGHPUT, by_chance, ratios_of
+from assay.analysis.compare.sides import compare_sides
+from assay.analysis.compare.split import split
+from assay.analysis.figures.compare.compare_tables import is_remarkable, plan_rows
 from assay.analysis.figures.contract import Asked, Column, Figure, StudyRun
 from assay.analysis.figures.discovery import make
-from assay.analysis.figures.versus.versus_tables import is_remarkable, plan_rows
-from assay.analysis.plans.difference import Change, Comparison
+from assay.analysis.plans.difference import PlanChange, PlanComparison
 from assay.analysis.profile.statement_work import statement_work
-from assay.analysis.versus.account import account_of
-from assay.analysis.versus.causes import NOTHING, PLAN, PLANNING, Parts, amounts
-from assay.analysis.versus.evidence import Evidence, evidence_of, settings_that_differ
-from assay.analysis.versus.gain import Gain, gain_of
-from assay.analysis.versus.ratios import THROUGHPUT, by_chance, ratios_of
-from assay.analysis.versus.sides import versus
-from assay.analysis.versus.split import split
 from assay.analysis.work.rules import STEPS, parse_rules
 from assay.model.errors import UsageError
 from assay.record.reader import Run
-from assay.report.study.versus_charts import TOTAL, versus_rows
-from assay.report.terminal.versus import versus_lines
+from assay.report.study.compare_charts import TOTAL, compare_rows
+from assay.report.terminal.compare import compare_lines
 from tests.plans import made, made_plan
 from tests.sides import OPERATION, Doing, Side
 
@@ -47,13 +47,13 @@ def rounds(path: Path, first: Side, second: Side) -> list[tuple[Run, Run]]:
     ]
 
 
-def gain(pairs: list[tuple[Run, Run]]) -> Gain:
+def gain(pairs: list[tuple[Run, Run]]) -> SplitGain:
     found = gain_of(pairs, evidence_of(*pairs[0]))
     assert found is not None
     return found
 
 
-def share(found: Gain, cause: str) -> float:
+def share(found: SplitGain, cause: str) -> float:
     return sum(r.seconds.value for r in found.by_cause if r.key == (cause,)) / found.total.value
 
 
@@ -63,7 +63,7 @@ def figure(pairs: list[tuple[Run, Run]], **options: str) -> Figure:
         for number, pair in enumerate(pairs, 1)
         for name, run in zip(("old", "new"), pair, strict=True)
     )
-    return make(Asked("versus", "versus", "old and new", runs, options))
+    return make(Asked("compare", "compare", "old and new", runs, options))
 
 
 class TestStatementWork:
@@ -149,9 +149,9 @@ class TestGain:
         assert is_remarkable(counts) is remarkable
 
     def test_a_change_of_queries_that_are_alike_is_told_once(self) -> None:
-        changes = tuple(Change("method", "orders: TopN, not Sort", 0.25, 0.5) for _ in range(3))
+        changes = tuple(PlanChange("method", "orders: TopN, not Sort", 0.25, 0.5) for _ in range(3))
         plan = made_plan(made("scan"))
-        evidence = Evidence(Comparison(plan, plan, (), changes))
+        evidence = Evidence(PlanComparison(plan, plan, (), changes))
         told = list(plan_rows({("delivery", "oldest"): evidence}))
         words = "orders: TopN, not Sort (3 times)"
         assert told == [("delivery.oldest", "method", words, 0.75, 1.5)]
@@ -169,7 +169,7 @@ class TestGain:
         self, tmp_path: Path
     ) -> None:
         side = Side(USUAL, count=600, clients=2, warmup=200)
-        cpu = versus(rounds(tmp_path, side, side)).cpu
+        cpu = compare_sides(rounds(tmp_path, side, side)).cpu
         # 0.4 ms of planning and 1.4 ms of scanning.
         assert sum(one.first_s for one in cpu) == pytest.approx(0.0018, rel=0.05)
 
@@ -184,7 +184,7 @@ class TestWaterfall:
             | {"differs": differs}
             for name, seconds in (*((f"cause {n}", 1.0) for n in range(causes)), (TOTAL, causes))
         ]
-        steps = versus_rows("waterfall", rows)
+        steps = compare_rows("waterfall", rows)
         assert [step["name"] for step in steps[-2:]] == ["all others (2)", TOTAL]
         assert steps[-1]["end"] == pytest.approx(causes * 1e3)
         assert [("%" in step["label"]) for step in steps] == [not noise] * len(steps)
@@ -201,7 +201,7 @@ def lines(shown: Figure, *, whole: bool = False) -> list[str]:
         "report": None,
         "legal": [],
     }
-    return list(versus_lines(document, 80, whole=whole))
+    return list(compare_lines(document, 80, whole=whole))
 
 
 class TestFigure:
@@ -254,13 +254,13 @@ class TestFigure:
     def test_of_more_than_two_sides_two_are_named(self, tmp_path: Path) -> None:
         run = Side(USUAL, count=50).write(tmp_path)
         runs = tuple(StudyRun("sides", {"side": name}, 1, run) for name in ("a", "b", "c"))
-        asked = Asked("versus", "versus", "three", runs)
+        asked = Asked("compare", "compare", "three", runs)
         assert "say first and second of" in make(asked).missing[0]
-        named = Asked("versus", "versus", "three", runs, {"first": "a", "second": "c"})
+        named = Asked("compare", "compare", "three", runs, {"first": "a", "second": "c"})
         assert make(named).subjects == ("a", "c")
-        wrong = Asked("versus", "versus", "three", runs, {"first": "d", "second": "c"})
+        wrong = Asked("compare", "compare", "three", runs, {"first": "d", "second": "c"})
         assert "'d' is none of them" in make(wrong).missing[0]
-        alone = Asked("versus", "versus", "three", runs[:1])
+        alone = Asked("compare", "compare", "three", runs[:1])
         assert "one side has no run" in make(alone).missing[0]
 
 

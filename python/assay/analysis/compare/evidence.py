@@ -12,7 +12,7 @@ from assay.analysis.plans.recorded import read_plans
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from assay.analysis.plans.difference import Comparison
+    from assay.analysis.plans.difference import PlanComparison
     from assay.analysis.plans.pruning import TableColumns
     from assay.model.plan import Plan
     from assay.record.reader import Run
@@ -49,7 +49,7 @@ class Evidence:
         pruned: Tables of which an engine says what columns it reads.
     """
 
-    plans: Comparison | None = None
+    plans: PlanComparison | None = None
     columns: tuple[str, ...] = ()
     reads: tuple[str, ...] = ()
     pruned: tuple[Pruned, ...] = ()

@@ -4,6 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from assay.analysis.compare.causes import (
+    COLUMNS,
+    FOR_A_CPU,
+    NOT_EXPLAINED,
+    PLAN,
+    PLANNING,
+    READS,
+)
+from assay.analysis.compare.ratios import THROUGHPUT, WHOLE, by_chance
+from assay.analysis.figures.compare.compare_tables import is_noise, told_of, whole_of
 from assay.analysis.figures.quantities import (
     SECONDS,
     SHARE,
@@ -12,24 +22,14 @@ from assay.analysis.figures.quantities import (
     listed,
     text,
 )
-from assay.analysis.figures.versus.versus_tables import is_noise, told_of, whole_of
 from assay.analysis.profile.statement_work import is_sampled
-from assay.analysis.versus.causes import (
-    COLUMNS,
-    FOR_A_CPU,
-    NOT_EXPLAINED,
-    PLAN,
-    PLANNING,
-    READS,
-)
-from assay.analysis.versus.ratios import THROUGHPUT, WHOLE, by_chance
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from assay.analysis.versus.gain import Gain, Row
-    from assay.analysis.versus.ratios import Ratio
-    from assay.analysis.versus.sides import Versus
+    from assay.analysis.compare.gain import GainRow, SplitGain
+    from assay.analysis.compare.ratios import Ratio
+    from assay.analysis.compare.sides import TwoSides
 
 # Smaller shares are in the table, and in no sentence.
 SHARE_MIN = 0.03
@@ -43,7 +43,7 @@ STATEMENTS_MAX = 3
 OF_STATEMENTS = (PLAN, COLUMNS, READS)
 
 
-def says_of(found: Versus, names: Sequence[str]) -> Iterator[str]:
+def says_of(found: TwoSides, names: Sequence[str]) -> Iterator[str]:
     """Sentences, the most important first."""
     whole = _ratio(found, WHOLE)
     if whole is None or found.gain is None:
@@ -62,11 +62,11 @@ def says_of(found: Versus, names: Sequence[str]) -> Iterator[str]:
     yield _chance(found)
 
 
-def _ratio(found: Versus, what: str) -> Ratio | None:
+def _ratio(found: TwoSides, what: str) -> Ratio | None:
     return next((one for one in found.ratios if one.what == what), None)
 
 
-def _first(found: Versus, names: Sequence[str], whole: Ratio) -> str:
+def _first(found: TwoSides, names: Sequence[str], whole: Ratio) -> str:
     unit = whole_of(found.gain)
     times = f"{text(whole.second, SECONDS)} instead of {text(whole.first, SECONDS)}"
     ratio = _ratio(found, THROUGHPUT) or whole
@@ -82,7 +82,7 @@ def _first(found: Versus, names: Sequence[str], whole: Ratio) -> str:
     return f"{names[1]} has {told} of {names[0]}: {unit} takes {times}.{unsure}"
 
 
-def _explained(gain: Gain) -> str:
+def _explained(gain: SplitGain) -> str:
     """How much of the difference each cause explains, as far as intervals tell it from noise."""
     total = gain.total.value
     way = "more" if total > 0 else "less"
@@ -102,7 +102,7 @@ def _explained(gain: Gain) -> str:
     return f"{lead}, these explain: {listed(told, CAUSES_MAX)}; {left}."
 
 
-def _within_noise(gain: Gain) -> str:
+def _within_noise(gain: SplitGain) -> str:
     """Of a whole that is no more than noise, the parts that are more, if any is."""
     told = [
         f"{_cause(gain, row)} {text(abs(row.seconds.value), SECONDS)}"
@@ -120,7 +120,7 @@ def _within_noise(gain: Gain) -> str:
     return "Nothing is explained, because the difference is no more than noise, in its parts, too."
 
 
-def _cause(gain: Gain, row: Row) -> str:
+def _cause(gain: SplitGain, row: GainRow) -> str:
     """A cause with the statement that it is of above all, where that says more."""
     (cause,) = row.key
     if cause not in OF_STATEMENTS:
@@ -131,7 +131,7 @@ def _cause(gain: Gain, row: Row) -> str:
     return f"{cause} of {listed(names, STATEMENTS_MAX)}"
 
 
-def _where(gain: Gain) -> Iterator[str]:
+def _where(gain: SplitGain) -> Iterator[str]:
     """Statements that add most to the difference."""
     total = gain.total.value
     told = [
@@ -143,7 +143,7 @@ def _where(gain: Gain) -> Iterator[str]:
         yield f"It is made by {listed(told)}."
 
 
-def _disturbed(gain: Gain) -> Iterator[str]:
+def _disturbed(gain: SplitGain) -> Iterator[str]:
     """What is left without waiting for a CPU, where that differs as much as matters."""
     queued = next((row for row in gain.by_cause if row.key == (FOR_A_CPU,)), None)
     if queued is None or abs(queued.seconds.value) < DISTURBED_MIN * gain.first_s:
@@ -157,7 +157,7 @@ def _disturbed(gain: Gain) -> Iterator[str]:
     )
 
 
-def _ways(found: Versus, names: Sequence[str]) -> Iterator[str]:
+def _ways(found: TwoSides, names: Sequence[str]) -> Iterator[str]:
     planned = {key: one for key, one in found.evidence.items() if one.plans is not None}
     if not planned:
         yield "Plans are not compared: no statement has one on both sides."
@@ -173,7 +173,7 @@ def _ways(found: Versus, names: Sequence[str]) -> Iterator[str]:
     )
 
 
-def _planning(found: Versus, names: Sequence[str]) -> Iterator[str]:
+def _planning(found: TwoSides, names: Sequence[str]) -> Iterator[str]:
     """The optimiser's time of the statement in which it differs most, if it does at all."""
     for one in found.planning:
         operation, statement, step = one.key
@@ -190,7 +190,7 @@ def _planning(found: Versus, names: Sequence[str]) -> Iterator[str]:
         return
 
 
-def _tails(found: Versus, names: Sequence[str]) -> Iterator[str]:
+def _tails(found: TwoSides, names: Sequence[str]) -> Iterator[str]:
     for one in found.tails:
         if one.first is None or one.second is None:
             continue
@@ -201,7 +201,7 @@ def _tails(found: Versus, names: Sequence[str]) -> Iterator[str]:
             )
 
 
-def _chance(found: Versus) -> str:
+def _chance(found: TwoSides) -> str:
     compared = [one for one in found.ratios if one.interval is not None]
     if not compared:
         return "A single round has no interval: repeat it to know what is noise."
@@ -212,7 +212,7 @@ def _chance(found: Versus) -> str:
     )
 
 
-def notes_of(found: Versus, rounds: int) -> Iterator[str]:
+def notes_of(found: TwoSides, rounds: int) -> Iterator[str]:
     """How it was made."""
     yield (
         f"{rounds} rounds, each compared in itself, because its runs stood side by side; intervals"

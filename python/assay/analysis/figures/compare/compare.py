@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from assay.analysis.compare.sides import compare_sides
+from assay.analysis.figures.compare.compare_tables import FOREST, GAIN, tables_of
+from assay.analysis.figures.compare.compare_words import notes_of, says_of
 from assay.analysis.figures.contract import Chart, Figure
 from assay.analysis.figures.subjects import subjects_of
-from assay.analysis.figures.versus.versus_tables import FOREST, GAIN, tables_of
-from assay.analysis.figures.versus.versus_words import notes_of, says_of
-from assay.analysis.versus.sides import versus
 from assay.model.errors import UsageError, suggestion
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def figure(asked: Asked) -> Figure:
         missing = ("no round has a run of both sides",)
         return Figure(asked.name, asked.kind, asked.title, missing=missing)
     names = _names(sides)
-    found = versus(rounds)
+    found = compare_sides(rounds)
     tables = tables_of(found, names)
     made = {table.name for table in tables}
     wanted = (

@@ -22,13 +22,13 @@ LESS, MORE, NOISE = "less", "more", "may be noise"
 COLOURS = {LESS: BLUE, MORE: VERMILION, NOISE: GREY}
 
 
-def versus_rows(kind: str, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def compare_rows(kind: str, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """What the chart of a kind draws of its table's rows."""
     return list(_forest_rows(rows) if kind == "forest" else _steps(rows))
 
 
-def versus_chart(kind: str, title: str, rows: list[dict[str, Any]]) -> alt.TopLevelMixin:
-    """The chart of rows that `versus_rows` gave."""
+def compare_chart(kind: str, title: str, rows: list[dict[str, Any]]) -> alt.TopLevelMixin:
+    """The chart of rows that `compare_rows` gave."""
     return _forest(title, rows) if kind == "forest" else _waterfall(title, rows)
 
 

@@ -10,14 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from assay.analysis.versus.account import Executed, OperationAccount
+from assay.analysis.compare.account import Executed, OperationAccount
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.analysis.versus.account import Account
+    from assay.analysis.compare.account import Account
 
-Kind = Literal["time", "executions", "between statements", "mix", "between"]
+TermKind = Literal["time", "executions", "between statements", "mix", "between"]
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Term:
         factor: Of `time`: by how much a second of an execution weighs in the whole.
     """
 
-    kind: Kind
+    kind: TermKind
     operation: str | None
     statement: str | None
     seconds: float

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from assay.workloads.join_orders import JoinBlock, Order
 
 PART_CHOSEN, PART_NEAR, PART_ONCE, PART_ROUNDS = "chosen", "near", "once", "rounds"
-KIND = "plan_regret"
+KIND = "plans"
 # Ways that are planned, and not executed, for each plan that is wanted: many come to the same plan.
 ASKED_EACH = 4
 # A limit below this would be the watchdog's own grain.

@@ -5,8 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING, Any
 
-from assay.analysis.figures.quantities import SECONDS, SHARE, TIMES, text
-from assay.analysis.figures.versus.versus_tables import (
+from assay.analysis.figures.compare.compare_tables import (
     FOREST,
     GAIN,
     PLANNING,
@@ -18,6 +17,7 @@ from assay.analysis.figures.versus.versus_tables import (
     TOTAL,
     is_remarkable,
 )
+from assay.analysis.figures.quantities import SECONDS, SHARE, TIMES, text
 from assay.analysis.profile.difference import SAMPLES_MIN
 from assay.report.study.words import doubts_words
 from assay.report.words.wrapping import indented
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
 LEAD = "  "
 ROWS_MAX = 8
-KIND = "versus"
+KIND = "compare"
 # A cause of less than this share of the difference is shown with --all.
 SHARE_MIN = 0.01
 
 
-def versus_lines(document: Mapping[str, Any], width: int, *, whole: bool = False) -> Iterator[str]:
+def compare_lines(document: Mapping[str, Any], width: int, *, whole: bool = False) -> Iterator[str]:
     """The comparison, a line each.
 
     Args:

@@ -18,8 +18,8 @@ from assay.analysis.time.statement_waits import RUN_QUEUE, statement_waits
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from assay.analysis.versus.evidence import Evidence, Key
-    from assay.analysis.versus.split import Term
+    from assay.analysis.compare.evidence import Evidence, Key
+    from assay.analysis.compare.split import Term
     from assay.record.reader import Run
 
 PLANNING, PLAN, COLUMNS, READS = "optimiser time", "plan", "columns read", "rows read"

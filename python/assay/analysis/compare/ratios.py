@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from assay.analysis.compare.account import account_of
 from assay.analysis.load.summary import load_of, summarise_load
 from assay.analysis.operations import geometric_mean, operation_table
 from assay.analysis.stats.rounds import factor_of
 from assay.analysis.stats.student import CONFIDENCE
 from assay.analysis.time.statement_times import name_of
-from assay.analysis.versus.account import account_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,23 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from assay.analysis.compare.causes import PLANNING
+from assay.analysis.compare.cpu import cpu_by_work
+from assay.analysis.compare.evidence import evidence_of, settings_that_differ
+from assay.analysis.compare.gain import gain_of
+from assay.analysis.compare.ratios import ratios_of
 from assay.analysis.profile.statement_work import statement_work, step_order
 from assay.analysis.stats.student import mean_of
 from assay.analysis.time.statement_times import statement_times
-from assay.analysis.versus.causes import PLANNING
-from assay.analysis.versus.cpu import cpu_by_work
-from assay.analysis.versus.evidence import evidence_of, settings_that_differ
-from assay.analysis.versus.gain import gain_of
-from assay.analysis.versus.ratios import ratios_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from assay.analysis.compare.evidence import Evidence, Key
+    from assay.analysis.compare.gain import SplitGain
+    from assay.analysis.compare.ratios import Ratio
     from assay.analysis.stats.student import Mean
     from assay.analysis.time.statement_times import Tail
-    from assay.analysis.versus.evidence import Evidence, Key
-    from assay.analysis.versus.gain import Gain
-    from assay.analysis.versus.ratios import Ratio
     from assay.record.reader import Run
 
     Round = tuple[Run, Run]
@@ -48,7 +48,7 @@ class Tails:
 
 
 @dataclass(frozen=True)
-class Versus:
+class TwoSides:
     """Two sides beside each other.
 
     Attributes:
@@ -63,7 +63,7 @@ class Versus:
     """
 
     ratios: tuple[Ratio, ...]
-    gain: Gain | None
+    gain: SplitGain | None
     evidence: dict[Key, Evidence]
     tails: tuple[Tails, ...]
     cpu: tuple[Difference, ...]
@@ -71,7 +71,7 @@ class Versus:
     settings: tuple[tuple[str, str, str], ...]
 
 
-def versus(rounds: Sequence[Round]) -> Versus:
+def compare_sides(rounds: Sequence[Round]) -> TwoSides:
     """All that is told of two sides.
 
     Args:
@@ -80,7 +80,7 @@ def versus(rounds: Sequence[Round]) -> Versus:
     evidence = evidence_of(*rounds[0])
     gain = gain_of(rounds, evidence)
     weights = {} if gain is None else _weights(gain)
-    return Versus(
+    return TwoSides(
         ratios_of(rounds),
         gain,
         dict(sorted(evidence.items(), key=lambda one: -weights.get(one[0], 0.0))),
@@ -91,7 +91,7 @@ def versus(rounds: Sequence[Round]) -> Versus:
     )
 
 
-def _weights(gain: Gain) -> dict[tuple[str | None, ...], float]:
+def _weights(gain: SplitGain) -> dict[tuple[str | None, ...], float]:
     """By how much each statement adds to the difference or takes from it."""
     return {row.key: abs(row.seconds.value) for row in gain.by_statement}
 
@@ -117,7 +117,7 @@ def _by_key(run: Run) -> dict[tuple[str | None, ...], float]:
     return {(work,): seconds for work, seconds in cpu_by_work(run).items()}
 
 
-def _planning(rounds: Sequence[Round], gain: Gain | None) -> tuple[Difference, ...]:
+def _planning(rounds: Sequence[Round], gain: SplitGain | None) -> tuple[Difference, ...]:
     """CPU time before execution; first the statements whose adds most to the difference."""
     told = [(statement_work(one), statement_work(other)) for one, other in rounds]
     if any(work is None for pair in told for work in pair):
