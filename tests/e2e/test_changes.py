@@ -84,7 +84,7 @@ def test_a_run_with_all_of_it(lab: Lab) -> None:
     environment = json.loads((Path(told["path"]) / "environment.json").read_text())
     filesystem = environment["host"]["data_filesystem"]
     assert (filesystem["device"], filesystem["type"]) == (device["path"], "ext4")
-    page = Path(told["report"]).read_text(encoding="utf-8")
+    page = lab.page(told)
     assert "Limits: cpu 1.5 cores" in page
     assert "Changed on the host: device of our own" in page
     shown = lab.assay("show", told["run"]).stdout

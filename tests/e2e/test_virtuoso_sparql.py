@@ -38,5 +38,5 @@ def test_mixes_are_played_and_its_meters_told(laboratory: Lab) -> None:
     assert index_work(run, Span(*window))
     told = laboratory.assay("show", "latest").stdout
     assert "activity" in told
-    page = (Path(document["path"]) / "derived" / "report.html").read_text(encoding="utf-8")
+    page = laboratory.page(document)
     assert 'id="counter:activity"' in page

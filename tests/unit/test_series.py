@@ -62,11 +62,11 @@ def made(
     return directory, heard
 
 
-def test_runs_are_made_and_judged_each_with_its_report(tmp_path: Path) -> None:
+def test_runs_are_made_and_judged_each_with_its_document(tmp_path: Path) -> None:
     directory, heard = made(tmp_path)
     record = read_study(directory)
     assert [run.status for run in record.runs] == ["complete", "complete"]
-    assert all((run.path / "derived" / "report.html").is_file() for run in record.complete)
+    assert all((run.path / "derived" / "summary.json").is_file() for run in record.complete)
     assert heard.one_part == [True]
     assert directory.parent == (tmp_path / STUDIES_DIR).absolute()
 

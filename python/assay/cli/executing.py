@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def executed(
-    make: Callable[[Progress], Path], progress: Progress, *, as_json: bool
+    make: Callable[[Progress], Path], progress: Progress, *, as_json: bool, with_page: bool = True
 ) -> dict[str, Any]:
     """The document of what was made.
 
@@ -25,6 +25,7 @@ def executed(
         make: Makes a record, tells how far it is, and returns the record's directory.
         progress: Is closed in any case.
         as_json: Print the document of a partial record, too.
+        with_page: Write the report's page.
 
     Raises:
         AssayError: If it failed before there was a record; so does Ctrl-C, as a KeyboardInterrupt.
@@ -35,7 +36,7 @@ def executed(
     try:
         directory = make(progress)
         progress.phase("checks and report")
-        return build(directory)
+        return build(directory, with_page=with_page)
     except (AssayError, KeyboardInterrupt) as error:
         progress.close()
         if progress.partial is None:
@@ -46,7 +47,7 @@ def executed(
             complain(folded(str(error)))
         complain(f"what was measured until then is kept: assay show {progress.partial}")
         if as_json:
-            say_json(build(progress.partial))
+            say_json(build(progress.partial, with_page=with_page))
         raise typer.Exit(RunFailedError.exit_code) from error
     finally:
         progress.close()

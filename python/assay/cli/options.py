@@ -34,6 +34,14 @@ Whole = Annotated[
         rich_help_panel=Group.OUTPUT,
     ),
 ]
+Page = Annotated[
+    bool,
+    typer.Option(
+        "--page/--no-page",
+        help="Write the report's page; `assay report` does it later.",
+        rich_help_panel=Group.OUTPUT,
+    ),
+]
 Strict = Annotated[
     bool,
     typer.Option(help="An 'unknown' verdict also ends with 3.", rich_help_panel=Group.OUTPUT),

@@ -8,7 +8,7 @@ from typing import Any
 import typer
 
 from assay.cli.executing import executed
-from assay.cli.options import AsJson, RunsDir, Strict, Whole, Workload, exit_code, given
+from assay.cli.options import AsJson, Page, RunsDir, Strict, Whole, Workload, exit_code, given
 from assay.cli.output import complain, console, say_json
 from assay.cli.run_options import run_options, with_run_options
 from assay.cli.scale_name import SCALE, check_scale_name
@@ -43,6 +43,7 @@ def run(
     runs: RunsDir = None,
     whole: Whole = False,
     strict: Strict = False,
+    page: Page = True,
     as_json: AsJson = False,
     **told: Any,  # noqa: ANN401 - options of a run
 ) -> None:
@@ -60,6 +61,7 @@ def run(
         lambda progress: execute(request, runs_dir(runs), progress),
         Progress(shown),
         as_json=as_json,
+        with_page=page,
     )
     render(document, all_operations=whole, console=shown)
     if as_json:

@@ -21,25 +21,32 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-def build(run_dir: Path) -> dict[str, Any]:
+def build(run_dir: Path, *, with_page: bool = True) -> dict[str, Any]:
     """Judges and summarises a record, writes summary and page into `derived/`; the document.
+
+    Args:
+        run_dir: Of the record.
+        with_page: Write the page of a run, too: it takes longer than all the rest. The command
+            `assay report` writes it later.
 
     Raises:
         RecordUnreadableError: If there is no run in `run_dir`.
     """
-    from assay.report.ceiling.build import build_ceiling
-    from assay.report.page.run import page
-
     run = Run(run_dir)
     if run.kind == KIND_CEILING:
+        from assay.report.ceiling.build import build_ceiling
+
         told = build_ceiling(run, run.derived / REPORT_FILE, run.derived / SUMMARY_FILE)
         _keep_made_from(run)
         return told
     told = document(run, run_dir)
     try:
         run.derived.mkdir(exist_ok=True)
-        (run.derived / REPORT_FILE).write_text(page(run, told), encoding="utf-8")
-        told["report"] = str(run.derived / REPORT_FILE)
+        if with_page:
+            from assay.report.page.run import page
+
+            (run.derived / REPORT_FILE).write_text(page(run, told), encoding="utf-8")
+            told["report"] = str(run.derived / REPORT_FILE)
         write_json(run.derived / SUMMARY_FILE, told)
     except OSError as error:
         log.warning("no report is kept of run %s: cannot write %s: %s", run.id, run.derived, error)

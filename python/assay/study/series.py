@@ -196,7 +196,7 @@ class Series:
 
 
 def judging(remark: Callable[[str], None]) -> RunOne:
-    """Carries out a run as `assay run` does, with its checks and its report.
+    """Carries out a run as `assay run` does, with its checks; `assay report RUN` makes its page.
 
     Args:
         remark: Hears of a run that is invalid.
@@ -205,7 +205,7 @@ def judging(remark: Callable[[str], None]) -> RunOne:
     def run(request: StudyRequest, runs: Path, told: Teller) -> Path:
         directory = carried_out(request, runs, told)
         told.phase("checks and report")
-        if build(directory)["verdict"] == "invalid":
+        if build(directory, with_page=False)["verdict"] == "invalid":
             remark(f"invalid: assay show {directory.name}")
         return directory
 
