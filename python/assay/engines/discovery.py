@@ -25,6 +25,7 @@ from assay.engines.techniques import TechniquesFacts, read_techniques
 from assay.model.errors import UsageError, suggestion
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from types import ModuleType
 
 log = logging.getLogger(__name__)
@@ -148,11 +149,12 @@ def _module(folder: Path) -> ModuleType:
     return module
 
 
-def _roots() -> list[Path]:
+def _roots() -> Iterator[Path]:
+    """Folders that hold engines, the first of which wins: ours, named ones, those of packages."""
     from importlib.metadata import entry_points
 
-    roots = [Path(__file__).parent]
-    roots += [Path(text) for text in os.environ.get("ASSAY_ENGINES", "").split(":") if text]
+    yield Path(__file__).parent
+    yield from (Path(text) for text in os.environ.get("ASSAY_ENGINES", "").split(":") if text)
     for entry in entry_points(group=ENTRY_POINTS):
         try:
             spec = importlib.util.find_spec(entry.value)
@@ -160,8 +162,7 @@ def _roots() -> list[Path]:
             log.warning("entry point %s names %s, which is not there", entry.name, entry.value)
             continue
         if spec is not None and spec.submodule_search_locations:
-            roots += [Path(location) for location in spec.submodule_search_locations]
-    return roots
+            yield from (Path(location) for location in spec.submodule_search_locations)
 
 
 @lru_cache
@@ -200,6 +201,11 @@ def find_engine(name: str) -> EngineFolder:
     Raises:
         UsageError: If there is none; names the nearest.
     """
+    # Most are named as their folder is: packages need not be asked for one of these.
+    for folder in (root / name.replace("-", "_") for root in _roots()):
+        manifest = folder / MANIFEST
+        if manifest.is_file() and (facts := read_facts(manifest)).name == name:
+            return EngineFolder(facts, folder)
     engines = find_engines()
     if name not in engines:
         raise UsageError(f"unknown engine {name!r}; {suggestion(name, list(engines))}")
