@@ -64,7 +64,7 @@ xfs: ## mkfs.xfs for the tests of devices that are copied, from Debian's package
 
 receivers: .venv/.receivers ## tools that open exports, for the tests that have them open some
 
-test: setup lint test-rust test-python bench-smoke ## everything that CI runs
+test: setup lint test-rust test-python ## everything that CI runs
 
 lint: .venv/.packages ## formatting, lints, types, layers, licences
 	cargo fmt --all --check

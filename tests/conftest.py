@@ -21,6 +21,7 @@ from assay._core import record_tables
 from assay.record.layout import SCHEMA_VERSION
 from assay.record.reader import Run
 from assay.record.seal import write_seal
+from assay.running.host.places import engines_dir
 from tests.e2e.conftest import POSTGRESQL, Lab, reachable_directory
 
 # How long an example takes says nothing of it on a host that others use.
@@ -268,8 +269,12 @@ def synthetic(tmp_path: Path) -> SyntheticRun:
 
 @pytest.fixture(scope="session")
 def server_place() -> Iterator[Path]:
-    """The cache with the server's programs, obtained once, and its data sets."""
+    """The cache with this host's own engines, each obtained once, and data sets of its own."""
     with reachable_directory() as place:
+        engines_dir().mkdir(parents=True, exist_ok=True)
+        kept = place / "cache" / "assay"
+        kept.mkdir(parents=True)
+        (kept / "engines").symlink_to(engines_dir())
         told = Lab(place).assay("engines", "install", POSTGRESQL)
         assert told.returncode == 0, told.stderr
         yield place

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from assay.running.host.places import engines_dir
 from tests.e2e.conftest import Lab
 from tests.products import obtained
 
@@ -17,12 +14,8 @@ TIMES = ["--time", "1s", "--warmup", "0s"]
 
 
 @pytest.fixture(autouse=True)
-def _built(server_place: Path) -> None:
+def _built() -> None:
     obtained("dolt")
-    shelf = server_place / "cache" / "assay" / "engines" / "dolt"
-    shelf.parent.mkdir(parents=True, exist_ok=True)
-    if not shelf.exists():
-        shelf.symlink_to(engines_dir() / "dolt")
 
 
 def reasons(document: dict) -> dict[str, str]:

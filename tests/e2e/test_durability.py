@@ -16,7 +16,6 @@ import pytest
 
 from assay.record.reader import Run
 from assay.running.changes.device import why_not
-from assay.running.host.places import engines_dir
 from tests.e2e.conftest import (
     POSTGRESQL,
     Lab,
@@ -49,17 +48,10 @@ def verdicts(document: dict[str, Any]) -> dict[str, tuple[str, str]]:
 
 
 @pytest.fixture
-def engine(request: pytest.FixtureRequest, server_place: Path) -> str:
+def engine(request: pytest.FixtureRequest) -> str:
     """An engine whose product is there."""
     name: str = request.param
-    shelf = server_place / "cache" / "assay" / "engines"
-    if name == "dolt":
-        obtained(name)
-        shelf.mkdir(parents=True, exist_ok=True)
-        if not (shelf / name).exists():
-            (shelf / name).symlink_to(engines_dir() / name)
-    elif name != "postgresql":
-        obtained(name, shelf)
+    obtained(name)
     return name
 
 

@@ -34,8 +34,8 @@ PASSWORD = "s3cr:t/@%?&'\\ enD9x"  # noqa: S105 - made up, and gone with the ser
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _obtained(server_place: Path) -> None:
-    obtained("mariadb", server_place / "cache" / "assay" / "engines")
+def _obtained() -> None:
+    obtained("mariadb")
 
 
 class Running:
@@ -60,7 +60,7 @@ class Running:
 @pytest.fixture(scope="module")
 def running(server_place: Path) -> Iterator[Running]:
     engine = find_engine("mariadb").engine()
-    product = obtained("mariadb", server_place / "cache" / "assay" / "engines")
+    product = obtained("mariadb")
     with (
         reachable_directory() as folder,
         Guardian("running", folder / "instances") as guardian,

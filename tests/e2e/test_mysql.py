@@ -15,8 +15,8 @@ ENGINE = ["--engine", "mysql", "--set", "innodb_buffer_pool_size=256M"]
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _obtained(server_place: Path) -> None:
-    obtained("mysql", server_place / "cache" / "assay" / "engines")
+def _obtained() -> None:
+    obtained("mysql")
 
 
 def reasons(document: dict) -> dict[str, str]:

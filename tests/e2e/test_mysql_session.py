@@ -68,7 +68,7 @@ class Running:
 @pytest.fixture(scope="module")
 def running(server_place: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     engine = find_engine("mariadb").engine()
-    product = obtained("mariadb", server_place / "cache" / "assay" / "engines")
+    product = obtained("mariadb")
     with (
         reachable_directory() as folder,
         Guardian("running", folder / "instances") as guardian,

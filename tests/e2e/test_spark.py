@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from assay.running.host.places import engines_dir
 from tests.e2e.conftest import Lab
 from tests.products import installed
 
@@ -14,12 +11,8 @@ ENGINE = ["--engine", "spark"]
 
 
 @pytest.fixture(autouse=True)
-def _brought(server_place: Path) -> None:
+def _brought() -> None:
     installed("spark")
-    shelf = server_place / "cache" / "assay" / "engines" / "spark"
-    shelf.parent.mkdir(parents=True, exist_ok=True)
-    if not shelf.exists():
-        shelf.symlink_to(engines_dir() / "spark")
 
 
 def test_a_query_is_answered_by_all_workers(server_lab: Lab) -> None:

@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from assay.running.host.places import engines_dir
 from tests.e2e.conftest import Lab, wait_for_phase
 from tests.products import installed
 
@@ -25,13 +24,8 @@ START_PATIENCE_S, PATIENCE_S = 500, 120
 
 
 @pytest.fixture(autouse=True)
-def _brought(server_place: Path) -> None:
+def _brought() -> None:
     installed("trino")
-    for name in ("trino", "jdbc"):
-        shelf = server_place / "cache" / "assay" / "engines" / name
-        shelf.parent.mkdir(parents=True, exist_ok=True)
-        if not shelf.exists():
-            shelf.symlink_to(engines_dir() / name)
 
 
 def coordinator_port(lab: Lab) -> str:

@@ -26,18 +26,14 @@ BEFORE_THE_TEST = {"edge": "start", "object": "lineitem", "counter": "touches"}
 
 
 @pytest.fixture(scope="module")
-def place(server_place: Path) -> None:
-    """Has the laboratory find the programs of this host's own cache, which are obtained once."""
+def place() -> None:
+    """Obtains the server's programs."""
     if not JAR.is_file():
         pytest.skip("the bridge is not built: `make setup` does it")
     try:
         find_engine("virtuoso").engine().obtain(Wanted(engines_dir()), tell_nobody)
     except EngineError as error:
         pytest.skip(f"this host cannot obtain Virtuoso: {error}")
-    for shelf in ("virtuoso", "jdbc"):
-        link = server_place / "cache" / "assay" / "engines" / shelf
-        if not link.exists():
-            link.symlink_to(engines_dir() / shelf)
 
 
 @pytest.fixture
