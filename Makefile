@@ -14,7 +14,7 @@ export UV_COMPILE_BYTECODE := 1
 export UV_LINK_MODE := copy
 export VIRTUAL_ENV := $(CURDIR)/.venv
 
-.PHONY: help options setup demo test lint test-rust test-python dolt cluster bench bench-smoke answers lock fmt clean browser xfs receivers
+.PHONY: help options setup demo test test-long lint test-rust test-python dolt cluster bench bench-smoke answers lock fmt clean browser xfs receivers
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' Makefile | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -80,8 +80,11 @@ test-rust: ## unit, property and virtual-clock tests of the core
 
 test-python: setup browser xfs receivers ## unit, property, golden, contract, end-to-end and browser tests
 	$(BIN)/pytest --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder \
-	  --ignore tests/planted
+	  -m "not long" --ignore tests/planted
 	$(BIN)/pytest tests/planted
+
+test-long: setup ## what `make test` leaves out: the same promises on other engines, longer forms
+	$(BIN)/pytest --numprocesses auto --maxprocesses 4 -m long
 
 dolt: setup ## build the database Dolt (minutes, once): its tests are left out where it is not there
 	$(BIN)/assay engines install dolt

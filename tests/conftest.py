@@ -28,6 +28,9 @@ from tests.e2e.conftest import POSTGRESQL, Lab, reachable_directory
 settings.register_profile("any host", deadline=None)
 settings.load_profile("any host")
 
+HERE = Path(__file__).parent
+LONG = HERE / "long.txt"
+
 MS = 1_000_000
 S = 1_000 * MS
 BEGUN_NS = 1_000 * S
@@ -47,6 +50,21 @@ TYPES = {
     "text, dictionary": pa.dictionary(pa.uint16(), pa.string()),
     "list of int64": pa.list_(pa.int64()),
 }
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks the tests that `make test` leaves out."""
+    left = long_tests()
+    for item in items:
+        if item.nodeid.removeprefix(f"{HERE.name}/") in left:
+            item.add_marker(pytest.mark.long)
+
+
+def long_tests() -> list[str]:
+    """Tests that `make test-long` carries out, as pytest names them below this folder."""
+    lines = LONG.read_text(encoding="utf-8").splitlines()
+    return [line for line in lines if not line.startswith("#")]
 
 
 @cache

@@ -9,7 +9,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
-import run  # noqa: E402 - benchmarks/run.py
+import run
 
 
 @pytest.mark.parametrize("path", run.benchmarks(), ids=run.name_of)

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from assay.cli.verbs import VERBS
+from tests.conftest import HERE, LONG, long_tests
 from tests.style import sources
 from tests.style.sources import PACKAGE, ROOT, python_files, relative, rust_files
 
@@ -239,3 +240,14 @@ class TestTheRulesFindWhatTheyAreFor:
         here = Path(__file__)
         measured = {f.name: f.lines for f in sources.python_functions(here)}
         assert measured["test_names_of_files_say_something"] == 5
+
+
+def test_tests_that_are_left_out_are_there() -> None:
+    for name in long_tests():
+        file, *inner = name.split("[")[0].split("::")
+        functions = {
+            node.name
+            for node in ast.walk(sources.tree(HERE / file))
+            if isinstance(node, ast.ClassDef | ast.FunctionDef)
+        }
+        assert functions.issuperset(inner), f"{LONG.name} names {name}, which is not there"
