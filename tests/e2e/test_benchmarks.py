@@ -1,4 +1,4 @@
-"""Every benchmark still runs: each is carried out in its smallest form, and brings what it needs."""
+"""Every benchmark still runs, in its smallest form, and brings what it needs."""
 
 from __future__ import annotations
 
