@@ -66,17 +66,17 @@ def unused_index(case: Case, scan: Timed) -> Unused | None:
     if table is None or not condition or not case.indexes:
         return None
     others = [
-        one
-        for one in case.alternatives.get(scan.operation, ())
-        if one.statement == scan.plan.statement
+        alternative
+        for alternative in case.alternatives.get(scan.operation, ())
+        if alternative.statement == scan.plan.statement
     ]
     for index in case.indexes.get(table, ()):
         if _is_used_by_value(index, others):
             return None
         if index.predicate is None and _is_about(condition, index):
-            found = _reason(case, scan, index, others)
-            if found is not None:
-                return found
+            unused = _reason(case, scan, index, others)
+            if unused is not None:
+                return unused
     return None
 
 
@@ -122,7 +122,7 @@ def _reason(case: Case, scan: Timed, index: Index, others: Iterable[Alternative]
     if hint := _hint(index, scan.plan.text or ""):
         why = f"the statement says so: {hint}"
         return Unused(index, why, "the statement without this hint", f"statement:{scan.operation}")
-    using = [one for one in others if index.name in one.indexes]
+    using = [alternative for alternative in others if index.name in alternative.indexes]
     for other in using:
         if other.kind == "setting" and _is_faster(other):
             return _by_setting(case, index, other)
