@@ -104,7 +104,7 @@ class Barriers:
         return sum(barrier.lost_s for barrier in self.found) / spent if spent else None
 
     def facts(self) -> dict[str, Any]:
-        """As JSON values."""
+        """Return the barriers as JSON values."""
         longest = sorted(self.found, key=lambda barrier: -barrier.lost_s)[:TOLD_MAX]
         shown = sorted(longest, key=lambda barrier: barrier.begun_s)
         return {
