@@ -209,7 +209,7 @@ def figures_text(figures: Mapping[str, float | None]) -> str:
         parts.insert(2 if len(parts) > 1 else len(parts), f"{cores * PERCENT:.4g}% cpu")
     waiting = figures["waiting_share"]
     if waiting is not None:
-        parts.append(f"{_percent(waiting)} clw{_of_both(figures)}")
+        parts.append(f"{_percent(waiting)} clw{_waits_text(figures)}")
     scheduling = figures["scheduling_share"]
     if scheduling is not None:
         parts.append(f"{_percent(scheduling)} sched")
@@ -219,8 +219,8 @@ def figures_text(figures: Mapping[str, float | None]) -> str:
     return " ".join(parts) or "nothing was counted"
 
 
-def _of_both(figures: Mapping[str, float | None]) -> str:
-    """What waiting is made of, where both parts are counted."""
+def _waits_text(figures: Mapping[str, float | None]) -> str:
+    """Return the two parts of waiting, where both are counted."""
     wait, blocked = figures["wait_share"], figures["blocked_share"]
     if wait is None or blocked is None:
         return ""

@@ -128,12 +128,12 @@ def model_of(run: Run) -> tuple[Predicted, ...]:
     if not nodes:
         return ()
     counted = totals_of_a_pass(run)
-    shares = shares_of(_by_host(nodes))
+    shares = shares_of(_nodes_per_host(nodes))
     facts = message_facts(run.facts.get("engine", {}).get("counters"))
     return (*_share_rows(shares, counted), *_sizes(run, facts, shares, counted))
 
 
-def _by_host(nodes: Sequence[ClusterNode]) -> list[int]:
+def _nodes_per_host(nodes: Sequence[ClusterNode]) -> list[int]:
     hosts = [node.host for node in nodes]
     return [hosts.count(host) for host in dict.fromkeys(hosts)]
 

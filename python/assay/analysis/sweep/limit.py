@@ -148,7 +148,7 @@ def limiting(
         sentence = f"{opening}, and what for was not measured{_besides(grown)}{_most_in(statement)}"
         named = None
     else:
-        sentence = _words(named, statement, opening, longer_s, fewest)
+        sentence = _limit_text(named, statement, opening, longer_s, fewest)
         sentence += _from_knee(times, named, knee_at, (fewest, most))
     sentence = "; ".join((sentence, *_beside(after, None if named is None else named.name)))
     name = None if named is None else named.name
@@ -263,7 +263,7 @@ def _as_commits(
     return (commits, *sorted((*others, rest), key=lambda growth: -growth.longer_s))
 
 
-def _words(
+def _limit_text(
     named: Grown,
     statement: tuple[str, str, float] | None,
     opening: str,

@@ -321,13 +321,13 @@ def _with_work(operations: list[TimedOperation], profile: Profile | None) -> lis
         shares = dict(mine.select("work", "share").iter_rows()) or None
         timed = replace(operation, work=shares)
         if operation.thread_s is None and shares:
-            timed = _by_samples(timed, float(mine["seconds"].sum()) / counts[operation.name])
+            timed = _split_by_samples(timed, float(mine["seconds"].sum()) / counts[operation.name])
         made.append(timed)
     return made
 
 
-def _by_samples(operation: TimedOperation, cpu_s: float) -> TimedOperation:
-    """An operation whose counters were not read: samples say how long it was on a CPU."""
+def _split_by_samples(operation: TimedOperation, cpu_s: float) -> TimedOperation:
+    """Return an operation whose counters were not read, with its CPU time by samples."""
     threads = max(1.0, cpu_s / operation.seconds)
     rest_s = threads * operation.seconds - cpu_s
     parts = {"cpu_user": cpu_s, UNCOVERED: rest_s}

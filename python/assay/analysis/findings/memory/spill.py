@@ -41,7 +41,7 @@ def find(case: Case) -> list[Finding]:
         timed for timed in timed_nodes(case) if timed.fraction is not None and _may_spill(timed)
     ]
     if not _wrote(spilled):
-        return _by_counters(case)
+        return _counter_findings(case)
     spilled = [timed for timed in spilled if not _is_slight(case, timed)]
     wrote = _wrote(spilled)
     if not wrote:
@@ -111,7 +111,7 @@ def _wrote(spilled: Sequence[Timed]) -> dict[str, float]:
     return {name: written for name, written in wrote.items() if written >= SPILLED_BYTES_MIN}
 
 
-def _by_counters(case: Case) -> list[Finding]:
+def _counter_findings(case: Case) -> list[Finding]:
     """Return the finding by the engine's counters, where no plan has spilled bytes."""
     figure = case.figure(SPILLED)
     shares = case.shares

@@ -37,11 +37,11 @@ def find(case: Case) -> list[Finding]:
         if table is not None:
             by_table.setdefault(table, []).append(hurt)
     findings = [_finding(case, table, table_hurts) for table, table_hurts in by_table.items()]
-    findings += _by_gathering(case)
+    findings += _gathering_findings(case)
     return [finding for finding in findings if finding.effect_share >= EFFECT_MIN]
 
 
-def _by_gathering(case: Case) -> list[Finding]:
+def _gathering_findings(case: Case) -> list[Finding]:
     """Return findings of operations that were faster after statistics were gathered."""
     findings = []
     for operation, others in case.alternatives.items():

@@ -36,7 +36,7 @@ def find(case: Case) -> list[Finding]:
     elif mixes is not None and mixes.mixes < BATCHES_MIN:
         finding = None
     else:
-        finding = _by_thirds(case)
+        finding = _thirds_finding(case)
     return [] if finding is None else [finding]
 
 
@@ -157,8 +157,8 @@ def _evidence(mixes: Mixes) -> tuple[Evidence, ...]:
     return tuple(evidence)
 
 
-def _by_thirds(case: Case) -> Finding | None:
-    """By how much throughput changed through a load that nobody marked mixes of."""
+def _thirds_finding(case: Case) -> Finding | None:
+    """Return the change of throughput through a load whose mixes are not in order."""
     rates = () if case.load is None else case.load.pace.throughput_per_s
     if len(rates) < STEADY_INTERVALS_MIN:
         return None

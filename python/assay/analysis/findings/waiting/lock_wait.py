@@ -38,11 +38,11 @@ def find(case: Case) -> list[Finding]:
     name = max(fractions, key=lambda part: case.of_run(fractions[part]))
     if case.of_run(fractions[name]) < EFFECT_MIN:
         return []
-    finding = _by_holder(case, name, fractions[name])
+    finding = _holder_finding(case, name, fractions[name])
     return [finding.of(f"waiting/{name}", saved=(0.0, finding.effect_share))]
 
 
-def _by_holder(case: Case, name: str, fractions: dict[str, float]) -> Finding:
+def _holder_finding(case: Case, name: str, fractions: dict[str, float]) -> Finding:
     """Return the finding by who holds the locks: another session, one of the run, or unknown."""
     # Where hardly any wait is told to be for a lock, one for a row looks as one for a latch does.
     is_lock = name == LOCK or case.of_run(case.part(LOCK)) < EFFECT_MIN

@@ -43,7 +43,7 @@ class Blamed:
 
 def find(case: Case) -> list[Finding]:
     """Return the waiting that upkeep caused most of: for CPUs, or for the disk."""
-    busy = _by_session(case)
+    busy = _upkeep_sessions(case)
     if not busy or case.accounts is None or not case.accounts.window_s:
         return []
     blamed = [
@@ -55,7 +55,7 @@ def find(case: Case) -> list[Finding]:
     return [_finding(case, busy, most)]
 
 
-def _by_session(case: Case) -> list[Worker]:
+def _upkeep_sessions(case: Case) -> list[Worker]:
     """Return sessions of others at upkeep, each once, with the work that most looks saw."""
     upkeep = [worker for worker in case.workers or () if worker.work != SNAPSHOT and not worker.own]
     rarest_first = sorted(upkeep, key=lambda worker: worker.looks)
