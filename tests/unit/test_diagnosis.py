@@ -75,7 +75,7 @@ class TestEffect:
         levels = slowed(1.5, 3.0, names=("cpu",)) | limited(1000.0)
         checks = {"1000 reads": REFUSED}
         made = scarce_study(tmp_path, levels, serial(0.5, 0.0), checks=checks)
-        told = diagnose(made.studied, "q01", known=GIVES)
+        told = diagnose(made.studied, "q01", known_capacities=GIVES)
         assert told is not None
         assert told.value("disk") is None
         assert told.unmeasured["disk"] == REFUSED.reason
@@ -85,7 +85,7 @@ class TestEffect:
 
     def test_a_limit_above_what_there_is_limits_nothing(self, tmp_path: Path) -> None:
         made = scarce_study(tmp_path, limited(5000.0), lambda *_: 1.0)
-        told = diagnose(made.studied, "q01", known=GIVES)
+        told = diagnose(made.studied, "q01", known_capacities=GIVES)
         assert told is not None
         assert told.value("disk") is None
         assert "limits nothing" in told.unmeasured["disk"]
@@ -106,7 +106,7 @@ class TestMethods:
 
         levels = slowed(1.5, 3.0, names=("disk",)) | limited(3000.0, 2000.0, 1000.0)
         made = scarce_study(tmp_path, levels, times)
-        told = diagnose(made.studied, "q01", known=GIVES)
+        told = diagnose(made.studied, "q01", known_capacities=GIVES)
         assert told is not None
         assert told.chosen["disk"].method == "limited"
         assert told.value("disk") == pytest.approx(-1.0, abs=0.05)
@@ -122,7 +122,7 @@ class TestMethods:
 
         levels = slowed(1.5, 3.0, names=("disk",)) | limited(3000.0, 2000.0, 1000.0)
         made = scarce_study(tmp_path, levels, times)
-        told = diagnose(made.studied, "q01", known=GIVES)
+        told = diagnose(made.studied, "q01", known_capacities=GIVES)
         assert told is not None
         assert told.chosen["disk"].method == "slowed"
         assert told.value("disk") == pytest.approx(-0.5, abs=0.05)
@@ -133,7 +133,7 @@ class TestMethods:
 
     def test_a_limit_alone_says_how_much_it_cannot_rule_out(self, tmp_path: Path) -> None:
         made = scarce_study(tmp_path, limited(2000.0, 1000.0), lambda *_: 1.0)
-        told = diagnose(made.studied, "q01", known=GIVES)
+        told = diagnose(made.studied, "q01", known_capacities=GIVES)
         assert told is not None
         assert told.chosen["disk"].at_most == pytest.approx(-0.25)
         assert any("lets a fine mixture pass" in words for words in verdict_of(told).remarks)

@@ -34,7 +34,7 @@ class Bound:
 
 
 def bound_by(removal: Removal | None, placed: Placed | None) -> Bound:
-    """What bounds an operation.
+    """Return what bounds an operation.
 
     Args:
         removal: The operation without its computation; None: that was not run.
@@ -46,10 +46,10 @@ def bound_by(removal: Removal | None, placed: Placed | None) -> Bound:
         return Bound(None, f"without its computation it read otherwise: {removal.differs[0]}")
     if removal.gain is None:
         return Bound(None, "not all of its runs have a time")
-    return _by_gain(removal.gain, placed)
+    return _bound_of_gain(removal.gain, placed)
 
 
-def _by_gain(gain: Gain, placed: Placed | None) -> Bound:
+def _bound_of_gain(gain: Gain, placed: Placed | None) -> Bound:
     low, high = gain.interval or (gain.share, gain.share)
     if low >= MOST:
         return Bound("its computation")

@@ -89,27 +89,27 @@ class Removal:
 
 
 def removals(rounds: Sequence[tuple[Run, Run]]) -> list[Removal]:
-    """What each operation that was rewritten came to.
+    """Return the result of each operation that was rewritten.
 
     Args:
         rounds: Runs as they were, and the same without some parts; at least one pair.
     """
     before, after = rounds[0]
-    told = after.facts["statements"]
+    statements = after.facts["statements"]
     parts = tuple(after.facts["request"].get("remove") or ())
-    times = [(times_of(one), times_of(other)) for one, other in rounds]
-    found = []
-    for operation, statement in told.items():
+    times = [(times_of(left), times_of(right)) for left, right in rounds]
+    removed = []
+    for operation, statement in statements.items():
         rewritten = statement.get("rewritten")
         if not rewritten or operation not in before.facts["statements"]:
             continue
-        each = [(b.operations.get(operation), a.operations.get(operation)) for b, a in times]
+        pairs = [(b.operations.get(operation), a.operations.get(operation)) for b, a in times]
         differs, unknown = _compared(before, after, operation)
-        words = "; ".join(one["words"] for one in rewritten["removed"])
+        text = "; ".join(part["words"] for part in rewritten["removed"])
         stays = tuple(rewritten["stays"])
-        gain = gain_over(each)
-        found.append(Removal(operation, parts, words, stays, gain, differs, unknown))
-    return found
+        gain = gain_over(pairs)
+        removed.append(Removal(operation, parts, text, stays, gain, differs, unknown))
+    return removed
 
 
 def reading(plans: Sequence[Plan]) -> Reading:
@@ -156,14 +156,14 @@ def differences(before: Reading, after: Reading) -> tuple[str, ...]:
 
 
 def _compared(before: Run, after: Run, operation: str) -> tuple[tuple[str, ...], str | None]:
-    """How an operation reads otherwise in two runs, or why that is not known."""
+    """Return how an operation reads otherwise in two runs, or why that is not known."""
     both = [captured(run) for run in (before, after)]
-    plans = [one.plans.get(operation, ()) for one in both]
-    for told, found in zip(both, plans, strict=True):
-        if not found:
-            why = told.reason or f"{operation} has none"
+    plans = [capture.plans.get(operation, ()) for capture in both]
+    for capture, operation_plans in zip(both, plans, strict=True):
+        if not operation_plans:
+            why = capture.reason or f"{operation} has none"
             return (), f"there are no plans to compare: {why}"
-    differs = differences(*(reading(found) for found in plans))
+    differs = differences(*(reading(operation_plans) for operation_plans in plans))
     devices = [own_read_bytes(run, operation) for run in (before, after)]
     return (*differs, *_other_devices(*devices)), None
 
@@ -204,7 +204,10 @@ def _other_amounts(
         was, now = before[table], after.get(table)
         if now is None or abs(now - was) <= SAME_WITHIN * max(was, 1.0):
             continue
-        texts = [bytes_text(one) if what == "of pages" else grouped_text(one) for one in (now, was)]
+        texts = [
+            bytes_text(amount) if what == "of pages" else grouped_text(amount)
+            for amount in (now, was)
+        ]
         yield f"{table}: {texts[0]} {what} and not {texts[1]}"
 
 

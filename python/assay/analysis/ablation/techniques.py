@@ -48,7 +48,7 @@ def worths(
     all_on: Mapping[int, Mapping[str, float]],
     without: Mapping[str, Mapping[int, Mapping[str, float]]],
 ) -> list[Worth]:
-    """What each technique is worth to each operation; the largest factor first.
+    """Return the effect of each technique on each operation; the largest factor first.
 
     Runs of an operation are as noisy without one technique as without another, so their noise is
     estimated together: few rounds are enough then.
@@ -57,22 +57,22 @@ def worths(
         all_on: Seconds of operations with all techniques, by round.
         without: The same by the technique that was off.
     """
-    found = [
+    compared = [
         pairs
         for technique, rounds in without.items()
         for pairs in _pairs(technique, all_on, rounds)
     ]
     noises = {
-        operation: noise_of(one.ratios for one in found if one.operation == operation)
-        for operation in {one.operation for one in found}
+        operation: noise_of(pairs.ratios for pairs in compared if pairs.operation == operation)
+        for operation in {pairs.operation for pairs in compared}
     }
     made = []
-    for one in found:
-        factor = factor_of(one.ratios, noises[one.operation])
+    for pairs in compared:
+        factor = factor_of(pairs.ratios, noises[pairs.operation])
         assert factor is not None  # noqa: S101 - pairs are never empty
-        with_s = _mean([all_on_s for all_on_s, _ in one.pairs])
-        made.append(Worth(one.technique, one.operation, factor, with_s, with_s * factor.times))
-    return sorted(made, key=lambda one: -one.factor.times)
+        with_s = _mean([all_on_s for all_on_s, _ in pairs.pairs])
+        made.append(Worth(pairs.technique, pairs.operation, factor, with_s, with_s * factor.times))
+    return sorted(made, key=lambda worth: -worth.factor.times)
 
 
 def _pairs(
@@ -80,8 +80,8 @@ def _pairs(
     all_on: Mapping[int, Mapping[str, float]],
     rounds: Mapping[int, Mapping[str, float]],
 ) -> list[_Pairs]:
-    operations = dict.fromkeys(name for one in all_on.values() for name in one)
-    found = []
+    operations = dict.fromkeys(name for seconds in all_on.values() for name in seconds)
+    measured = []
     for name in operations:
         pairs = tuple(
             (all_on[number][name], rounds[number][name])
@@ -89,8 +89,8 @@ def _pairs(
             if name in all_on[number] and name in rounds[number]
         )
         if pairs:
-            found.append(_Pairs(technique, name, pairs))
-    return found
+            measured.append(_Pairs(technique, name, pairs))
+    return measured
 
 
 def _mean(values: list[float]) -> float:
@@ -98,10 +98,10 @@ def _mean(values: list[float]) -> float:
     return 0.0 if factor is None else factor.times
 
 
-def in_all(found: list[Worth]) -> dict[str, float]:
-    """By technique how many times as long all operations together take without it."""
+def in_all(techniques: list[Worth]) -> dict[str, float]:
+    """Return how many times as long all operations together take without each technique."""
     sums: dict[str, tuple[float, float]] = {}
-    for one in found:
-        with_s, without_s = sums.get(one.technique, (0.0, 0.0))
-        sums[one.technique] = (with_s + one.with_s, without_s + one.without_s)
+    for worth in techniques:
+        with_s, without_s = sums.get(worth.technique, (0.0, 0.0))
+        sums[worth.technique] = (with_s + worth.with_s, without_s + worth.without_s)
     return {name: without_s / with_s for name, (with_s, without_s) in sums.items() if with_s}

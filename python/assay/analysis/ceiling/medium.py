@@ -68,20 +68,20 @@ def _virtual(medium: Mapping[str, Any] | None) -> Iterator[str]:
 
 
 def _patterns(ceiling: Ceiling, device: Mapping[str, Any] | None) -> Iterator[str]:
-    each = [ceiling.iops(PAGE_BYTES, 1, pattern) for pattern in (SEQUENTIAL, RANDOM)]
-    sequential, scattered = each
+    rates = [ceiling.iops(PAGE_BYTES, 1, pattern) for pattern in (SEQUENTIAL, RANDOM)]
+    sequential, scattered = rates
     if sequential is None or scattered is None:
         return
     factor = sequential.value / scattered.value
     if not 1 / ALIKE_FACTOR <= factor <= ALIKE_FACTOR:
         return
-    words = (
+    sentence = (
         f"4 KiB one at a time: {rate_text(sequential.value)} sequential and"
         f" {rate_text(scattered.value)} random; to a medium that turns they would differ a hundred"
         " times, to flash by little"
     )
     claims = (device or {}).get("rotational") is True
-    yield f"{words}, though the kernel takes this one for turning" if claims else words
+    yield f"{sentence}, though the kernel takes this one for turning" if claims else sentence
 
 
 def _latency(ceiling: Ceiling, device: Mapping[str, Any] | None) -> Iterator[str]:
@@ -105,9 +105,9 @@ def _latency(ceiling: Ceiling, device: Mapping[str, Any] | None) -> Iterator[str
 
 
 def _flush(ceiling: Ceiling) -> Iterator[str]:
-    told = ceiling.flush_seconds("fdatasync")
-    if told is not None and told.value < FLASH_FLUSH_S:
+    flush = ceiling.flush_seconds("fdatasync")
+    if flush is not None and flush.value < FLASH_FLUSH_S:
         yield (
-            f"a write of 8 KiB with fdatasync takes {seconds_text(told.value)}: less than flash"
+            f"a write of 8 KiB with fdatasync takes {seconds_text(flush.value)}: less than flash"
             " takes to keep it, so a cache answers, with a battery or without"
         )

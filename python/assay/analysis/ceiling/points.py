@@ -76,41 +76,42 @@ class MachinePoint:
 
 
 def disk_points(ceiling: Ceiling) -> list[DiskPoint]:
-    """All points of the disk: reads before writes, direct before buffered, small before large."""
+    """Return all points of the disk: reads before writes, direct before buffered."""
     order = {word: place for place, word in enumerate((READ, WRITE, "fsync", "fdatasync"))}
     points = (
         _disk_point(key, rows) for key, rows in ceiling.disk.group_by(DISK_KEY, maintain_order=True)
     )
     return sorted(
         (point for point in points if point is not None),
-        key=lambda one: (
-            order.get(one.operation, len(order)),
-            one.cache == BUFFERED,
-            one.depth,
-            one.pattern != "sequential",
-            one.size_bytes,
+        key=lambda point: (
+            order.get(point.operation, len(order)),
+            point.cache == BUFFERED,
+            point.depth,
+            point.pattern != "sequential",
+            point.size_bytes,
         ),
     )
 
 
 def memory_points(ceiling: Ceiling) -> list[MachinePoint]:
-    """Bandwidth by kernel and threads."""
+    """Return bandwidth by kernel and threads."""
     streams = ceiling.memory.filter(pl.col("kernel") != CHASE)
     return sorted(
-        _machine_points(streams, "bytes_per_s"), key=lambda one: (one.kernel, one.threads)
+        _machine_points(streams, "bytes_per_s"), key=lambda point: (point.kernel, point.threads)
     )
 
 
 def chase_points(ceiling: Ceiling) -> list[MachinePoint]:
-    """Time of a load by the bytes that loads go over."""
+    """Return the time of a load by the bytes that loads go over."""
     chases = ceiling.memory.filter(kernel=CHASE)
-    return sorted(_machine_points(chases, "load_ns"), key=lambda one: one.array_bytes or 0)
+    return sorted(_machine_points(chases, "load_ns"), key=lambda point: point.array_bytes or 0)
 
 
 def core_points(ceiling: Ceiling) -> list[MachinePoint]:
-    """Speed of cores by kernel and threads."""
+    """Return the speed of cores by kernel and threads."""
     return sorted(
-        _machine_points(ceiling.core, "steps_per_s"), key=lambda one: (one.kernel, one.threads)
+        _machine_points(ceiling.core, "steps_per_s"),
+        key=lambda point: (point.kernel, point.threads),
     )
 
 
@@ -159,7 +160,9 @@ def _machine_points(trials: pl.DataFrame, column: str) -> Iterator[MachinePoint]
     key = [*MACHINE_KEY, "array_bytes"] if has_arrays else [*MACHINE_KEY]
     factor = NS if column == "load_ns" else 1.0
     for values, rows in trials.group_by(key, maintain_order=True):
-        told = estimate(rows[column])
-        if told is not None:
+        estimated = estimate(rows[column])
+        if estimated is not None:
             array_bytes = int(str(values[2])) if has_arrays else None
-            yield MachinePoint(str(values[0]), int(str(values[1])), array_bytes, told.times(factor))
+            yield MachinePoint(
+                str(values[0]), int(str(values[1])), array_bytes, estimated.times(factor)
+            )

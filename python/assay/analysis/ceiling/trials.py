@@ -89,13 +89,13 @@ class Ceiling:
         operation: str = READ,
         cache: str = DIRECT,
     ) -> Estimate | None:
-        """Requests a second of a size; None beyond the sizes and depths that were tried."""
+        """Return requests a second of a size; None beyond the sizes and depths that were tried."""
         chosen = self.disk.filter(operation=operation, pattern=pattern, cache=cache).select(
             "round", "depth", "size_bytes", "iops"
         )
         rounds = chosen.partition_by("round", maintain_order=True)
-        each = (_between(rows, size_bytes, depth) for rows in rounds)
-        return estimate(value for value in each if value is not None)
+        values = (_between(rows, size_bytes, depth) for rows in rounds)
+        return estimate(value for value in values if value is not None)
 
     def bandwidth(
         self,
@@ -106,17 +106,17 @@ class Ceiling:
         operation: str = READ,
         cache: str = DIRECT,
     ) -> Estimate | None:
-        """Bytes a second of requests of a size; None as of `iops`."""
-        told = self.iops(size_bytes, depth, pattern, operation=operation, cache=cache)
-        return None if told is None else told.times(size_bytes)
+        """Return bytes a second of requests of a size; None as of `iops`."""
+        rate = self.iops(size_bytes, depth, pattern, operation=operation, cache=cache)
+        return None if rate is None else rate.times(size_bytes)
 
     def most_iops(
         self, size_bytes: float, pattern: str = RANDOM, *, operation: str = READ
     ) -> Estimate | None:
-        """Requests a second of a size at whatever depth that were most, past the page cache."""
+        """Return the most requests a second of a size at any depth, past the page cache."""
         depths = self.depths(operation)
-        told = [self.iops(size_bytes, depth, pattern, operation=operation) for depth in depths]
-        return max((one for one in told if one), key=lambda one: one.value, default=None)
+        estimates = [self.iops(size_bytes, depth, pattern, operation=operation) for depth in depths]
+        return max((rate for rate in estimates if rate), key=lambda rate: rate.value, default=None)
 
     def depths(self, operation: str = READ) -> list[int]:
         """Depths that were tried past the page cache, the smallest first."""
@@ -132,12 +132,12 @@ class Ceiling:
         return estimate(latency * NS for latency in chosen["latency_p50_ns"])
 
     def memory_bandwidth(self, kernel: str = READ, threads: int | None = None) -> Estimate | None:
-        """Bytes a second that so many threads move; by as many as moved most without `threads`."""
+        """Return bytes a second that so many threads move; without `threads`, the most."""
         chosen = self.memory.filter(pl.col("kernel") == kernel, pl.col("bytes_per_s").is_not_null())
         if threads is not None:
             return estimate(chosen.filter(threads=threads)["bytes_per_s"])
-        told = [estimate(rows["bytes_per_s"]) for rows in chosen.partition_by("threads")]
-        return max((one for one in told if one), key=lambda one: one.value, default=None)
+        estimates = [estimate(rows["bytes_per_s"]) for rows in chosen.partition_by("threads")]
+        return max((rate for rate in estimates if rate), key=lambda rate: rate.value, default=None)
 
     def load_seconds(self, array_bytes: int) -> Estimate | None:
         """What one load takes whose address the one before it told; None if not tried."""
@@ -168,9 +168,9 @@ def read_ceiling(run: Run) -> Ceiling:
 
 
 def _plain(trials: pl.DataFrame) -> pl.DataFrame:
-    """Trials with words as text, so that they can be compared freely."""
-    words = [name for name, kind in trials.schema.items() if kind.base_type() in WORDS]
-    return trials.with_columns(pl.col(words).cast(pl.String))
+    """Return trials with words as text, so that they can be compared freely."""
+    text_columns = [name for name, kind in trials.schema.items() if kind.base_type() in WORDS]
+    return trials.with_columns(pl.col(text_columns).cast(pl.String))
 
 
 def _disk(trials: pl.DataFrame) -> pl.DataFrame:
@@ -202,26 +202,26 @@ def _core(trials: pl.DataFrame) -> pl.DataFrame:
 
 
 def _between(rows: pl.DataFrame, size_bytes: float, depth: float) -> float | None:
-    """A value of one round between the depths and sizes that were tried."""
+    """Return a value of one round between the depths and sizes that were tried."""
     by_depth: dict[int, dict[int, float]] = {}
     for at, size, iops in rows.select("depth", "size_bytes", "iops").iter_rows():
         by_depth.setdefault(at, {})[size] = iops
-    known = {
+    by_depth_at_size = {
         at: value
         for at, sizes in by_depth.items()
         if (value := interpolated(sizes, size_bytes)) is not None
     }
-    return interpolated(known, depth)
+    return interpolated(by_depth_at_size, depth)
 
 
-def interpolated(known: Mapping[int, float], at: float) -> float | None:
-    """A value between the nearest two that are known, on both logarithms; None beyond them."""
-    places: Sequence[int] = sorted(place for place, value in known.items() if value > 0)
+def interpolated(values: Mapping[int, float], at: float) -> float | None:
+    """Return a value between the nearest two, on both logarithms; None beyond them."""
+    places: Sequence[int] = sorted(place for place, value in values.items() if value > 0)
     below = max((place for place in places if place <= at), default=None)
     above = min((place for place in places if place >= at), default=None)
     if below is None or above is None:
         return None
     if below == above:
-        return known[below]
+        return values[below]
     share = math.log(at / below) / math.log(above / below)
-    return math.exp((1 - share) * math.log(known[below]) + share * math.log(known[above]))
+    return math.exp((1 - share) * math.log(values[below]) + share * math.log(values[above]))

@@ -67,7 +67,7 @@ class Barrier:
         return self.seconds * max(0.0, 1 - self.cores / self.peak_cores)
 
     def facts(self) -> dict[str, Any]:
-        """As JSON values."""
+        """Return the barrier as JSON values."""
         return asdict(self) | {"lost_s": self.lost_s}
 
 
@@ -91,22 +91,22 @@ class Barriers:
 
     @property
     def lost_shares(self) -> dict[str, float]:
-        """By operation the share of its time that it lost to barriers."""
+        """The share of each operation's time that it lost to barriers."""
         lost = dict.fromkeys(self.looked_s or {}, 0.0)
-        for one in self.found:
-            lost[one.operation] += one.lost_s
+        for barrier in self.found:
+            lost[barrier.operation] += barrier.lost_s
         return {name: lost[name] / spent for name, spent in (self.looked_s or {}).items() if spent}
 
     @property
     def lost_share(self) -> float | None:
-        """The same of all that was looked at; None where nothing was."""
+        """Share of the observed time lost at barriers; None without observations."""
         spent = sum((self.looked_s or {}).values())
-        return sum(one.lost_s for one in self.found) / spent if spent else None
+        return sum(barrier.lost_s for barrier in self.found) / spent if spent else None
 
     def facts(self) -> dict[str, Any]:
-        """As JSON values."""
-        longest = sorted(self.found, key=lambda one: -one.lost_s)[:TOLD_MAX]
-        told = sorted(longest, key=lambda one: one.begun_s)
+        """Return the barriers as JSON values."""
+        longest = sorted(self.found, key=lambda barrier: -barrier.lost_s)[:TOLD_MAX]
+        shown = sorted(longest, key=lambda barrier: barrier.begun_s)
         return {
             "missing": self.missing,
             "platform_cores": self.platform_cores,
@@ -114,7 +114,7 @@ class Barriers:
             "operations": self.lost_shares,
             "too_short": list(self.too_short),
             "count": len(self.found),
-            "found": [one.facts() for one in told],
+            "found": [barrier.facts() for barrier in shown],
         }
 
 
@@ -124,7 +124,7 @@ def find_barriers(
     platform_cores: float,
     zero_ns: int,
 ) -> Barriers:
-    """The barriers of executions.
+    """Return the barriers of executions.
 
     Args:
         clocks: Of all nodes, of the same looks; at least one.
@@ -134,35 +134,38 @@ def find_barriers(
     """
     every = list(clocks)
     times, cores = every[0].times_ns, cores_at_work(every, ready=True)
-    found: list[Barrier] = []
+    barriers: list[Barrier] = []
     looked_s: dict[str, float] = {}
-    for one in executions:
+    for execution in executions:
         # Looks that lie within: what happened before and after it is in no interval of theirs.
-        first, last = bisect_left(times, one.begun_ns), bisect_right(times, one.ended_ns) - 1
+        first, last = (
+            bisect_left(times, execution.begun_ns),
+            bisect_right(times, execution.ended_ns) - 1,
+        )
         if last - first < EXECUTION_LOOKS_MIN:
             continue
-        looked_s[one.operation] = (
-            looked_s.get(one.operation, 0.0) + (one.ended_ns - one.begun_ns) * NS
+        looked_s[execution.operation] = (
+            looked_s.get(execution.operation, 0.0) + (execution.ended_ns - execution.begun_ns) * NS
         )
         shares = [value / platform_cores for value in cores[first:last]]
         for begin, end, peak in troughs(shares):
             low = shares[begin:end]
-            found.append(
+            barriers.append(
                 Barrier(
-                    one.operation,
+                    execution.operation,
                     (times[first + begin] - zero_ns) * NS,
                     (times[first + end] - zero_ns) * NS,
                     platform_cores * sum(low) / len(low),
                     platform_cores * peak,
                 )
             )
-    names = dict.fromkeys(one.operation for one in executions)
+    names = dict.fromkeys(execution.operation for execution in executions)
     short = tuple(name for name in names if name not in looked_s)
-    return Barriers(tuple(found), platform_cores, looked_s, short)
+    return Barriers(tuple(barriers), platform_cores, looked_s, short)
 
 
 def troughs(shares: Sequence[float]) -> list[tuple[int, int, float]]:
-    """Troughs between peaks of one series of even looks.
+    """Return the troughs between peaks of one series of even looks.
 
     Args:
         shares: Of the platform that were at work, a look each.
@@ -175,12 +178,12 @@ def troughs(shares: Sequence[float]) -> list[tuple[int, int, float]]:
     ends = [0, *(end for _, end in runs)]
     begins = [*(begin for begin, _ in runs), len(shares)]
     peaks = [_peak(shares[end:begin]) for end, begin in zip(ends, begins, strict=True)]
-    found = []
+    bounds = []
     for at, (begin, end) in enumerate(runs):
         before, after = peaks[at], peaks[at + 1]
         if before and after:
-            found.append((begin, end, min(1.0, (sum(before) + sum(after)) / len(before + after))))
-    return found
+            bounds.append((begin, end, min(1.0, (sum(before) + sum(after)) / len(before + after))))
+    return bounds
 
 
 def _peak(shares: Sequence[float]) -> list[float]:

@@ -71,8 +71,8 @@ class NodeReadings:
             if value is not None:
                 self._values.setdefault((node, word), {})[time_ns] = value
         self._resets = {
-            key: [after for before, after in pairwise(told) if told[after] < told[before]]
-            for key, told in self._values.items()
+            key: [after for before, after in pairwise(values) if values[after] < values[before]]
+            for key, values in self._values.items()
             if key[1] not in GAUGES
         }
 
@@ -85,24 +85,24 @@ class NodeReadings:
         return [time for time in self.times_ns if first <= time <= last]
 
     def grown(self, node: str, begun_ns: int, ended_ns: int) -> dict[str, float]:
-        """By word what a node's counters grew by between two readings, and its gauges at the end.
+        """Return each word's growth at a node between two readings, and its gauges at the end.
 
         What was reset between them, or is absent in either, is left out.
         """
-        found = {}
-        for (name, word), told in self._values.items():
-            if name != node or ended_ns not in told:
+        growth = {}
+        for (name, word), values in self._values.items():
+            if name != node or ended_ns not in values:
                 continue
             if word in GAUGES:
-                found[word] = told[ended_ns]
+                growth[word] = values[ended_ns]
                 continue
             # A node that came later has grown from nothing.
-            came_later = min(told) > begun_ns
-            began = 0.0 if came_later else told.get(begun_ns)
+            came_later = min(values) > begun_ns
+            began = 0.0 if came_later else values.get(begun_ns)
             resets = self._resets[name, word]
             if began is not None and not any(begun_ns < time <= ended_ns for time in resets):
-                found[word] = told[ended_ns] - began
-        return found
+                growth[word] = values[ended_ns] - began
+        return growth
 
     def counts(self, node: str) -> frozenset[str]:
         """Words that a node counts at any time."""
@@ -115,10 +115,10 @@ def line_between(
     nodes: Sequence[ClusterNode],
     span: tuple[int, int],
 ) -> Line:
-    """What was done between two instants, which are times of readings where there are any."""
+    """Return what nodes did between two instants, which are times of readings if there are any."""
     begun_ns, ended_ns = span
-    each = tuple(_within(readings, clocks.get(node.name), node, span) for node in nodes)
-    return Line(span_seconds(begun_ns, ended_ns), together(each), each)
+    figures = tuple(_within(readings, clocks.get(node.name), node, span) for node in nodes)
+    return Line(span_seconds(begun_ns, ended_ns), together(figures), figures)
 
 
 def _within(
@@ -127,11 +127,11 @@ def _within(
     grown = {} if readings is None else readings.grown(node.name, *span)
     untold = frozenset() if readings is None else readings.counts(node.name) - grown.keys()
     cpu_s = _kernel_cpu_s(clock, *span)
-    told = _node(node, grown, cpu_s, _kernel_memory(clock, span[1]))
+    figures = _node(node, grown, cpu_s, _kernel_memory(clock, span[1]))
     if clock is not None and cpu_s is None:
         # Another clock than that of the parts around it would draw a step where none is.
-        told = replace(told, cpu_s=None, cpu_by=())
-    return replace(told, untold=untold)
+        figures = replace(figures, cpu_s=None, cpu_by=())
+    return replace(figures, untold=untold)
 
 
 def intervals(
@@ -158,7 +158,7 @@ def intervals(
 def operation_lines(
     run: Run, clocks: Mapping[str, NodeClock], nodes: Sequence[ClusterNode]
 ) -> dict[str, Line]:
-    """A line of one execution of each operation: medians of those that were measured.
+    """Return a line of one execution of each operation: medians of those that were measured.
 
     CPU time of all nodes together is what was counted around each execution, where all are on
     this host.
@@ -169,16 +169,16 @@ def operation_lines(
         nodes: Of the cluster.
     """
     done = measured(run.table("events")).filter(pl.col("outcome") == "ok")
-    grown, gauges = _grown(run), _gauges(run, done)
+    grown, gauges = _growth_by_operation(run), _gauges(run, done)
     all_here = all(node.is_here for node in nodes)
     metered = metered_cpu(run).iter_rows() if all_here else ()
     cpu_s = {sequence: cpu_ns * NS for sequence, cpu_ns in metered}
-    found = {}
+    lines = {}
     for (name,), executions in done.group_by("operation", maintain_order=True):
         rows = list(executions.select("sequence", "started_ns", "finished_ns").iter_rows())
         spans = [(begun, ended) for _, begun, ended in rows]
-        each = tuple(
-            _executed(
+        figures = tuple(
+            _executed_node(
                 node,
                 spans,
                 grown.get((str(name), node.name), {}) | gauges.get((str(name), node.name), {}),
@@ -186,28 +186,28 @@ def operation_lines(
             )
             for node in nodes
         )
-        known = [cpu_s[sequence] for sequence, _, _ in rows if sequence in cpu_s]
+        used_s = [cpu_s[sequence] for sequence, _, _ in rows if sequence in cpu_s]
         seconds = median((ended - begun) * NS for begun, ended in spans)
-        whole = together(each, median(known) if known else None)
-        found[str(name)] = Line(seconds, whole, each)
-    return found
+        whole = together(figures, median(used_s) if used_s else None)
+        lines[str(name)] = Line(seconds, whole, figures)
+    return lines
 
 
 def execution_lines(
     run: Run, clocks: Mapping[str, NodeClock], nodes: Sequence[ClusterNode]
 ) -> dict[str, list[Line]]:
-    """A line of each execution by operation: of those around which nodes' counters were read.
+    """Return a line of each execution by operation, if counters were read around it.
 
     Of all of them where nodes count nothing, but the kernel does.
     """
     done = measured(run.table("events")).filter(pl.col("outcome") == "ok")
-    grown = _grown_each(run)
-    found: dict[str, list[Line]] = {}
+    grown = _growth_by_execution(run)
+    lines: dict[str, list[Line]] = {}
     columns = ("operation", "sequence", "started_ns", "finished_ns")
     for operation, sequence, begun_ns, ended_ns in done.select(columns).iter_rows():
         if sequence in grown or (clocks and not grown):
-            each = tuple(
-                _executed(
+            figures = tuple(
+                _executed_node(
                     node,
                     [(begun_ns, ended_ns)],
                     grown.get(sequence, {}).get(node.name, {}),
@@ -215,66 +215,66 @@ def execution_lines(
                 )
                 for node in nodes
             )
-            line = Line(span_seconds(begun_ns, ended_ns), together(each), each)
-            found.setdefault(operation, []).append(line)
-    return found
+            line = Line(span_seconds(begun_ns, ended_ns), together(figures), figures)
+            lines.setdefault(operation, []).append(line)
+    return lines
 
 
-def _grown_each(run: Run) -> dict[int, dict[str, dict[str, float]]]:
-    """By execution, by node, by word what it counted; what was reset is left out."""
+def _growth_by_execution(run: Run) -> dict[int, dict[str, dict[str, float]]]:
+    """Return the growth of each word by execution and node; without what was reset."""
     declared = declared_cluster(run)
     if declared is None or not run.has("engine-operations"):
         return {}
-    told = node_readings(run.table("engine-operations"), declared)
-    found: dict[int, dict[str, dict[str, float]]] = {}
-    for sequence, node, word, value in execution_growth(told, ["node", "word"]).iter_rows():
-        found.setdefault(sequence, {}).setdefault(node, {})[word] = value
-    return found
+    readings = node_readings(run.table("engine-operations"), declared)
+    by_sequence: dict[int, dict[str, dict[str, float]]] = {}
+    for sequence, node, word, value in execution_growth(readings, ["node", "word"]).iter_rows():
+        by_sequence.setdefault(sequence, {}).setdefault(node, {})[word] = value
+    return by_sequence
 
 
-def _executed(
+def _executed_node(
     node: ClusterNode,
     spans: Sequence[tuple[int, int]],
     grown: Mapping[str, float],
     clock: NodeClock | None,
 ) -> NodeFigures:
-    """One node in the executions of an operation: the kernel's figures are medians over them."""
+    """Return one node in the executions of an operation, with medians of the kernel's figures."""
     used = [_kernel_cpu_s(clock, begun, ended) for begun, ended in spans]
-    known = [value for value in used if value is not None]
+    cpu_s = [value for value in used if value is not None]
     memory = [_kernel_memory(clock, ended) for _, ended in spans]
     resident = [value for value in memory if value is not None]
     return _node(
-        node, grown, median(known) if known else None, median(resident) if resident else None
+        node, grown, median(cpu_s) if cpu_s else None, median(resident) if resident else None
     )
 
 
-def _grown(run: Run) -> dict[tuple[str, str], dict[str, float]]:
-    """By operation and node, by word, what one execution counted."""
-    found: dict[tuple[str, str], dict[str, float]] = {}
+def _growth_by_operation(run: Run) -> dict[tuple[str, str], dict[str, float]]:
+    """Return the growth of each word in one execution, by operation and node."""
+    growth: dict[tuple[str, str], dict[str, float]] = {}
     columns = ("operation", "node", "word", "growth")
     for operation, node, word, value in grown_by_operation(run).select(columns).iter_rows():
-        found.setdefault((operation, node), {})[word] = value
-    return found
+        growth.setdefault((operation, node), {})[word] = value
+    return growth
 
 
 def _gauges(run: Run, done: pl.DataFrame) -> dict[tuple[str, str], dict[str, float]]:
-    """The same of gauges: as they were when an execution had ended."""
+    """Return the gauges at the end of an execution, by operation and node."""
     declared = declared_cluster(run)
     if declared is None or not run.has("engine-operations"):
         return {}
-    told = node_readings(run.table("engine-operations"), declared).filter(
+    readings = node_readings(run.table("engine-operations"), declared).filter(
         pl.col("word").is_in(GAUGES), pl.col("edge") == END
     )
     middles = (
         done.select("sequence", "operation")
-        .join(told, on="sequence")
+        .join(readings, on="sequence")
         .group_by("operation", "node", "word", maintain_order=True)
         .agg(pl.col("value").median())
     )
-    found: dict[tuple[str, str], dict[str, float]] = {}
+    gauges: dict[tuple[str, str], dict[str, float]] = {}
     for operation, node, word, value in middles.drop_nulls("value").iter_rows():
-        found.setdefault((operation, node), {})[word] = value
-    return found
+        gauges.setdefault((operation, node), {})[word] = value
+    return gauges
 
 
 def _node(
@@ -283,9 +283,9 @@ def _node(
     kernel_cpu_s: float | None,
     resident_bytes: float | None,
 ) -> NodeFigures:
-    """By the kernel's count on this host, by the engine's own elsewhere and of short spans."""
-    told = grown.get(CPU)
-    by_engine = None if told is None else told * NS
+    """Return a node's figures, with CPU time by the kernel's count, else by the engine's own."""
+    cpu_ns = grown.get(CPU)
+    by_engine = None if cpu_ns is None else cpu_ns * NS
     cpu_s = by_engine if kernel_cpu_s is None else kernel_cpu_s
     by = BY_ENGINE if kernel_cpu_s is None else BY_KERNEL
     memory = grown.get(MEMORY, resident_bytes)

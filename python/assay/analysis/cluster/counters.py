@@ -52,17 +52,17 @@ class ClusterFacts:
 
 
 def cluster_facts(facts: Mapping[str, Any] | None) -> ClusterFacts | None:
-    """What an engine's `counters.toml` declares; None: nothing.
+    """Return what an engine's `counters.toml` declares of its cluster; None: nothing.
 
     Raises:
         ValueError: If a key is missing or unknown, or a word is none of `WORDS`, or a word is
             neither counted nor said to be missing.
     """
-    told = (facts or {}).get("cluster")
-    if told is None:
+    section = (facts or {}).get("cluster")
+    if section is None:
         return None
     try:
-        declared = ClusterFacts(**told)
+        declared = ClusterFacts(**section)
     except TypeError as error:
         raise ValueError(f"[cluster] cannot be read: {error}") from error
     for name in ("counters", "scales", "says", "missing"):
@@ -79,21 +79,21 @@ def declared_cluster(run: Run) -> ClusterFacts | None:
 
 
 def node_readings(readings: pl.DataFrame, declared: ClusterFacts) -> pl.DataFrame:
-    """Readings of nodes: their columns of time and edge, `node`, `word`, and `value` in its unit.
+    """Return readings of nodes with `node`, `word`, and `value` in its unit.
 
     Args:
         readings: Of `engine.arrows` or `engine-operations.arrows`.
         declared: What the engine declares.
     """
-    words = {counter: word for word, counter in declared.counters.items()}
-    scales = {word: declared.scales.get(word, 1.0) for word in words.values()}
+    word_of = {counter: word for word, counter in declared.counters.items()}
+    scales = {word: declared.scales.get(word, 1.0) for word in word_of.values()}
     own = plain_readings(readings).filter(
-        pl.col("source") == declared.source, pl.col("counter").is_in(list(words))
+        pl.col("source") == declared.source, pl.col("counter").is_in(list(word_of))
     )
-    word = pl.col("counter").replace_strict(words, return_dtype=pl.String).alias("word")
-    found = own.with_columns(word, pl.col("object").alias("node"))
+    word = pl.col("counter").replace_strict(word_of, return_dtype=pl.String).alias("word")
+    own_words = own.with_columns(word, pl.col("object").alias("node"))
     scale = pl.col("word").replace_strict(scales, return_dtype=pl.Float64)
-    return found.with_columns(pl.col("value") * scale).drop("source", "object", "counter")
+    return own_words.with_columns(pl.col("value") * scale).drop("source", "object", "counter")
 
 
 def grown_by_operation(run: Run) -> pl.DataFrame:
@@ -112,33 +112,33 @@ def grown_by_operation(run: Run) -> pl.DataFrame:
 
 
 def totals_by_operation(run: Run) -> dict[str, dict[str, float]]:
-    """Words of one execution of each operation, summed over nodes.
+    """Return the words of one execution of each operation, summed over nodes.
 
     By readings around operations; of a run of one operation that nobody read around it is what a
     pass counted.
     """
-    found, account = _around_operations(run), account_of(run)
-    if found or account is None or account.is_mix or len(account.operations) != 1:
-        return found
+    totals, account = _around_operations(run), account_of(run)
+    if totals or account is None or account.is_mix or len(account.operations) != 1:
+        return totals
     of_a_pass = totals_of_a_pass(run)
     return {name: of_a_pass for name in account.operations if of_a_pass}
 
 
 def _around_operations(run: Run) -> dict[str, dict[str, float]]:
-    """`grown_by_operation` summed over nodes: by operation, by word."""
+    """Return `grown_by_operation` summed over nodes: by operation, by word."""
     summed = (
         grown_by_operation(run)
         .group_by("operation", "word", maintain_order=True)
         .agg(pl.col("growth").sum())
     )
-    found: dict[str, dict[str, float]] = {}
+    totals: dict[str, dict[str, float]] = {}
     for operation, word, value in summed.iter_rows():
-        found.setdefault(operation, {})[word] = value
-    return found
+        totals.setdefault(operation, {})[word] = value
+    return totals
 
 
 def totals_of_a_pass(run: Run) -> dict[str, float]:
-    """Words of one execution of all operations, summed over nodes; empty of no cluster.
+    """Return the words of one pass over all operations, summed over nodes; empty of no cluster.
 
     By readings around operations, of words that are known of each of these; where there are none
     of some operation, by what the nodes counted over the measured part, in equal parts of its
@@ -149,9 +149,9 @@ def totals_of_a_pass(run: Run) -> dict[str, float]:
     if account is None:
         return {}
     if set(by_operation) >= set(account.operations) and not account.is_mix:
-        each = list(by_operation.values())
-        known = [word for word in WORDS if all(word in told for told in each)]
-        return {word: sum(told[word] for told in each) for word in known}
+        totals = list(by_operation.values())
+        shared = [word for word in WORDS if all(word in counts for counts in totals)]
+        return {word: sum(counts[word] for counts in totals) for word in shared}
     declared, window = declared_cluster(run), window_ns(run.table("events"))
     if declared is None or window is None or not run.has("engine"):
         return {}

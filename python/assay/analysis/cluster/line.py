@@ -60,15 +60,15 @@ class NodeFigures:
     untold: frozenset[str] = frozenset()
 
     def share_of_tasks(self, *counted: str) -> float | None:
-        """The part of the time of its tasks that went so; None where it is not known.
+        """Return the part of its tasks' time with the given words; None where it is not known.
 
         None as well where waits add up to more than tasks took.
         """
-        known = [self.grown[word] for word in counted if word in self.grown]
+        parts = [self.grown[word] for word in counted if word in self.grown]
         task_ns = self.grown.get(words.TASK)
-        if not known or not task_ns or sum(known) > WAITS_MAX * task_ns:
+        if not parts or not task_ns or sum(parts) > WAITS_MAX * task_ns:
             return None
-        return min(1.0, sum(known) / task_ns)
+        return min(1.0, sum(parts) / task_ns)
 
     @property
     def scheduling_share(self) -> float | None:
@@ -133,7 +133,9 @@ class Line:
     @property
     def each(self) -> tuple[str, ...]:
         """A line a node."""
-        return tuple(f"{one.name}: {figures_text(one.figures(self.seconds))}" for one in self.nodes)
+        return tuple(
+            f"{node.name}: {figures_text(node.figures(self.seconds))}" for node in self.nodes
+        )
 
     def facts(self) -> dict[str, Any]:
         """As JSON values."""
@@ -141,17 +143,17 @@ class Line:
             "seconds": self.seconds,
             "whole": self._node(self.whole, self.head),
             "nodes": [
-                self._node(one, text) for one, text in zip(self.nodes, self.each, strict=True)
+                self._node(node, text) for node, text in zip(self.nodes, self.each, strict=True)
             ],
         }
 
-    def _node(self, one: NodeFigures, text: str) -> dict[str, Any]:
-        about = {"name": one.name, "role": one.role, "text": text, "cpu_by": list(one.cpu_by)}
-        return about | one.figures(self.seconds)
+    def _node(self, node: NodeFigures, text: str) -> dict[str, Any]:
+        about = {"name": node.name, "role": node.role, "text": text, "cpu_by": list(node.cpu_by)}
+        return about | node.figures(self.seconds)
 
 
 def together(nodes: tuple[NodeFigures, ...], cpu_s: float | None = None) -> NodeFigures:
-    """All nodes as one.
+    """Return all nodes as one.
 
     Args:
         nodes: Each of them.
@@ -159,19 +161,19 @@ def together(nodes: tuple[NodeFigures, ...], cpu_s: float | None = None) -> Node
     """
     grown: dict[str, float] = {}
     for word in words.WORDS:
-        known = [one.grown[word] for one in nodes if word in one.grown]
-        if known and not any(word in one.untold for one in nodes):
-            grown[word] = sum(known)
-    each = [one.cpu_s for one in nodes]
-    if cpu_s is None and each and None not in each:
-        cpu_s = sum(value for value in each if value is not None)
-    memory = [one.memory_bytes for one in nodes if one.memory_bytes is not None]
-    by = tuple(dict.fromkeys(by for one in nodes for by in one.cpu_by))
+        counts = [node.grown[word] for node in nodes if word in node.grown]
+        if counts and not any(word in node.untold for node in nodes):
+            grown[word] = sum(counts)
+    cpu_times = [node.cpu_s for node in nodes]
+    if cpu_s is None and cpu_times and None not in cpu_times:
+        cpu_s = sum(value for value in cpu_times if value is not None)
+    memory = [node.memory_bytes for node in nodes if node.memory_bytes is not None]
+    by = tuple(dict.fromkeys(by for node in nodes for by in node.cpu_by))
     return NodeFigures("", "", grown, cpu_s, by or (BY_KERNEL,), sum(memory) if memory else None)
 
 
 def at_rates_of(line: Line, whole: Line) -> Line:
-    """A line whose counts are at the rates of a longer one, in its own time and with its own CPU.
+    """Return a line with the counts of a longer one's rates, in its own time and CPU time.
 
     Args:
         line: Of an execution around which no counters were read.
@@ -179,7 +181,7 @@ def at_rates_of(line: Line, whole: Line) -> Line:
     """
     factor = line.seconds / whole.seconds if whole.seconds > 0 else 0.0
 
-    def one(own: NodeFigures, rates: NodeFigures) -> NodeFigures:
+    def with_rates(own: NodeFigures, rates: NodeFigures) -> NodeFigures:
         grown = {
             word: value if word in counters.GAUGES else value * factor
             for word, value in rates.grown.items()
@@ -187,8 +189,8 @@ def at_rates_of(line: Line, whole: Line) -> Line:
         return replace(own, grown=grown)
 
     by_name = {node.name: node for node in whole.nodes}
-    nodes = tuple(one(node, by_name.get(node.name, node)) for node in line.nodes)
-    return Line(line.seconds, one(line.whole, whole.whole), nodes)
+    nodes = tuple(with_rates(node, by_name.get(node.name, node)) for node in line.nodes)
+    return Line(line.seconds, with_rates(line.whole, whole.whole), nodes)
 
 
 def figures_text(figures: Mapping[str, float | None]) -> str:
@@ -207,7 +209,7 @@ def figures_text(figures: Mapping[str, float | None]) -> str:
         parts.insert(2 if len(parts) > 1 else len(parts), f"{cores * PERCENT:.4g}% cpu")
     waiting = figures["waiting_share"]
     if waiting is not None:
-        parts.append(f"{_percent(waiting)} clw{_of_both(figures)}")
+        parts.append(f"{_percent(waiting)} clw{_waits_text(figures)}")
     scheduling = figures["scheduling_share"]
     if scheduling is not None:
         parts.append(f"{_percent(scheduling)} sched")
@@ -217,8 +219,8 @@ def figures_text(figures: Mapping[str, float | None]) -> str:
     return " ".join(parts) or "nothing was counted"
 
 
-def _of_both(figures: Mapping[str, float | None]) -> str:
-    """What waiting is made of, where both parts are counted."""
+def _waits_text(figures: Mapping[str, float | None]) -> str:
+    """Return the two parts of waiting, where both are counted."""
     wait, blocked = figures["wait_share"], figures["blocked_share"]
     if wait is None or blocked is None:
         return ""

@@ -105,16 +105,16 @@ class Exchanged:
 
 
 def message_facts(facts: Mapping[str, Any] | None) -> MessageFacts | None:
-    """What an engine's `counters.toml` declares; None: nothing.
+    """Return what an engine's `counters.toml` declares of its messages; None: nothing.
 
     Raises:
         ValueError: If a key is missing or unknown, or a form is none of the three.
     """
-    told = (facts or {}).get("messages")
-    if told is None:
+    section = (facts or {}).get("messages")
+    if section is None:
         return None
     try:
-        declared = MessageFacts(**told)
+        declared = MessageFacts(**section)
     except TypeError as error:
         raise ValueError(f"[messages] cannot be read: {error}") from error
     if declared.form not in (BLOCKS, PAGES, BATCHES) or declared.counted not in ("remote", "all"):
@@ -128,18 +128,18 @@ def model_of(run: Run) -> tuple[Predicted, ...]:
     if not nodes:
         return ()
     counted = totals_of_a_pass(run)
-    shares = shares_of(_by_host(nodes))
+    shares = shares_of(_nodes_per_host(nodes))
     facts = message_facts(run.facts.get("engine", {}).get("counters"))
     return (*_share_rows(shares, counted), *_sizes(run, facts, shares, counted))
 
 
-def _by_host(nodes: Sequence[ClusterNode]) -> list[int]:
+def _nodes_per_host(nodes: Sequence[ClusterNode]) -> list[int]:
     hosts = [node.host for node in nodes]
     return [hosts.count(host) for host in dict.fromkeys(hosts)]
 
 
 def _share_rows(shares: Shares, counted: Mapping[str, float]) -> Iterator[Predicted]:
-    """Shares that leave their node, of messages and of bytes."""
+    """Yield the shares of messages and of bytes that leave their node."""
     spread = (
         "every node sends to every node alike; what is broadcast, or read where it lies, is not"
     )
@@ -148,10 +148,10 @@ def _share_rows(shares: Shares, counted: Mapping[str, float]) -> Iterator[Predic
         ("remote bytes", "bytes that leave their node", BYTES, LOCAL_BYTES),
     ):
         whole = counted.get(word, 0.0) + counted.get(local, 0.0)
-        known = word in counted and local in counted and whole > 0
-        why = spread if known else "messages within a node are not counted apart"
-        told = counted[word] / whole if known else None
-        yield Predicted(name, title, "share", shares.remote, told, why)
+        is_counted = word in counted and local in counted and whole > 0
+        why = spread if is_counted else "messages within a node are not counted apart"
+        counted_share = counted[word] / whole if is_counted else None
+        yield Predicted(name, title, "share", shares.remote, counted_share, why)
     yield Predicted(
         "other host",
         "messages to another host",
@@ -165,7 +165,7 @@ def _share_rows(shares: Shares, counted: Mapping[str, float]) -> Iterator[Predic
 def _sizes(
     run: Run, facts: MessageFacts | None, shares: Shares, counted: Mapping[str, float]
 ) -> Iterator[Predicted]:
-    """Messages, and rows and bytes of one."""
+    """Yield the number of messages, and the rows and bytes of one."""
     messages, rows, size = (counted.get(word) for word in (MESSAGES, ROWS, BYTES))
     if facts is None:
         why = "the engine does not say what its messages are made of ([messages])"
@@ -178,21 +178,23 @@ def _sizes(
         ("bytes a message", "bytes of a message", "bytes", size),
     ):
         on_paper = whole / predicted if whole is not None and predicted else None
-        told = whole / messages if whole is not None and messages else None
-        yield Predicted(name, title, unit, on_paper, told, "what was counted by the messages above")
+        measured = whole / messages if whole is not None and messages else None
+        yield Predicted(
+            name, title, unit, on_paper, measured, "what was counted by the messages above"
+        )
 
 
 def _messages(
     run: Run, facts: MessageFacts, shares: Shares, counted: Mapping[str, float]
 ) -> tuple[float | None, str]:
-    """How many messages there have to be, and what the model leaves out."""
+    """Return the number of messages predicted, and what the model leaves out."""
     recipients = _number(run, facts.recipients)
     if recipients is None:
         return None, f"{facts.recipients} is not told"
     if facts.form == BLOCKS:
-        told = _blocks(run, facts, recipients, counted)
+        blocks = _blocks(run, facts, recipients, counted)
         share = shares.remote if facts.counted == "remote" else 1.0
-        predicted = None if told is None else told * share
+        predicted = None if blocks is None else blocks * share
         missing = "no plan tells its exchanges and their tasks"
     else:
         # Of rows that were counted, so no share is taken of them.
@@ -205,9 +207,9 @@ def _blocks(
     run: Run, facts: MessageFacts, recipients: float, counted: Mapping[str, float]
 ) -> float | None:
     every = [
-        blocks_of(one.maps, one.recipients or recipients, one.rows)
-        for one in exchanges_of(run, recipients, counted, facts)
-        if one.maps is not None
+        blocks_of(exchange.maps, exchange.recipients or recipients, exchange.rows)
+        for exchange in exchanges_of(run, recipients, counted, facts)
+        if exchange.maps is not None
     ]
     return sum(every) if every else None
 
@@ -215,7 +217,7 @@ def _blocks(
 def _full(
     run: Run, facts: MessageFacts, recipients: float, counted: Mapping[str, float]
 ) -> float | None:
-    """Pages, or batches cut for recipients, of the rows that were counted."""
+    """Return the pages, or batches cut for recipients, of the rows that were counted."""
     rows, size = counted.get(ROWS), counted.get(BYTES)
     most = _number(run, facts.rows)
     if not rows or size is None:
@@ -226,61 +228,67 @@ def _full(
     channels = exchanges * recipients * max(1, len(workers_of(run)))
     shared = _number(run, facts.shared_bytes)
     limits = [_number(run, facts.bytes), None if shared is None else shared / recipients]
-    page_bytes = min((one for one in limits if one is not None), default=None)
+    page_bytes = min((limit for limit in limits if limit is not None), default=None)
     return page_messages(rows, size / rows, page_bytes, most, channels)
 
 
 def exchanges_of(
     run: Run, recipients: float, counted: Mapping[str, float], facts: MessageFacts
 ) -> list[Exchanged]:
-    """The exchanges of all plans, with tasks that write to each.
+    """Return the exchanges of all plans, with the tasks that write to each.
 
     Tasks behind another exchange are as many as that has recipients. Those that read tables are
     what the plan tells, else what is left of the tasks that were counted, in equal parts.
     """
-    found = [
-        one
+    exchanges = [
+        exchange
         for plans in read_plans(run).values()
         for plan in plans
-        for one in _exchanges(plan.root, recipients, facts)
+        for exchange in _exchanges(plan.root, recipients, facts)
     ]
-    first = [one for one in found if one.maps is None]
+    first = [exchange for exchange in exchanges if exchange.maps is None]
     tasks = counted.get(TASKS)
     if not first or tasks is None:
-        return found
-    later = sum(one.maps or 0.0 for one in found) + recipients
-    each = max(1.0, (tasks - later) / len(first))
+        return exchanges
+    later = sum(exchange.maps or 0.0 for exchange in exchanges) + recipients
+    maps = max(1.0, (tasks - later) / len(first))
     return [
-        Exchanged(one.rows, each, one.after_exchange, one.recipients) if one.maps is None else one
-        for one in found
+        Exchanged(exchange.rows, maps, exchange.after_exchange, exchange.recipients)
+        if exchange.maps is None
+        else exchange
+        for exchange in exchanges
     ]
 
 
 def _exchanges(root: PlanNode, recipients: float, facts: MessageFacts) -> Iterator[Exchanged]:
     for node in root.walk():
         if _is_between_nodes(node, facts.exchanges):
-            below = [one for child in node.children for one in _nearest(child, facts.exchanges)]
-            to = _told(node, facts.partitions)
-            maps = _told(node, facts.tasks)
+            below = [
+                nearest for child in node.children for nearest in _nearest(child, facts.exchanges)
+            ]
+            to = _number_in_plan(node, facts.partitions)
+            maps = _number_in_plan(node, facts.tasks)
             if maps is None and below:
-                maps = max(_told(one, facts.partitions) or recipients for one in below)
+                maps = max(
+                    _number_in_plan(nearest, facts.partitions) or recipients for nearest in below
+                )
             yield Exchanged(node.rows, maps, bool(below), to)
 
 
-def _is_between_nodes(node: PlanNode, words: Sequence[str]) -> bool:
-    return node.operator == EXCHANGE and (not words or node.native in words)
+def _is_between_nodes(node: PlanNode, names: Sequence[str]) -> bool:
+    return node.operator == EXCHANGE and (not names or node.native in names)
 
 
-def _nearest(node: PlanNode, words: Sequence[str]) -> Iterator[PlanNode]:
-    """Exchanges below a node without another one between."""
-    if _is_between_nodes(node, words):
+def _nearest(node: PlanNode, names: Sequence[str]) -> Iterator[PlanNode]:
+    """Yield the exchanges below a node without another one between."""
+    if _is_between_nodes(node, names):
         yield node
         return
     for child in node.children:
-        yield from _nearest(child, words)
+        yield from _nearest(child, names)
 
 
-def _told(node: PlanNode, name: str) -> float | None:
+def _number_in_plan(node: PlanNode, name: str) -> float | None:
     value = node.details.get(name)
     try:
         return None if value is None else float(str(value).replace(",", "").split()[0])
@@ -288,12 +296,12 @@ def _told(node: PlanNode, name: str) -> float | None:
         return None
 
 
-def _number(run: Run, told: str | float | None) -> float | None:
-    """A number, how many workers there are, or a setting in force."""
-    if told is None or isinstance(told, int | float):
-        return told
-    if told == "workers":
+def _number(run: Run, number: str | float | None) -> float | None:
+    """Return a number, the number of workers, or a setting in force."""
+    if number is None or isinstance(number, int | float):
+        return number
+    if number == "workers":
         return float(len(workers_of(run)))
     settings = run.environment.get("engine", {}).get("settings") or {}
-    value = settings.get(told, run.facts["request"]["settings"].get(told))
+    value = settings.get(number, run.facts["request"]["settings"].get(number))
     return None if value is None else number_of(str(value))

@@ -72,7 +72,7 @@ class NodeClock:
 
 
 def node_clocks(processes: pl.DataFrame, nodes: Sequence[ClusterNode]) -> dict[str, NodeClock]:
-    """The clocks of nodes on this host, by their names; of others there are none.
+    """Return the clocks of nodes on this host, by their names; of others there are none.
 
     Args:
         processes: Of `processes.arrows`.
@@ -94,15 +94,15 @@ def node_clocks(processes: pl.DataFrame, nodes: Sequence[ClusterNode]) -> dict[s
     sums = grown.group_by("node", "time_ns").agg(
         pl.col("cpu_ns", "ready_ns", "rss_bytes").sum().cast(pl.Int64)
     )
-    told = looks.join(sums, on=["node", "time_ns"], how="left").sort("time_ns")
+    readings = looks.join(sums, on=["node", "time_ns"], how="left").sort("time_ns")
     return {
         str(node): NodeClock(
-            times_ns=tuple(one["time_ns"]),
-            cpu_ns=tuple(one["cpu_ns"].fill_null(0).cum_sum()),
-            ready_ns=tuple(one["ready_ns"].fill_null(0).cum_sum()),
-            rss_bytes=tuple(one["rss_bytes"].fill_null(0)),
+            times_ns=tuple(rows["time_ns"]),
+            cpu_ns=tuple(rows["cpu_ns"].fill_null(0).cum_sum()),
+            ready_ns=tuple(rows["ready_ns"].fill_null(0).cum_sum()),
+            rss_bytes=tuple(rows["rss_bytes"].fill_null(0)),
         )
-        for (node,), one in told.group_by("node", maintain_order=True)
+        for (node,), rows in readings.group_by("node", maintain_order=True)
     }
 
 

@@ -43,15 +43,18 @@ class ClusterNode:
 
 
 def cluster_nodes(run: Run, counted: Iterable[str] = ()) -> tuple[ClusterNode, ...]:
-    """The nodes of a run, then those that only counters know of; empty: it is no cluster.
+    """Return the nodes of a run, then those with counters alone; empty: it is no cluster.
 
     Args:
         run: Any.
         counted: Names of nodes that have counters.
     """
-    told = (run.facts.get("cluster") or {}).get("nodes") or []
-    nodes = [ClusterNode(one["name"], one["role"], one["host"], tuple(one["pids"])) for one in told]
-    names = {one.name for one in nodes}
+    entries = (run.facts.get("cluster") or {}).get("nodes") or []
+    nodes = [
+        ClusterNode(entry["name"], entry["role"], entry["host"], tuple(entry["pids"]))
+        for entry in entries
+    ]
+    names = {node.name for node in nodes}
     later = [ClusterNode(name, LATER, "") for name in dict.fromkeys(counted) if name not in names]
     return (*nodes, *later) if nodes else ()
 

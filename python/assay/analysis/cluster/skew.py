@@ -69,56 +69,56 @@ class Skew:
 
 
 def skews(line: Line, nodes: tuple[ClusterNode, ...]) -> tuple[Skew, ...]:
-    """What can be compared of the nodes that work, coordinators left out; empty of fewer than two.
+    """Return each measure's unevenness over the nodes that work; empty of fewer than two.
 
     A measure that a node did not tell is left out, and so is CPU time too short to mean anything.
     """
     workers = {node.name for node in nodes if node.works}
-    each = [one for one in line.nodes if one.name in workers]
-    if len(each) < NODES_MIN:
+    working = [figures for figures in line.nodes if figures.name in workers]
+    if len(working) < NODES_MIN:
         return ()
-    found = []
-    for measure, unit, least, known in MEASURES:
-        values = [(known(one), one.name) for one in each]
-        told = [(value, name) for value, name in values if value is not None]
-        if len(told) < len(each):
+    compared = []
+    for measure, unit, least, value_of in MEASURES:
+        values = [(value_of(figures), figures.name) for figures in working]
+        measured = [(value, name) for value, name in values if value is not None]
+        if len(measured) < len(working):
             continue
-        mean = sum(value for value, _ in told) / len(told)
+        mean = sum(value for value, _ in measured) / len(measured)
         if mean > least:
-            largest, node = max(told, key=lambda one: one[0])
-            found.append(Skew(measure, node, largest, mean, unit))
-    return tuple(found)
+            largest, node = max(measured, key=lambda pair: pair[0])
+            compared.append(Skew(measure, node, largest, mean, unit))
+    return tuple(compared)
 
 
 def skews_over(lines: Sequence[Line], nodes: tuple[ClusterNode, ...]) -> tuple[Skew, ...]:
-    """The same over executions of one operation: of each measure the execution of the middle ratio.
+    """Return each measure's unevenness in the execution with the middle ratio.
 
     Each is compared by itself, for what one node has more of now and another then is even in a
     mean and uneven all the same. The node is the one that it was most often.
     """
-    found: dict[str, list[Skew]] = {}
+    by_measure: dict[str, list[Skew]] = {}
     for line in lines:
-        for one in skews(line, nodes):
-            found.setdefault(one.measure, []).append(one)
-    told = []
-    for each in found.values():
-        middle = sorted(each, key=lambda one: one.ratio)[(len(each) - 1) // 2]
-        ((node, count),) = Counter(one.node for one in each).most_common(1)
-        told.append(replace(middle, node=node, often=count / len(each)))
-    return tuple(told)
+        for skew in skews(line, nodes):
+            by_measure.setdefault(skew.measure, []).append(skew)
+    middles = []
+    for executions in by_measure.values():
+        middle = sorted(executions, key=lambda skew: skew.ratio)[(len(executions) - 1) // 2]
+        ((node, count),) = Counter(skew.node for skew in executions).most_common(1)
+        middles.append(replace(middle, node=node, often=count / len(executions)))
+    return tuple(middles)
 
 
 def _grown(word: str, scale: float = 1.0) -> Callable[[NodeFigures], float | None]:
-    def known(one: NodeFigures) -> float | None:
-        value = one.grown.get(word)
+    def growth(figures: NodeFigures) -> float | None:
+        value = figures.grown.get(word)
         return None if value is None else value * scale
 
-    return known
+    return growth
 
 
 # In words, unit, what is too little to compare, and how it is known of a node.
 MEASURES: tuple[tuple[str, str, float, Callable[[NodeFigures], float | None]], ...] = (
-    (CPU_TIME, "s", CPU_MIN_S, lambda one: one.cpu_s),
+    (CPU_TIME, "s", CPU_MIN_S, lambda figures: figures.cpu_s),
     (TASK_TIME, "s", TASK_MIN_S, _grown(words.TASK, NS)),
     ("bytes got from others", "bytes", 0.0, _grown(words.BYTES)),
     ("rows got from others", "rows", 0.0, _grown(words.ROWS)),

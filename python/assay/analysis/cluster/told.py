@@ -82,12 +82,12 @@ class Cluster:
         return () if self.run is None else skews(self.run, self.nodes)
 
     def facts(self) -> dict[str, Any]:
-        """As JSON values."""
+        """Return the cluster as JSON values."""
         return {
             "title": self.title,
             "nodes": [
-                {"name": one.name, "role": one.role, "host": one.host, "is_here": one.is_here}
-                for one in self.nodes
+                {"name": node.name, "role": node.role, "host": node.host, "is_here": node.is_here}
+                for node in self.nodes
             ],
             "platform_cores": self.platform_cores,
             "says": dict(self.says),
@@ -95,8 +95,8 @@ class Cluster:
             "notes": list(self.notes),
             "run": None if self.run is None else self._line(self.run, self.skew()),
             "intervals": [
-                {"begun_s": one.begun_s, "ended_s": one.ended_s} | one.line.facts()
-                for one in self.intervals
+                {"begun_s": interval.begun_s, "ended_s": interval.ended_s} | interval.line.facts()
+                for interval in self.intervals
             ],
             "operations": [
                 {"name": name} | self._line(line, self.skew(name))
@@ -107,11 +107,11 @@ class Cluster:
         }
 
     def _line(self, line: Line, uneven: tuple[Skew, ...]) -> dict[str, Any]:
-        return line.facts() | {"skew": [one.facts() for one in uneven]}
+        return line.facts() | {"skew": [skew.facts() for skew in uneven]}
 
 
 def cluster_of(run: Run) -> Cluster | None:
-    """What is known of a run's cluster; None: its engine is no cluster.
+    """Return what is known of a run's cluster; None: its engine is no cluster.
 
     Raises:
         ValueError: If what the engine declares of it cannot be read.
@@ -143,8 +143,8 @@ def cluster_of(run: Run) -> Cluster | None:
         operations=operations,
         barriers=_barriers(run, clocks, nodes, window, cores),
         uneven={
-            name: skews_over(each, nodes)
-            for name, each in execution_lines(run, clocks, nodes).items()
+            name: skews_over(lines, nodes)
+            for name, lines in execution_lines(run, clocks, nodes).items()
             if name in operations
         },
         series={} if window is None else node_series(clocks, window),
@@ -153,17 +153,17 @@ def cluster_of(run: Run) -> Cluster | None:
 
 
 def platform_cores(run: Run) -> float | None:
-    """Cores that nodes on this host may use: all, or those of a pin or of a limit."""
+    """Return the cores that nodes on this host may use: all, or those of a pin or of a limit."""
     allowed = run.environment.get("host", {}).get("cpu", {}).get("allowed") or []
     pinned = (run.environment.get("pin") or {}).get("engine") or []
     limited = (run.facts["request"].get("limits") or {}).get("cpu")
-    known = [float(len(one)) for one in (allowed, pinned) if one]
-    known += [] if limited is None else [float(limited)]
-    return min(known) if known else None
+    core_counts = [float(len(cpus)) for cpus in (allowed, pinned) if cpus]
+    core_counts += [] if limited is None else [float(limited)]
+    return min(core_counts) if core_counts else None
 
 
 def node_series(clocks: Mapping[str, NodeClock], window: tuple[int, int]) -> dict[str, list[float]]:
-    """Cores of each node between looks of a window, by name, and `time_s` of the looks' ends.
+    """Return the cores of each node between looks of a window, and `time_s` of the looks' ends.
 
     Where there are more than `POINTS_MAX` each is the mean of several.
     """
@@ -175,7 +175,7 @@ def node_series(clocks: Mapping[str, NodeClock], window: tuple[int, int]) -> dic
     edges = chosen[::step]
     if len(edges) < 2:  # noqa: PLR2004 - a difference is of two
         return {}
-    found = {"time_s": [(times[at] - window[0]) * NS for at in edges[1:]]}
+    series = {"time_s": [(times[at] - window[0]) * NS for at in edges[1:]]}
     for name, clock in clocks.items():
         some = NodeClock(
             *(
@@ -183,8 +183,8 @@ def node_series(clocks: Mapping[str, NodeClock], window: tuple[int, int]) -> dic
                 for column in (clock.times_ns, clock.cpu_ns, clock.ready_ns, clock.rss_bytes)
             )
         )
-        found[name] = cores_at_work([some])
-    return found
+        series[name] = cores_at_work([some])
+    return series
 
 
 def _unread(operations: Mapping[str, Line], whole: Line | None) -> tuple[str, ...]:
@@ -208,8 +208,8 @@ def _unread_notes(unread: tuple[str, ...], operations: Mapping[str, Line]) -> tu
 def _readings(run: Run, declared: ClusterFacts | None) -> NodeReadings | None:
     if declared is None or not run.has("engine"):
         return None
-    told = node_readings(run.table("engine"), declared)
-    return None if told.is_empty() else NodeReadings(told)
+    nodes_read = node_readings(run.table("engine"), declared)
+    return None if nodes_read.is_empty() else NodeReadings(nodes_read)
 
 
 def _span(readings: NodeReadings | None, window: tuple[int, int]) -> tuple[int, int]:
@@ -225,12 +225,12 @@ def _said(declared: ClusterFacts) -> dict[str, str]:
 def _missing(
     declared: ClusterFacts | None, readings: NodeReadings | None, lines: Sequence[Line | None]
 ) -> dict[str, str]:
-    """By word why it was not counted."""
+    """Return by word why it was not counted."""
     if declared is None:
         return dict.fromkeys(WORDS, NOT_DECLARED)
-    known = {word for line in lines if line is not None for word in line.whole.grown}
+    counted = {word for line in lines if line is not None for word in line.whole.grown}
     why = NOT_READ if readings is None else NOT_TOLD
-    return {word: declared.missing.get(word, why) for word in WORDS if word not in known}
+    return {word: declared.missing.get(word, why) for word in WORDS if word not in counted}
 
 
 def _barriers(
@@ -265,7 +265,9 @@ def _notes(
         name
         for name, line in operations.items()
         if any(
-            node.name == one.name and "engine" in one.cpu_by for one in line.nodes for node in here
+            node.name == figures.name and "engine" in figures.cpu_by
+            for figures in line.nodes
+            for node in here
         )
     ]
     if engines:

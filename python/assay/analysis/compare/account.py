@@ -51,8 +51,10 @@ class OperationAccount:
 
     @property
     def rest_s(self) -> float:
-        """What it takes beside its statements: between them, and earlier attempts."""
-        return self.mean_s - sum(one.per_operation * one.mean_s for one in self.statements.values())
+        """The time beside statements: between them, and earlier attempts."""
+        return self.mean_s - sum(
+            statement.per_operation * statement.mean_s for statement in self.statements.values()
+        )
 
 
 @dataclass(frozen=True)
@@ -72,12 +74,14 @@ class Account:
     @property
     def whole_s(self) -> float:
         """The sum of all parts."""
-        return self.between_s + sum(one.weight * one.mean_s for one in self.operations.values())
+        return self.between_s + sum(
+            operation.weight * operation.mean_s for operation in self.operations.values()
+        )
 
 
 @lru_cache(maxsize=64)
 def account_of(run: Run) -> Account | None:
-    """The account of a run's measured part; None where nothing succeeded in it."""
+    """Return the account of a run's measured part; None where nothing succeeded in it."""
     done = succeeded(measured_times(run.table("events")))
     if done.is_empty():
         return None
@@ -108,18 +112,18 @@ def account_of(run: Run) -> Account | None:
 
 
 def wholes_of(run: Run, account: Account) -> float:
-    """How many transactions, or passes over all operations, succeeded in the measured part."""
+    """Return the number of transactions, or passes over all operations, that succeeded."""
     done = succeeded(measured_times(run.table("events"))).height
     return done / (1 if account.is_mix else len(account.operations))
 
 
 def _statements(run: Run) -> dict[str, dict[str, tuple[int, int]]]:
-    """Executions and their nanoseconds in all, by operation and statement."""
+    """Return executions and their nanoseconds in all, by operation and statement."""
     if not run.has(STREAM):
         return {}
     events = run.table("events")
     measured = events.filter(is_measured(events) & (pl.col("outcome") == "ok")).select("sequence")
-    found: dict[str, dict[str, tuple[int, int]]] = {}
+    by_operation: dict[str, dict[str, tuple[int, int]]] = {}
     for part in run.parts(STREAM):
         sums = (
             part.join(measured, on="sequence", how="semi")
@@ -127,7 +131,7 @@ def _statements(run: Run) -> dict[str, dict[str, tuple[int, int]]]:
             .agg(pl.len(), (pl.col("finished_ns") - pl.col("started_ns")).sum())
         )
         for operation, statement, count, total_ns in sums.iter_rows():
-            own = found.setdefault(operation, {})
+            own = by_operation.setdefault(operation, {})
             executions, before_ns = own.get(statement, (0, 0))
             own[statement] = executions + count, before_ns + total_ns
-    return {name: dict(sorted(own.items())) for name, own in sorted(found.items())}
+    return {name: dict(sorted(own.items())) for name, own in sorted(by_operation.items())}

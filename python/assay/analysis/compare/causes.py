@@ -140,7 +140,7 @@ def amounts(
     second: Mapping[Key, Parts] | None,
     evidence: Mapping[Key, Evidence],
 ) -> Iterator[Amount]:
-    """The terms of a difference with their causes; they sum to what the terms sum to.
+    """Yield the terms of a difference with their causes; they sum to what the terms sum to.
 
     Args:
         terms: As `split` gives them.
@@ -155,35 +155,35 @@ def amounts(
         assert term.operation is not None  # noqa: S101 - of an operation, as `split` has it
         key = (term.operation, term.statement)
         measured = first is not None and second is not None
-        one = first.get(key, NOTHING) if first is not None and measured else NOTHING
-        other = second.get(key, NOTHING) if second is not None and measured else NOTHING
-        for cause, seconds in _of_execution(term, one, other, structural(evidence.get(key))):
+        left = first.get(key, NOTHING) if first is not None and measured else NOTHING
+        right = second.get(key, NOTHING) if second is not None and measured else NOTHING
+        for cause, seconds in _execution_causes(term, left, right, structural(evidence.get(key))):
             yield Amount(term.operation, term.statement, cause, seconds)
 
 
-def structural(found: Evidence | None) -> str | None:
-    """The cause that all of a statement's execution is put down to; None: it is done alike."""
-    if found is None:
+def structural(evidence: Evidence | None) -> str | None:
+    """Return the cause of all of a statement's execution; None: both sides execute it alike."""
+    if evidence is None:
         return None
-    if found.plan_words:
+    if evidence.plan_words:
         return PLAN
-    if found.columns:
+    if evidence.columns:
         return COLUMNS
-    return READS if found.reads else None
+    return READS if evidence.reads else None
 
 
-def _of_execution(
-    term: Term, one: Parts, other: Parts, cause: str | None
+def _execution_causes(
+    term: Term, left: Parts, right: Parts, cause: str | None
 ) -> Iterator[tuple[str, float]]:
     left_s = term.seconds
-    planning_s = term.factor * (other.planning_s - one.planning_s)
+    planning_s = term.factor * (right.planning_s - left.planning_s)
     if planning_s:
         yield PLANNING, planning_s
         left_s -= planning_s
     if cause is not None:
         yield cause, left_s
         return
-    ours, theirs = _named(one), _named(other)
+    ours, theirs = _named(left), _named(right)
     for name in sorted({*ours, *theirs}):
         seconds = term.factor * (theirs.get(name, 0.0) - ours.get(name, 0.0))
         yield name, seconds

@@ -14,22 +14,22 @@ if TYPE_CHECKING:
 
 @lru_cache(maxsize=64)
 def cpu_by_work(run: Run) -> dict[str, float]:
-    """CPU seconds of the whole by word of work; empty without samples."""
+    """Return the CPU seconds of the whole by word of work; empty without samples."""
     profile, account = read_profile(run), account_of(run)
     if profile is None or account is None:
         return {}
     counts = dict(profile.passes["operation"].value_counts().iter_rows())
     wholes = wholes_of(run, account)
-    found: dict[str, float] = {}
+    by_work: dict[str, float] = {}
     for operation, work, seconds in (
         matrix(profile).select("operation", "work", "seconds").iter_rows()
     ):
         own = account.operations.get(operation)
         if own is not None:
-            each = own.weight * seconds / counts[operation]
+            work_s = own.weight * seconds / counts[operation]
         elif not profile.sampling.told_apart:
-            each = seconds / wholes
+            work_s = seconds / wholes
         else:
             continue
-        found[work] = found.get(work, 0.0) + each
-    return found
+        by_work[work] = by_work.get(work, 0.0) + work_s
+    return by_work

@@ -56,37 +56,37 @@ class Evidence:
 
     @property
     def plan_words(self) -> tuple[str, ...]:
-        """What of the plan is another way of doing it, largest first."""
+        """The structural changes of the plan, largest first."""
         if self.plans is None:
             return ()
-        return tuple(one.says for one in self.plans.changes if one.kind in STRUCTURAL)
+        return tuple(change.says for change in self.plans.changes if change.kind in STRUCTURAL)
 
 
 def evidence_of(first: Run, second: Run) -> dict[Key, Evidence]:
-    """What differs of each statement that both runs have a plan of."""
+    """Return the differences of each statement that both runs have a plan of."""
     same = first.facts["engine"]["name"] == second.facts["engine"]["name"]
     ours, theirs = _plans(first), _plans(second)
     before, after = _columns(first), _columns(second)
-    found = {}
+    by_statement = {}
     for key in dict.fromkeys([*ours, *theirs]):
-        one, other = ours.get(key), theirs.get(key)
+        left, right = ours.get(key), theirs.get(key)
         plans = (
-            None if one is None or other is None else compare_plans(one, other, same_engine=same)
+            None if left is None or right is None else compare_plans(left, right, same_engine=same)
         )
-        reads = () if one is None or other is None else _reads(one, other)
+        reads = () if left is None or right is None else _reads(left, right)
         pruned = tuple(_pruned(before.get(key, {}), after.get(key, {})))
-        found[key] = Evidence(plans, _column_words(pruned), reads, pruned)
-    return found
+        by_statement[key] = Evidence(plans, _column_words(pruned), reads, pruned)
+    return by_statement
 
 
 def _plans(run: Run) -> dict[Key, Plan]:
-    """Plans by operation and statement; the statement is None where an operation has one alone."""
+    """Return plans by operation and statement; a single statement's key is None."""
     names = _names(run)
-    found: dict[Key, Plan] = {}
+    by_statement: dict[Key, Plan] = {}
     for operation, plans in read_plans(run).items():
         for plan in plans:
-            found[operation, _name(names.get(operation), plan.name, plan.statement)] = plan
-    return found
+            by_statement[operation, _name(names.get(operation), plan.name, plan.statement)] = plan
+    return by_statement
 
 
 def _names(run: Run) -> dict[str, list[str]]:
@@ -95,21 +95,24 @@ def _names(run: Run) -> dict[str, list[str]]:
     return dict(zip(plan.get("operations", ()), plan.get("statements") or (), strict=False))
 
 
-def _name(known: list[str] | None, name: str | None, statement: int) -> str | None:
+def _name(names: list[str] | None, name: str | None, statement: int) -> str | None:
     if name is not None:
         return name
-    return known[statement] if known and statement < len(known) else None
+    return names[statement] if names and statement < len(names) else None
 
 
 def _columns(run: Run) -> dict[Key, dict[str, TableColumns]]:
-    """Columns that are read, by statement and table, where the engine tells."""
+    """Return the columns that are read, by statement and table, where the engine reports them."""
     names = _names(run)
-    found: dict[Key, dict[str, TableColumns]] = {}
-    for one in table_columns(run):
-        if one.read is not None:
-            key = (one.operation, _name(names.get(one.operation), one.name, one.statement))
-            found.setdefault(key, {})[one.table] = one
-    return found
+    by_statement: dict[Key, dict[str, TableColumns]] = {}
+    for columns in table_columns(run):
+        if columns.read is not None:
+            key = (
+                columns.operation,
+                _name(names.get(columns.operation), columns.name, columns.statement),
+            )
+            by_statement.setdefault(key, {})[columns.table] = columns
+    return by_statement
 
 
 def _pruned(
@@ -120,18 +123,18 @@ def _pruned(
 
 
 def _column_words(pruned: tuple[Pruned, ...]) -> tuple[str, ...]:
-    words = []
-    for one in pruned:
-        if one.first is None or one.second is None:
+    texts = []
+    for reading in pruned:
+        if reading.first is None or reading.second is None:
             continue
-        was, now = one.first.read or (), one.second.read or ()
+        was, now = reading.first.read or (), reading.second.read or ()
         more = [name for name in now if name not in was]
         fewer = [name for name in was if name not in now]
         if more:
-            words.append(f"reads {_few(more)} of {one.table} as well")
+            texts.append(f"reads {_few(more)} of {reading.table} as well")
         if fewer:
-            words.append(f"does not read {_few(fewer)} of {one.table} any more")
-    return tuple(words)
+            texts.append(f"does not read {_few(fewer)} of {reading.table} any more")
+    return tuple(texts)
 
 
 def _few(names: list[str], most: int = 4) -> str:
@@ -139,26 +142,26 @@ def _few(names: list[str], most: int = 4) -> str:
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more columns"
 
 
-def _reads(one: Plan, other: Plan) -> tuple[str, ...]:
-    if one.reads is None or other.reads is None:
+def _reads(left: Plan, right: Plan) -> tuple[str, ...]:
+    if left.reads is None or right.reads is None:
         return ()
     titles = {
         "index_lookups": "index look-ups",
         "index_rows": "rows through an index",
         "scan_rows": "rows by scans",
     }
-    words = []
+    texts = []
     for name, title in titles.items():
-        was, now = getattr(one.reads, name), getattr(other.reads, name)
+        was, now = getattr(left.reads, name), getattr(right.reads, name)
         if was is None or now is None or abs(now - was) < READS_MIN:
             continue
         if max(was, now) >= READS_FACTOR * min(was, now):
-            words.append(f"{now:,.0f} {title} instead of {was:,.0f}")
-    return tuple(words)
+            texts.append(f"{now:,.0f} {title} instead of {was:,.0f}")
+    return tuple(texts)
 
 
 def settings_that_differ(first: Run, second: Run) -> list[tuple[str, str, str]]:
-    """Name and both values of what was asked of the engine or is in force, where that differs.
+    """Return name and both values of settings that differ.
 
     Of two engines, or two versions, only what was asked: their other settings are their own.
     """
@@ -166,16 +169,18 @@ def settings_that_differ(first: Run, second: Run) -> list[tuple[str, str, str]]:
     engines = [
         (run.facts["engine"]["name"], run.facts["engine"]["version"]) for run in (first, second)
     ]
-    told = asked
+    settings = asked
     if engines[0] == engines[1]:
-        told = [_effective(run) | own for run, own in zip((first, second), asked, strict=True)]
-        known = {f"{SET}{name}" for one in told for name in one}
-        told = [{name: one[name] for name in one if name not in known} for one in told]
-    names = sorted({*told[0], *told[1]})
+        settings = [_effective(run) | own for run, own in zip((first, second), asked, strict=True)]
+        in_force = {f"{SET}{name}" for side in settings for name in side}
+        settings = [
+            {name: side[name] for name in side if name not in in_force} for side in settings
+        ]
+    names = sorted({*settings[0], *settings[1]})
     return [
-        (name, told[0].get(name, "-"), told[1].get(name, "-"))
+        (name, settings[0].get(name, "-"), settings[1].get(name, "-"))
         for name in names
-        if told[0].get(name) != told[1].get(name)
+        if settings[0].get(name) != settings[1].get(name)
     ]
 
 
@@ -187,10 +192,10 @@ OF_AN_INSTANCE = ("dir", "path", "port", "socket", "file", "pid", "location", "d
 
 def _asked(run: Run) -> dict[str, str]:
     request: Mapping[str, Any] = run.facts["request"]
-    told = {name: str(value) for name, value in request.items() if name not in NOT_SETTINGS}
+    settings = {name: str(value) for name, value in request.items() if name not in NOT_SETTINGS}
     if request.get("prepare"):
-        told["prepare"] = ", ".join(request["prepare"])
-    return told | {f"{SET}{name}": str(value) for name, value in request["settings"].items()}
+        settings["prepare"] = ", ".join(request["prepare"])
+    return settings | {f"{SET}{name}": str(value) for name, value in request["settings"].items()}
 
 
 def _effective(run: Run) -> dict[str, str]:

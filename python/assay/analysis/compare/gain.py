@@ -67,30 +67,35 @@ class SplitGain:
 
 
 def gain_of(rounds: Sequence[Round], evidence: Mapping[Key, Evidence]) -> SplitGain | None:
-    """The gain over rounds of (first side, second side); None if one of them did nothing."""
-    found: list[list[Amount]] = []
+    """Return the gain over rounds of (first side, second side); None if one of them did nothing."""
+    by_round: list[list[Amount]] = []
     wholes: list[tuple[float, float]] = []
     sampled, is_mix = True, True
-    for one, other in rounds:
-        ours, theirs = account_of(one), account_of(other)
+    for left, right in rounds:
+        ours, theirs = account_of(left), account_of(right)
         if ours is None or theirs is None:
             return None
-        made_of = parts_of(one), parts_of(other)
+        made_of = parts_of(left), parts_of(right)
         sampled = sampled and None not in made_of
         is_mix = ours.is_mix
         wholes.append((ours.whole_s, theirs.whole_s))
-        found.append(list(amounts(split(ours, theirs), *made_of, evidence)))
-    if not found:
+        by_round.append(list(amounts(split(ours, theirs), *made_of, evidence)))
+    if not by_round:
         return None
     return SplitGain(
         is_mix,
-        math.fsum(one for one, _ in wholes) / len(wholes),
-        math.fsum(other for _, other in wholes) / len(wholes),
-        mean_of([other - one for one, other in wholes]),
-        _rows(found, lambda one: (one.cause,)),
-        _rows(found, lambda one: (one.operation, one.statement)),
-        _rows(found, lambda one: (one.operation, one.statement, one.cause)),
-        mean_of([math.fsum(a.seconds for a in one if a.cause != FOR_A_CPU) for one in found]),
+        math.fsum(left for left, _ in wholes) / len(wholes),
+        math.fsum(right for _, right in wholes) / len(wholes),
+        mean_of([right - left for left, right in wholes]),
+        _rows(by_round, lambda amount: (amount.cause,)),
+        _rows(by_round, lambda amount: (amount.operation, amount.statement)),
+        _rows(by_round, lambda amount: (amount.operation, amount.statement, amount.cause)),
+        mean_of(
+            [
+                math.fsum(a.seconds for a in of_round if a.cause != FOR_A_CPU)
+                for of_round in by_round
+            ]
+        ),
         sampled,
     )
 
@@ -98,13 +103,18 @@ def gain_of(rounds: Sequence[Round], evidence: Mapping[Key, Evidence]) -> SplitG
 def _rows(
     rounds: Sequence[Sequence[Amount]], key: Callable[[Amount], tuple[str | None, ...]]
 ) -> tuple[GainRow, ...]:
-    """Amounts of each key, over the rounds; what a round does not have is none there."""
+    """Return the amounts of each key over the rounds; an absent one is zero."""
     sums: list[dict[tuple[str | None, ...], float]] = []
-    for one in rounds:
+    for round_amounts in rounds:
         of_round: dict[tuple[str | None, ...], float] = {}
-        for amount in one:
+        for amount in round_amounts:
             of_round[key(amount)] = of_round.get(key(amount), 0.0) + amount.seconds
         sums.append(of_round)
-    keys: dict[Hashable, tuple[str | None, ...]] = {name: name for one in sums for name in one}
-    rows = [GainRow(name, mean_of([one.get(name, 0.0) for one in sums])) for name in keys.values()]
+    keys: dict[Hashable, tuple[str | None, ...]] = {
+        name: name for seconds in sums for name in seconds
+    }
+    rows = [
+        GainRow(name, mean_of([seconds.get(name, 0.0) for seconds in sums]))
+        for name in keys.values()
+    ]
     return tuple(sorted(rows, key=lambda row: -abs(row.seconds.value)))

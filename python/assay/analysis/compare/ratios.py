@@ -56,52 +56,54 @@ class Ratio:
 
 
 def ratios_of(rounds: Sequence[tuple[Run, Run]]) -> tuple[Ratio, ...]:
-    """Ratios of all that both sides have, the whole first, statements last."""
-    values = [(values_of(one), values_of(other)) for one, other in rounds]
+    """Return ratios of all that both sides have, the whole first, statements last."""
+    values = [(values_of(left), values_of(right)) for left, right in rounds]
     keys = dict.fromkeys(key for pair in values for key in pair[0] if key in pair[1])
-    found = []
+    ratios = []
     for key in keys:
-        pairs = [(one[key], other[key]) for one, other in values if key in one and key in other]
+        pairs = [(left[key], right[key]) for left, right in values if key in left and key in right]
         factor = factor_of([b / a for a, b in pairs])
         first, second = (geometric_mean(side) for side in zip(*pairs, strict=True))
         if factor is not None and first is not None and second is not None:
-            found.append(Ratio(*key, first, second, factor.times, factor.interval, factor.rounds))
+            ratios.append(Ratio(*key, first, second, factor.times, factor.interval, factor.rounds))
     statements = {name for pair in rounds for run in pair for name in _statements(run)}
-    return tuple(sorted(found, key=lambda one: one.what in statements))
+    return tuple(sorted(ratios, key=lambda ratio: ratio.what in statements))
 
 
 def _statements(run: Run) -> list[str]:
     account = account_of(run)
-    known = {} if account is None else account.operations
-    return [name_of(name, own) for name, one in known.items() for own in one.statements]
+    operations = {} if account is None else account.operations
+    return [
+        name_of(name, own) for name, operation in operations.items() for own in operation.statements
+    ]
 
 
 def by_chance(ratios: Sequence[Ratio]) -> float:
-    """How many of them are expected to seem to differ though none does."""
-    return (1 - CONFIDENCE) * sum(one.interval is not None for one in ratios)
+    """Return the number of ratios expected to seem to differ though none does."""
+    return (1 - CONFIDENCE) * sum(ratio.interval is not None for ratio in ratios)
 
 
 @lru_cache(maxsize=64)
 def values_of(run: Run) -> Values:
-    """What a run came to: above zero, in operations a second and in seconds."""
+    """Return a run's figures: above zero, in operations a second and in seconds."""
     account = account_of(run)
     if account is None:
         return {}
-    told: dict[tuple[str, str], float | None] = {}
+    values: dict[tuple[str, str], float | None] = {}
     load, summary = load_of(run.facts), summarise_load(run)
     if load is not None and summary is not None:
-        told[THROUGHPUT, "a second"] = summary.all_operations.throughput_per_s
-    told[WHOLE, MEAN] = account.whole_s
-    for name, one in account.operations.items():
-        told[name, MEAN] = one.mean_s
+        values[THROUGHPUT, "a second"] = summary.all_operations.throughput_per_s
+    values[WHOLE, MEAN] = account.whole_s
+    for name, operation in account.operations.items():
+        values[name, MEAN] = operation.mean_s
         of_load = summary.by_name.get(name) if summary is not None else None
         if of_load is not None:
             times = of_load.service
-            told |= {(name, which): getattr(times, which) for which in PERCENTILES}
+            values |= {(name, which): getattr(times, which) for which in PERCENTILES}
     if load is None:
         rows = operation_table(run.table("events")).select("operation", "seconds")
-        told |= {(name, "p50"): seconds for name, seconds in rows.iter_rows()}
-    for name, one in account.operations.items():
-        for statement, own in one.statements.items():
-            told[name_of(name, statement), MEAN] = own.mean_s
-    return {key: float(value) for key, value in told.items() if value}
+        values |= {(name, "p50"): seconds for name, seconds in rows.iter_rows()}
+    for name, operation in account.operations.items():
+        for statement, own in operation.statements.items():
+            values[name_of(name, statement), MEAN] = own.mean_s
+    return {key: float(value) for key, value in values.items() if value}

@@ -72,7 +72,7 @@ class TwoSides:
 
 
 def compare_sides(rounds: Sequence[Round]) -> TwoSides:
-    """All that is told of two sides.
+    """Return the comparison of two sides.
 
     Args:
         rounds: (first side, second side) of each; at least one.
@@ -83,9 +83,9 @@ def compare_sides(rounds: Sequence[Round]) -> TwoSides:
     return TwoSides(
         ratios_of(rounds),
         gain,
-        dict(sorted(evidence.items(), key=lambda one: -weights.get(one[0], 0.0))),
+        dict(sorted(evidence.items(), key=lambda pair: -weights.get(pair[0], 0.0))),
         tuple(_tails(rounds)),
-        _differences([(_by_key(one), _by_key(other)) for one, other in rounds]),
+        _differences([(_seconds_by_key(left), _seconds_by_key(right)) for left, right in rounds]),
         _planning(rounds, gain),
         tuple(settings_that_differ(*rounds[0])),
     )
@@ -97,34 +97,36 @@ def _weights(gain: SplitGain) -> dict[tuple[str | None, ...], float]:
 
 
 def _tails(rounds: Sequence[Round]) -> list[Tails]:
-    """Of each operation, the tail that most rounds agree on: that of the middle one by its time."""
+    """Return each operation's tail that most rounds agree on: the middle one by its time."""
     sides = [[statement_times(pair[side]) for pair in rounds] for side in (0, 1)]
-    names = dict.fromkeys(name for side in sides for one in side for name in one)
-    found = []
+    names = dict.fromkeys(name for side in sides for by_name in side for name in by_name)
+    tails = []
     for name in names:
-        first, second = (_middle([one[name].tail for one in side if name in one]) for side in sides)
+        first, second = (
+            _middle([by_name[name].tail for by_name in side if name in by_name]) for side in sides
+        )
         if first is not None or second is not None:
-            found.append(Tails(name, first, second))
-    return found
+            tails.append(Tails(name, first, second))
+    return tails
 
 
 def _middle(tails: Sequence[Tail | None]) -> Tail | None:
-    known = sorted((one for one in tails if one is not None), key=lambda one: one.beyond_s)
-    return known[len(known) // 2] if known else None
+    present = sorted((tail for tail in tails if tail is not None), key=lambda tail: tail.beyond_s)
+    return present[len(present) // 2] if present else None
 
 
-def _by_key(run: Run) -> dict[tuple[str | None, ...], float]:
+def _seconds_by_key(run: Run) -> dict[tuple[str | None, ...], float]:
     return {(work,): seconds for work, seconds in cpu_by_work(run).items()}
 
 
 def _planning(rounds: Sequence[Round], gain: SplitGain | None) -> tuple[Difference, ...]:
-    """CPU time before execution; first the statements whose adds most to the difference."""
-    told = [(statement_work(one), statement_work(other)) for one, other in rounds]
-    if any(work is None for pair in told for work in pair):
+    """Return CPU time before execution; first the statements that add most to the difference."""
+    works = [(statement_work(left), statement_work(right)) for left, right in rounds]
+    if any(work is None for pair in works for work in pair):
         return ()
     samples: dict[tuple[str | None, ...], int] = {}
     sums: list[tuple[dict[tuple[str | None, ...], float], ...]] = []
-    for pair in told:
+    for pair in works:
         both = []
         for work in pair:
             assert work is not None  # noqa: S101 - looked at above
@@ -136,16 +138,16 @@ def _planning(rounds: Sequence[Round], gain: SplitGain | None) -> tuple[Differen
                 samples[tuple(key)] = samples.get(tuple(key), 0) + count
             both.append(own)
         sums.append(tuple(both))
-    found = _differences([(one, other) for one, other in sums], samples)
+    differences = _differences([(left, right) for left, right in sums], samples)
     of_cause = () if gain is None else [row for row in gain.by_both if row.key[2] == PLANNING]
     whole = {row.key[:2]: abs(row.seconds.value) for row in of_cause}
     return tuple(
         sorted(
-            found,
-            key=lambda one: (
-                -whole.get(one.key[:2], 0.0),
-                *map(str, one.key[:2]),
-                step_order(one.key[2]),
+            differences,
+            key=lambda difference: (
+                -whole.get(difference.key[:2], 0.0),
+                *map(str, difference.key[:2]),
+                step_order(difference.key[2]),
             ),
         )
     )
@@ -157,19 +159,19 @@ def _differences(
     ],
     samples: dict[tuple[str | None, ...], int] | None = None,
 ) -> tuple[Difference, ...]:
-    if not all(one and other for one, other in rounds):
+    if not all(left and right for left, right in rounds):
         return ()
     keys = dict.fromkeys(key for pair in rounds for side in pair for key in side)
-    found = []
+    differences = []
     for key in keys:
-        pairs = [(one.get(key, 0.0), other.get(key, 0.0)) for one, other in rounds]
-        found.append(
+        pairs = [(left.get(key, 0.0), right.get(key, 0.0)) for left, right in rounds]
+        differences.append(
             Difference(
                 key,
-                sum(one for one, _ in pairs) / len(pairs),
-                sum(other for _, other in pairs) / len(pairs),
-                mean_of([other - one for one, other in pairs]),
+                sum(left for left, _ in pairs) / len(pairs),
+                sum(right for _, right in pairs) / len(pairs),
+                mean_of([right - left for left, right in pairs]),
                 (samples or {}).get(key, 0),
             )
         )
-    return tuple(sorted(found, key=lambda one: -abs(one.seconds.value)))
+    return tuple(sorted(differences, key=lambda difference: -abs(difference.seconds.value)))

@@ -41,43 +41,43 @@ class Term:
 
 
 def split(first: Account, second: Account) -> list[Term]:
-    """What the second side takes longer, in parts that sum to the difference of the wholes."""
+    """Return what the second side takes longer, in parts that sum to the whole difference."""
     names = list(dict.fromkeys([*first.operations, *second.operations]))
     terms: list[Term] = []
     mix_s = 0.0
     for name in names:
-        one, other = first.operations.get(name), second.operations.get(name)
-        if one is None or other is None:
-            mix_s += _alone(other) - _alone(one)
+        left, right = first.operations.get(name), second.operations.get(name)
+        if left is None or right is None:
+            mix_s += _alone(right) - _alone(left)
             continue
-        weight = (one.weight + other.weight) / 2
-        mix_s += (other.weight - one.weight) * (one.mean_s + other.mean_s) / 2
-        terms += _of_operation(name, weight, one, other)
+        weight = (left.weight + right.weight) / 2
+        mix_s += (right.weight - left.weight) * (left.mean_s + right.mean_s) / 2
+        terms += _operation_terms(name, weight, left, right)
     terms.append(Term("mix", None, None, mix_s))
     terms.append(Term("between", None, None, second.between_s - first.between_s))
     return terms
 
 
-def _alone(one: OperationAccount | None) -> float:
-    return 0.0 if one is None else one.weight * one.mean_s
+def _alone(operation: OperationAccount | None) -> float:
+    return 0.0 if operation is None else operation.weight * operation.mean_s
 
 
-def _of_operation(
-    name: str, weight: float, one: OperationAccount, other: OperationAccount
+def _operation_terms(
+    name: str, weight: float, left: OperationAccount, right: OperationAccount
 ) -> Iterator[Term]:
-    if not one.statements and not other.statements:
-        yield Term("time", name, None, weight * (other.mean_s - one.mean_s), weight)
+    if not left.statements and not right.statements:
+        yield Term("time", name, None, weight * (right.mean_s - left.mean_s), weight)
         return
-    for key in dict.fromkeys([*one.statements, *other.statements]):
-        a, b = _both(one.statements.get(key), other.statements.get(key))
+    for key in dict.fromkeys([*left.statements, *right.statements]):
+        a, b = _both(left.statements.get(key), right.statements.get(key))
         factor = weight * (a.per_operation + b.per_operation) / 2
         more = weight * (b.per_operation - a.per_operation) * (a.mean_s + b.mean_s) / 2
         yield Term("time", name, key, factor * (b.mean_s - a.mean_s), factor)
         yield Term("executions", name, key, more)
-    yield Term("between statements", name, None, weight * (other.rest_s - one.rest_s))
+    yield Term("between statements", name, None, weight * (right.rest_s - left.rest_s))
 
 
-def _both(one: Executed | None, other: Executed | None) -> tuple[Executed, Executed]:
-    """A statement on both sides; one that is not executed would take as long as on the other."""
-    a = one or Executed(0.0, other.mean_s if other else 0.0)
-    return a, other or Executed(0.0, a.mean_s)
+def _both(left: Executed | None, right: Executed | None) -> tuple[Executed, Executed]:
+    """Return a statement on both sides; one that is not executed takes as long as on the other."""
+    a = left or Executed(0.0, right.mean_s if right else 0.0)
+    return a, right or Executed(0.0, a.mean_s)

@@ -20,15 +20,15 @@ Planned = tuple[str, int, str, int]
 
 
 def why_not_whole(facts: dict[str, Any], events: pl.DataFrame) -> tuple[str, ...]:
-    """Why there is no metric, a sentence each; empty if every planned operation succeeded.
+    """Return why there is no metric, a sentence each; empty if all operations succeeded.
 
     Args:
         facts: run.json of a run with a test.
         events: All events of its record.
     """
-    told = _told(events)
-    succeeded = Counter(key for key, outcome, _ in told if outcome == "ok")
-    failed = {key: error or outcome for key, outcome, error in told if outcome != "ok"}
+    outcomes = _outcomes(events)
+    succeeded = Counter(key for key, outcome, _ in outcomes if outcome == "ok")
+    failed = {key: error or outcome for key, outcome, error in outcomes if outcome != "ok"}
     reasons = [f"{_place(key)} failed: {error}" for key, error in failed.items()]
     planned = Counter(planned_operations(facts))
     missing = [key for key in planned if succeeded[key] < planned[key] and key not in failed]
@@ -63,7 +63,7 @@ def _kind(phase: str) -> str | None:
     return kind if kind in (PHASE_POWER, PHASE_THROUGHPUT) else None
 
 
-def _told(events: pl.DataFrame) -> list[tuple[Planned, str, str | None]]:
+def _outcomes(events: pl.DataFrame) -> list[tuple[Planned, str, str | None]]:
     columns = ["phase", "session", "operation", "variant", "outcome", "error"]
     table = plain(events)
     if "variant" not in table.columns:

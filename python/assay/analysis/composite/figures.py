@@ -41,9 +41,14 @@ class Figures:
 
     @property
     def first_known(self) -> float | None:
-        """The composite, else what there is of it."""
+        """The composite metric, else power, else throughput."""
         return next(
-            (one for one in (self.composite, self.power, self.throughput) if one is not None), None
+            (
+                metric
+                for metric in (self.composite, self.power, self.throughput)
+                if metric is not None
+            ),
+            None,
         )
 
 
@@ -68,13 +73,15 @@ def reported_run(runs: Sequence[PerformanceRun], scale: float) -> PerformanceRun
 
 
 def counted_power_s(test: PowerTest, *, rounded: bool = True) -> tuple[list[float], list[float]]:
-    """Seconds that the queries and the refresh functions of a power test count as."""
-    queries = raised([one.length_ns for one in test.queries])
+    """Return the seconds that queries and refresh functions of a power test count as."""
+    queries = raised([interval.length_ns for interval in test.queries])
     if rounded:
-        return [counted_s(one) for one in queries], [
-            counted_s(one.length_ns) for one in test.refreshes
+        return [counted_s(length_ns) for length_ns in queries], [
+            counted_s(interval.length_ns) for interval in test.refreshes
         ]
-    return [float(one) * NS for one in queries], [one.seconds for one in test.refreshes]
+    return [float(length_ns) * NS for length_ns in queries], [
+        interval.seconds for interval in test.refreshes
+    ]
 
 
 def counted_elapsed_s(test: ThroughputTest, *, rounded: bool = True) -> float:
@@ -83,9 +90,9 @@ def counted_elapsed_s(test: ThroughputTest, *, rounded: bool = True) -> float:
 
 
 def short_share(test: PowerTest) -> float:
-    """Share of a power test's intervals that are so short that rounding decides about them."""
+    """Return the share of a power test's intervals so short that rounding decides about them."""
     every = (*test.queries, *test.refreshes)
-    return sum(one.length_ns < SHORT_NS for one in every) / len(every)
+    return sum(interval.length_ns < SHORT_NS for interval in every) / len(every)
 
 
 def _power(test: PowerTest, scale: float, *, rounded: bool) -> float:

@@ -59,8 +59,8 @@ class PowerTest:
 
     @property
     def seconds(self) -> float:
-        """All intervals together."""
-        return sum(one.length_ns for one in (*self.queries, *self.refreshes)) * NS
+        """The sum of all intervals."""
+        return sum(interval.length_ns for interval in (*self.queries, *self.refreshes)) * NS
 
 
 @dataclass(frozen=True)
@@ -79,13 +79,13 @@ class Stream:
 
     @property
     def busy_ns(self) -> int:
-        """All its intervals together."""
-        return sum(one.length_ns for one in self.intervals)
+        """The sum of all its intervals."""
+        return sum(interval.length_ns for interval in self.intervals)
 
     def scaled(self, factors: Mapping[str, float]) -> Stream:
         """The same if its operations took so many times as long, one after another."""
-        made = tuple(one.scaled(factors) for one in self.intervals)
-        saved_ns = self.busy_ns - sum(one.length_ns for one in made)
+        made = tuple(interval.scaled(factors) for interval in self.intervals)
+        saved_ns = self.busy_ns - sum(interval.length_ns for interval in made)
         return Stream(self.begun_ns, self.ended_ns - saved_ns, made)
 
 
@@ -140,8 +140,10 @@ class PerformanceRun:
         """The same if operations took so many times as long, in both tests."""
         power, played = self.power, self.throughput
         if power is not None:
-            queries = tuple(one.scaled(factors) for one in power.queries)
-            power = PowerTest(queries, tuple(one.scaled(factors) for one in power.refreshes))
+            queries = tuple(interval.scaled(factors) for interval in power.queries)
+            power = PowerTest(
+                queries, tuple(interval.scaled(factors) for interval in power.refreshes)
+            )
         if played is not None:
             refreshes = played.refreshes
             played = ThroughputTest(
@@ -154,7 +156,7 @@ class PerformanceRun:
 def performance_runs(
     events: pl.DataFrame, refreshes: Collection[str]
 ) -> tuple[PerformanceRun, ...]:
-    """The runs of a test, by their numbers.
+    """Return the runs of a test, by their numbers.
 
     Args:
         events: All events of the record. Of a power phase its first pass counts.
@@ -165,11 +167,11 @@ def performance_runs(
     throughputs = {number(name): part for name, part in _phases(ended, PHASE_THROUGHPUT).items()}
     return tuple(
         PerformanceRun(
-            one,
-            power_passes(powers[one], refreshes)[0] if one in powers else None,
-            _throughput(throughputs[one], refreshes) if one in throughputs else None,
+            run_number,
+            power_passes(powers[run_number], refreshes)[0] if run_number in powers else None,
+            _throughput(throughputs[run_number], refreshes) if run_number in throughputs else None,
         )
-        for one in sorted({*powers, *throughputs})
+        for run_number in sorted({*powers, *throughputs})
     )
 
 
@@ -216,7 +218,7 @@ def _throughput(events: pl.DataFrame, refreshes: Collection[str]) -> ThroughputT
             refresh_stream = stream
         else:
             streams.append((int(part["session"][0]), stream))
-    by_number = sorted(streams, key=lambda one: one[0])
+    by_number = sorted(streams, key=lambda pair: pair[0])
     return ThroughputTest(tuple(stream for _, stream in by_number), refresh_stream)
 
 

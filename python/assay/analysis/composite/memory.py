@@ -83,7 +83,7 @@ def memory_peaks(
     operations: Iterable[OperationSummary],
     processes: pl.DataFrame | None,
 ) -> tuple[MemoryPeak, ...]:
-    """What was measured, what is most a stream first: it decides at other scales.
+    """Return the peaks that were measured; first the most for each stream.
 
     What took nothing is not among them.
 
@@ -93,20 +93,20 @@ def memory_peaks(
         processes: Samples of the engine's processes; None without.
     """
     played = [(run.number, run.throughput) for run in runs if run.throughput is not None]
-    found = []
+    peaks = []
     for number, test in played if processes is not None else []:
         begun_ns = test.begun_ns
         grown = _growth_bytes(processes, begun_ns, begun_ns + test.elapsed_ns)
         if grown:
-            found.append(MemoryPeak(f"throughput test {number}", len(test.streams), grown))
+            peaks.append(MemoryPeak(f"throughput test {number}", len(test.streams), grown))
     queries = list(operations)
     own = [(op.engine_memory_bytes, op.name) for op in queries if op.engine_memory_bytes]
     grown_by = [(op.memory_growth_bytes, op.name) for op in queries if op.memory_growth_bytes]
-    for known, words in ((own, "by the engine's own account"), (grown_by, "by what was resident")):
-        if known:
-            most, name = max(known)
-            found.append(MemoryPeak(f"{name} alone, {words}", 1, most))
-    return tuple(sorted(found, key=lambda peak: -peak.bytes / peak.streams))
+    for sizes, source in ((own, "by the engine's own account"), (grown_by, "by what was resident")):
+        if sizes:
+            most, name = max(sizes)
+            peaks.append(MemoryPeak(f"{name} alone, {source}", 1, most))
+    return tuple(sorted(peaks, key=lambda peak: -peak.bytes / peak.streams))
 
 
 def _growth_bytes(processes: pl.DataFrame | None, begun_ns: int, ended_ns: int) -> int | None:

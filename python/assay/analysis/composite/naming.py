@@ -33,18 +33,18 @@ class MetricName:
 
 
 def specified_names(facts: dict[str, Any]) -> dict[str, str]:
-    """What the workload's specification calls the metrics of a whole test; empty without one.
+    """Return the specification's names of a whole test's metrics; empty without one.
 
     Args:
         facts: run.json.
     """
     scale = f"{float(facts['request']['scale']):g}"
-    told: dict[str, str] = facts["workload"].get("metrics") or {}
-    return {kind: name.replace("${scale}", scale) for kind, name in told.items()}
+    names: dict[str, str] = facts["workload"].get("metrics") or {}
+    return {kind: name.replace("${scale}", scale) for kind, name in names.items()}
 
 
 def left_out(facts: dict[str, Any], *, queries: int, runs: int) -> tuple[str, ...]:
-    """What of the specification a test did not do, each in a few words; empty for a whole one.
+    """Return what a test did not do of the specification; empty for a whole test.
 
     Args:
         facts: run.json of a run with a test.
@@ -52,13 +52,13 @@ def left_out(facts: dict[str, Any], *, queries: int, runs: int) -> tuple[str, ..
         runs: Runs of power and throughput that were played.
     """
     test, workload, scale = facts["test"], facts["workload"], float(facts["request"]["scale"])
-    known = workload.get("queries", queries)
+    query_count = workload.get("queries", queries)
     other = workload.get("differs_from")
-    found = [
+    omissions = [
         f"not the workload {other}" if other else "",
         "" if facts["engine"]["answers"] else NO_ANSWERS,
         "changed by --prepare" if facts["request"].get("prepare") else "",
-        f"{queries} of {known} queries" if queries != known else "",
+        f"{queries} of {query_count} queries" if queries != query_count else "",
         "" if test["refresh"] else "no refreshes",
         "default parameters" if test["parameters"] == "default" else "",
         "" if test["scale_standard"] else f"SF {scale:g} is no standard scale",
@@ -67,7 +67,7 @@ def left_out(facts: dict[str, Any], *, queries: int, runs: int) -> tuple[str, ..
         {"power": "no throughput test", "throughput": "no power test before"}.get(test["kind"], ""),
         "steady passes" if test["kind"] == "steady" else _runs(runs),
     ]
-    return tuple(words for words in found if words)
+    return tuple(omission for omission in omissions if omission)
 
 
 def _streams(test: dict[str, Any]) -> str:
@@ -88,7 +88,7 @@ def _runs(runs: int) -> str:
 
 
 def metric_name(kind: str, specified: Mapping[str, str], missing: tuple[str, ...]) -> MetricName:
-    """What the power, the throughput or the composite metric of a test is called.
+    """Return the name of a test's power, throughput or composite metric.
 
     Args:
         kind: Which of them.
@@ -98,5 +98,5 @@ def metric_name(kind: str, specified: Mapping[str, str], missing: tuple[str, ...
     label, name = OTHERWISE[kind], specified.get(kind)
     if name is not None and not missing:
         return MetricName(name, name)
-    words = f"{label} ({', '.join(missing)})" if missing else label
-    return MetricName(label, words if name is None else f"{words}, not {name}", name)
+    text = f"{label} ({', '.join(missing)})" if missing else label
+    return MetricName(label, text if name is None else f"{text}, not {name}", name)

@@ -158,15 +158,15 @@ def played_of(facts: dict[str, Any], events: pl.DataFrame, *, driven: bool = Fal
 
 
 def larger_scales(facts: dict[str, Any], scale: float) -> tuple[tuple[float, int], ...]:
-    """Scales above one that the specification names, each with its fewest query streams."""
-    told = facts["workload"].get("streams_minimum", [])
-    return tuple((size, streams) for size, streams in told if size > scale)
+    """Return scales above one that the specification names, each with its fewest streams."""
+    scales = facts["workload"].get("streams_minimum", [])
+    return tuple((size, streams) for size, streams in scales if size > scale)
 
 
 def refresh_names(test: dict[str, Any]) -> tuple[str, ...]:
-    """The refresh functions of run.json's `test`, the inserting one first."""
-    told = test["refresh"]
-    return (told["insert"], told["delete"]) if told else ()
+    """Return the refresh functions of run.json's `test`, the inserting one first."""
+    refresh = test["refresh"]
+    return (refresh["insert"], refresh["delete"]) if refresh else ()
 
 
 def _steady_rule(facts: dict[str, Any]) -> dict[str, Any]:
@@ -175,8 +175,8 @@ def _steady_rule(facts: dict[str, Any]) -> dict[str, Any]:
 
 
 def _whole_passes(events: pl.DataFrame, queries: int) -> tuple[PowerTest, ...]:
-    """Passes of which every query ended: the last one of a stopped run may not be whole."""
+    """Return passes of which every query ended: a stopped run's last one may not be whole."""
     mine = ended_events(events).filter(pl.col("phase").str.starts_with(f"{PHASE_POWER}-"))
     if mine.is_empty():
         return ()
-    return tuple(one for one in power_passes(mine, ()) if len(one.queries) == queries)
+    return tuple(test for test in power_passes(mine, ()) if len(test.queries) == queries)

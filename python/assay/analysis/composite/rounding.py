@@ -37,9 +37,9 @@ def raised(lengths_ns: Sequence[int]) -> list[Fraction]:
 
 
 def raised_s(seconds: Sequence[float]) -> list[float]:
-    """The same of seconds that are medians, or predicted, and so no whole nanoseconds."""
+    """Return raised seconds that are medians or predicted, and so no whole nanoseconds."""
     least_s = max(seconds) / SPREAD_MAX
-    return [max(one, least_s) for one in seconds]
+    return [max(length_s, least_s) for length_s in seconds]
 
 
 def reported(value: float) -> float:

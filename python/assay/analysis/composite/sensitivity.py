@@ -57,7 +57,7 @@ class IntervalWeight:
 def interval_weights(
     run: PerformanceRun, powers: Sequence[PowerTest], scale: float
 ) -> tuple[IntervalWeight, ...]:
-    """What each operation of the reported run weighs, in the order of the power test.
+    """Return the weight of each operation of the reported run, in the power test's order.
 
     Args:
         run: The reported run.
@@ -66,7 +66,7 @@ def interval_weights(
     """
     in_power = {} if run.power is None else power_weights(run.power)
     in_throughput = {} if run.throughput is None else throughput_weights(run.throughput)
-    found = []
+    weights = []
     for name in in_power or in_throughput:
         power, throughput = in_power.get(name), in_throughput.get(name)
         weight = IntervalWeight(
@@ -77,44 +77,50 @@ def interval_weights(
             throughput=throughput,
             composite=None if power is None or throughput is None else (power + throughput) / 2,
         )
-        found.append(_with_spread(weight, run, powers, scale))
-    return tuple(found)
+        weights.append(_with_spread(weight, run, powers, scale))
+    return tuple(weights)
 
 
 def power_weights(test: PowerTest) -> dict[str, float]:
-    """The elasticity d ln P / d ln time of each operation of a power test."""
+    """Return the elasticity d ln P / d ln time of each operation of a power test."""
     every = (*test.queries, *test.refreshes)
-    longest = max(test.queries, key=lambda one: one.length_ns)
-    is_raised = {one: one.length_ns * SPREAD_MAX < longest.length_ns for one in test.queries}
+    longest = max(test.queries, key=lambda interval: interval.length_ns)
+    is_raised = {
+        interval: interval.length_ns * SPREAD_MAX < longest.length_ns for interval in test.queries
+    }
     count = len(every)
-    found = {one.operation: -float(not is_raised.get(one, False)) / count for one in every}
-    found[longest.operation] -= sum(is_raised.values()) / count
-    return found
+    elasticities = {
+        interval.operation: -float(not is_raised.get(interval, False)) / count for interval in every
+    }
+    elasticities[longest.operation] -= sum(is_raised.values()) / count
+    return elasticities
 
 
 def throughput_weights(test: ThroughputTest) -> dict[str, float]:
-    """The elasticity d ln T / d ln time: by the stream that ended last."""
+    """Return the elasticity d ln T / d ln time: by the stream that ended last."""
     elapsed_ns = test.elapsed_ns
-    found = dict.fromkeys(_operations(test), 0.0)
-    for one in test.last.intervals:
-        found[one.operation] -= one.length_ns / elapsed_ns
-    return found
+    elasticities = dict.fromkeys(_operations(test), 0.0)
+    for interval in test.last.intervals:
+        elasticities[interval.operation] -= interval.length_ns / elapsed_ns
+    return elasticities
 
 
 def interval_seconds(run: PerformanceRun, name: str) -> float | None:
-    """An operation's interval in the power test, without one its mean in the throughput test.
+    """Return an operation's interval in the power test, else its mean in the throughput test.
 
     None if neither played it.
     """
     if run.power is not None:
-        known = {one.operation for one in (*run.power.queries, *run.power.refreshes)}
-        return interval_of(run.power, name).seconds if name in known else None
+        played = {interval.operation for interval in (*run.power.queries, *run.power.refreshes)}
+        return interval_of(run.power, name).seconds if name in played else None
     return None if run.throughput is None else _mean_s(run.throughput, name)
 
 
 def interval_of(test: PowerTest, name: str) -> Interval:
-    """The interval of an operation that a power test played."""
-    return next(one for one in (*test.queries, *test.refreshes) if one.operation == name)
+    """Return the interval of an operation that a power test played."""
+    return next(
+        interval for interval in (*test.queries, *test.refreshes) if interval.operation == name
+    )
 
 
 def _with_spread(
@@ -136,30 +142,37 @@ def _with_spread(
 
 
 def _change(run: PerformanceRun, name: str, length_ns: int, scale: float) -> float | None:
-    """Change of the run's first metric if an interval of its power test had another length."""
+    """Return the change of the run's first metric for another length of a power interval."""
 
     def moved(every: Sequence[Interval]) -> tuple[Interval, ...]:
         return tuple(
-            replace(one, length_ns=length_ns) if one.operation == name else one for one in every
+            replace(interval, length_ns=length_ns) if interval.operation == name else interval
+            for interval in every
         )
 
     assert run.power is not None  # noqa: S101 - asked for above
     power = PowerTest(moved(run.power.queries), moved(run.power.refreshes))
     before, after = (
-        figures(one, scale, rounded=False).first_known for one in (run, replace(run, power=power))
+        figures(performance, scale, rounded=False).first_known
+        for performance in (run, replace(run, power=power))
     )
     return after / before - 1 if before and after else None
 
 
 def _operations(test: ThroughputTest) -> list[str]:
     return list(
-        dict.fromkeys(one.operation for stream in test.sessions for one in stream.intervals)
+        dict.fromkeys(
+            interval.operation for stream in test.sessions for interval in stream.intervals
+        )
     )
 
 
 def _mean_s(test: ThroughputTest, name: str) -> float | None:
-    """Mean seconds of an operation over all streams; None if none played it."""
-    found = [
-        one.seconds for stream in test.sessions for one in stream.intervals if one.operation == name
+    """Return an operation's mean seconds over all streams; None if none played it."""
+    seconds = [
+        interval.seconds
+        for stream in test.sessions
+        for interval in stream.intervals
+        if interval.operation == name
     ]
-    return sum(found) / len(found) if found else None
+    return sum(seconds) / len(seconds) if seconds else None

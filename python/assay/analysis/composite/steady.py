@@ -86,15 +86,17 @@ def are_alike(lengths_s: Sequence[float], within: float) -> bool:
 
 
 def _middle(tests: Sequence[PowerTest]) -> PowerTest:
-    """The median length of each query; passes play them in one order."""
+    """Return the median length of each query; passes play them in one order."""
     columns = zip(*(test.queries for test in tests), strict=True)
     return PowerTest(
         tuple(
-            replace(column[0], length_ns=round(median(one.length_ns for one in column)))
+            replace(column[0], length_ns=round(median(interval.length_ns for interval in column)))
             for column in columns
         )
     )
 
 
 def _figures(test: PowerTest) -> PassFigures:
-    return PassFigures(test.seconds, geometric_mean([one.seconds for one in test.queries]))
+    return PassFigures(
+        test.seconds, geometric_mean([interval.seconds for interval in test.queries])
+    )

@@ -105,12 +105,12 @@ class Setting:
 
     @property
     def is_of_each(self) -> bool:
-        """Whether each operator or sort may use that much, and not all of them together."""
+        """Whether the limit is of each operator or sort, and not of all of them together."""
         return self.limits is not None and self.limits.startswith("each ")
 
     @property
     def words(self) -> str:
-        """Name and value, as people read them."""
+        """Name and value as one text."""
         return f"{self.name} {self.value}" if self.value is not None else self.name
 
 
@@ -208,7 +208,7 @@ class Case:
 
     @cached_property
     def trees(self) -> dict[str, TimeNode]:
-        """Of operations the tree of their time, by name; without those that were not split."""
+        """The tree of each operation's time, by name; without those that were not split."""
         computing = computing_by_operation(self.profile, self.plans, prepared=self.prepared)
         return {
             op.name: tree
@@ -228,7 +228,7 @@ class Case:
 
     @property
     def shares(self) -> dict[str, float]:
-        """Of each operation its share of the run's time, as far as that is known."""
+        """Each operation's share of the run's time, as far as that is known."""
         return {op.name: op.share for op in self.operations if op.share is not None}
 
     @property
@@ -238,14 +238,14 @@ class Case:
 
     @property
     def seconds(self) -> dict[str, float]:
-        """Of each operation its median service time, as far as it has one."""
+        """Each operation's median service time, as far as it has one."""
         return {op.name: op.seconds for op in self.operations if op.seconds is not None}
 
     @property
     def memory_bytes(self) -> int | None:
         """Memory of the host."""
-        told = self.environment.get("host", {}).get("memory_bytes")
-        return told if isinstance(told, int) else None
+        memory_bytes = self.environment.get("host", {}).get("memory_bytes")
+        return memory_bytes if isinstance(memory_bytes, int) else None
 
     def computing(self, operation: str) -> float:
         """Share of an operation's time that was computing or waiting for a CPU; 1 if not split."""
@@ -274,17 +274,17 @@ class Case:
         return max(0.0, self.reached(operation) - waited)
 
     def part(self, *names: str) -> dict[str, float]:
-        """Of each operation how much of its own time went into the named parts together.
+        """Return the part of each operation's own time that went into the named parts together.
 
         Operations of which none of these parts was measured are left out.
         """
-        found = {}
+        fractions = {}
         for op in self.operations:
-            told = [op.where.get(name) for name in names]
-            known = [value for value in told if value is not None]
-            if known and op.share is not None:
-                found[op.name] = sum(known)
-        return found
+            parts = [op.where.get(name) for name in names]
+            measured = [value for value in parts if value is not None]
+            if measured and op.share is not None:
+                fractions[op.name] = sum(measured)
+        return fractions
 
     @property
     def believable(self) -> tuple[OperationSummary, ...]:
@@ -299,7 +299,7 @@ class Case:
         return self.cores is None or op.parallelism <= self.cores * COVERAGE_MAX
 
     def known(self, *names: str) -> Case:
-        """The case of those operations of which one of the named parts was measured.
+        """Return the case of those operations of which one of the named parts was measured.
 
         What was not split is not known to have waited for nothing, so claims about waiting are of
         the time of these operations.
@@ -307,24 +307,24 @@ class Case:
         return self.only(self.part(*names))
 
     def only(self, names: Iterable[str]) -> Case:
-        """The case of some operations, with their shares of the time that they took together.
+        """Return the case of some operations, with their shares of their time together.
 
         There are none in it where that is less than `KNOWN_SHARE` of the run's time.
         """
-        told, shares = set(names), self.shares
-        together = math.fsum(shares.get(name, 0.0) for name in told)
+        chosen, shares = set(names), self.shares
+        together = math.fsum(shares.get(name, 0.0) for name in chosen)
         if round(together, 9) < KNOWN_SHARE:
             return replace(self, operations=())
         operations = tuple(
             replace(op, share=op.share / together)
             for op in self.operations
-            if op.name in told and op.share is not None
+            if op.name in chosen and op.share is not None
         )
-        theirs = self.executions.filter(pl.col("operation").is_in(sorted(told)))
+        theirs = self.executions.filter(pl.col("operation").is_in(sorted(chosen)))
         return replace(self, operations=operations, executions=theirs)
 
     def of_run(self, fractions: Mapping[str, float]) -> float:
-        """Share of the run's time, of fractions of the time of operations; 0 to 1."""
+        """Return the share of the run's time that fractions of operations' time are; 0 to 1."""
         shares = self.shares
         whole = math.fsum(part * shares.get(name, 0.0) for name, part in fractions.items())
         return min(1.0, max(0.0, whole))
@@ -400,12 +400,12 @@ class Case:
         return [value for value in figure["values"] if value is not None]
 
     def figure(self, name: str) -> Mapping[str, Any] | None:
-        """A figure that the engine declares and counted, by its name."""
-        told = (self.counters or {}).get("counters", ())
-        return next((figure for figure in told if figure["name"] == name), None)
+        """Return a figure that the engine declares and counted, by its name."""
+        figures = (self.counters or {}).get("counters", ())
+        return next((figure for figure in figures if figure["name"] == name), None)
 
     def total(self, name: str) -> float | None:
-        """By how much a figure grew in the measured part."""
+        """Return the growth of a figure in the measured part."""
         figure = self.figure(name)
         value = None if figure is None else figure.get("total")
         return None if value is None else float(value)
@@ -416,21 +416,21 @@ class Case:
         return None if value is None else float(value)
 
     def setting(self, role: str) -> Setting | None:
-        """The engine's setting in a role; None if it tells of none, or of one that does nothing."""
-        told = self.advice.get("settings", {}).get(role, {})
-        name = told.get("name")
-        needs = told.get("needs") or {}
+        """Return the engine's setting in a role; None if it has none, or one without effect."""
+        declared = self.advice.get("settings", {}).get(role, {})
+        name = declared.get("name")
+        needs = declared.get("needs") or {}
         if name is None or any(
             (self.settings.get(other) or "").lower() not in values
             for other, values in needs.items()
         ):
             return None
-        cheaper = told.get("cheaper") or {}
+        cheaper = declared.get("cheaper") or {}
         return Setting(
             role,
             name,
             self.settings.get(name),
-            told.get("limits"),
+            declared.get("limits"),
             cheaper.get("value"),
             cheaper.get("but"),
             tuple(cheaper.get("alike", ())),
@@ -459,7 +459,7 @@ def names_text(names: Sequence[str], most: int = 3) -> str:
 
 
 def at_least(fractions: Mapping[str, float], least: float) -> dict[str, float]:
-    """Those of which a part of the own time is worth naming them."""
+    """Return the fractions that are large enough to be named."""
     return {name: fraction for name, fraction in fractions.items() if fraction >= least}
 
 

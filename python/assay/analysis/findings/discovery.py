@@ -24,13 +24,13 @@ log = logging.getLogger(__name__)
 @cache
 def methods() -> dict[str, Callable[[Case], list[Finding]]]:
     """Every module below this folder that has a `find`, by the name of its method."""
-    found = {}
+    finders = {}
     package = assay.analysis.findings
     for module_info in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
         module = importlib.import_module(module_info.name)
         if hasattr(module, "find"):
-            found[module_info.name.rpartition(".")[2].replace("_", "-")] = module.find
-    return dict(sorted(found.items()))
+            finders[module_info.name.rpartition(".")[2].replace("_", "-")] = module.find
+    return dict(sorted(finders.items()))
 
 
 def findings(case: Case) -> list[Finding]:

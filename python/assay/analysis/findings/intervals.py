@@ -27,7 +27,7 @@ WIDTH_MIN = 1e-6
 def share_interval(
     measured: pl.DataFrame, fractions: Mapping[str, float], looks: Mapping[str, float] | None = None
 ) -> tuple[float, float] | None:
-    """95 % interval of the share that fractions of operations are of the time of a pass.
+    """Return the 95 % interval of the share that fractions of operations are of a pass's time.
 
     Args:
         measured: One row an execution of the measured part: pass, operation, seconds.
@@ -41,13 +41,13 @@ def share_interval(
     if measured.is_empty() or not fractions:
         return None
     every = measured["operation"].n_unique()
-    told = pl.DataFrame(
+    by_operation = pl.DataFrame(
         {"operation": list(fractions), "fraction": list(fractions.values())},
         schema={"operation": pl.String, "fraction": pl.Float64},
     )
     meant = pl.col("seconds") * pl.col("fraction").fill_null(0.0)
-    each = (
-        measured.join(told, on="operation", how="left")
+    by_pass = (
+        measured.join(by_operation, on="operation", how="left")
         .group_by("pass", maintain_order=True)
         .agg(
             pl.col("operation").n_unique().alias("operations"),
@@ -55,7 +55,7 @@ def share_interval(
         )
         .filter((pl.col("operations") == every) & pl.col("share").is_finite())
     )
-    by_passes = mean_interval(each["share"].to_list())
+    by_passes = mean_interval(by_pass["share"].to_list())
     return None if by_passes is None else _wider(by_passes, measured, fractions, looks or {})
 
 

@@ -47,13 +47,19 @@ class Judged:
 def judged(case: Case, findings: Iterable[Finding]) -> Judged:
     """Return findings with their certainty, none above its node, and those that were silenced."""
     given = list(findings)
-    silenced = tuple(one for one in given if one.tells == "cause" and one.contradictions)
+    silenced = tuple(
+        finding for finding in given if finding.tells == "cause" and finding.contradictions
+    )
     kept = [
-        _with_certainty(case, _within_node(case, one)) if one.tells == "cause" else one
-        for one in given
-        if one not in silenced
+        _with_certainty(case, _within_node(case, finding)) if finding.tells == "cause" else finding
+        for finding in given
+        if finding not in silenced
     ]
-    kept = [one for one in kept if one.tells != "cause" or one.effect_share >= CAUSE_SHARE_MIN]
+    kept = [
+        finding
+        for finding in kept
+        if finding.tells != "cause" or finding.effect_share >= CAUSE_SHARE_MIN
+    ]
     return Judged(tuple(_with_alternatives(case, kept)), silenced)
 
 
@@ -96,10 +102,10 @@ def _reason_to_doubt(case: Case, finding: Finding) -> str | None:
 
 
 def _with_alternatives(case: Case, findings: list[Finding]) -> list[Finding]:
-    """Causes with the keys of larger ones that claim the same time of the same operations."""
+    """Return causes with the keys of larger ones that claim the same operations' time."""
     order = sorted(
-        (one for one in findings if one.tells == "cause" and one.part),
-        key=lambda one: (one.certainty != "seen", -one.effect_share, one.key),
+        (finding for finding in findings if finding.tells == "cause" and finding.part),
+        key=lambda finding: (finding.certainty != "seen", -finding.effect_share, finding.key),
     )
     claimed: list[Finding] = []
     others: dict[str, tuple[str, ...]] = {}
@@ -108,7 +114,7 @@ def _with_alternatives(case: Case, findings: list[Finding]) -> list[Finding]:
             larger.key for larger in claimed if _overlap(case, finding, larger)
         )
         claimed.append(finding)
-    return [replace(one, shares_with=others.get(one.key, ())) for one in findings]
+    return [replace(finding, shares_with=others.get(finding.key, ())) for finding in findings]
 
 
 def _overlap(case: Case, finding: Finding, larger: Finding) -> bool:
@@ -125,8 +131,8 @@ def _overlap(case: Case, finding: Finding, larger: Finding) -> bool:
     return False
 
 
-def _common_part(one: str, other: str) -> str | None:
-    """The outer of two nodes of which one holds the other; None: they have no time in common."""
-    if one == other or other.startswith(f"{one}/"):
-        return one
-    return other if one.startswith(f"{other}/") else None
+def _common_part(left: str, right: str) -> str | None:
+    """Return the outer of two nodes of which one holds the other; None: they are apart."""
+    if left == right or right.startswith(f"{left}/"):
+        return left
+    return right if left.startswith(f"{right}/") else None

@@ -12,20 +12,20 @@ if TYPE_CHECKING:
     from assay.model.finding import Finding
 
 
-def in_order(found: Iterable[Finding]) -> list[Finding]:
-    """What bounds the run first, then why it takes so long, then where its time goes.
+def in_order(findings: Iterable[Finding]) -> list[Finding]:
+    """Return what bounds the run first, then its causes, then where its time goes.
 
     Of causes those that were seen stand before those that are suspected. Within each, largest
     effect first. Of what bounds the run only the largest is kept.
     """
     ordered = sorted(
-        found,
-        key=lambda one: (
-            TELLS.index(one.tells),
-            one.certainty != "seen",
-            -one.effect_share,
-            one.key,
+        findings,
+        key=lambda finding: (
+            TELLS.index(finding.tells),
+            finding.certainty != "seen",
+            -finding.effect_share,
+            finding.key,
         ),
     )
-    bounds = [one for one in ordered if one.tells == "bound"]
-    return [*bounds[:1], *(one for one in ordered if one.tells != "bound")]
+    bounds = [finding for finding in ordered if finding.tells == "bound"]
+    return [*bounds[:1], *(finding for finding in ordered if finding.tells != "bound")]

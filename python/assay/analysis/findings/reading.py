@@ -121,8 +121,10 @@ def _profile(run: Run) -> Profile | None:
 
 
 def _statements(run: Run) -> dict[str, str]:
-    told = run.facts.get("statements") or {}
-    return {name: one["text"] for name, one in told.items() if one.get("text")}
+    statements = run.facts.get("statements") or {}
+    return {
+        name: statement["text"] for name, statement in statements.items() if statement.get("text")
+    }
 
 
 def _columns(run: Run, operation: str) -> tuple[str, ...]:
@@ -186,20 +188,20 @@ def _tables(run: Run) -> dict[str, TableFacts]:
 
 
 def table_facts(readings: pl.DataFrame, ended_ns: int) -> dict[str, TableFacts]:
-    """What was told of each table at the last reading up to a time, else at the first one."""
-    told = readings.with_columns(pl.col("source", "object", "counter").cast(pl.String)).filter(
+    """Return the facts of each table at the last reading up to a time, else at the first."""
+    rows = readings.with_columns(pl.col("source", "object", "counter").cast(pl.String)).filter(
         pl.col("source") == TABLES
     )
-    if told.is_empty():
+    if rows.is_empty():
         return {}
-    before = told.filter(pl.col("time_ns") <= ended_ns)
-    at = told["time_ns"].min() if before.is_empty() else before["time_ns"].max()
-    found: dict[str, dict[str, Any]] = {}
-    known = {field.name for field in fields(TableFacts)}
-    last = told.filter((pl.col("time_ns") == at) & pl.col("counter").is_in(sorted(known)))
+    before = rows.filter(pl.col("time_ns") <= ended_ns)
+    at = rows["time_ns"].min() if before.is_empty() else before["time_ns"].max()
+    tables: dict[str, dict[str, Any]] = {}
+    names = {field.name for field in fields(TableFacts)}
+    last = rows.filter((pl.col("time_ns") == at) & pl.col("counter").is_in(sorted(names)))
     for table, counter, value in last.select("object", "counter", "value").iter_rows():
-        found.setdefault(table, {})[counter] = bool(value) if counter == "analyzed" else value
-    return {table: TableFacts(**facts) for table, facts in found.items()}
+        tables.setdefault(table, {})[counter] = bool(value) if counter == "analyzed" else value
+    return {table: TableFacts(**facts) for table, facts in tables.items()}
 
 
 def _programs(run: Run, source: str) -> dict[str, tuple[float, float]]:

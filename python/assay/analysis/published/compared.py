@@ -50,14 +50,14 @@ class Beside:
 
 
 def compare(figure: Figure, facts: FigureFacts) -> tuple[Beside, ...]:
-    """What the article has, in its order, each with ours where both have one unit."""
-    found = [_beside(figure, key, value) for key, value in facts.measures().items()]
-    return tuple(_with_times(one, found) for one in found[:ROWS_MAX])
+    """Return the article's quantities in its order, with ours where both have one unit."""
+    rows = [_beside(figure, key, value) for key, value in facts.measures().items()]
+    return tuple(_with_times(row, rows) for row in rows[:ROWS_MAX])
 
 
-def middle(one: Beside) -> float:
-    """The article's value, of a range its middle."""
-    return one.article if one.article_high is None else (one.article + one.article_high) / 2
+def middle(row: Beside) -> float:
+    """Return the article's value, of a range its middle."""
+    return row.article if row.article_high is None else (row.article + row.article_high) / 2
 
 
 def _beside(figure: Figure, key: str, value: Value) -> Beside:
@@ -82,62 +82,62 @@ def printed(value: Value) -> str:
     return " to ".join(text(end, value.unit) for end in ends)
 
 
-def _with_times(one: Beside, every: list[Beside]) -> Beside:
-    """The same in times of the first quantity of its unit that both have."""
-    known = [other for other in every if other.unit == one.unit and other.ours]
-    if one.unit not in RELATIVE or len(known) < 2 or not one.ours:  # noqa: PLR2004
-        return one
-    base = known[0]
+def _with_times(row: Beside, every: list[Beside]) -> Beside:
+    """Return a quantity in times of the first quantity of its unit that both have."""
+    comparable = [other for other in every if other.unit == row.unit and other.ours]
+    if row.unit not in RELATIVE or len(comparable) < 2 or not row.ours:  # noqa: PLR2004
+        return row
+    base = comparable[0]
     ours = {
         name: spread.middle / base.ours[name].middle
-        for name, spread in one.ours.items()
+        for name, spread in row.ours.items()
         if name in base.ours and base.ours[name].middle
     }
-    if one is base:
+    if row is base:
         ours = {}
     return Beside(
         **{
-            **vars(one),
+            **vars(row),
             "base": base.title,
-            "article_times": None if one is base else middle(one) / middle(base),
+            "article_times": None if row is base else middle(row) / middle(base),
             "our_times": ours,
         }
     )
 
 
 def says(rows: tuple[Beside, ...], figure: Figure) -> Iterator[str]:
-    """Sentences of how ours stand to the article's, made of both."""
-    if rows and all(one.unit == "share" for one in rows) and len(rows) > 3:  # noqa: PLR2004
-        yield from _of_shares(rows, figure)
+    """Yield sentences that compare ours with the article's."""
+    if rows and all(row.unit == "share" for row in rows) and len(rows) > 3:  # noqa: PLR2004
+        yield from _share_sentences(rows, figure)
         return
     if len(rows) > SAID_MAX:
         return
-    for one in rows:
-        if one.ours and one.unit not in (*RELATIVE, COUNT):
-            ours = [f"{name} {text(spread.middle, one.unit)}" for name, spread in one.ours.items()]
-            yield f"{_sentence(one.title)}: {one.printed} in the article; here {listed(ours, 8)}."
-        if one.article_times is not None and one.our_times:
-            ours = [f"{name} {text(times, TIMES)}" for name, times in one.our_times.items()]
-            theirs = f"{text(one.article_times, TIMES)} {one.base} in the article"
-            yield f"{_sentence(one.title)} is {theirs}; here {listed(ours, 8)}."
+    for row in rows:
+        if row.ours and row.unit not in (*RELATIVE, COUNT):
+            ours = [f"{name} {text(spread.middle, row.unit)}" for name, spread in row.ours.items()]
+            yield f"{_sentence(row.title)}: {row.printed} in the article; here {listed(ours, 8)}."
+        if row.article_times is not None and row.our_times:
+            ours = [f"{name} {text(times, TIMES)}" for name, times in row.our_times.items()]
+            theirs = f"{text(row.article_times, TIMES)} {row.base} in the article"
+            yield f"{_sentence(row.title)} is {theirs}; here {listed(ours, 8)}."
 
 
-def _sentence(words: str) -> str:
-    return f"{words[:1].upper()}{words[1:]}"
+def _sentence(phrase: str) -> str:
+    return f"{phrase[:1].upper()}{phrase[1:]}"
 
 
-def _of_shares(rows: tuple[Beside, ...], figure: Figure) -> Iterator[str]:
-    """Which kinds are large in both, and which in one only."""
-    order = sorted(rows, key=lambda one: -one.article)
-    theirs = [one.key for one in order[:3]]
-    lead_there = listed([f"{one.key} {text(one.article, one.unit)}" for one in order[:3]])
+def _share_sentences(rows: tuple[Beside, ...], figure: Figure) -> Iterator[str]:
+    """Yield which kinds are large in both, and which in one only."""
+    order = sorted(rows, key=lambda row: -row.article)
+    theirs = [row.key for row in order[:3]]
+    lead_there = listed([f"{row.key} {text(row.article, row.unit)}" for row in order[:3]])
     yield f"In the article {lead_there} lead."
     for name in figure.subjects:
         mine = sorted(
-            (one for one in figure.measures if name in one.values),
-            key=lambda one: -one.values[name].middle,
+            (measure for measure in figure.measures if name in measure.values),
+            key=lambda measure: -measure.values[name].middle,
         )
-        lead = [one.key for one in mine[:3]]
+        lead = [measure.key for measure in mine[:3]]
         if UNCLASSIFIED in lead[:1]:
             yield f"{name}: most of it is not explained."
             continue

@@ -51,15 +51,17 @@ def per_work(ratio_of_rates: float, ratio_of_work: float) -> float:
 def work_each(
     work: Sequence[float], parts: Sequence[float], shares: Sequence[float]
 ) -> float | None:
-    """How many times as much work is done for each unit of a whole, such as of CPU time.
+    """Return how many times as much work is done for each unit of a whole, such as of CPU time.
 
     Args:
         work: Of the case in question, and of the one that it is compared with.
         parts: Of each a part of the whole, such as the samples of a function.
         shares: Of each the share of the whole that this part is.
     """
-    each = [one * of_whole / part for one, part, of_whole in zip(work, parts, shares, strict=True)]
-    return each[0] / each[1] if len(each) == 2 and each[1] else None  # noqa: PLR2004 - two cases
+    ratios = [
+        amount * of_whole / part for amount, part, of_whole in zip(work, parts, shares, strict=True)
+    ]
+    return ratios[0] / ratios[1] if len(ratios) == 2 and ratios[1] else None  # noqa: PLR2004 - two cases
 
 
 # By name. Those of the composite are what runs are analysed by.
@@ -92,73 +94,75 @@ class Derived:
     agrees: bool
 
 
-def derive(published: Published, one: DerivedFacts) -> Derived:
-    """Derives a figure again.
+def derive(published: Published, facts: DerivedFacts) -> Derived:
+    """Derive a figure again.
 
     Raises:
         UsageError: If an analysis or an input is not there.
     """
-    arguments = {name: _resolved(published, given, one) for name, given in one.inputs.items()}
-    value = ANALYSES[one.analysis](**arguments)
+    arguments = {name: _resolved(published, given, facts) for name, given in facts.inputs.items()}
+    value = ANALYSES[facts.analysis](**arguments)
     if value is None:
-        raise UsageError(f"derived {one.name!r}: an input is 0")
-    return Derived(one, value, abs(value - one.value) <= one.within * abs(value))
+        raise UsageError(f"derived {facts.name!r}: an input is 0")
+    return Derived(facts, value, abs(value - facts.value) <= facts.within * abs(value))
 
 
-def check_derived(published: Published, one: DerivedFacts, source: str) -> None:
-    """Refuses a derived figure that cannot be derived.
+def check_derived(published: Published, facts: DerivedFacts, source: str) -> None:
+    """Raise `UsageError` for a derived figure that cannot be derived.
 
     Raises:
         UsageError: With `source` and what is wrong.
     """
-    where = f"{source}, derived {one.name!r}"
-    if one.analysis not in ANALYSES:
-        hint = suggestion(one.analysis, list(ANALYSES))
-        raise UsageError(f"{where}: no analysis {one.analysis!r}; {hint}")
-    wanted = list(inspect.signature(ANALYSES[one.analysis]).parameters)
-    if sorted(wanted) != sorted(one.inputs):
-        raise UsageError(f"{where}: {one.analysis} needs {', '.join(wanted)}")
-    if one.figure is not None and published.figure(one.figure) is None:
-        raise UsageError(f"{where}: no figure {one.figure!r}")
+    where = f"{source}, derived {facts.name!r}"
+    if facts.analysis not in ANALYSES:
+        hint = suggestion(facts.analysis, list(ANALYSES))
+        raise UsageError(f"{where}: no analysis {facts.analysis!r}; {hint}")
+    wanted = list(inspect.signature(ANALYSES[facts.analysis]).parameters)
+    if sorted(wanted) != sorted(facts.inputs):
+        raise UsageError(f"{where}: {facts.analysis} needs {', '.join(wanted)}")
+    if facts.figure is not None and published.figure(facts.figure) is None:
+        raise UsageError(f"{where}: no figure {facts.figure!r}")
     try:
-        derive(published, one)
+        derive(published, facts)
     except UsageError as error:
         raise UsageError(f"{source}, {error}") from error
     except ZeroDivisionError as error:
         raise UsageError(f"{where}: an input is 0") from error
 
 
-def _resolved(published: Published, given: Input, one: DerivedFacts) -> float | list[float]:
+def _resolved(published: Published, given: Input, facts: DerivedFacts) -> float | list[float]:
     if isinstance(given, tuple):
-        return [_number(published, each, one) for each in given]
-    return _number(published, given, one)
+        return [_number(published, reference, facts) for reference in given]
+    return _number(published, given, facts)
 
 
-def _number(published: Published, given: float | str, one: DerivedFacts) -> float:
+def _number(published: Published, given: float | str, facts: DerivedFacts) -> float:
     if not isinstance(given, str):
         return float(given)
     parts = given.split("/")
-    found = _cell(published, parts) if len(parts) == OF_A_TABLE else _value(published, given)
-    if found is None:
+    value = _cell(published, parts) if len(parts) == OF_A_TABLE else _value(published, given)
+    if value is None:
         raise UsageError(
-            f"derived {one.name!r}: no figure {given!r}; write it as figure.value, or as"
+            f"derived {facts.name!r}: no figure {given!r}; write it as figure.value, or as"
             " figure/table/row/column"
         )
-    return found
+    return value
 
 
 def _value(published: Published, reference: str) -> float | None:
     name, _, key = reference.partition(".")
     figure = published.figure(name)
-    told = None if figure is None else figure.measures().get(key)
-    return None if told is None else told.value
+    value = None if figure is None else figure.measures().get(key)
+    return None if value is None else value.value
 
 
 def _cell(published: Published, parts: Sequence[str]) -> float | None:
     name, table_name, row_name, column = parts
     figure = published.figure(name)
     for table in () if figure is None else figure.tables:
-        if table.name != table_name or column not in [each.name for each in table.columns]:
+        if table.name != table_name or column not in [
+            table_column.name for table_column in table.columns
+        ]:
             continue
         place = table.place(column)
         for row in table.rows:

@@ -54,10 +54,10 @@ class Article(Facts):
 
     @property
     def words(self) -> str:
-        """What it is called in a sentence."""
-        told = self.title or f"an article of the series {self.series}"
+        """The article's name in a sentence."""
+        title = self.title or f"an article of the series {self.series}"
         by = f" by {self.author}" if self.author else ""
-        return f"{told}{by}{f' ({self.date})' if self.date else ''}"
+        return f"{title}{by}{f' ({self.date})' if self.date else ''}"
 
 
 class Conditions(Facts):
@@ -138,7 +138,7 @@ class TableFacts(Facts):
 
     @model_validator(mode="after")
     def _whole(self) -> TableFacts:
-        names = [one.name for one in self.columns]
+        names = [column.name for column in self.columns]
         if any(len(row) != len(names) for row in self.rows):
             raise ValueError(f"table {self.name!r}: every row has {len(names)} cells")
         if (self.key is None) != (self.value is None):
@@ -149,24 +149,24 @@ class TableFacts(Facts):
         return self
 
     def place(self, column: str) -> int:
-        """Which column it is. Raises `ValueError` if there is none of the name."""
-        return [one.name for one in self.columns].index(column)
+        """Return the index of a column. Raises `ValueError` if there is none of the name."""
+        return [declared.name for declared in self.columns].index(column)
 
     def by_key(self) -> dict[str, Value]:
-        """Values added up by key; empty where the table gives no measures."""
-        found: dict[str, Value] = {}
+        """Return values added up by key; empty where the table gives no measures."""
+        values: dict[str, Value] = {}
         if self.key is None:
-            return found
+            return values
         for column in self.valued:
-            told = self.columns[self.place(column)]
+            column_facts = self.columns[self.place(column)]
             for row in self.rows:
                 amount = row[self.place(column)]
                 if isinstance(amount, int | float):
                     key = str(row[self.place(self.key)])
                     key = key if isinstance(self.value, str) else f"{key} {column}"
-                    before = found[key].value if key in found else 0.0
-                    found[key] = Value(value=before + amount, unit=told.unit or "count")
-        return found
+                    before = values[key].value if key in values else 0.0
+                    values[key] = Value(value=before + amount, unit=column_facts.unit or "count")
+        return values
 
 
 class FigureFacts(Facts):
@@ -189,11 +189,11 @@ class FigureFacts(Facts):
     tables: tuple[TableFacts, ...] = ()
 
     def measures(self) -> dict[str, Value]:
-        """All values by key: its own, and those that its tables add up to."""
-        found: dict[str, Value] = {}
+        """Return all values by key: its own, and those that its tables add up to."""
+        values: dict[str, Value] = {}
         for table in self.tables:
-            found |= table.by_key()
-        return found | self.values
+            values |= table.by_key()
+        return values | self.values
 
 
 class DerivedFacts(Facts):
@@ -230,23 +230,26 @@ class Published(Facts):
 
     @model_validator(mode="after")
     def _named_once(self) -> Published:
-        for names in ([one.name for one in self.figures], [one.name for one in self.derived]):
+        for names in (
+            [facts.name for facts in self.figures],
+            [facts.name for facts in self.derived],
+        ):
             for name in names:
                 if names.count(name) > 1:
                     raise ValueError(f"{name!r} is there twice")
         return self
 
     def figure(self, name: str) -> FigureFacts | None:
-        """What the article shows under a figure's name; None if it does not."""
-        return next((one for one in self.figures if one.name == name), None)
+        """Return the article's figure of a name; None if it has none."""
+        return next((figure for figure in self.figures if figure.name == name), None)
 
     def of_figure(self, name: str | None) -> Iterator[DerivedFacts]:
-        """The derived figures that are shown with a figure; of None those that go with none."""
-        return (one for one in self.derived if one.figure == name)
+        """Return the derived figures shown with a figure; of None those that go with none."""
+        return (derived for derived in self.derived if derived.figure == name)
 
 
 def parse_published(text: str, source: str) -> Published:
-    """An article's figures.
+    """Return an article's figures.
 
     Raises:
         UsageError: With `source`, the key and what is wrong; also for a derived figure whose
@@ -258,10 +261,10 @@ def parse_published(text: str, source: str) -> Published:
         document: dict[str, Any] = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{source} cannot be read: {error}") from error
-    found = validated(Published, document, source)
-    for one in found.derived:
-        check_derived(found, one, source)
-    return found
+    published = validated(Published, document, source)
+    for derived in published.derived:
+        check_derived(published, derived, source)
+    return published
 
 
 def read_published(file: Path) -> Published:

@@ -49,8 +49,8 @@ class Reason:
 
 
 def reasons(conditions: Conditions, runs: Sequence[StudyRun]) -> tuple[Reason, ...]:
-    """What differs between the article's measurement and these runs."""
-    told = (
+    """Return the differences between the article's measurement and these runs."""
+    candidates = (
         _workload(conditions, runs),
         _scale(conditions, runs),
         _cores(conditions, runs),
@@ -58,19 +58,19 @@ def reasons(conditions: Conditions, runs: Sequence[StudyRun]) -> tuple[Reason, .
         _streams(conditions, runs),
         _storage(runs),
     )
-    return tuple(one for one in told if one is not None)
+    return tuple(reason for reason in candidates if reason is not None)
 
 
 def deciding(kind: str, conditions: Conditions, runs: Sequence[StudyRun]) -> str | None:
-    """What of it matters for a kind of figure, in one sentence; None: nothing."""
-    known = {one.topic: one.brief for one in reasons(conditions, runs)}
-    topics = (WORKLOAD, *DECIDES[kind]) if kind in DECIDES else tuple(known)
-    briefs = [known[topic] for topic in topics if topic in known]
+    """Return the differences that matter for a kind of figure, in one sentence; None: nothing."""
+    by_topic = {reason.topic: reason.brief for reason in reasons(conditions, runs)}
+    topics = (WORKLOAD, *DECIDES[kind]) if kind in DECIDES else tuple(by_topic)
+    briefs = [by_topic[topic] for topic in topics if topic in by_topic]
     return f"What differs, too: {'; '.join(briefs)}." if briefs else None
 
 
 def _workload(conditions: Conditions, runs: Sequence[StudyRun]) -> Reason | None:
-    ours = {one.run.facts["workload"]["name"]: one.run.facts["workload"] for one in runs}
+    ours = {run.run.facts["workload"]["name"]: run.run.facts["workload"] for run in runs}
     theirs = conditions.workload
     if theirs is None or not ours or theirs in ours:
         return None
@@ -84,14 +84,14 @@ def _workload(conditions: Conditions, runs: Sequence[StudyRun]) -> Reason | None
 
 
 def _scale(conditions: Conditions, runs: Sequence[StudyRun]) -> Reason | None:
-    ours = _distinct(float(one.run.facts["request"]["scale"]) for one in runs)
+    ours = _distinct(float(run.run.facts["request"]["scale"]) for run in runs)
     theirs = conditions.scale
     if theirs is None or not ours or ours == [theirs]:
         return None
-    here, times = listed([f"{one:g}" for one in ours]), theirs / max(ours)
+    here, times = listed([f"{scale:g}" for scale in ours]), theirs / max(ours)
     if times <= SAME_WITHIN:
-        words = f"The scale is {here} here, and {theirs:g} in the article."
-        return Reason(SCALE, f"scale {theirs:g} there, {here} here", words)
+        sentence = f"The scale is {here} here, and {theirs:g} in the article."
+        return Reason(SCALE, f"scale {theirs:g} there, {here} here", sentence)
     return Reason(
         SCALE,
         f"its data are {text(times, 'times')} ours",
@@ -102,11 +102,11 @@ def _scale(conditions: Conditions, runs: Sequence[StudyRun]) -> Reason | None:
 
 
 def _cores(conditions: Conditions, runs: Sequence[StudyRun]) -> Reason | None:
-    ours = _distinct(float(count) for one in runs if (count := cpus_allowed(one.run)))
+    ours = _distinct(float(count) for run in runs if (count := cpus_allowed(run.run)))
     theirs = conditions.cores
     if theirs is None or not ours or ours == [float(theirs)]:
         return None
-    here = listed([f"{one:g}" for one in ours])
+    here = listed([f"{count:g}" for count in ours])
     return Reason(
         CORES,
         f"{theirs} hardware threads there, {here} here",
@@ -117,13 +117,13 @@ def _cores(conditions: Conditions, runs: Sequence[StudyRun]) -> Reason | None:
 
 def _engine(conditions: Conditions, runs: Sequence[StudyRun]) -> Reason | None:
     ours: dict[str, str] = {}
-    for one in runs:
-        engine = one.run.facts["engine"]
+    for run in runs:
+        engine = run.run.facts["engine"]
         ours[engine["name"]] = f"{engine.get('title', engine['name'])} {engine['version']}"
     title = conditions.engine_title or conditions.engine
     if conditions.engine is None or title is None:
         return None
-    others = [words for name, words in ours.items() if name != conditions.engine]
+    others = [label for name, label in ours.items() if name != conditions.engine]
     same = ours.get(conditions.engine)
     parts = [f"The article measured {title}"]
     if same is not None:
@@ -136,27 +136,27 @@ def _engine(conditions: Conditions, runs: Sequence[StudyRun]) -> Reason | None:
 
 
 def _streams(conditions: Conditions, runs: Sequence[StudyRun]) -> Reason | None:
-    tests = [one.run.facts.get("test") or {} for one in runs]
+    tests = [run.run.facts.get("test") or {} for run in runs]
     ours = _distinct(float(test["streams"]) for test in tests if test.get("streams"))
     theirs = conditions.streams
     if theirs is None or not ours or ours == [float(theirs)]:
         return None
-    here = listed([f"{one:g}" for one in ours])
+    here = listed([f"{count:g}" for count in ours])
     brief = f"{theirs} streams there, {here} here"
     return Reason(STREAMS, brief, f"The article played {theirs} streams, here it was {here}.")
 
 
 def _storage(runs: Sequence[StudyRun]) -> Reason | None:
-    hosts: list[dict[str, Any]] = [one.run.environment.get("host", {}) for one in runs]
-    host = next((one for one in hosts if one), None)
+    hosts: list[dict[str, Any]] = [run.run.environment.get("host", {}) for run in runs]
+    host = next((host for host in hosts if host), None)
     if host is None:
         return None
     kind = (host.get("data_filesystem") or {}).get("type") or "a file system that was not told"
     is_virtual = bool((host.get("cpu") or {}).get("virtual"))
     disk = f"{'a virtual disk' if is_virtual else 'a disk'} ({kind})"
-    words = f"Here the data lie on {disk} of a host with {bytes_text(host.get('memory_bytes'))}"
+    sentence = f"Here the data lie on {disk} of a host with {bytes_text(host.get('memory_bytes'))}"
     fast = "; a virtual disk that its host has in memory is read faster than an SSD"
-    return Reason(STORAGE, f"{disk} here", f"{words} of memory{fast if is_virtual else ''}.")
+    return Reason(STORAGE, f"{disk} here", f"{sentence} of memory{fast if is_virtual else ''}.")
 
 
 def _distinct(values: Iterator[float]) -> list[float]:

@@ -99,9 +99,9 @@ class Extrapolated:
     host_bytes: float | None
 
     def outgrows(self) -> str | None:
-        """Which memory the data would not fit into, where they fitted; None: none."""
-        told = (("the engine's cache", self.cache_bytes), ("memory", self.host_bytes))
-        for name, there in told:
+        """Return the memory that the data would outgrow, but fitted into; None: none."""
+        memories = (("the engine's cache", self.cache_bytes), ("memory", self.host_bytes))
+        for name, there in memories:
             if there is not None and self.data_bytes is not None and self.data_bytes > there:
                 return name
         return None
@@ -143,7 +143,7 @@ class Compared:
 
 
 def compared(runs: Sequence[tuple[int, Run]]) -> Compared | None:
-    """What runs at several scales come to; None of a single scale.
+    """Return the costs of runs at several scales; None of a single scale.
 
     Args:
         runs: (round, run) of each; several of a round at a scale: the last counts.
@@ -173,13 +173,15 @@ def compared(runs: Sequence[tuple[int, Run]]) -> Compared | None:
 
 
 def _replanned(rounds: Sequence[Mapping[float, Run]]) -> dict[str, str]:
-    """What of each statement's plan is otherwise in the first round."""
+    """Return the changes of each statement's plan over scales in the first round."""
     if not rounds:
         return {}
     first, last = rounds[0][min(rounds[0])], rounds[0][max(rounds[0])]
-    told = {name_of(*key): one.plan_words for key, one in evidence_of(first, last).items()}
-    most = sorted(told.items(), key=lambda one: -len(one[1]))
-    return {name: "; ".join(words[:WORDS_MAX]) for name, words in most if words}
+    differences = {
+        name_of(*key): evidence.plan_words for key, evidence in evidence_of(first, last).items()
+    }
+    most = sorted(differences.items(), key=lambda pair: -len(pair[1]))
+    return {name: "; ".join(texts[:WORDS_MAX]) for name, texts in most if texts}
 
 
 def _costs(
@@ -189,14 +191,14 @@ def _costs(
     points: dict[str, list[Point]] = {}
     for number, own in by_round.items():
         for scale, run in own.items():
-            for key, one in costs_of(run).items():
-                first.setdefault(key, one)
-                points.setdefault(key, []).append(Point(number, amounts[scale], one.value))
-    ordered = sorted(first.items(), key=lambda one: GROUPS.index(one[1].group))
-    return {key: _scaled(one, points[key], len(amounts)) for key, one in ordered}
+            for key, cost in costs_of(run).items():
+                first.setdefault(key, cost)
+                points.setdefault(key, []).append(Point(number, amounts[scale], cost.value))
+    ordered = sorted(first.items(), key=lambda pair: GROUPS.index(pair[1].group))
+    return {key: _scaled(cost, points[key], len(amounts)) for key, cost in ordered}
 
 
-def _scaled(one: Cost, points: Sequence[Point], scales: int) -> Scaled:
+def _scaled(cost: Cost, points: Sequence[Point], scales: int) -> Scaled:
     law, why_not = None, ""
     if not any(point.value for point in points):
         why_not = "0 at every scale"
@@ -208,83 +210,86 @@ def _scaled(one: Cost, points: Sequence[Point], scales: int) -> Scaled:
         law = power_law(points)
         if law is not None and len(law.sizes) < scales:
             why_not = f"of {len(law.sizes)} of {scales} scales"
-    return Scaled(one.key, one.title, one.group, one.unit, law, why_not, tuple(points))
+    return Scaled(cost.key, cost.title, cost.group, cost.unit, law, why_not, tuple(points))
 
 
 def _efficiencies(costs: Mapping[str, Scaled]) -> list[Efficiency]:
-    """What the engine counted, a second of its CPU time; operations where it counted nothing."""
+    """Return the engine's counts for each second of its CPU time."""
     cpu = costs.get(CPU_TIME)
     if cpu is None or cpu.law is None:
         return []
-    seconds = {(one.round, one.size): one.value for one in cpu.points}
-    found = []
+    seconds = {(point.round, point.size): point.value for point in cpu.points}
+    efficiencies = []
     for work in costs.values():
         # Bytes and seconds that an engine counts are no work that is done.
         if work.group != COUNTED or work.unit in ("bytes", "s") or work.law is None:
             continue
         law = power_law(
-            one._replace(value=one.value / seconds[one.round, one.size])
-            for one in work.points
-            if seconds.get((one.round, one.size))
+            point._replace(value=point.value / seconds[point.round, point.size])
+            for point in work.points
+            if seconds.get((point.round, point.size))
         )
         if law is not None:
-            found.append(Efficiency(work, cpu, law))
-    return sorted(found, key=lambda one: -(one.work.law.values[-1] if one.work.law else 0.0))
+            efficiencies.append(Efficiency(work, cpu, law))
+    return sorted(
+        efficiencies,
+        key=lambda efficiency: -(efficiency.work.law.values[-1] if efficiency.work.law else 0.0),
+    )
 
 
-def extrapolated(told: Compared, scale: float) -> Extrapolated:
-    """What a larger scale would come to, by the laws.
+def extrapolated(comparison: Compared, scale: float) -> Extrapolated:
+    """Return the costs at a larger scale, by the laws.
 
     Args:
-        told: What was run.
+        comparison: Runs at several scales.
         scale: As it would be asked for; above the largest that was run.
     """
-    size = _amount(told, scale)
-    laws = {key: one.law for key, one in told.costs.items() if one.law is not None}
+    size = _amount(comparison, scale)
+    laws = {key: scaled.law for key, scaled in comparison.costs.items() if scaled.law is not None}
     costs = {key: law.predicted(size) for key, law in laws.items()}
     data = costs.get(DATA_BYTES)
     return Extrapolated(
         scale,
-        _size_words(told, scale, size),
-        size / told.sizes[-1].amount,
+        _size_words(comparison, scale, size),
+        size / comparison.sizes[-1].amount,
         costs,
         {k: law.with_fixed_part(size) for k, law in laws.items() if law.exponent.value >= 0},
         None if data is None else data.value,
-        cache_bytes(told.largest),
-        host_memory_bytes(told.largest),
+        cache_bytes(comparison.largest),
+        host_memory_bytes(comparison.largest),
     )
 
 
-def _size_words(told: Compared, scale: float, size: float) -> str:
-    """The size at a scale, with the scale where that is another number."""
-    largest = told.sizes[-1]
-    words = size_text(size, largest.unit, counted=largest.is_counted)
+def _size_words(comparison: Compared, scale: float, size: float) -> str:
+    """Return the size at a scale, with the scale where that is another number."""
+    largest = comparison.sizes[-1]
+    text = size_text(size, largest.unit, counted=largest.is_counted)
     if not largest.is_counted:
-        return words
-    name = str(told.largest.facts["workload"].get("scale_name") or SCALE)
-    return f"{words} ({size_text(scale, name, counted=False)})"
+        return text
+    name = str(comparison.largest.facts["workload"].get("scale_name") or SCALE)
+    return f"{text} ({size_text(scale, name, counted=False)})"
 
 
-def _amount(told: Compared, scale: float) -> float:
-    """The size at a scale: sizes are a law of scales, by the two largest."""
-    law = power_law(Point(1, one.scale, one.amount) for one in told.sizes[-2:])
+def _amount(comparison: Compared, scale: float) -> float:
+    """Return the size at a scale: sizes are a law of scales, by the two largest."""
+    law = power_law(Point(1, size.scale, size.amount) for size in comparison.sizes[-2:])
     return scale if law is None else law.at(scale)
 
 
-def headline(told: Compared, most: int) -> list[Scaled]:
-    """What is said first: time, CPU time, what the engine counts most of, reads, memory.
+def headline(comparison: Compared, most: int) -> list[Scaled]:
+    """Return the main costs: time, CPU time, the engine's largest counts, reads, memory.
 
     Args:
-        told: What was run.
+        comparison: Runs at several scales.
         most: How many of the engine's own counts.
     """
-    counted = [one.work for one in told.efficiencies] or [
-        one
-        for one in told.costs.values()
-        if one.group == COUNTED and one.unit not in ("bytes", "s")
+    counted = [efficiency.work for efficiency in comparison.efficiencies] or [
+        scaled
+        for scaled in comparison.costs.values()
+        if scaled.group == COUNTED and scaled.unit not in ("bytes", "s")
     ]
     keys = (WHOLE_TIME, CPU_TIME)
-    named = [told.costs[key] for key in keys if key in told.costs]
-    rest = [told.costs[key] for key in ("read bytes", "memory") if key in told.costs]
+    named = [comparison.costs[key] for key in keys if key in comparison.costs]
+    rest = [comparison.costs[key] for key in ("read bytes", "memory") if key in comparison.costs]
     chosen = [*named, *counted[:most], *rest]
-    return [one for one in chosen if one.law is not None and one.group != RATE]
+    return [scaled for scaled in chosen if scaled.law is not None and scaled.group != RATE]

@@ -72,19 +72,19 @@ class Cost:
 
 
 def whole_name(run: Run) -> str:
-    """What the whole is called."""
+    """Return the name of the whole."""
     account = account_of(run)
     return "an operation" if account is not None and account.is_mix else "a pass"
 
 
 @lru_cache(maxsize=256)
 def costs_of(run: Run) -> dict[str, Cost]:
-    """Costs by key, in the order in which they are told; empty where nothing succeeded."""
+    """Return costs by key, in the order in which they are shown; empty where nothing succeeded."""
     account = account_of(run)
     if account is None:
         return {}
     wholes = wholes_of(run, account)
-    found = (
+    costs = (
         *_times(run, account),
         *_cpu(run, wholes),
         *_reads(run, wholes),
@@ -93,7 +93,7 @@ def costs_of(run: Run) -> dict[str, Cost]:
         *_memory(run),
         *_data(run),
     )
-    return {one.key: one for one in found}
+    return {cost.key: cost for cost in costs}
 
 
 def _times(run: Run, account: Account) -> Iterator[Cost]:
@@ -104,8 +104,8 @@ def _times(run: Run, account: Account) -> Iterator[Cost]:
     else:
         rate = len(account.operations) / account.whole_s
     yield Cost(PER_S, "operations a second", RATE, PER_SECOND, rate)
-    for name, one in account.operations.items():
-        yield Cost(f"{TIME_OF}{name}", f"time of {name}", TIME, SECONDS, one.mean_s)
+    for name, operation in account.operations.items():
+        yield Cost(f"{TIME_OF}{name}", f"time of {name}", TIME, SECONDS, operation.mean_s)
 
 
 def _cpu(run: Run, wholes: float) -> Iterator[Cost]:
@@ -115,7 +115,7 @@ def _cpu(run: Run, wholes: float) -> Iterator[Cost]:
     planning = _planning_seconds(run)
     if planning is not None:
         yield Cost(PLANNING, "CPU: before execution", CPU, SECONDS, planning / wholes)
-    for work, of_work in sorted(cpu_by_work(run).items(), key=lambda one: -one[1]):
+    for work, of_work in sorted(cpu_by_work(run).items(), key=lambda pair: -pair[1]):
         yield Cost(f"{CPU_OF}{work}", f"CPU: {work}", WORK, SECONDS, of_work)
 
 
@@ -129,10 +129,10 @@ def _cpu_seconds(run: Run) -> float | None:
         if metered.height:
             return float(metered["cpu_ns"].sum()) * NS
     used = window_accounts(run)
-    return None if used is None else _of_engine(used.by_process)
+    return None if used is None else _sum_of_engine(used.by_process)
 
 
-def _of_engine(by_account: dict[str, float]) -> float | None:
+def _sum_of_engine(by_account: dict[str, float]) -> float | None:
     own = [value for account, value in by_account.items() if account in ENGINE_ACCOUNTS]
     return sum(own) if own else None
 
@@ -156,34 +156,34 @@ def _reads(run: Run, wholes: float) -> Iterator[Cost]:
     window = window_ns(run.table("events"))
     if window is None or not run.has("processes"):
         return
-    told = read_by_account(run.table("processes"), *window)
-    read = None if told is None else _of_engine(told)
+    by_account = read_by_account(run.table("processes"), *window)
+    read = None if by_account is None else _sum_of_engine(by_account)
     if read is not None:
         yield Cost(READ_BYTES, "bytes read from storage", READS, BYTES, read / wholes)
 
 
 def _network(run: Run) -> Iterator[Cost]:
-    """What nodes sent each other in the whole, as far as they count it."""
-    told = totals_of_a_pass(run)
+    """Yield the bytes and messages between nodes in the whole, as far as they are counted."""
+    totals = totals_of_a_pass(run)
     named = (
         (NODE_BYTES, SENT_BYTES, "bytes between nodes", BYTES),
         (MESSAGES, SENT_MESSAGES, "messages between nodes", COUNT),
     )
     for word, key, title, unit in named:
-        if word in told:
-            yield Cost(key, title, NETWORK, unit, told[word])
+        if word in totals:
+            yield Cost(key, title, NETWORK, unit, totals[word])
 
 
 def _counters(run: Run, wholes: float) -> Iterator[Cost]:
-    """What the engine counted itself, as far as it grew over the measured part."""
-    told = engine_counters(run)
-    for one in () if told is None else told["counters"]:
-        if one["total"] is not None:
-            unit = one["unit"] if one["unit"] in (BYTES, SECONDS) else COUNT
-            title = str(one["title"])
+    """Yield the engine's own counts, as far as they grew over the measured part."""
+    declared = engine_counters(run)
+    for figure in () if declared is None else declared["counters"]:
+        if figure["total"] is not None:
+            unit = figure["unit"] if figure["unit"] in (BYTES, SECONDS) else COUNT
+            title = str(figure["title"])
             title = f"{title[:1].lower()}{title[1:]}" if title[1:2].islower() else title
-            key = f"{COUNTER_OF}{one['name']}"
-            yield Cost(key, title, COUNTED, unit, float(one["total"]) / wholes)
+            key = f"{COUNTER_OF}{figure['name']}"
+            yield Cost(key, title, COUNTED, unit, float(figure["total"]) / wholes)
 
 
 def _memory(run: Run) -> Iterator[Cost]:

@@ -99,16 +99,16 @@ class PowerLaw:
         return self.values[-1] * math.exp(self.locals[-1].value * away)
 
     def with_fixed_part(self, size: float) -> float:
-        """The cost at a size, by another law: a fixed part, and one in proportion to the size.
+        """Return the cost at a size by another law: a fixed part, and one in proportion.
 
         By the least squares of relative errors; neither part is below 0. How far it is from the
         power law tells what not knowing the law is worth.
         """
-        fixed, each = _fixed_and_each(self.sizes, self.values)
-        return fixed + each * size
+        fixed, per_unit = _fixed_and_each(self.sizes, self.values)
+        return fixed + per_unit * size
 
     def predicted(self, size: float) -> Predicted:
-        """What a new run at a size would come to.
+        """Return the cost of a new run at a size.
 
         Args:
             size: Above zero.
@@ -117,9 +117,9 @@ class PowerLaw:
         value = self.at(size)
         if self.error is None:
             return Predicted(value, None, beyond)
-        logs = [math.log(one) for one in self.sizes]
+        logs = [math.log(run_size) for run_size in self.sizes]
         middle = math.fsum(logs) / len(logs)
-        squares = self.rounds * math.fsum((one - middle) ** 2 for one in logs)
+        squares = self.rounds * math.fsum((log - middle) ** 2 for log in logs)
         runs = self.rounds * len(logs)
         away = (math.log(size) - middle) ** 2 / squares
         half = student_quantile(runs - PARAMETERS) * self.error * math.sqrt(1 + 1 / runs + away)
@@ -160,30 +160,30 @@ def power_law(points: Iterable[Point]) -> PowerLaw | None:
 
 
 def _whole_rounds(points: Iterable[Point]) -> Mapping[int, Mapping[float, float]]:
-    """Costs by size, of the rounds that have most sizes: they have the same ones.
+    """Return costs by size, of the rounds that have most sizes: they have the same ones.
 
     Where there are several such sets of sizes, it is the one that most rounds have.
     """
     rounds: dict[int, dict[float, float]] = {}
-    for one in points:
-        rounds.setdefault(one.round, {})[one.size] = one.value
+    for point in points:
+        rounds.setdefault(point.round, {})[point.size] = point.value
     sets = [frozenset(own) for own in rounds.values()]
     best = max(sets, key=lambda own: (len(own), sets.count(own)), default=frozenset())
     return {number: own for number, own in sorted(rounds.items()) if frozenset(own) == best}
 
 
 def _fixed_and_each(sizes: Sequence[float], values: Sequence[float]) -> tuple[float, float]:
-    """The fixed part and that of each unit of size."""
+    """Return the fixed part and the part for each unit of size."""
     z = [1 / value for value in values]
     w = [size / value for size, value in zip(sizes, values, strict=True)]
-    zz, ww = math.fsum(one * one for one in z), math.fsum(one * one for one in w)
+    zz, ww = math.fsum(number * number for number in z), math.fsum(number * number for number in w)
     zw = math.fsum(a * b for a, b in zip(z, w, strict=True))
     sum_z, sum_w = math.fsum(z), math.fsum(w)
     apart = zz * ww - zw * zw
-    fixed, each = (sum_z * ww - sum_w * zw) / apart, (sum_w * zz - sum_z * zw) / apart
+    fixed, per_unit = (sum_z * ww - sum_w * zw) / apart, (sum_w * zz - sum_z * zw) / apart
     if fixed < 0:
         return 0.0, sum_w / ww
-    return (sum_z / zz, 0.0) if each < 0 else (fixed, each)
+    return (sum_z / zz, 0.0) if per_unit < 0 else (fixed, per_unit)
 
 
 def _slope(x: Sequence[float], y: Sequence[float]) -> float:

@@ -86,101 +86,110 @@ class Shares:
 
     @property
     def shifted(self) -> tuple[Shift, ...]:
-        """Those that shift; what nobody explains says nothing of what a scale measures."""
-        return tuple(one for one in self.shares if one.shifts and one.name != UNCLASSIFIED)
+        """The shares that shift, without what is not explained."""
+        return tuple(share for share in self.shares if share.shifts and share.name != UNCLASSIFIED)
 
     @property
     def is_explained(self) -> bool:
-        """Whether it is known of most of the whole what it is, at every scale."""
-        unknown = [one.means for one in self.shares if one.name == UNCLASSIFIED]
+        """Whether most of the whole is explained at every scale."""
+        unknown = [share.means for share in self.shares if share.name == UNCLASSIFIED]
         return all(share <= 1 - EXPLAINED_MIN for means in unknown for share in means)
 
     @property
     def largest_unseen(self) -> float:
-        """How large a change can be that its interval leaves open, or that is told."""
-        ends = [end for one in self.shares for end in one.change.interval or (one.change.value,)]
+        """The largest change that an interval leaves open, or that was measured."""
+        ends = [
+            end for share in self.shares for end in share.change.interval or (share.change.value,)
+        ]
         return max(map(abs, ends), default=0.0)
 
     @property
     def by_chance(self) -> float:
-        """How many would seem to change though none does; most of them are not large."""
-        return (1 - CONFIDENCE) * sum(one.change.interval is not None for one in self.shares)
+        """The number of shares that would seem to change though none does; most are not large."""
+        return (1 - CONFIDENCE) * sum(share.change.interval is not None for share in self.shares)
 
 
 @lru_cache(maxsize=256)
 def shares_of(run: Run, of: str) -> dict[str, float]:
     """Shares of a run that sum to 1 (those of plans do not); empty where they are not known."""
     if of == OF_TIME:
-        return _of_time(run)
+        return _time_shares(run)
     if of == OF_PLANS:
-        return _of_plans(run)
-    seconds = cpu_by_work(run) if of == OF_CPU else _by_operators(run)
+        return _optimiser_share(run)
+    seconds = cpu_by_work(run) if of == OF_CPU else _operator_shares(run)
     whole = sum(seconds.values())
     return {work: value / whole for work, value in seconds.items()} if whole else {}
 
 
-def _of_time(run: Run) -> dict[str, float]:
+def _time_shares(run: Run) -> dict[str, float]:
     account = account_of(run)
     if account is None or account.whole_s <= 0:
         return {}
-    found = {
-        name: one.weight * one.mean_s / account.whole_s for name, one in account.operations.items()
+    shares = {
+        name: operation.weight * operation.mean_s / account.whole_s
+        for name, operation in account.operations.items()
     }
-    return found | ({BETWEEN: account.between_s / account.whole_s} if account.is_mix else {})
+    return shares | ({BETWEEN: account.between_s / account.whole_s} if account.is_mix else {})
 
 
-def _by_operators(run: Run) -> dict[str, float]:
-    """The time of operations by kind of work, divided as their plans' time is."""
-    plans, times = read_plans(run), _of_time(run)
-    if not any(plan.timed for told in plans.values() for plan in told):
+def _operator_shares(run: Run) -> dict[str, float]:
+    """Return the time of operations by kind of work, divided as their plans' time is."""
+    plans, times = read_plans(run), _time_shares(run)
+    if not any(plan.timed for operation_plans in plans.values() for plan in operation_plans):
         return {}
     return in_proportion(plans, {name: time for name, time in times.items() if name != BETWEEN})
 
 
-def _of_plans(run: Run) -> dict[str, float]:
-    """The optimiser's share: each query's own by its plan, weighed by the query's time."""
-    times, found = _of_time(run), 0.0
-    plans = {name: told for name, told in read_plans(run).items() if name in times}
-    if not any(one.planning_s is not None for told in plans.values() for one in told):
+def _optimiser_share(run: Run) -> dict[str, float]:
+    """Return the optimiser's share: each query's own by its plan, weighed by its time."""
+    times, share = _time_shares(run), 0.0
+    plans = {
+        name: operation_plans for name, operation_plans in read_plans(run).items() if name in times
+    }
+    if not any(
+        plan.planning_s is not None
+        for operation_plans in plans.values()
+        for plan in operation_plans
+    ):
         return {}
-    for name, told in plans.items():
-        whole = sum(map(plan_seconds, told))
+    for name, operation_plans in plans.items():
+        whole = sum(map(plan_seconds, operation_plans))
         if whole:
-            found += times[name] * sum(one.planning_s or 0.0 for one in told) / whole
-    return {OPTIMISER: found}
+            share += times[name] * sum(plan.planning_s or 0.0 for plan in operation_plans) / whole
+    return {OPTIMISER: share}
 
 
 def all_shifts(rounds: Sequence[Mapping[float, Run]]) -> tuple[Shares, ...]:
-    """Shares of all kinds that are known: by kind of work, by query, and the optimiser's by plans.
+    """Return shares of all kinds that are known: by kind of work, by query, and the optimiser's.
 
     Kinds of work are those of CPU samples that are explained, else of plans, else of any samples.
 
     Args:
         rounds: Of each the run at each scale; all have the same scales.
     """
-    sampled, told = (shifts_of(rounds, of) for of in (OF_CPU, OF_OPERATORS))
+    sampled, by_operators = (shifts_of(rounds, of) for of in (OF_CPU, OF_OPERATORS))
     is_sampled = sampled is not None and sampled.is_explained
-    work = sampled if is_sampled or told is None else told
-    found = (work, *(shifts_of(rounds, of) for of in (OF_TIME, OF_PLANS)))
-    return tuple(one for one in found if one is not None)
+    work = sampled if is_sampled or by_operators is None else by_operators
+    all_shares = (work, *(shifts_of(rounds, of) for of in (OF_TIME, OF_PLANS)))
+    return tuple(shares for shares in all_shares if shares is not None)
 
 
 def shifts_of(rounds: Sequence[Mapping[float, Run]], of: str) -> Shares | None:
-    """Shares by scale; None where they are not known of each run.
+    """Return shares by scale; None where they are not known of each run.
 
     Args:
         rounds: Of each the run at each scale; all have the same scales, two at least.
         of: What they are shares of, such as `OF_CPU`.
     """
     scales = tuple(sorted(rounds[0])) if rounds else ()
-    told = [[shares_of(own[scale], of) for scale in scales] for own in rounds]
-    if len(scales) < 2 or not all(one for own in told for one in own):  # noqa: PLR2004 - two scales
+    by_round = [[shares_of(own[scale], of) for scale in scales] for own in rounds]
+    if len(scales) < 2 or not all(shares for own in by_round for shares in own):  # noqa: PLR2004 - two scales
         return None
-    found = []
-    for name in dict.fromkeys(name for own in told for one in own for name in one):
-        values = [[one.get(name, 0.0) for one in own] for own in told]
+    shifts = []
+    for name in dict.fromkeys(name for own in by_round for shares in own for name in shares):
+        values = [[shares.get(name, 0.0) for shares in own] for own in by_round]
         means = tuple(sum(column) / len(column) for column in zip(*values, strict=True))
-        found.append(Shift(name, means, mean_of([own[-1] - own[0] for own in values])))
-    found.sort(key=lambda one: -abs(one.change.value))
-    moved = sum(abs(one.change.value) for one in found) / 2
-    return Shares(of, scales, len(rounds), tuple(found), moved)
+        shifts.append(Shift(name, means, mean_of([own[-1] - own[0] for own in values])))
+    shifts.sort(key=lambda shift: -abs(shift.change.value))
+    moved = sum(abs(shift.change.value) for shift in shifts) / 2
+    return Shares(of, scales, len(rounds), tuple(shifts), moved)

@@ -37,7 +37,7 @@ class Size:
 
     @property
     def words(self) -> str:
-        """Such as `SF 0.1`, or `1.05 M triples`."""
+        """The size as text, such as `SF 0.1` or `1.05 M triples`."""
         return size_text(self.amount, self.unit, counted=self.is_counted)
 
 
@@ -50,7 +50,7 @@ def size_text(amount: float, unit: str, *, counted: bool) -> str:
 
 
 def size_of(run: Run) -> Size:
-    """How large the data of a run are."""
+    """Return the size of a run's data."""
     workload = run.facts["workload"]
     scale = float(run.facts["request"]["scale"])
     table = (workload.get("sequence") or {}).get("size")
@@ -61,27 +61,27 @@ def size_of(run: Run) -> Size:
 
 
 def rows_loaded(run: Run) -> float | None:
-    """Rows of all tables; None where nobody counted them."""
-    told = (_data(run).get("load") or {}).get("rows")
-    return None if told is None else float(told)
+    """Return the rows of all tables; None where they were not counted."""
+    rows = (_data(run).get("load") or {}).get("rows")
+    return None if rows is None else float(rows)
 
 
 def data_bytes(run: Run) -> float | None:
-    """Bytes of the data as they lie when loading has ended; None where nobody looked."""
+    """Return the bytes of the data when loading has ended; None where not measured."""
     files: Mapping[str, Any] = _data(run).get("files") or {}
-    told = [one["bytes"] for one in files.values() if one.get("bytes") is not None]
-    if told:
-        return float(sum(told))
+    sizes = [file["bytes"] for file in files.values() if file.get("bytes") is not None]
+    if sizes:
+        return float(sum(sizes))
     of_all = (run.facts.get("state") or {}).get("data_bytes")
     return None if of_all is None else float(of_all)
 
 
 def host_memory_bytes(run: Run) -> float | None:
-    """Memory that the engine may have: of the host, or as it is limited; None: not known."""
+    """Return the engine's memory: the host's, or its limit; None: not known."""
     limits = run.facts.get("request", {}).get("limits") or {}
-    told = [run.environment.get("host", {}).get("memory_bytes"), _bytes(limits.get("memory"))]
-    known = [float(one) for one in told if one is not None]
-    return min(known, default=None)
+    candidates = [run.environment.get("host", {}).get("memory_bytes"), _bytes(limits.get("memory"))]
+    sizes = [float(size) for size in candidates if size is not None]
+    return min(sizes, default=None)
 
 
 def cache_bytes(run: Run) -> float | None:
@@ -92,9 +92,9 @@ def cache_bytes(run: Run) -> float | None:
     return None if name is None else _bytes(settings.get(name))
 
 
-def _bytes(told: object) -> float | None:
-    """A size as an engine or a request tells it."""
-    return float(told) if isinstance(told, int | float) else size_bytes(str(told or ""))
+def _bytes(amount: object) -> float | None:
+    """Return a size in bytes, from a number or text of an engine or a request."""
+    return float(amount) if isinstance(amount, int | float) else size_bytes(str(amount or ""))
 
 
 def _data(run: Run) -> Mapping[str, Any]:

@@ -155,8 +155,8 @@ class Sized:
 
     @property
     def least_s(self) -> float:
-        """All operations one after another take no less."""
-        return math.fsum(one.least_s for one in self.operations)
+        """The least time of all operations one after another."""
+        return math.fsum(operation.least_s for operation in self.operations)
 
 
 def leaving(nodes: int) -> float:
@@ -165,7 +165,7 @@ def leaving(nodes: int) -> float:
 
 
 def sized(measured: Measured, scale: float, cluster: Cluster) -> Sized:
-    """The workload at a scale on a cluster.
+    """Return the workload at a scale on a cluster.
 
     Args:
         measured: At one scale or more.
@@ -175,7 +175,7 @@ def sized(measured: Measured, scale: float, cluster: Cluster) -> Sized:
     Raises:
         ValueError: If nothing was measured.
     """
-    scales = {one.scale for taken in measured.operations.values() for one in taken}
+    scales = {execution.scale for taken in measured.operations.values() for execution in taken}
     if not scales:
         raise ValueError("nothing was measured")
     data = _carried(measured.data_bytes.items(), scale)
@@ -206,15 +206,15 @@ def _operation(
     fits: bool | None,
 ) -> SizedOperation:
     skew = measured.skew or 1.0
-    cpu_s = _of(taken, "cpu_s", scale)
+    cpu_s = _cost_at(taken, "cpu_s", scale)
     assert cpu_s is not None  # noqa: S101 - CPU time is always measured
-    sent = _of(taken, "sent_bytes", scale)
+    sent = _cost_at(taken, "sent_bytes", scale)
     if sent is not None and measured.nodes > 1:
         sent *= leaving(cluster.nodes) / leaving(measured.nodes)
     else:
         # One node sends nothing, which does not tell what several would.
         sent = None if cluster.nodes > 1 else 0.0
-    read = _of(taken, "read_bytes", scale)
+    read = _cost_at(taken, "read_bytes", scale)
     seconds = {CPU: cpu_s * skew / (cluster.nodes * cluster.cores * cluster.utilisation)}
     if sent is not None:
         seconds[NETWORK] = sent * skew / (cluster.nodes * cluster.network_bytes_per_s)
@@ -223,9 +223,9 @@ def _operation(
     return SizedOperation(name, cpu_s, sent, read, seconds)
 
 
-def _of(taken: Sequence[Taken], what: str, scale: float) -> float | None:
-    """A cost at a scale; None where no execution tells it."""
-    points = [(one.round, one.scale, getattr(one, what)) for one in taken]
+def _cost_at(taken: Sequence[Taken], what: str, scale: float) -> float | None:
+    """Return a cost at a scale; None where no execution has it."""
+    points = [(execution.round, execution.scale, getattr(execution, what)) for execution in taken]
     return _at([Point(*point) for point in points if point[2] is not None], scale)
 
 
@@ -267,18 +267,20 @@ def _assumptions(
     *,
     fits: bool | None,
 ) -> Iterator[Assumption]:
-    told = ", ".join(f"{one:g}" for one in scales)
+    scales_text = ", ".join(f"{scale:g}" for scale in scales)
     if len(scales) > 1:
         yield Assumption(
             "costs go on growing as between the scales that were run: by a power, or by a fixed"
             " part and one in proportion, whichever says more",
-            told,
+            scales_text,
             "measured",
         )
     else:
-        yield Assumption("costs grow in proportion to the data; one scale was run", told, "assumed")
-    yield from _of_machines(cluster, operations)
-    if any(NETWORK in one.seconds for one in operations) and cluster.nodes > 1:
+        yield Assumption(
+            "costs grow in proportion to the data; one scale was run", scales_text, "assumed"
+        )
+    yield from _machine_assumptions(cluster, operations)
+    if any(NETWORK in operation.seconds for operation in operations) and cluster.nodes > 1:
         moved = f"{leaving(measured.nodes):.3g} to {leaving(cluster.nodes):.3g}"
         yield Assumption(
             f"rows go to the node of their key: of what is moved 1 - 1/N is sent, from"
@@ -321,8 +323,10 @@ def _assumptions(
     )
 
 
-def _of_machines(cluster: Cluster, operations: Sequence[SizedOperation]) -> Iterator[Assumption]:
-    """What each node has, as far as something is bound by it."""
+def _machine_assumptions(
+    cluster: Cluster, operations: Sequence[SizedOperation]
+) -> Iterator[Assumption]:
+    """Yield each node's resources, as far as an operation is bound by them."""
 
     def said(name: str) -> Source:
         return "given" if name in cluster.given else "assumed"
@@ -340,9 +344,9 @@ def _of_machines(cluster: Cluster, operations: Sequence[SizedOperation]) -> Iter
     yield Assumption(
         "each node has so much memory", bytes_text(cluster.memory_bytes), said("memory")
     )
-    if any(NETWORK in one.seconds for one in operations) and cluster.nodes > 1:
+    if any(NETWORK in operation.seconds for operation in operations) and cluster.nodes > 1:
         speed = f"{bytes_text(cluster.network_bytes_per_s)}/s"
         yield Assumption("each node sends and receives so much at once", speed, said("network"))
-    if any(DISK in one.seconds for one in operations):
+    if any(DISK in operation.seconds for operation in operations):
         speed = f"{bytes_text(cluster.disk_bytes_per_s)}/s"
         yield Assumption("each node reads so much from its disks", speed, said("disk"))

@@ -58,14 +58,14 @@ def measured_of(runs: Sequence[Run]) -> Measured:
 
 
 def _check_alike(runs: Sequence[Run]) -> None:
-    told = {
+    facts = {
         "workloads": {run.facts["workload"]["name"] for run in runs},
         "engines": {run.facts["engine"]["name"] for run in runs},
         "numbers of nodes": {max(1, len(workers_of(run))) for run in runs},
     }
-    for what, found in told.items():
-        if len(found) > 1:
-            names = ", ".join(sorted(map(str, found)))
+    for what, values in facts.items():
+        if len(values) > 1:
+            names = ", ".join(sorted(map(str, values)))
             raise ValueError(f"these runs are of several {what}: {names}; take those of one")
 
 
@@ -78,8 +78,8 @@ def _cpu(run: Run) -> dict[str, float]:
 
 
 def _skew(runs: Sequence[Run]) -> float | None:
-    """The most that a node's tasks took over the mean of all, by the median over runs."""
-    found = []
+    """Return the most that a node's tasks took over the mean of all, by the median over runs."""
+    ratios = []
     for run in runs:
         names = {node.name for node in workers_of(run)}
         grown = grown_by_operation(run).filter(pl.col("node").is_in(list(names)))
@@ -90,6 +90,6 @@ def _skew(runs: Sequence[Run]) -> float | None:
             mean = by_node["growth"].mean()
             most = by_node["growth"].max()
             if by_node.height > 1 and isinstance(mean, float) and isinstance(most, float) and mean:
-                found.append(most / mean)
+                ratios.append(most / mean)
                 break
-    return median(found) if found else None
+    return median(ratios) if ratios else None

@@ -112,7 +112,7 @@ class ScalingLimit:
 
 
 def limit_of(runs: Mapping[int, Sequence[Run]], knee_at: float | None) -> ScalingLimit | None:
-    """What limits runs by their number of clients; None where that cannot be told at all.
+    """Return what limits runs by their number of clients; None where that cannot be known.
 
     Args:
         runs: At least one of each number.
@@ -128,7 +128,7 @@ def limit_of(runs: Mapping[int, Sequence[Run]], knee_at: float | None) -> Scalin
 def limiting(
     times: Mapping[int, Sequence[ClientTime]], knee_at: float | None
 ) -> ScalingLimit | None:
-    """The same of what clients spent, over the rounds of each number of clients."""
+    """Return what limits clients, by their time over the rounds of each number of clients."""
     if len(times) < 2:  # noqa: PLR2004 - nothing to compare
         return None
     fewest, most = min(times), max(times)
@@ -141,63 +141,63 @@ def limiting(
     grown = _as_commits(grown, named, statement, (before, after))
     named = None if named is None else grown[0]
     whole = f"an operation takes {seconds_text(after_s)} instead of {seconds_text(before_s)}"
-    told = f"with {most} clients {whole}"
+    opening = f"with {most} clients {whole}"
     if longer_s < LONGER_MIN * before_s:
-        words = f"nothing limits up to {most} clients: {whole}"
+        sentence = f"nothing limits up to {most} clients: {whole}"
     elif named is None or named.name == UNKNOWN:
-        words = f"{told}, and what for was not measured{_besides(grown)}{_most_in(statement)}"
+        sentence = f"{opening}, and what for was not measured{_besides(grown)}{_most_in(statement)}"
         named = None
     else:
-        words = _words(named, statement, told, longer_s, fewest)
-        words += _from_knee(times, named, knee_at, (fewest, most))
-    words = "; ".join((words, *_beside(after, None if named is None else named.name)))
+        sentence = _limit_text(named, statement, opening, longer_s, fewest)
+        sentence += _from_knee(times, named, knee_at, (fewest, most))
+    sentence = "; ".join((sentence, *_beside(after, None if named is None else named.name)))
     name = None if named is None else named.name
-    return ScalingLimit(name, most, fewest, grown, words, statement)
+    return ScalingLimit(name, most, fewest, grown, sentence, statement)
 
 
 def _mean_s(times: Sequence[ClientTime]) -> float:
-    return sum(one.operation_s for one in times) / len(times)
+    return sum(time.operation_s for time in times) / len(times)
 
 
-def _parts(one: ClientTime) -> dict[str, float]:
-    """Seconds by cause; what is not known is the rest."""
-    told = {RETRIES: sum(one.failed_s.values())}
-    if one.causes:
-        told |= {
-            name: sum(one.causes.get(cause, 0.0) for cause in causes)
+def _parts(time: ClientTime) -> dict[str, float]:
+    """Return seconds by cause; what is not known is the rest."""
+    seconds = {RETRIES: sum(time.failed_s.values())}
+    if time.causes:
+        seconds |= {
+            name: sum(time.causes.get(cause, 0.0) for cause in causes)
             for name, causes in OF_CAUSES.items()
         }
-    told[UNKNOWN] = max(0.0, one.operation_s - sum(told.values()))
-    return told
+    seconds[UNKNOWN] = max(0.0, time.operation_s - sum(seconds.values()))
+    return seconds
 
 
 def _grown(before: Sequence[ClientTime], after: Sequence[ClientTime]) -> tuple[Grown, ...]:
-    """Every cause, what grew most first.
+    """Return every cause, the one that grew most first.
 
     Rounds whose time was not split are left out where others of the same number were; where none
     was on one of the two sides, nothing but failed attempts is told apart.
     """
     before, after = _split(before), _split(after)
-    if not all(one.causes for one in (*before, *after)):
-        before, after = ([replace(one, causes={}) for one in own] for own in (before, after))
-    found = []
+    if not all(time.causes for time in (*before, *after)):
+        before, after = ([replace(time, causes={}) for time in own] for own in (before, after))
+    growths = []
     for name in _parts(after[0]):
-        shares = mean_of([_parts(one)[name] / one.operation_s for one in after])
-        found.append(
+        shares = mean_of([_parts(time)[name] / time.operation_s for time in after])
+        growths.append(
             Grown(
                 name,
-                sum(_parts(one)[name] for one in before) / len(before),
-                sum(_parts(one)[name] for one in after) / len(after),
+                sum(_parts(time)[name] for time in before) / len(before),
+                sum(_parts(time)[name] for time in after) / len(after),
                 shares.value,
                 shares.interval,
             )
         )
-    return tuple(sorted(found, key=lambda one: (-one.longer_s, one.name)))
+    return tuple(sorted(growths, key=lambda growth: (-growth.longer_s, growth.name)))
 
 
 def _split(times: Sequence[ClientTime]) -> Sequence[ClientTime]:
-    """Those whose time was split, if any was."""
-    return [one for one in times if one.causes] or times
+    """Return the times that were split by cause, if any was."""
+    return [time for time in times if time.causes] or times
 
 
 def _stands_out(first: Grown, before_s: float, longer_s: float) -> bool:
@@ -207,14 +207,16 @@ def _stands_out(first: Grown, before_s: float, longer_s: float) -> bool:
 def _statement(
     before: Sequence[ClientTime], after: Sequence[ClientTime], name: str | None
 ) -> tuple[str, str, float] | None:
-    """What grew most: of conflicts the operation that was made again, else a statement."""
+    """Return what grew most: the operation that was retried after conflicts, else a statement."""
     if name == RETRIES:
-        grown = _growth(before, after, lambda one: {(op, ""): s for op, s in one.failed_s.items()})
+        grown = _growth(
+            before, after, lambda time: {(op, ""): s for op, s in time.failed_s.items()}
+        )
     else:
-        grown = _growth(before, after, lambda one: one.statements)
+        grown = _growth(before, after, lambda time: time.statements)
     if not grown:
         return None
-    (operation, statement), longer_s = max(grown.items(), key=lambda one: (one[1], one[0]))
+    (operation, statement), longer_s = max(grown.items(), key=lambda pair: (pair[1], pair[0]))
     return (operation, statement, longer_s) if operation and longer_s > 0 else None
 
 
@@ -223,10 +225,10 @@ def _growth(
     after: Sequence[ClientTime],
     of: Callable[[ClientTime], Mapping[tuple[str, str], float]],
 ) -> dict[tuple[str, str], float]:
-    names = {name for one in after for name in of(one)}
+    names = {name for time in after for name in of(time)}
     return {
-        name: sum(of(one).get(name, 0.0) for one in after) / len(after)
-        - sum(of(one).get(name, 0.0) for one in before) / len(before)
+        name: sum(of(time).get(name, 0.0) for time in after) / len(after)
+        - sum(of(time).get(name, 0.0) for time in before) / len(before)
         for name in names
     }
 
@@ -237,18 +239,18 @@ def _as_commits(
     statement: tuple[str, str, float] | None,
     rounds: tuple[Sequence[ClientTime], Sequence[ClientTime]],
 ) -> tuple[Grown, ...]:
-    """A wait without a better name that is at commits is one for the log or for other commits."""
+    """Return causes with a wait at commits named as one for the log or for other commits."""
     if named is None or statement is None or named.name not in (LATCH, LOCK, UNKNOWN):
         return grown
     at_commit = "commit" in statement[1].lower().split() and statement[2] >= named.longer_s / 2
     if not at_commit:
         return grown
-    others = tuple(one for one in grown if one is not named)
+    others = tuple(growth for growth in grown if growth is not named)
     if named.name != UNKNOWN:
         return (replace(named, name=COMMIT), *others)
     # Of what was not split the statement's own time is all that is known.
-    before, after = ([one.statements.get(statement[:2], 0.0) for one in own] for own in rounds)
-    shares = mean_of([s / one.operation_s for s, one in zip(after, rounds[1], strict=True)])
+    before, after = ([time.statements.get(statement[:2], 0.0) for time in own] for own in rounds)
+    shares = mean_of([s / time.operation_s for s, time in zip(after, rounds[1], strict=True)])
     before_s, after_s = sum(before) / len(before), sum(after) / len(after)
     commits = Grown(COMMIT, before_s, after_s, shares.value, shares.interval)
     rest = replace(
@@ -258,24 +260,24 @@ def _as_commits(
         share=max(0.0, named.share - shares.value),
         interval=None,
     )
-    return (commits, *sorted((*others, rest), key=lambda one: -one.longer_s))
+    return (commits, *sorted((*others, rest), key=lambda growth: -growth.longer_s))
 
 
-def _words(
+def _limit_text(
     named: Grown,
     statement: tuple[str, str, float] | None,
-    told: str,
+    opening: str,
     longer_s: float,
     fewest: int,
 ) -> str:
-    """What limits, by how much, and most in which statement."""
+    """Return what limits, by how much, and most in which statement."""
     before = "none" if named.before_s <= 0 else seconds_text(named.before_s)
-    words = (
-        f"{told}, and what limits is {NAMES[named.name]}: {percent_text(named.share)} of a client's"
-        f" time{_interval(named)}, {seconds_text(named.after_s)} an operation ({before} with"
-        f" {fewest}), {percent_text(min(1.0, named.longer_s / longer_s))} of what is more"
+    sentence = (
+        f"{opening}, and what limits is {NAMES[named.name]}: {percent_text(named.share)} of a"
+        f" client's time{_interval(named)}, {seconds_text(named.after_s)} an operation ({before}"
+        f" with {fewest}), {percent_text(min(1.0, named.longer_s / longer_s))} of what is more"
     )
-    return f"{words}{_most_in(statement)}"
+    return f"{sentence}{_most_in(statement)}"
 
 
 def _most_in(statement: tuple[str, str, float] | None) -> str:
@@ -300,7 +302,7 @@ def _from_knee(
     knee_at: float | None,
     ends: tuple[int, int],
 ) -> str:
-    """How much of it there is at the knee, where that is not with most clients."""
+    """Return how large the cause is at the knee, where that is not with most clients."""
     fewest, most = ends
     from_knee = [n for n in sorted(times) if knee_at is not None and n >= knee_at]
     if knee_at is not None and not from_knee:
@@ -308,55 +310,57 @@ def _from_knee(
     if not from_knee or from_knee[0] in (fewest, most):
         return ""
     own = _grown(times[fewest], times[from_knee[0]])
-    there = next((one for one in own if one.name == named.name), None)
+    there = next((growth for growth in own if growth.name == named.name), None)
     if there is None:
         return ""
     return f"; at the knee, with {from_knee[0]}, it is {percent_text(there.share)}"
 
 
 def _besides(grown: Sequence[Grown]) -> str:
-    """What is known to have grown where the largest part is not known."""
-    known = [one for one in grown if one.name != UNKNOWN and one.longer_s > 0][:ALSO_MAX]
-    if not known:
+    """Return the causes that are known to have grown where the largest is not known."""
+    growths = [growth for growth in grown if growth.name != UNKNOWN and growth.longer_s > 0][
+        :ALSO_MAX
+    ]
+    if not growths:
         return ""
-    each = [f"{NAMES[one.name]} (+{seconds_text(one.longer_s)})" for one in known]
-    return f"; what is known to have grown is {' and '.join(each)}"
+    texts = [f"{NAMES[growth.name]} (+{seconds_text(growth.longer_s)})" for growth in growths]
+    return f"; what is known to have grown is {' and '.join(texts)}"
 
 
 def _beside(after: Sequence[ClientTime], name: str | None) -> Iterator[str]:
-    """Who had the CPUs, and, where the log limits, how busy the disk was."""
-    cores = {name: _mean(one.cores.get(name) for one in after) for name in _of_cores(after)}
+    """Yield who had the CPUs, and, where the log limits, how busy the disk was."""
+    cores = {name: _mean(time.cores.get(name) for time in after) for name in _accounts(after)}
     cpus = after[0].cpus
     if cores and cpus is not None:
         yield _cpu_words(cores, cpus)
-    busy = _mean(one.device_busy for one in after)
+    busy = _mean(time.device_busy for time in after)
     if busy is not None and name in (LOG, COMMIT):
-        flush_s = _mean(one.flush_s for one in after)
+        flush_s = _mean(time.flush_s for time in after)
         flush = "" if flush_s is None else f", a flush of it took {seconds_text(flush_s)}"
         yield f"the data's device was busy {percent_text(busy)}{flush}"
 
 
-def _of_cores(after: Sequence[ClientTime]) -> list[str]:
-    return list(dict.fromkeys(name for one in after for name in one.cores))
+def _accounts(after: Sequence[ClientTime]) -> list[str]:
+    return list(dict.fromkeys(name for time in after for name in time.cores))
 
 
 def _mean(values: Iterator[float | None]) -> float | None:
-    known = [one for one in values if one is not None]
-    return sum(known) / len(known) if known else None
+    numbers = [value for value in values if value is not None]
+    return sum(numbers) / len(numbers) if numbers else None
 
 
 def _cpu_words(cores: Mapping[str, float | None], cpus: int) -> str:
-    """How busy the CPUs were, and with whom."""
-    known = {name: value for name, value in cores.items() if value is not None}
-    whole = sum(known.values())
+    """Return how busy the CPUs were, and with whom."""
+    measured = {name: value for name, value in cores.items() if value is not None}
+    whole = sum(measured.values())
     names = {"engine": "engine", "driver": "load generator", "others": "others"}
-    each = ", ".join(f"{names[name]} {value:.2g}" for name, value in known.items())
+    parts = ", ".join(f"{names[name]} {value:.2g}" for name, value in measured.items())
     full = " (all of them were busy)" if whole >= ALL_BUSY_SHARE * cpus else ""
-    words = f"of {cpus_text(cpus)} {whole:.2g} were busy{full}: {each}"
-    if known.get("driver", 0.0) >= SATURATED_SHARE * cpus / 2 and known.get(
+    sentence = f"of {cpus_text(cpus)} {whole:.2g} were busy{full}: {parts}"
+    if measured.get("driver", 0.0) >= SATURATED_SHARE * cpus / 2 and measured.get(
         "driver", 0.0
-    ) > known.get("engine", 0.0):
-        words += "; the load generator takes more than the engine"
-    if known.get("others", 0.0) >= OTHERS_MIN * cpus:
-        words += "; what others took is part of it"
-    return words
+    ) > measured.get("engine", 0.0):
+        sentence += "; the load generator takes more than the engine"
+    if measured.get("others", 0.0) >= OTHERS_MIN * cpus:
+        sentence += "; what others took is part of it"
+    return sentence

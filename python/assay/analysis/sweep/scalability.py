@@ -115,7 +115,7 @@ class Scaling:
 
 
 def scaling(points: Sequence[tuple[float, float]]) -> Scaling | None:
-    """The law that fits best; None for fewer than three numbers of clients.
+    """Return the law that fits best; None for fewer than three numbers of clients.
 
     Args:
         points: Clients and throughput of each run; throughput above 0.
@@ -125,32 +125,32 @@ def scaling(points: Sequence[tuple[float, float]]) -> Scaling | None:
         return None
     squares = _Squares(points)
     best = min(squares.faces(), key=lambda face: face.least)
-    least, found = best.least, best.law()
+    least, best_law = best.least, best.law()
     freedom = len(points) - PARAMETERS
     likely: tuple[Law, ...] = ()
     if freedom > 0:
         most = least * (1 + student_quantile(freedom) ** 2 / freedom)
-        likely = _likely(found, squares, most)
+        likely = _likely(best_law, squares, most)
 
-    def told(of: Callable[[Law], float]) -> Quantity:
-        return Quantity(of(found), _ends(likely, of))
+    def quantity(of: Callable[[Law], float]) -> Quantity:
+        return Quantity(of(best_law), _ends(likely, of))
 
     return Scaling(
-        found,
-        told(lambda law: law.one),
-        told(lambda law: law.sigma),
-        told(lambda law: law.kappa),
-        told(Law.most_at),
-        told(Law.most),
-        told(Law.knee_at),
+        best_law,
+        quantity(lambda law: law.one),
+        quantity(lambda law: law.sigma),
+        quantity(lambda law: law.kappa),
+        quantity(Law.most_at),
+        quantity(Law.most),
+        quantity(Law.knee_at),
         math.sqrt(max(0.0, least) / len(points)),
         levels,
         likely,
     )
 
 
-def _likely(found: Law, squares: _Squares, most: float) -> tuple[Law, ...]:
-    """A law and those at the border of what is likely.
+def _likely(law: Law, squares: _Squares, most: float) -> tuple[Law, ...]:
+    """Return a law and those at the border of what is likely.
 
     Empty where one client could do any amount, as with noise and no run of few clients: what is
     likely has no border there, and ends of some of it would be too narrow.
@@ -158,7 +158,7 @@ def _likely(found: Law, squares: _Squares, most: float) -> tuple[Law, ...]:
     border = [values for at in squares.faces() for values in at.border(most)]
     if any(values[0] <= 0 for values in border):
         return ()
-    return (found, *(_law(*values) for values in border))
+    return (law, *(_law(*values) for values in border))
 
 
 def _law(a: float, b: float, c: float) -> Law:
@@ -212,22 +212,22 @@ class _Face:
         return self._least if self.is_allowed() else math.inf
 
     def is_allowed(self) -> bool:
-        """Whether its best parameters are some that the law may have."""
-        return self._best[0] > 0 and all(one >= 0 for one in self._best[1:])
+        """Return whether the best parameters are some that the law may have."""
+        return self._best[0] > 0 and all(parameter >= 0 for parameter in self._best[1:])
 
     def law(self) -> Law:
         """The law with the least squares."""
         return _law(*self._all(self._best))
 
     def border(self, most: float) -> Iterator[tuple[float, float, float]]:
-        """Values of a, b and c whose squares are just as many; b and c are not below 0."""
+        """Yield values of a, b and c whose squares are just as many; b and c are not below 0."""
         if most < self._least:
             return
         radius = math.sqrt(most - self._least)
         for direction in _directions(len(self._free)):
-            step = _back(self._root, [radius * one for one in direction])
-            values = [best + one for best, one in zip(self._best, step, strict=True)]
-            if all(one >= 0 for one in values[1:]):
+            step = _back(self._root, [radius * component for component in direction])
+            values = [best + change for best, change in zip(self._best, step, strict=True)]
+            if all(value >= 0 for value in values[1:]):
                 yield self._all(values)
 
     def _all(self, values: Sequence[float]) -> tuple[float, float, float]:
@@ -247,21 +247,21 @@ def _cholesky(matrix: Sequence[Sequence[float]]) -> list[list[float]]:
 
 
 def _solved(root: Sequence[Sequence[float]], right: Sequence[float]) -> list[float]:
-    """Solves (root root') x = right for x."""
-    found: list[float] = []
+    """Return the solution x of (root root') x = right."""
+    solution: list[float] = []
     for i, row in enumerate(root):
-        found.append((right[i] - math.fsum(row[k] * found[k] for k in range(i))) / row[i])
-    return _back(root, found)
+        solution.append((right[i] - math.fsum(row[k] * solution[k] for k in range(i))) / row[i])
+    return _back(root, solution)
 
 
 def _back(root: Sequence[Sequence[float]], right: Sequence[float]) -> list[float]:
-    """Solves root' x = right for x."""
+    """Return the solution x of root' x = right."""
     count = len(root)
-    found = [0.0] * count
+    solution = [0.0] * count
     for i in reversed(range(count)):
-        rest = right[i] - math.fsum(root[k][i] * found[k] for k in range(i + 1, count))
-        found[i] = rest / root[i][i]
-    return found
+        rest = right[i] - math.fsum(root[k][i] * solution[k] for k in range(i + 1, count))
+        solution[i] = rest / root[i][i]
+    return solution
 
 
 def _directions(count: int) -> Iterator[list[float]]:

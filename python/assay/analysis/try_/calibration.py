@@ -55,7 +55,7 @@ class Calibration:
         return self.whole.facts() | {"methods": by_method}
 
     def words(self, method: str) -> str | None:
-        """What is said beside advice of a method; None where nothing is known of it."""
+        """Return the record of a method's advice as a sentence; None where it is not known."""
         record = self.methods.get(method)
         if record is None or not record.decided:
             return None
@@ -81,4 +81,4 @@ def _record(rows: Sequence[Mapping[str, Any]]) -> Record:
 
 def _has_ratio(row: Mapping[str, Any]) -> bool:
     numbers = row.get("measured"), row.get("predicted")
-    return all(isinstance(one, int | float) for one in numbers) and row["predicted"] > 0
+    return all(isinstance(number, int | float) for number in numbers) and row["predicted"] > 0

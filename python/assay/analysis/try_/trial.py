@@ -115,12 +115,12 @@ class Times:
 
 
 def times_of(run: Run) -> Times:
-    """What the measured part of a run took."""
+    """Return the times of a run's measured part."""
     load = load_of(run.facts)
     if load is None:
         rows = operation_table(run.table("events")).select("operation", "seconds", "failed")
-        told = {name: seconds for name, seconds, failed in rows.iter_rows() if not failed}
-        return Times({name: seconds for name, seconds in told.items() if seconds})
+        medians = {name: seconds for name, seconds, failed in rows.iter_rows() if not failed}
+        return Times({name: seconds for name, seconds in medians.items() if seconds})
     done = succeeded(measured_times(run.table("events")))
     means = (
         done.group_by("operation", maintain_order=True)
@@ -139,7 +139,7 @@ def times_of(run: Run) -> Times:
 def judge_trial(
     rounds: Sequence[tuple[Times, Times]], predicted: float | None, operations: Sequence[str]
 ) -> Trial:
-    """What rounds of (as it was, with the advice followed) say of a prediction.
+    """Return the verdict of rounds of (before, after following the advice) on a prediction.
 
     Args:
         rounds: At least one.
@@ -151,11 +151,11 @@ def judge_trial(
     whole = gain_over([(_whole(before, common), _whole(after, common)) for before, after in rounds])
     named = [name for name in operations if name in seen]
     compared = [name for name in named if name in common]
-    each = _each_predicted(predicted, whole, rounds, compared)
+    operation_predicted = _each_predicted(predicted, whole, rounds, compared)
     about = tuple(
         OperationGain(
             name,
-            each if name in common else None,
+            operation_predicted if name in common else None,
             gain_over([(b.operations.get(name), a.operations.get(name)) for b, a in rounds]),
         )
         for name in named
@@ -163,7 +163,7 @@ def judge_trial(
     judged = Judged((), predicted, whole)
     if named and rounds[0][0].whole_s is None:
         sums = [(_sum(before, compared), _sum(after, compared)) for before, after in rounds]
-        judged = Judged(tuple(compared), each, gain_over(sums))
+        judged = Judged(tuple(compared), operation_predicted, gain_over(sums))
     left_out = tuple(sorted(seen - common))
     verdict = _verdict(judged.predicted, judged.gain)
     return Trial(predicted, whole, about, judged, verdict, left_out)
@@ -178,12 +178,12 @@ def _sum(times: Times, names: Iterable[str]) -> float | None:
 
 
 def gain_over(rounds: Sequence[tuple[float | None, float | None]]) -> Gain | None:
-    """The gain over the rounds; None if one of them has no time."""
-    known = [(before, after) for before, after in rounds if before and after]
-    if len(known) < len(rounds):
+    """Return the gain over the rounds; None if one of them has no time."""
+    pairs = [(before, after) for before, after in rounds if before and after]
+    if len(pairs) < len(rounds):
         return None
-    change = factor_of([after / before for before, after in known])
-    before_s = geometric_mean([before for before, _ in known])
+    change = factor_of([after / before for before, after in pairs])
+    before_s = geometric_mean([before for before, _ in pairs])
     if change is None or before_s is None:
         return None
     low, high = change.interval or (None, None)

@@ -100,136 +100,143 @@ class Counted:
 
 @lru_cache(maxsize=4096)
 def counted(run: Run, name: str) -> Counted:
-    """What a run counted under a name that a knob gives."""
+    """Return the count of a run under a name that a knob gives."""
     tried = [
-        one
-        for look in (_of_nodes, _of_engine, _of_meters, _of_waits, _of_plans)
-        if (one := look(run, name)) is not None
+        counter
+        for look in (_node_word, _engine_figure, _meter, _wait, _plan_figure)
+        if (counter := look(run, name)) is not None
     ]
-    known = next((one for one in tried if one.value is not None), None)
-    if known is not None or tried:
-        return known or tried[0]
-    told = engine_counters(run)
-    names = [*NAMES, *(one["name"] for one in ([] if told is None else told["counters"]))]
+    valued = next((counter for counter in tried if counter.value is not None), None)
+    if valued is not None or tried:
+        return valued or tried[0]
+    declared = engine_counters(run)
+    names = [
+        *NAMES,
+        *(figure["name"] for figure in ([] if declared is None else declared["counters"])),
+    ]
     return Counted(name, name, COUNT, None, f"nobody counts {name!r}; {suggestion(name, names)}")
 
 
-def _of_nodes(run: Run, name: str) -> Counted | None:
-    """A word of the cluster's, summed over nodes and operations."""
+def _node_word(run: Run, name: str) -> Counted | None:
+    """Return a word of the cluster's, summed over nodes and operations."""
     declared = declared_cluster(run)
     if name not in WORDS:
         return None
     title, unit = WORDS[name]
     if declared is None:
-        return _told(name, title, unit, None, "the engine is no cluster of nodes")
+        return _make_counted(name, title, unit, None, "the engine is no cluster of nodes")
     if name in declared.missing:
-        return _told(name, title, unit, None, declared.missing[name])
+        return _make_counted(name, title, unit, None, declared.missing[name])
     if name in GAUGES:
-        return _told(name, title, unit, _most(run, declared, name), "nodes were not read")
-    return _told(name, title, unit, totals_of_a_pass(run).get(name), "nodes were not read")
+        return _make_counted(name, title, unit, _most(run, declared, name), "nodes were not read")
+    return _make_counted(name, title, unit, totals_of_a_pass(run).get(name), "nodes were not read")
 
 
 def _most(run: Run, declared: ClusterFacts, name: str) -> float | None:
-    """The most of a gauge in the measured part, summed over nodes."""
+    """Return the most of a gauge in the measured part, summed over nodes."""
     window = window_ns(run.table("events"))
     if window is None or not run.has("engine"):
         return None
     own = node_readings(around(run.table("engine"), *window), declared)
-    told = own.filter(pl.col("word") == name).group_by("time_ns").agg(pl.col("value").sum())
-    most = told["value"].max()
+    sums = own.filter(pl.col("word") == name).group_by("time_ns").agg(pl.col("value").sum())
+    most = sums["value"].max()
     return float(most) if isinstance(most, int | float) else None
 
 
-def _of_engine(run: Run, name: str) -> Counted | None:
-    """A figure that the engine declares."""
-    told = engine_counters(run)
-    found = [one for one in ([] if told is None else told["counters"]) if one["name"] == name]
-    if not found:
+def _engine_figure(run: Run, name: str) -> Counted | None:
+    """Return a figure that the engine declares."""
+    declared = engine_counters(run)
+    figures = [
+        figure
+        for figure in ([] if declared is None else declared["counters"])
+        if figure["name"] == name
+    ]
+    if not figures:
         return None
-    one = found[0]
-    title, unit = str(one["title"]), str(one["unit"])
-    if one["kind"] != COUNTER:
-        return _told(name, title, unit, one["last"], "the engine did not tell it")
+    figure = figures[0]
+    title, unit = str(figure["title"]), str(figure["unit"])
+    if figure["kind"] != COUNTER:
+        return _make_counted(name, title, unit, figure["last"], "the engine did not tell it")
     # Of the whole measured part: an engine may tell what an operation did only after it.
     cost = costs_of(run).get(f"{COUNTER_OF}{name}")
-    value = _sum(list(one["operations"].values())) if cost is None else cost.value
-    return _told(name, title, unit, value, "the engine did not tell it")
+    value = _sum(list(figure["operations"].values())) if cost is None else cost.value
+    return _make_counted(name, title, unit, value, "the engine did not tell it")
 
 
-def _of_meters(run: Run, name: str) -> Counted | None:
-    """A meter of the engine's processes."""
+def _meter(run: Run, name: str) -> Counted | None:
+    """Return a meter of the engine's processes."""
     column = "on_cpu_ns" if name == CPU_WORD else name
-    known = GROWING | STANDING
-    if column not in known:
+    meters = GROWING | STANDING
+    if column not in meters:
         return None
-    title, unit = known[column]
+    title, unit = meters[column]
     if load_of(run.facts) is not None:
         cost = costs_of(run).get({"on_cpu_ns": CPU_TIME, "read_bytes": READ_BYTES}.get(column, ""))
         if cost is None:
-            return _told(name, title, unit, None, "operations of a load overlap")
+            return _make_counted(name, title, unit, None, "operations of a load overlap")
         return Counted(name, title, cost.unit, cost.value)
     if not run.has("tasks"):
-        return _told(name, title, unit, None, "nothing was read around operations")
-    told = _metered(run, column)
+        return _make_counted(name, title, unit, None, "nothing was read around operations")
+    values = _metered(run, column)
     if column in STANDING:
-        value = max((one for one in told if one is not None), default=None)
+        value = max((value for value in values if value is not None), default=None)
     else:
-        value = _sum(told)
+        value = _sum(values)
     if value is None and column == "on_cpu_ns":
         # A kernel whose scheduler tells no time has it in ticks.
         value = _sum([*_metered(run, "user_ns"), *_metered(run, "system_ns")])
-    return _told(name, title, unit, value, "this host's kernel does not tell it")
+    return _make_counted(name, title, unit, value, "this host's kernel does not tell it")
 
 
 def _metered(run: Run, column: str) -> list[float | None]:
-    """Mean growth in an execution of each operation; a gauge as it stood."""
+    """Return the mean growth in an execution of each operation; a gauge as it stood."""
     tasks = run.table("tasks")
     if column not in tasks.columns:
         return []
-    words, values = pl.col("edge").cast(pl.String), pl.col(column).cast(pl.Float64)
-    edges = tasks.select("sequence", words, values)
+    edge_text, values = pl.col("edge").cast(pl.String), pl.col(column).cast(pl.Float64)
+    edges = tasks.select("sequence", edge_text, values)
     begun, ended = (edges.filter(pl.col("edge") == edge).drop("edge") for edge in ("start", "end"))
     done = measured(run.table("events")).filter(pl.col("outcome") == "ok")
     rows = done.select("sequence", "operation").join(ended, on="sequence")
     if column in STANDING:
         is_size = STANDING[column][1] == BYTES
         whole = pl.col(column).max() if is_size else pl.col(column).mean()
-        told = rows.group_by("operation", maintain_order=True).agg(whole)
-        return told[column].to_list()
+        by_operation = rows.group_by("operation", maintain_order=True).agg(whole)
+        return by_operation[column].to_list()
     rows = rows.join(begun, on="sequence", suffix="_before")
     grown = pl.col(column) - pl.col(f"{column}_before")
-    told = (
+    by_operation = (
         rows.select("operation", grown.alias(column))
         .filter(pl.col(column) >= 0)
         .group_by("operation", maintain_order=True)
         .agg(pl.col(column).mean())
     )
-    return told[column].to_list()
+    return by_operation[column].to_list()
 
 
-def _of_waits(run: Run, name: str) -> Counted | None:
-    """What threads slept for, as a part of the time of all operations."""
+def _wait(run: Run, name: str) -> Counted | None:
+    """Return a cause of threads' sleep, as a part of the time of all operations."""
     cause = WAITS.get(name)
     if cause is None:
         return None
-    words = TITLES[cause]
-    title = words if words.startswith(("waiting", "idle", "paused")) else f"waiting: {words}"
+    label = TITLES[cause]
+    title = label if label.startswith(("waiting", "idle", "paused")) else f"waiting: {label}"
     if load_of(run.facts) is not None:
-        return _told(name, title, SECONDS, None, "operations of a load overlap")
+        return _make_counted(name, title, SECONDS, None, "operations of a load overlap")
     medians = dict(operation_table(run.table("events")).select("operation", "seconds").iter_rows())
     shares = {
-        operation: (one.get("where") or {}).get(cause)
-        for operation, one in where_time_went(run)[0].items()
+        operation: (entry.get("where") or {}).get(cause)
+        for operation, entry in where_time_went(run)[0].items()
     }
     parts = [
         None if share is None or medians.get(operation) is None else share * medians[operation]
         for operation, share in shares.items()
     ]
-    return _told(name, title, SECONDS, _sum(parts), "nobody looked at the engine's threads")
+    return _make_counted(name, title, SECONDS, _sum(parts), "nobody looked at the engine's threads")
 
 
-def _of_plans(run: Run, name: str) -> Counted | None:
-    """What the plans of all statements say."""
+def _plan_figure(run: Run, name: str) -> Counted | None:
+    """Return a figure of the plans of all statements."""
     if name not in OF_PLANS:
         return None
     title, unit = OF_PLANS[name]
@@ -240,27 +247,27 @@ def _of_plans(run: Run, name: str) -> Counted | None:
     elif name == "plan_memory_bytes":
         values = [plan.memory_bytes for plan in plans]
     else:
-        values = [_of_plan(plan.root, name) for plan in plans]
-    return _told(name, title, unit, _sum(values), "plans do not tell it")
+        values = [_figure_in_plan(plan.root, name) for plan in plans]
+    return _make_counted(name, title, unit, _sum(values), "plans do not tell it")
 
 
-def _of_plan(root: PlanNode, name: str) -> float | None:
+def _figure_in_plan(root: PlanNode, name: str) -> float | None:
     nodes = list(root.walk())
     if name == "operators":
         return float(len(nodes))
     # Operators below one that launches workers repeat its number.
-    told = [getattr(node, name) for node in nodes if getattr(node, name) is not None]
-    return float(max(told)) if told else 0.0
+    values = [getattr(node, name) for node in nodes if getattr(node, name) is not None]
+    return float(max(values)) if values else 0.0
 
 
 def _sum(values: Sequence[float | None]) -> float | None:
-    """The sum; None where one is not known, or there is none."""
-    known = [value for value in values if value is not None]
-    return float(sum(known)) if known and len(known) == len(values) else None
+    """Return the sum; None where one is not known, or there is none."""
+    numbers = [value for value in values if value is not None]
+    return float(sum(numbers)) if numbers and len(numbers) == len(values) else None
 
 
-def _told(name: str, title: str, unit: str, value: float | None, why_not: str) -> Counted:
-    """A counter with its times in seconds, or why it has no value."""
+def _make_counted(name: str, title: str, unit: str, value: float | None, why_not: str) -> Counted:
+    """Return a counter with its times in seconds, or why it has no value."""
     in_seconds = unit == NANOSECONDS
     shown = SECONDS if in_seconds else unit if unit in (SECONDS, BYTES) else COUNT
     if value is None:

@@ -97,8 +97,8 @@ class Moved:
 
     @property
     def means(self) -> dict[str, float]:
-        """By level."""
-        return {level: sum(told) / len(told) for level, told in self.values.items()}
+        """The mean by level."""
+        return {level: sum(values) / len(values) for level, values in self.values.items()}
 
     @property
     def moved(self) -> bool | None:
@@ -130,16 +130,16 @@ class Effect:
 
 
 def turned_by(levels: Mapping[str, Sequence[Run]]) -> Turned:
-    """The setting that makes the levels of a factor, and what its engine's knobs say of it."""
+    """Return the setting that makes the levels of a factor, and its engine's knob."""
     asked = [_settings(runs[0]) for runs in levels.values() if runs]
-    names = dict.fromkeys(name for one in asked for name in one)
-    differing = [name for name in names if len({one.get(name) for one in asked}) > 1]
+    names = dict.fromkeys(name for settings in asked for name in settings)
+    differing = [name for name in names if len({settings.get(name) for settings in asked}) > 1]
     knobs = _knobs(next(runs[0] for runs in levels.values() if runs))
     for setting in differing:
         for name, knob in knobs.items():
             if knob["setting"] == setting:
-                told = knob.get("effective")
-                effective = setting if told is None else told or None
+                named = knob.get("effective")
+                effective = setting if named is None else named or None
                 sides = {key: tuple(knob[key]) for key in ("moves", "scheduling", "blocking")}
                 return Turned(setting, name, effective, **sides)
     if len(differing) != 1:
@@ -178,7 +178,7 @@ def moved_of(
     counters: int,
     why_not: str | None = None,
 ) -> Moved:
-    """One counter over levels.
+    """Return one counter over levels.
 
     Args:
         name: As a knob names it.
@@ -188,21 +188,21 @@ def moved_of(
         counters: How many are looked at: any may move by chance (Bonferroni).
         why_not: Why it was not counted.
     """
-    known = {level: tuple(told) for level, told in values.items() if told}
-    chance = chance_of_alike(list(known.values()))
-    return Moved(name, title, unit, known, chance, CHANCE_MAX / max(1, counters), why_not)
+    counted = {level: tuple(figures) for level, figures in values.items() if figures}
+    chance = chance_of_alike(list(counted.values()))
+    return Moved(name, title, unit, counted, chance, CHANCE_MAX / max(1, counters), why_not)
 
 
 def read_back_of(levels: Mapping[str, Sequence[Run]], turned: Turned) -> tuple[ReadBack, ...]:
-    """What was asked and what was in force, a level each; nothing where no setting is turned."""
+    """Return the value asked for and the one in force at each level; empty of no setting."""
     if turned.setting is None:
         return ()
-    told = []
+    read_back = []
     for level, runs in levels.items():
         asked = _settings(runs[0]).get(turned.setting)
-        found = {_effective(run, turned.effective) for run in runs}
-        told.append(ReadBack(level, asked, found.pop() if len(found) == 1 else None))
-    return tuple(told)
+        in_force = {_effective(run, turned.effective) for run in runs}
+        read_back.append(ReadBack(level, asked, in_force.pop() if len(in_force) == 1 else None))
+    return tuple(read_back)
 
 
 def other_plans(levels: Mapping[str, Sequence[Run]]) -> bool | None:
@@ -215,8 +215,8 @@ def other_plans(levels: Mapping[str, Sequence[Run]]) -> bool | None:
         of_level = {_shapes(run) for run in runs}
         if None in of_level:
             return None
-        shapes.append({one for one in of_level if one is not None})
-    return all(len(one) == 1 for one in shapes) and len(set.union(*shapes)) > 1
+        shapes.append({plan_shapes for plan_shapes in of_level if plan_shapes is not None})
+    return all(len(level_shapes) == 1 for level_shapes in shapes) and len(set.union(*shapes)) > 1
 
 
 def in_sentence(title: str) -> str:
@@ -229,13 +229,13 @@ def same_value(asked: str, effective: str) -> bool:
 
     Sizes that differ as powers of 1000 differ from powers of 1024 are the same.
     """
-    one, other = asked.strip().lower(), effective.strip().lower()
-    if one == other or any(one in words and other in words for words in (ON, OFF)):
+    left, right = asked.strip().lower(), effective.strip().lower()
+    if left == right or any(left in switch and right in switch for switch in (ON, OFF)):
         return True
-    if _NUMBER.fullmatch(one) and _NUMBER.fullmatch(other):
-        return float(one) == float(other)
+    if _NUMBER.fullmatch(left) and _NUMBER.fullmatch(right):
+        return float(left) == float(right)
     try:
-        first, second = parse_bytes(one), parse_bytes(other)
+        first, second = parse_bytes(left), parse_bytes(right)
     except ValueError:
         return False
     return abs(first - second) <= SIZES_APART_MAX * max(first, second)
@@ -249,26 +249,28 @@ def _judged(
     *,
     plans: bool | None,
 ) -> tuple[bool | None, str]:
-    """Whether it took effect, and why that is said."""
-    in_force = {one.effective for one in read_back}
-    asked = {one.asked for one in read_back}
+    """Return whether it took effect, and why that is said."""
+    in_force = {level.effective for level in read_back}
+    asked = {level.asked for level in read_back}
     if len(asked) > 1 and len(in_force) == 1 and None not in in_force:
         return False, (
             f"{turned.effective} is {in_force.pop()} in force at all levels, whatever was asked"
         )
-    known = [one for one in moved if one.moved is not None]
-    if went := [one for one in known if one.moved]:
+    counted = [counter for counter in moved if counter.moved is not None]
+    if went := [counter for counter in counted if counter.moved]:
         return True, f"{_named(went)} moved with it"
     if plans:
         return True, "its levels are executed by different plans"
     if chance is not None and chance < TIME_CHANCE_MAX:
-        beside = f", though {_named(known)} did not move" if known else ""
+        beside = f", though {_named(counted)} did not move" if counted else ""
         return True, f"what is measured differs between its levels{beside}"
-    if known:
+    if counted:
         same = ", and all levels have the same plan" if plans is False else ""
-        taken = "it is in force as asked, but " if all(one.is_asked for one in read_back) else ""
+        taken = (
+            "it is in force as asked, but " if all(level.is_asked for level in read_back) else ""
+        )
         return False, (
-            f"{taken}{_named(known)} did not move beyond what runs alike differ by{same};"
+            f"{taken}{_named(counted)} did not move beyond what runs alike differ by{same};"
             " nor did what is measured"
         )
     return None, _why_unknown(turned, moved, plans=plans)
@@ -278,8 +280,8 @@ def _why_unknown(turned: Turned, moved: Sequence[Moved], *, plans: bool | None) 
     same = "; all levels have the same plan" if plans is False else ""
     if turned.setting is None:
         why = "it is no single setting of the engine, so nothing of it is read back"
-    elif reasons := [one for one in moved if one.why_not is not None]:
-        why = "; ".join(f"{one.title}: not measured: {one.why_not}" for one in reasons)
+    elif reasons := [counter for counter in moved if counter.why_not is not None]:
+        why = "; ".join(f"{counter.title}: not measured: {counter.why_not}" for counter in reasons)
     elif moved:
         why = "there is one run a level, and nothing tells what runs alike differ by"
     else:
@@ -288,7 +290,7 @@ def _why_unknown(turned: Turned, moved: Sequence[Moved], *, plans: bool | None) 
 
 
 def _named(moved: Sequence[Moved]) -> str:
-    return listed([in_sentence(one.title) for one in moved])
+    return listed([in_sentence(counter.title) for counter in moved])
 
 
 def _settings(run: Run) -> Mapping[str, str]:
@@ -296,16 +298,16 @@ def _settings(run: Run) -> Mapping[str, str]:
 
 
 def _knobs(run: Run) -> Mapping[str, Mapping[str, Any]]:
-    told: Mapping[str, Mapping[str, Any]] = (run.facts["engine"].get("knobs") or {}).get(
+    knobs: Mapping[str, Mapping[str, Any]] = (run.facts["engine"].get("knobs") or {}).get(
         "knobs", {}
     )
-    return told
+    return knobs
 
 
 def _effective(run: Run, name: str | None) -> str | None:
     settings = run.environment.get("engine", {}).get("settings") or {}
-    told = {str(key).lower(): value for key, value in settings.items()}
-    value = None if name is None else told.get(name.lower())
+    by_name = {str(key).lower(): value for key, value in settings.items()}
+    value = None if name is None else by_name.get(name.lower())
     return None if value is None else str(value)
 
 

@@ -113,8 +113,8 @@ class HoldOut:
     @property
     def is_better(self) -> bool:
         """Whether the default is outside of its interval, on the worse side."""
-        known = self.failed is None and len(self.ratios) >= PAIRS_MIN
-        return known and self.interval is not None and self.interval[1] < 0
+        is_measured = self.failed is None and len(self.ratios) >= PAIRS_MIN
+        return is_measured and self.interval is not None and self.interval[1] < 0
 
     @property
     def is_given_up(self) -> bool:
@@ -122,8 +122,8 @@ class HoldOut:
         if self.failed is not None or self.is_better:
             return not self.is_better
         mean = self.mean
-        known = len(self.ratios)
-        return known >= PAIRS_MAX or (known >= PAIRS_MIN and mean is not None and mean >= 0)
+        pairs = len(self.ratios)
+        return pairs >= PAIRS_MAX or (pairs >= PAIRS_MIN and mean is not None and mean >= 0)
 
 
 @dataclass(frozen=True)
@@ -144,9 +144,9 @@ class Told:
 
 
 def setting_words(levels: Mapping[str, str]) -> str:
-    """A setting as it is named: its knobs and their values; none is the default."""
-    told = (f"{name.removeprefix(SETTING)}={value}" for name, value in levels.items())
-    return ", ".join(told) or DEFAULT
+    """Return a setting's knobs and their values; `default` of none."""
+    assignments = (f"{name.removeprefix(SETTING)}={value}" for name, value in levels.items())
+    return ", ".join(assignments) or DEFAULT
 
 
 def kind_of(part: str) -> str:
@@ -159,14 +159,14 @@ def metric_of(name: str | None, run: StudyRun) -> Metric:
     return default_metric(run.run) if name is None else metric_named(name, run.run)
 
 
-def trial_of(one: StudyRun, metric: Metric) -> Trial:
-    """A run that ended well, which has still failed if its answers are wrong or there is no value.
+def trial_of(run: StudyRun, metric: Metric) -> Trial:
+    """Return a run's trial, which has failed if its answers are wrong or it has no value.
 
     Raises:
         UsageError: If the metric may be zero, so that nothing is a ratio of it.
     """
-    wrong = next((check for check in one.checks if check.verdict is Verdict.INVALID), None)
-    value = value_of(one.run, metric)
+    wrong = next((check for check in run.checks if check.verdict is Verdict.INVALID), None)
+    value = value_of(run.run, metric)
     reason = None if wrong is None else wrong.reason
     if value is None and reason is None:
         reason = f"it has no {metric.title}: operations failed, or were cancelled"
@@ -175,53 +175,59 @@ def trial_of(one: StudyRun, metric: Metric) -> Trial:
     cost = None
     if value is not None and reason is None:
         cost = math.log(value) if metric.is_better == "lower" else -math.log(value)
-    levels = dict(one.levels)
-    return Trial(one.part, setting_words(levels), levels, one.round, value, cost, reason)
+    levels = dict(run.levels)
+    return Trial(run.part, setting_words(levels), levels, run.round, value, cost, reason)
 
 
 def ratios_of(trials: Sequence[Trial], kinds: Iterable[str]) -> dict[str, dict[str, list[float]]]:
-    """Logarithms of cost by the default's of the same round, by part and setting."""
+    """Return logarithms of cost by the default's of the same round, by part and setting."""
     wanted = frozenset(kinds)
-    defaults = {(one.part, one.round): one.cost for one in trials if one.setting == DEFAULT}
-    found: dict[str, dict[str, list[float]]] = {}
-    for one in sorted(trials, key=lambda one: one.round):
-        if kind_of(one.part) not in wanted or one.setting == DEFAULT:
+    defaults = {
+        (trial.part, trial.round): trial.cost for trial in trials if trial.setting == DEFAULT
+    }
+    by_part: dict[str, dict[str, list[float]]] = {}
+    for trial in sorted(trials, key=lambda trial: trial.round):
+        if kind_of(trial.part) not in wanted or trial.setting == DEFAULT:
             continue
-        base = defaults.get((one.part, one.round))
-        ratios = found.setdefault(one.part, {}).setdefault(one.setting, [])
-        if one.cost is not None and base is not None:
-            ratios.append(one.cost - base)
-    return found
+        base = defaults.get((trial.part, trial.round))
+        ratios = by_part.setdefault(trial.part, {}).setdefault(trial.setting, [])
+        if trial.cost is not None and base is not None:
+            ratios.append(trial.cost - base)
+    return by_part
 
 
 def standings(trials: Sequence[Trial]) -> list[Standing]:
-    """All settings of the search, in the order in which they were tried."""
+    """Return all settings of the search, in the order in which they were tried."""
     of_parts = ratios_of(trials, (SEARCH, RACE)).values()
-    searched = [one for one in trials if kind_of(one.part) in (SEARCH, RACE)]
-    levels = {one.setting: one.levels for one in searched if one.setting != DEFAULT}
-    failed = {one.setting: one.reason for one in searched if one.cost is None}
+    searched = [trial for trial in trials if kind_of(trial.part) in (SEARCH, RACE)]
+    levels = {trial.setting: trial.levels for trial in searched if trial.setting != DEFAULT}
+    failed = {trial.setting: trial.reason for trial in searched if trial.cost is None}
     made = []
-    for setting, told in levels.items():
+    for setting, setting_levels in levels.items():
         ratios = [ratio for part in of_parts for ratio in part.get(setting, ())]
-        known = mean_of(ratios) if ratios and setting not in failed else None
-        made.append(Standing(setting, told, known, len(ratios), failed.get(setting)))
+        mean = mean_of(ratios) if ratios and setting not in failed else None
+        made.append(Standing(setting, setting_levels, mean, len(ratios), failed.get(setting)))
     return made
 
 
-def leaders(found: Iterable[Standing]) -> list[Standing]:
-    """Those that can be told from their runs, the best first."""
-    known = [(one.ratio.value, at, one) for at, one in enumerate(found) if one.ratio is not None]
-    return [one for *_, one in sorted(known, key=lambda told: told[:2])]
+def leaders(candidates: Iterable[Standing]) -> list[Standing]:
+    """Return settings with a mean over their runs, the best first."""
+    ranked = [
+        (standing.ratio.value, at, standing)
+        for at, standing in enumerate(candidates)
+        if standing.ratio is not None
+    ]
+    return [standing for *_, standing in sorted(ranked, key=lambda row: row[:2])]
 
 
 def hold_outs(trials: Sequence[Trial]) -> list[HoldOut]:
-    """All that were made, in their order."""
+    """Return all hold-outs that were made, in their order."""
     made = []
     of_parts = ratios_of(trials, (HOLD_OUT,))
     for part in sorted(of_parts, key=_place):
         ((setting, ratios),) = of_parts[part].items()
-        own = [one for one in trials if one.part == part and one.setting == setting]
-        failed = next((one.reason for one in own if one.cost is None), None)
+        own = [trial for trial in trials if trial.part == part and trial.setting == setting]
+        failed = next((trial.reason for trial in own if trial.cost is None), None)
         bare = HoldOut(part, setting, own[0].levels, tuple(ratios), None, failed)
         made.append(replace(bare, interval=anytime_interval(ratios, bare.alpha)))
     return made
@@ -236,33 +242,33 @@ def gain(ratio: float, metric: Metric) -> float:
     return -math.expm1(ratio) if metric.is_better == "lower" else math.expm1(-ratio)
 
 
-def by_value(found: Iterable[Standing]) -> list[Told]:
-    """What each knob's values gave: those of numbers in thirds."""
+def by_value(candidates: Iterable[Standing]) -> list[Told]:
+    """Return the mean effect of each knob's values: those of numbers in thirds."""
     return [
         Told(knob, values, len(ratios), math.fsum(ratios) / len(ratios))
-        for knob, groups in _groups(found).items()
+        for knob, groups in _groups(candidates).items()
         for values, ratios in groups.items()
     ]
 
 
-def sensitivities(found: Iterable[Standing]) -> dict[str, float]:
-    """The share of what settings differ by that each knob tells by itself; none of few settings."""
-    known = list(found)
-    if len(leaders(known)) < SETTINGS_MIN:
+def sensitivities(candidates: Iterable[Standing]) -> dict[str, float]:
+    """Return the share of variance that each knob explains alone; empty of few settings."""
+    tried = list(candidates)
+    if len(leaders(tried)) < SETTINGS_MIN:
         return {}
-    told = {knob: told_share(list(groups.values())) for knob, groups in _groups(known).items()}
-    return {knob: share for knob, share in told.items() if share is not None}
+    shares = {knob: told_share(list(groups.values())) for knob, groups in _groups(tried).items()}
+    return {knob: share for knob, share in shares.items() if share is not None}
 
 
-def _groups(found: Iterable[Standing]) -> dict[str, dict[str, list[float]]]:
-    """Ratios by knob and values."""
-    known = leaders(found)
+def _groups(candidates: Iterable[Standing]) -> dict[str, dict[str, list[float]]]:
+    """Return ratios by knob and values."""
+    ranked = leaders(candidates)
     made: dict[str, dict[str, list[float]]] = {}
-    for knob in known[0].levels if known else ():
+    for knob in ranked[0].levels if ranked else ():
         of_value: dict[str, list[float]] = {}
-        for one in known:
-            assert one.ratio is not None  # noqa: S101 - leaders have one
-            of_value.setdefault(one.levels[knob], []).append(one.ratio.value)
+        for standing in ranked:
+            assert standing.ratio is not None  # noqa: S101 - leaders have one
+            of_value.setdefault(standing.levels[knob], []).append(standing.ratio.value)
         # What all settings have (a knob may need it beside itself) tells nothing.
         if len(of_value) > 1:
             made[knob.removeprefix(SETTING)] = _thirds(of_value)

@@ -137,7 +137,7 @@ def trade_of(
     lower_is_better: bool,
     asked: Sides,
 ) -> Trade | None:
-    """What turning a knob did; None where no level has a figure.
+    """Return the effects of turning a knob; None where no level has a figure.
 
     Args:
         levels: Runs by level, each with its round.
@@ -145,10 +145,10 @@ def trade_of(
         lower_is_better: Whether a smaller figure is.
         asked: Counters in the place of the knob's.
     """
-    known = {name: runs for name, runs in levels.items() if judged.get(name)}
-    if not known:
+    judged_levels = {name: runs for name, runs in levels.items() if judged.get(name)}
+    if not judged_levels:
         return None
-    runs = {name: [run for _, run in told] for name, told in known.items()}
+    runs = {name: [run for _, run in rounds] for name, rounds in judged_levels.items()}
     turned = turned_by(runs)
     made = tuple(
         Level(
@@ -183,35 +183,35 @@ def trade_of(
 
 
 def geometric_mean_of(values: Sequence[float]) -> Mean:
-    """The geometric mean of values above zero, with an interval that is above zero, too.
+    """Return the geometric mean of values above zero, and an interval above zero, too.
 
     Of values that are not it is the arithmetic one.
     """
     if min(values) <= 0:
         return mean_of(values)
-    told = mean_of([math.log(value) for value in values])
-    ends = told.interval
+    log_mean = mean_of([math.log(value) for value in values])
+    ends = log_mean.interval
     return Mean(
-        math.exp(told.value), None if ends is None else (math.exp(ends[0]), math.exp(ends[1]))
+        math.exp(log_mean.value), None if ends is None else (math.exp(ends[0]), math.exp(ends[1]))
     )
 
 
 def first_of(runs: Sequence[Run]) -> First | None:
-    """First executions beside later ones; None where the runs have none that is kept apart.
+    """Return first executions beside later ones; None where the runs have none kept apart.
 
     It is the first of each operation in the untimed pass of a run that begins with a new server,
     or in a new process.
     """
-    told = [one for run in runs if (one := _first_of(run)) is not None]
-    if not told:
+    rows = [row for run in runs if (row := _first_of(run)) is not None]
+    if not rows:
         return None
-    first, later = zip(*(one[:2] for one in told), strict=True)
-    faults = [(one[2], one[3]) for one in told if one[2] is not None and one[3] is not None]
+    first, later = zip(*(row[:2] for row in rows), strict=True)
+    faults = [(row[2], row[3]) for row in rows if row[2] is not None and row[3] is not None]
     return First(
         geometric_mean_of(first),
         geometric_mean_of(later),
-        median(one for one, _ in faults) if faults else None,
-        median(one for _, one in faults) if faults else None,
+        median(count for count, _ in faults) if faults else None,
+        median(count for _, count in faults) if faults else None,
     )
 
 
@@ -268,12 +268,12 @@ def _executions(run: Run) -> pl.DataFrame:
 
 
 def _reason(rows: pl.DataFrame) -> str:
-    """What executions differ by: waiting for a CPU, a drift, or CPU time."""
+    """Return why executions differ: waiting for a CPU, a drift, or CPU time."""
     if _accounted(rows, "waited_s") >= EXPLAINED_MIN:
         return "they waited for a CPU for different times: others used this host"
     half = rows.height // 2
     parts = (rows["seconds"][:half], rows["seconds"][half:])
-    early, late = (float(one.median() or 0.0) for one in parts)  # type: ignore[arg-type]
+    early, late = (float(part.median() or 0.0) for part in parts)  # type: ignore[arg-type]
     if min(early, late) > 0 and max(early, late) / min(early, late) > 1 + STEADY_MAX:
         return f"later executions are {'faster' if early > late else 'slower'}: they drift"
     if _accounted(rows, "cpu_s") >= EXPLAINED_MIN:
@@ -290,12 +290,12 @@ def _accounted(rows: pl.DataFrame, name: str) -> float:
 
 
 def _counter(name: str, levels: Mapping[str, Sequence[Run]], counters: int) -> Moved:
-    told = {level: [counted(run, name) for run in runs] for level, runs in levels.items()}
-    every = [one for several in told.values() for one in several]
-    first = next((one for one in every if one.value is not None), every[0])
+    by_level = {level: [counted(run, name) for run in runs] for level, runs in levels.items()}
+    every = [counter for several in by_level.values() for counter in several]
+    first = next((counter for counter in every if counter.value is not None), every[0])
     values = {
-        level: [one.value for one in several if one.value is not None]
-        for level, several in told.items()
+        level: [counter.value for counter in several if counter.value is not None]
+        for level, several in by_level.items()
     }
     return moved_of(name, first.title, first.unit, values, counters=counters, why_not=first.why_not)
 

@@ -197,10 +197,10 @@ class RemoveWait:
                 " order (no --clients) and operations of a millisecond or more"
             )
         if not any(self.cause in parts for parts in split):
-            known = [TITLES[name] for name in WAITS if any(name in parts for parts in split)]
+            titles = [TITLES[name] for name in WAITS if any(name in parts for parts in split)]
             raise UsageError(
                 f"run {measured.run} did not measure {TITLES[self.cause]!r}; "
-                + (f"it knows: {', '.join(known)}" if known else NO_WAITS)
+                + (f"it knows: {', '.join(titles)}" if titles else NO_WAITS)
             )
 
     def of(self, operation: TimedOperation, cores: int | None) -> Changed | None:  # noqa: ARG002
@@ -262,10 +262,10 @@ class SetCores:
 
 
 def wait_named(text: str) -> str:
-    """The name of a cause that is called by its name or by its title, as `disk read`."""
+    """Return the name of a cause from its name or title, such as `disk read`."""
     by_title = {title.lower(): name for name, title in TITLES.items()}
-    words = text.strip().lower()
-    return by_title.get(words, words.replace(" ", "_"))
+    lowered = text.strip().lower()
+    return by_title.get(lowered, lowered.replace(" ", "_"))
 
 
 def without(operation: TimedOperation, left: Mapping[str, float]) -> Changed:

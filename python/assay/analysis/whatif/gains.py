@@ -53,7 +53,7 @@ class Worth:
 
 
 def worth(measured: Measured) -> tuple[Worth, ...]:
-    """The largest kinds of work and causes of waiting, what is worth most first.
+    """Return the largest kinds of work and causes of waiting, the largest gain first.
 
     Empty where an operation has no time.
     """
@@ -69,6 +69,6 @@ def worth(measured: Measured) -> tuple[Worth, ...]:
         for name in WAITS
         if any(name in (operation.thread_s or {}) for operation in measured.operations)
     ]
-    largest = sorted(works, key=lambda one: -one.gain)[:WORKS_MAX]
-    found = [one for one in (*largest, *waits) if one.gain >= CHANGE_MIN]
-    return tuple(sorted(found, key=lambda one: -one.gain))
+    largest = sorted(works, key=lambda candidate: -candidate.gain)[:WORKS_MAX]
+    large = [candidate for candidate in (*largest, *waits) if candidate.gain >= CHANGE_MIN]
+    return tuple(sorted(large, key=lambda candidate: -candidate.gain))

@@ -55,7 +55,7 @@ class Metric:
 
 
 def metrics_of(measured: Measured) -> tuple[Metric, ...]:
-    """The metrics that a run has."""
+    """Return the metrics that a run has."""
     if measured.has_test_metrics:
         # It makes metrics of this module's kind.
         from assay.analysis.whatif.specified import metrics_of_test
@@ -63,17 +63,17 @@ def metrics_of(measured: Measured) -> tuple[Metric, ...]:
         assert measured.test is not None  # noqa: S101 - asked for above
         return metrics_of_test(measured.test, measured.operations)
     if measured.clients is not None:
-        return _of_a_load(measured)
-    found = (
+        return _load_metrics(measured)
+    metrics = (
         Metric("total_seconds", "total", "total", "s", "lower", math.fsum),
         Metric(
             "geometric_mean_seconds", "geometric mean", "geometric mean", "s", "lower", geometric
         ),
     )
-    return (*found, *_of_a_stream(measured.scale)) if measured.has_composite else found
+    return (*metrics, *_stream_metrics(measured.scale)) if measured.has_composite else metrics
 
 
-def _of_a_stream(scale: float) -> tuple[Metric, ...]:
+def _stream_metrics(scale: float) -> tuple[Metric, ...]:
     def throughput(seconds: Sequence[float]) -> float:
         return throughput_like(seconds, scale)
 
@@ -88,7 +88,7 @@ def _of_a_stream(scale: float) -> tuple[Metric, ...]:
     )
 
 
-def _of_a_load(measured: Measured) -> tuple[Metric, ...]:
+def _load_metrics(measured: Measured) -> tuple[Metric, ...]:
     weights = [operation.weight for operation in measured.operations]
     now_s = weighted_mean([op.seconds for op in measured.operations], weights)
     now_per_s = measured.throughput_per_s or 0.0
@@ -101,9 +101,9 @@ def _of_a_load(measured: Measured) -> tuple[Metric, ...]:
             return now_per_s
         return closed_loop(now_per_s, now_s, service(seconds))
 
-    words = "mean service"
+    title = "mean service"
     return (
-        Metric("service_seconds_mean", words, words, "s", "lower", service),
+        Metric("service_seconds_mean", title, title, "s", "lower", service),
         Metric("throughput_per_s", "throughput", "throughput", "/s", "higher", throughput),
     )
 
@@ -137,6 +137,6 @@ def closed_loop(throughput_per_s: float, before_s: float, after_s: float) -> flo
 
 
 def weighted_mean(seconds: Sequence[float], weights: Sequence[float]) -> float:
-    """Mean time of an execution of the mix."""
+    """Return the mean time of an execution of the mix."""
     pairs = zip(seconds, weights, strict=True)
-    return math.fsum(one * weight for one, weight in pairs) / math.fsum(weights)
+    return math.fsum(operation_s * weight for operation_s, weight in pairs) / math.fsum(weights)

@@ -128,8 +128,8 @@ class Prediction:
     measured: int
 
     def metric(self, name: str) -> PredictedMetric:
-        """One metric by its name."""
-        return next(one for one in self.metrics if one.metric.name == name)
+        """Return one metric by its name."""
+        return next(metric for metric in self.metrics if metric.metric.name == name)
 
     def facts(self) -> dict[str, Any]:
         """As JSON values."""
@@ -137,8 +137,8 @@ class Prediction:
             "changes": list(self.changes),
             "assumptions": list(self.assumptions),
             "notes": list(self.notes),
-            "metrics": [one.facts() for one in self.metrics],
-            "operations": [one.facts() for one in self.operations],
+            "metrics": [metric.facts() for metric in self.metrics],
+            "operations": [operation.facts() for operation in self.operations],
             "passes": self.passes,
             "known_operations": self.known,
             "measured_operations": self.measured,
@@ -183,7 +183,7 @@ def predict(
     changes: Sequence[SupposedChange],
     resampled: Sequence[Sequence[float]] | None = None,
 ) -> Prediction:
-    """Carries changes out, one after another, and predicts each metric.
+    """Carry changes out, one after another, and predict each metric.
 
     Args:
         measured: The run.
@@ -201,11 +201,13 @@ def predict(
     for change in changes:
         change.check(measured)
         moved = [course.after(change, cores) for course in courses]
-        missed = [one.now.name for one, new in zip(courses, moved, strict=True) if new is None]
+        missed = [
+            course.now.name for course, new in zip(courses, moved, strict=True) if new is None
+        ]
         if missed:
             notes.append(_note(change.says, missed))
             unknown.update(missed)
-        courses = [new or one for one, new in zip(courses, moved, strict=True)]
+        courses = [new or course for course, new in zip(courses, moved, strict=True)]
         cores = change.cores if isinstance(change, SetCores) else cores
     if any(_needs_a_processor(change) for change in changes):
         notes += _competition(measured)
@@ -229,16 +231,16 @@ def _needs_a_processor(change: SupposedChange) -> bool:
 
 
 def _competition(measured: Measured) -> list[str]:
-    """That others had the processors, too, where they had enough of them to matter."""
+    """Return a note where others used enough CPU time to matter; empty elsewhere."""
     share = measured.background_share
     waited = any((op.thread_s or {}).get(QUEUE) for op in measured.operations)
     if share is None or share < BACKGROUND_SHARE_MAX or not waited:
         return []
-    words = (
+    sentence = (
         f"Others used {percent_text(share)} of the machine's CPU time, so a part of the waiting for"
         " a CPU is for them: predictions that rest on it hold for as much competition."
     )
-    return [words]
+    return [sentence]
 
 
 def check_whole(measured: Measured) -> None:
@@ -288,14 +290,14 @@ def _predicted(
     least, most = [course.least_s for course in courses], [course.most_s for course in courses]
     bounds = [_change(metric.of(times), before) for times in (least, after, most)]
     bounds += [_change(other(after), other(now)) for other in metric.also]
-    known = sorted(bound for bound in bounds if bound is not None)
+    known_bounds = sorted(bound for bound in bounds if bound is not None)
     return PredictedMetric(
         metric=metric,
         before=before if math.isfinite(before) else None,
         after=metric.value(after),
         change=bounds[1],
-        change_least=known[0] if None not in bounds else None,
-        change_most=known[-1] if None not in bounds else None,
+        change_least=known_bounds[0] if None not in bounds else None,
+        change_most=known_bounds[-1] if None not in bounds else None,
         interval=_interval(metric, courses, resampled),
     )
 
@@ -310,26 +312,26 @@ def _change(after: float, before: float) -> float | None:
 def _interval(
     metric: Metric, courses: Sequence[_Course], resampled: Sequence[Sequence[float]]
 ) -> tuple[float, float] | None:
-    """Of the change, by the percentile bootstrap over passes (Efron and Tibshirani, 1993, 13.3)."""
+    """Return the interval of the change, by the percentile bootstrap over passes."""
     changes = []
     for times in resampled:
-        moved = [course.of_pass(one) for course, one in zip(courses, times, strict=True)]
+        moved = [course.of_pass(seconds) for course, seconds in zip(courses, times, strict=True)]
         changes.append(_change(metric.of(moved), metric.of(times)))
-    known = sorted(change for change in changes if change is not None)
-    if not known:
+    ordered = sorted(change for change in changes if change is not None)
+    if not ordered:
         return None
-    return known[int(LOW * len(known))], known[math.ceil(HIGH * len(known)) - 1]
+    return ordered[int(LOW * len(ordered))], ordered[math.ceil(HIGH * len(ordered)) - 1]
 
 
 def _changed(
     measured: Measured, courses: Sequence[_Course], changes: Sequence[SupposedChange]
 ) -> tuple[PredictedOperation, ...]:
-    asked = {one.name for one in changes if isinstance(one, ScaleOperation | SetTime)}
+    asked = {change.name for change in changes if isinstance(change, ScaleOperation | SetTime)}
     made = [
         PredictedOperation(
-            op.name, op.seconds, one.now.seconds, one.least_s, one.most_s, op.name in asked
+            op.name, op.seconds, course.now.seconds, course.least_s, course.most_s, op.name in asked
         )
-        for op, one in zip(measured.operations, courses, strict=True)
+        for op, course in zip(measured.operations, courses, strict=True)
     ]
     moved = [op for op in made if abs(op.after_s - op.before_s) > NOT_CHANGED * op.before_s]
     return tuple(sorted(moved, key=lambda op: (not op.is_asked, -abs(op.after_s - op.before_s))))

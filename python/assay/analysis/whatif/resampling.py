@@ -22,7 +22,7 @@ def passes_of(measured: Measured) -> int:
 
 
 def resamples(measured: Measured) -> list[list[float]]:
-    """Medians of the operations over passes that are drawn with replacement, in their order.
+    """Return medians of the operations over passes drawn with replacement, in their order.
 
     A pass is drawn as a whole: what slowed one query of it may have slowed all. Empty for too few
     passes and under a load.
@@ -32,9 +32,9 @@ def resamples(measured: Measured) -> list[list[float]]:
         return []
     table = pl.DataFrame({op.name: op.passes for op in measured.operations})
     drawn = random.Random(SEED)  # noqa: S311 - nothing is to be kept secret
-    found = []
+    medians = []
     for _ in range(RESAMPLES):
         times = table[drawn.choices(range(count), k=count)].median().row(0)
         if None not in times:
-            found.append(list(times))
-    return found
+            medians.append(list(times))
+    return medians

@@ -31,8 +31,8 @@ BOTH_TESTS = (
 
 
 def metrics_of_test(test: Played, operations: Sequence[TimedOperation]) -> tuple[Metric, ...]:
-    """The metrics of a test that has them, over the times of its operations."""
-    model = _Model(test, [(one.name, one.seconds) for one in operations])
+    """Return the metrics of a test that has them, over the times of its operations."""
+    model = _Model(test, [(operation.name, operation.seconds) for operation in operations])
     forms = (model.metric, model.unrounded) if test.rounding_dominates else (model.metric,)
     return tuple(form(kind) for kind in IN_ORDER if kind in test.metrics for form in forms)
 
@@ -84,12 +84,12 @@ class _Model:
         return figures(self._run.scaled(self._factors(seconds)), self._test.scale, rounded=False)
 
     def _shared(self, seconds: Sequence[float]) -> Figures:
-        """If all streams gained as large a share of their time as they do together."""
+        """Return the figures if all streams gain as large a share of their time as together."""
         run, factors = self._run, self._factors(seconds)
-        told = figures(run.scaled(factors), self._test.scale, rounded=False)
+        after = figures(run.scaled(factors), self._test.scale, rounded=False)
         before = figures(run, self._test.scale, rounded=False)
         if run.throughput is None or before.throughput is None:
-            return told
+            return after
         busy_ns, left_ns = (
             sum(stream.busy_ns for stream in streams)
             for streams in (
@@ -97,7 +97,7 @@ class _Model:
                 [stream.scaled(factors) for stream in run.throughput.sessions],
             )
         )
-        return Figures(told.power, before.throughput * busy_ns / left_ns if left_ns else None)
+        return Figures(after.power, before.throughput * busy_ns / left_ns if left_ns else None)
 
     @property
     def _run(self) -> PerformanceRun:
@@ -105,11 +105,11 @@ class _Model:
         return self._reported
 
 
-def value(told: Figures, kind: str) -> float:
-    """One of the figures; infinite where nothing bounds it."""
-    power, throughput = told.power, told.throughput
+def value(run_figures: Figures, kind: str) -> float:
+    """Return one of the figures; infinite where nothing bounds it."""
+    power, throughput = run_figures.power, run_figures.throughput
     if kind == COMPOSITE:
-        known = power is not None and throughput is not None
-        return composite(power or 0.0, throughput or 0.0) if known else float("inf")
-    found = power if kind == POWER else throughput
-    return float("inf") if found is None else found
+        are_known = power is not None and throughput is not None
+        return composite(power or 0.0, throughput or 0.0) if are_known else float("inf")
+    figure = power if kind == POWER else throughput
+    return float("inf") if figure is None else figure

@@ -82,8 +82,8 @@ class TimedOperation:
         return self._sum(ON_CPU)
 
     def _sum(self, names: Iterable[str]) -> float:
-        known = self.thread_s or {}
-        return sum(known.get(name, 0.0) for name in names)
+        parts = self.thread_s or {}
+        return sum(parts.get(name, 0.0) for name in names)
 
     def scaled(self, factor: float) -> TimedOperation:
         """The same operation if all that it does took so many times as long."""
@@ -147,12 +147,12 @@ class Measured:
     @property
     def works(self) -> list[str]:
         """Words of work that any operation has samples of, without what has no word."""
-        found = {word for operation in self.operations for word in operation.work or {}}
-        return sorted(found - {UNCLASSIFIED})
+        works = {word for operation in self.operations for word in operation.work or {}}
+        return sorted(works - {UNCLASSIFIED})
 
 
 def measured_of(run: Run, summary: Summary) -> Measured:
-    """What predictions start from.
+    """Return the basis of predictions: a run's operations, their times and shares.
 
     Args:
         run: The run.
@@ -160,15 +160,19 @@ def measured_of(run: Run, summary: Summary) -> Measured:
     """
     load, used = load_of(run.facts), summary.accounts
     events = run.table("events")
-    known = [op for op in summary.operations if op.seconds is not None]
+    operations = [op for op in summary.operations if op.seconds is not None]
     test = played(run)
     reported = None if test is None or test.steady is not None else test.reported
     if reported is not None:
-        timed = _in_a_test(known, reported)
+        timed = _operations_of_test(operations, reported)
     elif test is not None and test.steady is not None:
-        timed = _in_steady_passes(known, test.steady)
+        timed = _operations_of_steady_passes(operations, test.steady)
     else:
-        timed = _in_passes(known, events) if load is None else _in_a_mix(known, events)
+        timed = (
+            _operations_of_passes(operations, events)
+            if load is None
+            else _operations_of_mix(operations, events)
+        )
     return Measured(
         run=run.id,
         scale=float(run.facts["request"]["scale"]),
@@ -190,8 +194,10 @@ def _cores(run: Run) -> int | None:
     return pinned_cpus(run).get("engine" if server else "client") or cpus_allowed(run)
 
 
-def _in_passes(known: list[OperationSummary], events: pl.DataFrame) -> list[TimedOperation]:
-    """Operations of the power order, with the time of each pass."""
+def _operations_of_passes(
+    operations: list[OperationSummary], events: pl.DataFrame
+) -> list[TimedOperation]:
+    """Return operations of the power order, with the time of each pass."""
     passes = _passes(events)
     return [
         TimedOperation(
@@ -203,14 +209,16 @@ def _in_passes(known: list[OperationSummary], events: pl.DataFrame) -> list[Time
             thread_s=_thread_s(operation, operation.seconds or 0.0),
             threads=operation.threads_at_work,
         )
-        for operation in known
+        for operation in operations
     ]
 
 
-def _in_a_test(known: list[OperationSummary], run: PerformanceRun) -> list[TimedOperation]:
-    """Operations of a test with their intervals in the reported run, those of streams as a mean."""
-    found = []
-    for operation in known:
+def _operations_of_test(
+    operations: list[OperationSummary], run: PerformanceRun
+) -> list[TimedOperation]:
+    """Return operations with their intervals in the reported run; of streams, the mean."""
+    timed = []
+    for operation in operations:
         seconds = interval_seconds(run, operation.name)
         if seconds is not None:
             made = TimedOperation(
@@ -219,16 +227,18 @@ def _in_a_test(known: list[OperationSummary], run: PerformanceRun) -> list[Timed
                 thread_s=_thread_s(operation, seconds),
                 threads=operation.threads_at_work,
             )
-            found.append(made)
-    return found
+            timed.append(made)
+    return timed
 
 
-def _in_steady_passes(known: list[OperationSummary], steady: Steady) -> list[TimedOperation]:
-    """Operations of passes that became alike, with their intervals in those alone."""
-    each = [{one.operation: one.seconds for one in test.queries} for test in steady.tests]
-    found = []
-    for operation in known:
-        passes = tuple(times[operation.name] for times in each if operation.name in times)
+def _operations_of_steady_passes(
+    operations: list[OperationSummary], steady: Steady
+) -> list[TimedOperation]:
+    """Return operations of steady passes, with their intervals in those alone."""
+    by_test = [{query.operation: query.seconds for query in test.queries} for test in steady.tests]
+    timed = []
+    for operation in operations:
+        passes = tuple(times[operation.name] for times in by_test if operation.name in times)
         if passes:
             seconds = median(passes)
             made = TimedOperation(
@@ -240,52 +250,54 @@ def _in_steady_passes(known: list[OperationSummary], steady: Steady) -> list[Tim
                 thread_s=_thread_s(operation, seconds),
                 threads=operation.threads_at_work,
             )
-            found.append(made)
-    return found
+            timed.append(made)
+    return timed
 
 
-def _in_a_mix(known: list[OperationSummary], events: pl.DataFrame) -> list[TimedOperation]:
-    """Operations of a load: means, because a client is busy for the mean, not for the median."""
+def _operations_of_mix(
+    operations: list[OperationSummary], events: pl.DataFrame
+) -> list[TimedOperation]:
+    """Return operations of a load with means, because a client is busy for the mean."""
     ended = succeeded(measured_times(events))
     means = ended.group_by(pl.col("operation").cast(pl.String), maintain_order=True).agg(
         pl.col("service_ns").mean() * NS, pl.len()
     )
-    told = {name: (seconds, count) for name, seconds, count in means.iter_rows()}
+    by_operation = {name: (seconds, count) for name, seconds, count in means.iter_rows()}
     return [
         TimedOperation(
             name=operation.name,
-            seconds=told[operation.name][0],
-            weight=told[operation.name][1] / ended.height,
-            thread_s=_thread_s(operation, told[operation.name][0]),
+            seconds=by_operation[operation.name][0],
+            weight=by_operation[operation.name][1] / ended.height,
+            thread_s=_thread_s(operation, by_operation[operation.name][0]),
             threads=operation.threads_at_work,
         )
-        for operation in known
+        for operation in operations
     ]
 
 
 def _thread_s(operation: OperationSummary, seconds: float) -> dict[str, float] | None:
-    """Thread-seconds by cause; None where the time was not split."""
+    """Return thread-seconds by cause; None where the time was not split."""
     shares = {name: operation.where.get(name) for name in PARTS}
-    known = {name: share for name, share in shares.items() if share is not None}
-    if operation.threads_at_work is None or not any(name in known for name in ON_CPU):
+    split = {name: share for name, share in shares.items() if share is not None}
+    if operation.threads_at_work is None or not any(name in split for name in ON_CPU):
         return None
     whole_s = max(1.0, operation.threads_at_work) * seconds
-    return {name: share * whole_s for name, share in known.items()}
+    return {name: share * whole_s for name, share in split.items()}
 
 
 def _passes(events: pl.DataFrame) -> dict[str, tuple[float | None, ...]]:
-    """Seconds by operation and pass, null where the pass did not succeed."""
+    """Return seconds by operation and pass, null where the pass did not succeed."""
     service = pl.when(pl.col("outcome") == "ok").then(
         (pl.col("finished_ns") - pl.col("started_ns")) * NS
     )
     table = measured(events).select("operation", "pass", service.alias("seconds"))
     whole = table.select(pl.col("pass").unique().sort())
-    found = {}
+    by_operation = {}
     for key, part in table.partition_by("operation", as_dict=True).items():
         means = part.group_by("pass", maintain_order=True).agg(pl.col("seconds").mean())
         joined = whole.join(means, on="pass", how="left", maintain_order="left")
-        found[str(key[0])] = tuple(joined["seconds"].to_list())
-    return found
+        by_operation[str(key[0])] = tuple(joined["seconds"].to_list())
+    return by_operation
 
 
 def _profile(run: Run) -> Profile | None:
@@ -298,7 +310,7 @@ def _profile(run: Run) -> Profile | None:
 
 
 def _with_work(operations: list[TimedOperation], profile: Profile | None) -> list[TimedOperation]:
-    """The operations with the shares of their CPU samples."""
+    """Return operations with the shares of their CPU samples."""
     if profile is None:
         return operations
     table = matrix(profile)
@@ -307,15 +319,15 @@ def _with_work(operations: list[TimedOperation], profile: Profile | None) -> lis
     for operation in operations:
         mine = table.filter(pl.col("operation") == operation.name)
         shares = dict(mine.select("work", "share").iter_rows()) or None
-        told = replace(operation, work=shares)
+        timed = replace(operation, work=shares)
         if operation.thread_s is None and shares:
-            told = _by_samples(told, float(mine["seconds"].sum()) / counts[operation.name])
-        made.append(told)
+            timed = _split_by_samples(timed, float(mine["seconds"].sum()) / counts[operation.name])
+        made.append(timed)
     return made
 
 
-def _by_samples(operation: TimedOperation, cpu_s: float) -> TimedOperation:
-    """An operation whose counters were not read: samples say how long it was on a CPU."""
+def _split_by_samples(operation: TimedOperation, cpu_s: float) -> TimedOperation:
+    """Return an operation whose counters were not read, with its CPU time by samples."""
     threads = max(1.0, cpu_s / operation.seconds)
     rest_s = threads * operation.seconds - cpu_s
     parts = {"cpu_user": cpu_s, UNCOVERED: rest_s}

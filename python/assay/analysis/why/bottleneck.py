@@ -41,7 +41,7 @@ SEVERAL = 1.5
 
 @dataclass(frozen=True)
 class Bottleneck:
-    """What an operation is bound by.
+    """The resource that bounds an operation, with the sentence that says so.
 
     Attributes:
         kind: `bound` by one resource, `shared` between several, `partly` by one, by `none` that was
@@ -60,7 +60,7 @@ class Bottleneck:
 
 
 def verdict_of(diagnosis: Diagnosis, place: str | None = None) -> Bottleneck:
-    """The verdict.
+    """Return what bounds an operation.
 
     Args:
         diagnosis: With at least the time of the operation as it is.
@@ -70,11 +70,11 @@ def verdict_of(diagnosis: Diagnosis, place: str | None = None) -> Bottleneck:
     claim = _claim(kind, resources)
     if set(resources) == {CPU, DISK} and _computes_for_reads(diagnosis):
         claim = "is bound by reading, the disk and the kernel's work for it together"
-    words = f"{diagnosis.operation} {claim}: {_figures(diagnosis)}"
+    sentence = f"{diagnosis.operation} {claim}: {_figures(diagnosis)}"
     return Bottleneck(
         kind,
         resources,
-        f"{words}; {place}." if place else f"{words}.",
+        f"{sentence}; {place}." if place else f"{sentence}.",
         _sum(diagnosis),
         tuple(_remarks(diagnosis)),
     )
@@ -93,12 +93,12 @@ def place_words(placed: Placed | None) -> str | None:
     )
 
 
-def elasticity_text(found: Elasticity) -> str:
-    """Such as `-0.98 [-1.05, -0.91]`, the 95 % interval; without one of too few runs."""
-    if found.interval is None:
-        return f"{_signed(found.value)} (one round: no interval)"
-    low, high = found.interval
-    return f"{_signed(found.value)} [{_signed(low)}, {_signed(high)}]"
+def elasticity_text(elasticity: Elasticity) -> str:
+    """Return for example `-0.98 [-1.05, -0.91]`, the 95 % interval; without one of too few runs."""
+    if elasticity.interval is None:
+        return f"{_signed(elasticity.value)} (one round: no interval)"
+    low, high = elasticity.interval
+    return f"{_signed(elasticity.value)} [{_signed(low)}, {_signed(high)}]"
 
 
 def _signed(value: float) -> str:
@@ -118,9 +118,9 @@ def _kind(diagnosis: Diagnosis) -> tuple[BottleneckKind, tuple[str, ...]]:
         return "unclear", ()
     share, first = parts[0]
     worth = tuple(
-        name for part, name in parts if part >= PART_FROM and _is_told(diagnosis.chosen[name])
+        name for part, name in parts if part >= PART_FROM and _has_effect(diagnosis.chosen[name])
     )
-    if not _is_told(diagnosis.chosen[first]):
+    if not _has_effect(diagnosis.chosen[first]):
         return ("unclear", ()) if share >= PART_FROM else ("none", ())
     if share >= BOUND_FROM and len(worth) == 1:
         return "bound", worth
@@ -131,17 +131,17 @@ def _kind(diagnosis: Diagnosis) -> tuple[BottleneckKind, tuple[str, ...]]:
     return ("partly", worth) if worth else ("none", ())
 
 
-def _is_told(answer: TimeResponse) -> bool:
-    """Whether an effect is told from noise."""
-    found = answer.elasticity
-    return found is not None and found.interval is not None and found.interval[1] < 0
+def _has_effect(answer: TimeResponse) -> bool:
+    """Return whether an effect is beyond noise."""
+    elasticity = answer.elasticity
+    return elasticity is not None and elasticity.interval is not None and elasticity.interval[1] < 0
 
 
 def _apart(diagnosis: Diagnosis, first: str, second: str) -> bool:
-    one, other = (diagnosis.chosen[name].elasticity for name in (first, second))
-    if one is None or other is None or one.interval is None or other.interval is None:
+    left, right = (diagnosis.chosen[name].elasticity for name in (first, second))
+    if left is None or right is None or left.interval is None or right.interval is None:
         return False
-    return one.interval[1] < other.interval[0]
+    return left.interval[1] < right.interval[0]
 
 
 def _claim(kind: BottleneckKind, resources: tuple[str, ...]) -> str:
@@ -162,20 +162,20 @@ def _computes_for_reads(diagnosis: Diagnosis) -> bool:
 
 
 def _figures(diagnosis: Diagnosis) -> str:
-    """Each resource with its figure, the largest effect first; then those without one."""
-    known = sorted(
-        (one for one in diagnosis.chosen.values() if one.elasticity is not None),
-        key=lambda one: one.elasticity.value if one.elasticity is not None else 0.0,
+    """Return each resource with its figure, the largest effect first; then those without one."""
+    measured = sorted(
+        (response for response in diagnosis.chosen.values() if response.elasticity is not None),
+        key=lambda response: response.elasticity.value if response.elasticity is not None else 0.0,
     )
-    told = [
-        f"{SHORT[one.resource]} {elasticity_text(one.elasticity)}"
-        for one in known
-        if one.elasticity is not None
+    figures = [
+        f"{SHORT[response.resource]} {elasticity_text(response.elasticity)}"
+        for response in measured
+        if response.elasticity is not None
     ]
-    told += [
+    figures += [
         f"{SHORT[name]} not measured ({reason})" for name, reason in diagnosis.unmeasured.items()
     ]
-    return ", ".join(told)
+    return ", ".join(figures)
 
 
 def _sum(diagnosis: Diagnosis) -> str | None:
@@ -201,7 +201,7 @@ def _sum(diagnosis: Diagnosis) -> str | None:
 
 
 def _rest(diagnosis: Diagnosis) -> str:
-    """What its threads did beside computing and reading, as far as somebody looked."""
+    """Return the threads' time beside computing and reading, as far as they were sampled."""
     demand = diagnosis.demand
     if demand is None or not demand.shares:
         return "and nobody looked at what its threads waited for"
@@ -215,8 +215,8 @@ def _rest(diagnosis: Diagnosis) -> str:
         ),
         reverse=True,
     )
-    told = [f"{CAUSES[cause]} {percent_text(share)}" for share, cause in others[:CAUSES_MAX]]
-    return f"as its threads show: {listed(told)}" if told else ""
+    causes = [f"{CAUSES[cause]} {percent_text(share)}" for share, cause in others[:CAUSES_MAX]]
+    return f"as its threads show: {listed(causes)}" if causes else ""
 
 
 def _remarks(diagnosis: Diagnosis) -> Iterator[str]:
@@ -227,21 +227,21 @@ def _remarks(diagnosis: Diagnosis) -> Iterator[str]:
         )
     demand, disk = diagnosis.demand, diagnosis.value(DISK)
     if demand is not None and disk is not None and -disk >= PART_FROM:
-        yield from _of_the_kernel(demand)
+        yield from _kernel_remarks(demand)
     for answer in diagnosis.answers:
-        yield from _of_levels(answer)
-        found = answer.elasticity
-        if found is None:
+        yield from _level_remarks(answer)
+        elasticity = answer.elasticity
+        if elasticity is None:
             continue
         name = SHORT[answer.resource]
-        if found.binds_below is not None and answer.method == "limited":
+        if elasticity.binds_below is not None and answer.method == "limited":
             yield (
-                f"a limit of the {name} binds only below {percent_text(found.binds_below)} of what"
-                " there is: above that there is some to spare, or the mixture is so fine that what"
-                " was not used while computing is a credit"
+                f"a limit of the {name} binds only below {percent_text(elasticity.binds_below)} of"
+                " what there is: above that there is some to spare, or the mixture is so fine that"
+                " what was not used while computing is a credit"
             )
-        elif found.binds_below is not None:
-            yield f"{name} binds only once it is {1 / found.binds_below:.2g} times as scarce"
+        elif elasticity.binds_below is not None:
+            yield f"{name} binds only once it is {1 / elasticity.binds_below:.2g} times as scarce"
         if answer.at_most is not None and diagnosis.chosen.get(answer.resource) is answer:
             yield (
                 f"the {name} was only limited, and a limit lets a fine mixture pass: its elasticity"
@@ -250,12 +250,12 @@ def _remarks(diagnosis: Diagnosis) -> Iterator[str]:
         other = diagnosis.chosen.get(answer.resource)
         if answer.method == "slowed" and other is not answer and other is not None:
             yield (
-                f"slowing the {name} shows {elasticity_text(found)}, less than limiting: it reads"
-                " ahead while the engine is stopped, or a read is also time on a CPU"
+                f"slowing the {name} shows {elasticity_text(elasticity)}, less than limiting: it"
+                " reads ahead while the engine is stopped, or a read is also time on a CPU"
             )
 
 
-def _of_the_kernel(demand: Demand) -> Iterator[str]:
+def _kernel_remarks(demand: Demand) -> Iterator[str]:
     share = demand.kernel_share
     if share is not None and share >= KERNEL_MOST:
         own = demand.shares.get("cpu_user", 0.0)
@@ -265,7 +265,7 @@ def _of_the_kernel(demand: Demand) -> Iterator[str]:
         )
 
 
-def _of_levels(answer: TimeResponse) -> Iterator[str]:
+def _level_remarks(answer: TimeResponse) -> Iterator[str]:
     for level in answer.levels:
         if level.left_out is not None:
             yield f"{level.name} is in no elasticity: {level.left_out}"

@@ -80,26 +80,26 @@ class Demand:
 
 
 def demand_of(runs: Sequence[Run], operation: str) -> Demand | None:
-    """The median over runs and executions; None if none succeeded.
+    """Return the median demand over runs and executions; None if none succeeded.
 
     Args:
         runs: In which nothing was held back.
         operation: Its name.
     """
-    told = [one for run in runs if (one := _of_run(run, operation)) is not None]
-    if not told:
+    demands = [demand for run in runs if (demand := _run_demand(run, operation)) is not None]
+    if not demands:
         return None
-    causes = {cause for one in told for cause in one.shares}
+    causes = {cause for demand in demands for cause in demand.shares}
     return Demand(
-        median(one.seconds for one in told),
-        _median([one.cores for one in told]),
-        {cause: median(one.shares.get(cause, 0.0) for one in told) for cause in causes},
-        _median([one.read_bytes for one in told]),
-        _median([one.mean_read_bytes for one in told]),
+        median(demand.seconds for demand in demands),
+        _median([demand.cores for demand in demands]),
+        {cause: median(demand.shares.get(cause, 0.0) for demand in demands) for cause in causes},
+        _median([demand.read_bytes for demand in demands]),
+        _median([demand.mean_read_bytes for demand in demands]),
     )
 
 
-def _of_run(run: Run, operation: str) -> Demand | None:
+def _run_demand(run: Run, operation: str) -> Demand | None:
     own = pl.col("operation") == operation
     executions = operation_reads(run).filter(own)
     if executions.is_empty():
@@ -129,5 +129,5 @@ def _middle(values: pl.Series) -> float | None:
 
 
 def _median(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return median(known) if known else None
+    numbers = [value for value in values if value is not None]
+    return median(numbers) if numbers else None

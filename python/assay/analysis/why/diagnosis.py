@@ -103,55 +103,59 @@ class Diagnosis:
     interval: tuple[float, float] | None
 
     def value(self, resource: str) -> float | None:
-        """The elasticity that counts of a resource; None: not measured."""
+        """Return the elasticity of a resource that counts; None: not measured."""
         answer = self.chosen.get(resource)
-        told = None if answer is None else answer.elasticity
-        return None if told is None else told.value
+        fit = None if answer is None else answer.elasticity
+        return None if fit is None else fit.value
 
 
 def operations_of(runs: Iterable[StudyRun]) -> list[str]:
-    """Operations that were played in all runs, in the order of the first."""
-    played = [list(one.run.facts["plan"]["operations"]) for one in runs]
-    return [name for name in played[0] if all(name in one for one in played)] if played else []
+    """Return operations that were played in all runs, in the order of the first run."""
+    played = [list(run.run.facts["plan"]["operations"]) for run in runs]
+    return (
+        [name for name in played[0] if all(name in operations for operations in played)]
+        if played
+        else []
+    )
 
 
 def diagnose(
     runs: Sequence[StudyRun],
     operation: str,
     placed: Placed | None = None,
-    known: Mapping[str, float] | None = None,
+    known_capacities: Mapping[str, float] | None = None,
 ) -> Diagnosis | None:
-    """What runs at several levels of scarcity say of an operation.
+    """Return how an operation's time depends on each resource that runs made scarce.
 
     Args:
         runs: Asked for alike but for what was scarce, in rounds.
         operation: Its name.
         placed: Its unhindered reads beside what the disk gives; None: nobody looked.
-        known: Capacities by option of `--limit`, in its unit, that are known otherwise.
+        known_capacities: Capacities by option of `--limit`, in its unit, that are known otherwise.
 
     Returns:
         None where it did not succeed in an unhindered run.
     """
-    timed = [told for run in runs if (told := _timed(run, operation)) is not None]
-    free = [one for one in timed if is_unhindered(one.request)]
-    time = spread(one.seconds for one in free)
+    timed = [timed_run for run in runs if (timed_run := _timed(run, operation)) is not None]
+    free = [timed_run for timed_run in timed if is_unhindered(timed_run.request)]
+    time = spread(timed_run.seconds for timed_run in free)
     if time is None:
         return None
-    demand = demand_of([one.of.run for one in free], operation)
-    capacities = {**capacities_of(demand, placed), **(known or {})}
+    demand = demand_of([timed_run.of.run for timed_run in free], operation)
+    capacities = {**capacities_of(demand, placed), **(known_capacities or {})}
     answers = tuple(
         answer
         for resource in TITLES
         for method in METHODS
         if (answer := _answer(timed, free, (resource, method), capacities)) is not None
     )
-    chosen = {name: one for name in TITLES if (one := _chosen(answers, name)) is not None}
+    chosen = {name: response for name in TITLES if (response := _chosen(answers, name)) is not None}
     value, interval = _total(chosen.values())
     return Diagnosis(
         operation,
         time,
         demand,
-        median(one.waited_share for one in free),
+        median(timed_run.waited_share for timed_run in free),
         answers,
         chosen,
         _unmeasured(answers, chosen, demand),
@@ -182,11 +186,11 @@ class _Timed:
         return Observation(self.of.run.id, self.of.round, factor, seconds)
 
 
-def _timed(one: StudyRun, operation: str) -> _Timed | None:
-    seconds = times_of(one.run).operations.get(operation)
+def _timed(study_run: StudyRun, operation: str) -> _Timed | None:
+    seconds = times_of(study_run.run).operations.get(operation)
     if not seconds:
         return None
-    return _Timed(one, seconds, waiting_shares(one.run).get(operation, 0.0))
+    return _Timed(study_run, seconds, waiting_shares(study_run.run).get(operation, 0.0))
 
 
 def _answer(
@@ -195,36 +199,37 @@ def _answer(
     of: tuple[str, Method],
     capacities: Mapping[str, float],
 ) -> TimeResponse | None:
-    """The answer to one resource by one method; None where no run made it scarce so."""
+    """Return the answer to one resource by one method; None where no run made it scarce so."""
     by_level: dict[Scarcity, list[_Timed]] = {}
-    for one in timed:
-        scarcity = scarcity_of(one.request)
+    for timed_run in timed:
+        scarcity = scarcity_of(timed_run.request)
         if scarcity is not None and (scarcity.resource, scarcity.method) == of:
-            by_level.setdefault(scarcity, []).append(one)
+            by_level.setdefault(scarcity, []).append(timed_run)
     if not by_level:
         return None
     # What a quota of CPU time holds back is counted as waiting for a CPU: that is its effect.
     raw = of == (CPU, "limited")
-    observed = [one.observed(1.0, raw=raw) for one in free]
+    observed = [timed_run.observed(1.0, raw=raw) for timed_run in free]
     levels = []
     for scarcity, runs in by_level.items():
         factors = {
-            one.of.run.id: times_as_scarce(scarcity, one.of.run.facts, capacities) for one in runs
+            timed_run.of.run.id: times_as_scarce(scarcity, timed_run.of.run.facts, capacities)
+            for timed_run in runs
         }
         levels.append(_level(scarcity, runs, free, factors))
         observed += [
-            one.observed(factor, raw=raw)
-            for one in runs
-            if (factor := factors[one.of.run.id]) is not None and _counts(one, factor)
+            timed_run.observed(factor, raw=raw)
+            for timed_run in runs
+            if (factor := factors[timed_run.of.run.id]) is not None and _counts(timed_run, factor)
         ]
-    levels.sort(key=lambda one: one.factor or 0.0)
-    found = elasticity(observed) if len(observed) > len(free) else None
-    return TimeResponse(*of, tuple(levels), found, _at_most(of[1], found, levels))
+    levels.sort(key=lambda level: level.factor or 0.0)
+    fit = elasticity(observed) if len(observed) > len(free) else None
+    return TimeResponse(*of, tuple(levels), fit, _at_most(of[1], fit, levels))
 
 
-def _counts(one: _Timed, factor: float | None) -> bool:
-    """Whether something was scarce in a run: a limit above what there is limits nothing."""
-    return factor is not None and factor > 1 and without_effect(one.of.checks) is None
+def _counts(timed_run: _Timed, factor: float | None) -> bool:
+    """Return whether something was scarce in a run: a limit above the capacity limits nothing."""
+    return factor is not None and factor > 1 and without_effect(timed_run.of.checks) is None
 
 
 def _level(
@@ -233,42 +238,50 @@ def _level(
     free: Sequence[_Timed],
     factors: Mapping[str, float | None],
 ) -> Level:
-    base = {one.of.round: one.seconds for one in free}
-    pairs = [(base[one.of.round], one.seconds) for one in runs if one.of.round in base]
-    factor, time = spread(factors.values()), spread(one.seconds for one in runs)
+    base = {timed_run.of.round: timed_run.seconds for timed_run in free}
+    pairs = [
+        (base[timed_run.of.round], timed_run.seconds)
+        for timed_run in runs
+        if timed_run.of.round in base
+    ]
+    factor, time = spread(factors.values()), spread(timed_run.seconds for timed_run in runs)
     assert time is not None  # noqa: S101 - a level is of runs that were timed
-    doubts = [words for one in runs if (words := without_effect(one.of.checks))]
+    doubts = [
+        doubt_text for timed_run in runs if (doubt_text := without_effect(timed_run.of.checks))
+    ]
     reason = None
-    if not any(_counts(one, factors[one.of.run.id]) for one in runs):
+    if not any(_counts(timed_run, factors[timed_run.of.run.id]) for timed_run in runs):
         unknown = "what there is of it is not known"
         enough = "it allows more than there is, so it limits nothing"
         reason = doubts[0] if doubts else unknown if factor is None else enough
     middle = None if factor is None else factor.middle
-    doubt = next((words for one in runs if (words := doubt_of(one.of.checks))), None)
+    doubt = next((text for timed_run in runs if (text := doubt_of(timed_run.of.checks))), None)
     change = gain_over(pairs) if pairs else None
     return Level(scarcity.words, middle, time, change, reason, None if reason else doubt)
 
 
-def _at_most(method: Method, found: Elasticity | None, levels: Sequence[Level]) -> float | None:
-    """What a limit cannot rule out: a part of the time so small that its credit covers it."""
-    if method == "slowed" or found is None or found.shape == "serial":
+def _at_most(method: Method, fit: Elasticity | None, levels: Sequence[Level]) -> float | None:
+    """Return the largest effect that a limit cannot rule out, since its credit covers it."""
+    if method == "slowed" or fit is None or fit.shape == "serial":
         return None
-    if found.binds_below is not None:
-        return -found.binds_below
-    scarcest = max((one.factor for one in levels if one.factor and not one.left_out), default=None)
+    if fit.binds_below is not None:
+        return -fit.binds_below
+    scarcest = max(
+        (level.factor for level in levels if level.factor and not level.left_out), default=None
+    )
     return None if scarcest is None else -1 / scarcest
 
 
 def _chosen(answers: Sequence[TimeResponse], resource: str) -> TimeResponse | None:
-    """Slowing is exact of whatever waits for its turn; a limit counts where it shows clearly more.
+    """Return the answer by slowing, unless the answer by a limit is clearly more.
 
     Each of the two can only show too little: what a disk reads ahead is not slowed, and what is
     mixed finely is not limited.
     """
     by_method = {
-        one.method: one
-        for one in answers
-        if one.resource == resource and one.elasticity is not None
+        response.method: response
+        for response in answers
+        if response.resource == resource and response.elasticity is not None
     }
     slowed, limited = by_method.get("slowed"), by_method.get("limited")
     if slowed is None or limited is None:
@@ -276,20 +289,20 @@ def _chosen(answers: Sequence[TimeResponse], resource: str) -> TimeResponse | No
     return limited if _clearly_more(limited.elasticity, slowed.elasticity) else slowed
 
 
-def _clearly_more(one: Elasticity | None, other: Elasticity | None) -> bool:
-    if one is None or other is None or one.interval is None or other.interval is None:
+def _clearly_more(left: Elasticity | None, right: Elasticity | None) -> bool:
+    if left is None or right is None or left.interval is None or right.interval is None:
         return False
-    return one.shape == "serial" and one.interval[1] < other.interval[0]
+    return left.shape == "serial" and left.interval[1] < right.interval[0]
 
 
 def _total(
     chosen: Iterable[TimeResponse],
 ) -> tuple[float | None, tuple[float, float] | None]:
     fits = [
-        one.elasticity.fit
-        for one in chosen
+        response.elasticity.fit
+        for response in chosen
         # What is bound only below a level takes no part of the time as it is.
-        if one.elasticity is not None and one.elasticity.shape != "kinked"
+        if response.elasticity is not None and response.elasticity.shape != "kinked"
     ]
     return total(fits) if fits else (None, None)
 
@@ -297,8 +310,8 @@ def _total(
 def _unmeasured(
     answers: Sequence[TimeResponse], chosen: Mapping[str, TimeResponse], demand: Demand | None
 ) -> dict[str, str]:
-    """Why there is no elasticity of a resource that it might be bound by."""
-    told = {}
+    """Return why a resource that may bound the operation has no elasticity."""
+    reasons_by_resource = {}
     for resource in (CPU, DISK):
         if resource in chosen:
             continue
@@ -310,12 +323,12 @@ def _unmeasured(
             if level.left_out
         ]
         if reasons:
-            told[resource] = reasons[0]
+            reasons_by_resource[resource] = reasons[0]
         elif resource == DISK and reads_nothing(demand):
-            told[resource] = "it reads nothing from it"
+            reasons_by_resource[resource] = "it reads nothing from it"
         else:
-            told[resource] = "it was not varied"
-    return told
+            reasons_by_resource[resource] = "it was not varied"
+    return reasons_by_resource
 
 
 def reads_nothing(demand: Demand | None) -> bool:

@@ -117,13 +117,13 @@ def elasticity(observations: Sequence[Observation]) -> Elasticity | None:
 
 
 def fitted(observations: Sequence[Observation]) -> Fit:
-    """The share of the time that grows with the factor.
+    """Return the share of the time that grows with the factor.
 
     Gauss and Newton's method on ln T = round + ln(1 + share (F - 1)); from `ROBUST_ROUNDS` rounds
     on with Huber's weights, so that a run that something else held up does not decide.
     """
-    floor = SHARE_FLOOR / (max(one.factor for one in observations) - 1)
-    robust = len({one.round for one in observations}) >= ROBUST_ROUNDS
+    floor = SHARE_FLOOR / (max(observation.factor for observation in observations) - 1)
+    robust = len({observation.round for observation in observations}) >= ROBUST_ROUNDS
     weights = [1.0] * len(observations)
     share, step = 0.5, 1.0
     for number in range(STEPS_MAX):
@@ -140,7 +140,7 @@ def fitted(observations: Sequence[Observation]) -> Fit:
 
 
 def total(fits: Sequence[Fit]) -> tuple[float, tuple[float, float] | None]:
-    """The sum of elasticities, with an interval that knows which runs they share.
+    """Return the sum of elasticities, with an interval that knows which runs they share.
 
     The unhindered runs are the same of all resources, so what goes wrong with one of them goes
     wrong with all of their elasticities at once.
@@ -149,38 +149,41 @@ def total(fits: Sequence[Fit]) -> tuple[float, tuple[float, float] | None]:
     if not fits or any(fit.error is None for fit in fits):
         return value, None
     variance = math.fsum(
-        one.scale * other.scale * influence * other.influence[run]
-        for one in fits
-        for other in fits
-        for run, influence in one.influence.items()
-        if run in other.influence
+        left.scale * right.scale * influence * right.influence[run]
+        for left in fits
+        for right in fits
+        for run, influence in left.influence.items()
+        if run in right.influence
     )
     freedom = min(fit.freedom for fit in fits)
     return value, _interval(value, math.sqrt(max(0.0, variance)), freedom)
 
 
 def _useful(observations: Sequence[Observation]) -> list[Observation]:
-    """Those of rounds in which the factor varies; of others the round's own level takes all."""
+    """Return observations of rounds in which the factor varies."""
     factors: dict[int, set[float]] = {}
-    for one in observations:
-        factors.setdefault(one.round, set()).add(one.factor)
-    return [one for one in observations if len(factors[one.round]) > 1]
+    for observation in observations:
+        factors.setdefault(observation.round, set()).add(observation.factor)
+    return [observation for observation in observations if len(factors[observation.round]) > 1]
 
 
 def _freedom(observations: Sequence[Observation]) -> int:
-    return len(observations) - len({one.round for one in observations}) - 1
+    return len(observations) - len({observation.round for observation in observations}) - 1
 
 
 def _linear(
     observations: Sequence[Observation], weights: Sequence[float], share: float
 ) -> tuple[list[float], list[float]]:
-    """Residuals and slopes at a share, each without the mean of its round."""
-    grown = [1 + share * (one.factor - 1) for one in observations]
+    """Return residuals and slopes at a share, each without the mean of its round."""
+    grown = [1 + share * (observation.factor - 1) for observation in observations]
     off = [
-        math.log(one.seconds) - math.log(times)
-        for one, times in zip(observations, grown, strict=True)
+        math.log(observation.seconds) - math.log(times)
+        for observation, times in zip(observations, grown, strict=True)
     ]
-    slopes = [(one.factor - 1) / times for one, times in zip(observations, grown, strict=True)]
+    slopes = [
+        (observation.factor - 1) / times
+        for observation, times in zip(observations, grown, strict=True)
+    ]
     return _centred(observations, weights, off), _centred(observations, weights, slopes)
 
 
@@ -188,18 +191,21 @@ def _centred(
     observations: Sequence[Observation], weights: Sequence[float], values: Sequence[float]
 ) -> list[float]:
     sums: dict[int, tuple[float, float]] = {}
-    for one, weight, value in zip(observations, weights, values, strict=True):
-        mass, moment = sums.get(one.round, (0.0, 0.0))
-        sums[one.round] = (mass + weight, moment + weight * value)
+    for observation, weight, value in zip(observations, weights, values, strict=True):
+        mass, moment = sums.get(observation.round, (0.0, 0.0))
+        sums[observation.round] = (mass + weight, moment + weight * value)
     means = {number: moment / mass for number, (mass, moment) in sums.items()}
-    return [value - means[one.round] for one, value in zip(observations, values, strict=True)]
+    return [
+        value - means[observation.round]
+        for observation, value in zip(observations, values, strict=True)
+    ]
 
 
 def _huber(residuals: Sequence[float], freedom: int) -> list[float]:
-    """Less than 1 of what lies further out than normal noise would."""
+    """Return weights: less than 1 for what lies further out than normal noise would."""
     lost = math.sqrt(len(residuals) / max(1, freedom))
-    scale = HUBER * lost * median(abs(one) for one in residuals) / NORMAL_MAD
-    return [min(1.0, scale / abs(one)) if one else 1.0 for one in residuals]
+    scale = HUBER * lost * median(abs(residual) for residual in residuals) / NORMAL_MAD
+    return [min(1.0, scale / abs(residual)) if residual else 1.0 for residual in residuals]
 
 
 def _fit(observations: Sequence[Observation], weights: Sequence[float], share: float) -> Fit:
@@ -207,25 +213,25 @@ def _fit(observations: Sequence[Observation], weights: Sequence[float], share: f
     spread = sum(w * slope**2 for w, slope in zip(weights, slopes, strict=True))
     freedom = _freedom(observations)
     influence: dict[str, float] = {}
-    for one, weight, slope in zip(observations, weights, slopes, strict=True):
-        influence[one.run] = influence.get(one.run, 0.0) + weight * slope / spread
-    squares = sum(one**2 for one in residuals)
+    for observation, weight, slope in zip(observations, weights, slopes, strict=True):
+        influence[observation.run] = influence.get(observation.run, 0.0) + weight * slope / spread
+    squares = sum(residual**2 for residual in residuals)
     error = _error(residuals, weights, slopes, freedom) if freedom > 0 else None
-    moved = math.sqrt(sum(one**2 for one in influence.values()))
+    moved = math.sqrt(sum(influence_of_run**2 for influence_of_run in influence.values()))
     return Fit(share, error, freedom, influence, (error or 0.0) / moved, squares)
 
 
 def _error(
     residuals: Sequence[float], weights: Sequence[float], slopes: Sequence[float], freedom: int
 ) -> float:
-    """The share's standard error; Huber, Robust Statistics, equation 6.5 of chapter 7.
+    """Return the share's standard error; Huber, Robust Statistics, equation 6.5 of chapter 7.
 
     With weights of 1 it is that of least squares.
     """
-    kept = sum(one == 1.0 for one in weights) / len(weights)
-    cut = sum((w * one) ** 2 for w, one in zip(weights, residuals, strict=True)) / freedom
+    kept = sum(weight == 1.0 for weight in weights) / len(weights)
+    cut = sum((w * residual) ** 2 for w, residual in zip(weights, residuals, strict=True)) / freedom
     lost = 1 + (len(residuals) - freedom) / len(residuals) * (1 - kept) / kept
-    return lost * math.sqrt(cut) / kept / math.sqrt(sum(one**2 for one in slopes))
+    return lost * math.sqrt(cut) / kept / math.sqrt(sum(slope**2 for slope in slopes))
 
 
 def _interval(value: float, error: float | None, freedom: int) -> tuple[float, float] | None:
@@ -246,15 +252,17 @@ def _shape(fit: Fit) -> Shape:
 
 
 def _kink(observations: Sequence[Observation], fit: Fit) -> float | None:
-    """The factor up to which nothing happens, where that fits better than noise explains.
+    """Return the factor up to which nothing happens, where that fits better than noise.
 
     T = max(1, F / kink) has as many unknowns as T = a + b F. What tells how noisy times are is a
     time of its own for each level, which knows no law.
     """
     steps = [1 + (max(o.factor for o in observations) - 1) * n / KINKS for n in range(1, KINKS)]
-    squares, kink = min((_squares(observations, _kinked(one)), one) for one in steps)
-    levels = len({one.factor for one in observations})
-    freedom = len(observations) - len({one.round for one in observations}) - (levels - 1)
+    squares, kink = min((_squares(observations, _kinked(step)), step) for step in steps)
+    levels = len({observation.factor for observation in observations})
+    freedom = (
+        len(observations) - len({observation.round for observation in observations}) - (levels - 1)
+    )
     if freedom < 1 or levels < LEVELS_MIN or kink < KINK_MIN or fit.squares <= squares:
         return None
     noise = _free_squares(observations) / freedom
@@ -267,19 +275,22 @@ def _kinked(kink: float) -> Callable[[float], float]:
 
 
 def _squares(observations: Sequence[Observation], law: Callable[[float], float]) -> float:
-    off = [math.log(one.seconds) - law(one.factor) for one in observations]
-    return sum(one**2 for one in _centred(observations, [1.0] * len(off), off))
+    off = [math.log(observation.seconds) - law(observation.factor) for observation in observations]
+    return sum(residual**2 for residual in _centred(observations, [1.0] * len(off), off))
 
 
 def _free_squares(observations: Sequence[Observation]) -> float:
-    """What is left over of a mean for each level and one for each round, as in a two-way table.
+    """Return the squares left over of a mean for each level and one for each round.
 
     Alternating projections, because rounds that a failed run left incomplete are not balanced.
     """
-    left = [math.log(one.seconds) for one in observations]
-    factors = sorted({one.factor for one in observations})
-    by_level = [replace(one, round=factors.index(one.factor)) for one in observations]
+    left = [math.log(observation.seconds) for observation in observations]
+    factors = sorted({observation.factor for observation in observations})
+    by_level = [
+        replace(observation, round=factors.index(observation.factor))
+        for observation in observations
+    ]
     ones = [1.0] * len(left)
     for _ in range(STEPS_MAX):
         left = _centred(by_level, ones, _centred(observations, ones, left))
-    return sum(one**2 for one in left)
+    return sum(residual**2 for residual in left)

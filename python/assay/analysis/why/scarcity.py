@@ -61,8 +61,8 @@ class Scarcity:
 
 
 def scarcity_of(request: Mapping[str, Any]) -> Scarcity | None:
-    """What a run's request makes scarce: None where it is nothing, or several things at once."""
-    found = [
+    """Return what a run's request makes scarce: None where it is nothing, or several things."""
+    scarcities = [
         *(
             Scarcity(name, "slowed", name, float(factor))
             for name, factor in (request.get("slow") or {}).items()
@@ -74,7 +74,7 @@ def scarcity_of(request: Mapping[str, Any]) -> Scarcity | None:
             if name in RESOURCE_OF
         ),
     ]
-    return found[0] if len(found) == 1 and found[0].asked > 0 else None
+    return scarcities[0] if len(scarcities) == 1 and scarcities[0].asked > 0 else None
 
 
 def is_unhindered(request: Mapping[str, Any]) -> bool:
@@ -102,16 +102,16 @@ def times_as_scarce(
 
 
 def achieved(facts: Mapping[str, Any], resource: str) -> float | None:
-    """The factor that slowing came to: 1, and the time stopped for each second taken."""
-    told = facts.get("slowing") or {}
-    taken_ns, stopped_ns = told.get(f"taken_{resource}_ns"), told.get("stopped_ns")
+    """Return the factor of slowing: 1, and the time stopped for each second taken."""
+    slowing = facts.get("slowing") or {}
+    taken_ns, stopped_ns = slowing.get(f"taken_{resource}_ns"), slowing.get("stopped_ns")
     if not taken_ns or stopped_ns is None or taken_ns * NS < TAKEN_MIN_S:
         return None
     return 1 + float(stopped_ns) / float(taken_ns)
 
 
 def capacities_of(demand: Demand | None, placed: Placed | None) -> dict[str, float]:
-    """What there is of each resource that limits are amounts of, by the option's name.
+    """Return the capacity of each resource that limits are amounts of, by the option's name.
 
     Of a disk it is how fast the operation reads while it reads, and at least what the disk gives of
     such reads, so many at once. What is read ahead of the engine makes that look too fast: it is no
@@ -121,34 +121,42 @@ def capacities_of(demand: Demand | None, placed: Placed | None) -> dict[str, flo
         demand: The operation unhindered.
         placed: Its reads beside what the disk gives; None: nobody looked.
     """
-    found = {}
+    capacities = {}
     own = None if demand is None else demand.reads_per_s_reading
     gives = None if placed is None or placed.random is None else placed.random.value
-    per_s = max((one for one in (own, gives) if one is not None), default=None)
+    per_s = max((rate for rate in (own, gives) if rate is not None), default=None)
     if placed is not None and placed.most is not None and per_s is not None:
         per_s = min(per_s, max(placed.most.value, gives or 0.0))
     size = placed.reads.size_bytes if placed is not None else None
     size = size if demand is None else demand.mean_read_bytes or size
     if per_s is not None:
-        found[READ_IOPS] = per_s
-        found |= {READ_RATE: per_s * size} if size else {}
+        capacities[READ_IOPS] = per_s
+        capacities |= {READ_RATE: per_s * size} if size else {}
     if demand is not None and demand.cores is not None:
         # A thread that computes now and then still has a core for itself while it does.
-        found[CPU] = max(1.0, demand.cores)
-    return found
+        capacities[CPU] = max(1.0, demand.cores)
+    return capacities
 
 
 def without_effect(checks: Sequence[CheckResult]) -> str | None:
-    """Why what was asked for did not take effect; None as long as no check says so.
+    """Return why a limit or slowing took no effect; None as long as no check says so.
 
     Of what was slowed the factor that was reached is known, so a missed one is no reason; of what
     was limited, more than was allowed means that nobody knows what was.
     """
-    told = [one.reason for one in checks if one.verdict >= FROM_VERDICT.get(one.check, NEVER)]
-    return told[0] if told else None
+    reasons = [
+        result.reason
+        for result in checks
+        if result.verdict >= FROM_VERDICT.get(result.check, NEVER)
+    ]
+    return reasons[0] if reasons else None
 
 
 def doubt_of(checks: Sequence[CheckResult]) -> str | None:
-    """What a check doubts of a run's scarcity although it took effect; None: nothing."""
-    told = [one for one in checks if one.check in FROM_VERDICT and one.verdict and one.measured]
-    return told[0].reason if told and without_effect(checks) is None else None
+    """Return the doubt of a check in a run's scarcity that took effect; None: nothing."""
+    doubts = [
+        result
+        for result in checks
+        if result.check in FROM_VERDICT and result.verdict and result.measured
+    ]
+    return doubts[0].reason if doubts and without_effect(checks) is None else None

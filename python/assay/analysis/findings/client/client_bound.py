@@ -88,11 +88,11 @@ def _waited(case: Case) -> list[Finding]:
     rows = {op.name: op.rows or 0 for op in case.operations}
     large = {name: share for name, share in waited.items() if rows[name] >= ROWS_MIN}
     if case.of_run(large) >= WAITING_SHARE:
-        return [_of_results(case, large, rows)]
+        return [_results_finding(case, large, rows)]
     effect = case.of_run(waited)
     queued = min(effect, case.client_queue_share or 0.0)
     if queued >= WAITING_SHARE and _others_took_its_cpus(case):
-        return [_of_queue(case, waited, queued / effect)]
+        return [_queue_finding(case, waited, queued / effect)]
     if effect < WAITING_SHARE:
         return []
     claim = (
@@ -112,7 +112,7 @@ def _others_took_its_cpus(case: Case) -> bool:
     return "client" in case.pinned
 
 
-def _of_queue(case: Case, waited: Mapping[str, float], part: float) -> Finding:
+def _queue_finding(case: Case, waited: Mapping[str, float], part: float) -> Finding:
     """The client is late because it has no CPU, which the server sees as waiting for it."""
     fractions = {name: share * part for name, share in waited.items()}
     effect = case.of_run(fractions)
@@ -139,7 +139,7 @@ def _of_queue(case: Case, waited: Mapping[str, float], part: float) -> Finding:
     return finding.of(NETWORK, saved=(effect / 2, min(1.0, case.client_queue_share or effect)))
 
 
-def _of_results(case: Case, waited: Mapping[str, float], rows: Mapping[str, int]) -> Finding:
+def _results_finding(case: Case, waited: Mapping[str, float], rows: Mapping[str, int]) -> Finding:
     effect, names = case.of_run(waited), case.largest_first(waited)
     claim = (
         f"The server waited for its client for {percent_text(effect)} of the time, most in"

@@ -18,7 +18,7 @@ ROOM_SHARE = 0.85
 
 
 def find(case: Case) -> list[Finding]:
-    """What was missing of the rate, and by how much the backlog grew."""
+    """Return a finding if the load did not reach its rate, with the growth of the backlog."""
     went = None if case.load is None else case.load.schedule
     if went is None or went.done_per_s >= RATE_HELD_SHARE * went.rate_per_s:
         return []
@@ -30,7 +30,7 @@ def find(case: Case) -> list[Finding]:
         f" done{grown}; percentiles of latency say how long the run was"
     )
     lower = float(f"{went.done_per_s * ROOM_SHARE:.2g}")
-    found = Finding(
+    finding = Finding(
         claim=claim,
         effect_share=1 - went.done_per_s / went.rate_per_s,
         interval=None,
@@ -42,4 +42,4 @@ def find(case: Case) -> list[Finding]:
             Evidence(f"{went.done_per_s / went.rate_per_s:.0%} was done", "check:rate_held"),
         ),
     )
-    return [found]
+    return [finding]

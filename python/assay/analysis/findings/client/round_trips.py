@@ -83,7 +83,9 @@ def find(case: Case) -> list[Finding]:
         " time or more"
     )
     to_try = f"one statement for all rows in place of {count_text(first.count)}: {first.text}"
-    evidence = [one for name in names[:NAMED_OPERATIONS] for one in _evidence(case, name, repeated)]
+    evidence = [
+        fact for name in names[:NAMED_OPERATIONS] for fact in _evidence(case, name, repeated)
+    ]
     finding = case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)
     return [finding.of(largest, saved=(effect, _best(case, names, repeated)))]
 
@@ -105,10 +107,10 @@ def _is_short(case: Case, name: str, most: Repeated) -> bool:
 
 def _evidence(case: Case, name: str, repeated: Mapping[str, Repeated]) -> list[Evidence]:
     tree, most = case.trees[name], repeated[name]
-    each = (case.seconds.get(name) or 0.0) / most.whole
+    statement_s = (case.seconds.get(name) or 0.0) / most.whole
     return [
         Evidence(
-            f"{name}: {count_text(most.count)} statements alike, {seconds_text(each)} each",
+            f"{name}: {count_text(most.count)} statements alike, {seconds_text(statement_s)} each",
             f"statements:{name}",
         ),
         Evidence(
@@ -131,7 +133,7 @@ def most_repeated(plans: Sequence[Plan], times: Sequence[StatementTimes]) -> Rep
         plans: Of the operation's statements, each with its text.
         times: How often each statement was executed; empty: each once an operation.
     """
-    per_operation = {one.name: one.per_operation for one in times}
+    per_operation = {statement.name: statement.per_operation for statement in times}
     counts: dict[str, float] = {}
     texts: dict[str, str] = {}
     for plan in plans:

@@ -21,19 +21,19 @@ FAULTS_MIN = 100
 
 
 def find(case: Case) -> list[Finding]:
-    """One finding an operation whose kernel time stands out."""
-    found = []
+    """Return one finding an operation whose kernel time stands out."""
+    findings = []
     for op in case.believable:
         system, user = op.where.get("cpu_system"), op.where.get("cpu_user")
         if system is None or user is None or user + system <= 0:
             continue
         effect = case.of_run({op.name: system})
         if system / (user + system) >= KERNEL_SHARE and effect >= KERNEL_RUN_SHARE:
-            found.append(_told(case, op, system, system / (user + system)))
-    return found
+            findings.append(_finding(case, op, system, system / (user + system)))
+    return findings
 
 
-def _told(case: Case, op: OperationSummary, system: float, of_cpu: float) -> Finding:
+def _finding(case: Case, op: OperationSummary, system: float, of_cpu: float) -> Finding:
     faults = ""
     if op.minor_faults and op.minor_faults >= FAULTS_MIN:
         faults = f", with {count_text(op.minor_faults)} page faults an execution"

@@ -30,14 +30,14 @@ NODES = {"log": "log"}
 
 def find(case: Case) -> list[Finding]:
     """Return the waiting for the disk that others can be blamed for, at its largest node."""
-    others = [one for one in case.neighbours or () if one.moved_bytes]
-    moved = sum(one.moved_bytes or 0.0 for one in others)
+    others = [neighbour for neighbour in case.neighbours or () if neighbour.moved_bytes]
+    moved = sum(neighbour.moved_bytes or 0.0 for neighbour in others)
     if case.disk is None or not _are_to_blame(case.disk, moved):
         return []
     sizes = {
         names: case.known(*names).of_run(waited(case.known(*names), *names)) for names in PARTS
     }
-    names = max(sizes, key=lambda one: sizes[one])
+    names = max(sizes, key=lambda parts: sizes[parts])
     if sizes[names] < EFFECT_MIN:
         return []
     return [_finding(case.known(*names), case.disk, others, names)]
@@ -55,10 +55,12 @@ def _are_to_blame(disk: DiskUse, moved: float) -> bool:
 def _finding(case: Case, disk: DiskUse, others: list[Neighbour], names: tuple[str, ...]) -> Finding:
     fractions = waited(case, *names)
     effect = case.of_run(fractions)
-    moved = sum(one.moved_bytes or 0.0 for one in others)
-    largest = sorted(others, key=lambda one: -(one.moved_bytes or 0.0))
-    named = [one for one in largest if (one.moved_bytes or 0.0) >= NAMED_SHARE * moved]
-    who = " and ".join(one.words for one in named)
+    moved = sum(neighbour.moved_bytes or 0.0 for neighbour in others)
+    largest = sorted(others, key=lambda neighbour: -(neighbour.moved_bytes or 0.0))
+    named = [
+        neighbour for neighbour in largest if (neighbour.moved_bytes or 0.0) >= NAMED_SHARE * moved
+    ]
+    who = " and ".join(neighbour.words for neighbour in named)
     claim = (
         f"{percent_text(effect)} of the time was waiting for disk {disk.device}, over which"
         f" another process, {who}, read and wrote {bytes_text(moved)}"
@@ -67,10 +69,10 @@ def _finding(case: Case, disk: DiskUse, others: list[Neighbour], names: tuple[st
         *waiting_evidence(case, fractions, names),
         *(
             Evidence(
-                f"{one.words} read and wrote {bytes_text(one.moved_bytes or 0.0)}",
-                f"process:{one.name}",
+                f"{neighbour.words} read and wrote {bytes_text(neighbour.moved_bytes or 0.0)}",
+                f"process:{neighbour.name}",
             )
-            for one in named
+            for neighbour in named
         ),
         Evidence(
             f"{disk.device} was busy {percent_text(disk.busy_share)} of the time and moved"

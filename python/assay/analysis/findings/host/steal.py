@@ -25,7 +25,7 @@ QUIETER = "a quieter host, or CPUs of its own for the engine: --pin engine=..."
 
 
 def find(case: Case) -> list[Finding]:
-    """What the hypervisor took, and what neighbours did: they are mended differently."""
+    """Return findings of time taken by the hypervisor and of CPU time used by neighbours."""
     return [*_stolen(case), *_neighbours(case)]
 
 
@@ -39,8 +39,8 @@ def _stolen(case: Case) -> list[Finding]:
         machine = min(1.0, used.steal_s / used.capacity_s)
     evidence = waiting_evidence(case, fractions, ("stolen",))
     if machine is not None:
-        words = f"the hypervisor took {percent_text(machine)} of the machine's CPU time"
-        evidence.append(Evidence(words, "check:steal"))
+        sentence = f"the hypervisor took {percent_text(machine)} of the machine's CPU time"
+        evidence.append(Evidence(sentence, "check:steal"))
     to_try = "a host that others share less"
     if effect >= EFFECT_MIN:
         claim = f"The hypervisor took {percent_text(effect)} of the time from the engine"
@@ -49,8 +49,10 @@ def _stolen(case: Case) -> list[Finding]:
     if case.operations or machine is None or machine < EFFECT_MIN:
         return []
     claim = f"The hypervisor took {percent_text(machine)} of the machine's CPU time"
-    told = Finding(claim, machine, None, (case.run_id,), METHOD, to_try, evidence=tuple(evidence))
-    return [told]
+    finding = Finding(
+        claim, machine, None, (case.run_id,), METHOD, to_try, evidence=tuple(evidence)
+    )
+    return [finding]
 
 
 def _neighbours(case: Case) -> list[Finding]:
@@ -65,7 +67,7 @@ def _neighbours(case: Case) -> list[Finding]:
         return []
     others = f"others used {percent_text(background)} of the machine's CPU time"
     named = _named(case, used)
-    who = f": {' and '.join(one.words for one in named)}" if named else ""
+    who = f": {' and '.join(neighbour.words for neighbour in named)}" if named else ""
     claim = (
         f"The engine was ready and had no CPU {percent_text(effect)} of the time, while"
         f" {others}{who}"
@@ -75,10 +77,10 @@ def _neighbours(case: Case) -> list[Finding]:
         Evidence(others, "check:background_load"),
         *(
             Evidence(
-                f"{one.words} used {percent_text(one.cpu_s / used.window_s)} of a core",
-                f"process:{one.name}",
+                f"{neighbour.words} used {percent_text(neighbour.cpu_s / used.window_s)} of a core",
+                f"process:{neighbour.name}",
             )
-            for one in named
+            for neighbour in named
         ),
     ]
     finding = case.finding(METHOD, claim, fractions, to_try=QUIETER, evidence=evidence)
@@ -86,13 +88,15 @@ def _neighbours(case: Case) -> list[Finding]:
 
 
 def _named(case: Case, used: Accounts) -> list[Neighbour]:
-    """Programs that used a good part of what others used."""
+    """Return the programs that used a good part of the CPU time that others used."""
     neighbours = case.neighbours or ()
-    return [one for one in neighbours if one.cpu_s >= NAMED_SHARE * used.background_s][:NAMED_MAX]
+    return [
+        neighbour for neighbour in neighbours if neighbour.cpu_s >= NAMED_SHARE * used.background_s
+    ][:NAMED_MAX]
 
 
 def _blamed(case: Case, used: Accounts) -> float:
-    """How much of the waiting for a CPU others can be to blame for: no more than they used."""
+    """Return the part of the waiting for a CPU that others can be to blame for."""
     threads = {op.name: op.threads_at_work or 0.0 for op in case.operations}
     shares = case.shares
     queued = case.part("run_queue")

@@ -18,15 +18,15 @@ TO_TRY = "a larger CPU limit of the engine's control group (`cpu.max`), or none"
 
 
 def find(case: Case) -> list[Finding]:
-    """By the time of operations; where that is not split, by the periods of the limit."""
+    """Return the time that a CPU limit held operations back, else the periods that it did."""
     case = case.known("throttled")
     fractions = waited(case, "throttled")
     effect = case.of_run(fractions)
     held = case.throttled_share
     evidence = waiting_evidence(case, fractions, ("throttled",))
     if held is not None:
-        words = f"the limit held the engine back in {percent_text(held)} of its periods"
-        evidence.append(Evidence(words, "timeline"))
+        sentence = f"the limit held the engine back in {percent_text(held)} of its periods"
+        evidence.append(Evidence(sentence, "timeline"))
     asked = case.request.get("limits", {}).get("cpu")
     limit = "A CPU limit" if asked is None else f"The CPU limit of {asked:g} cores (--limit cpu)"
     if asked is not None:
@@ -38,5 +38,5 @@ def find(case: Case) -> list[Finding]:
     if case.operations or held is None or held < EFFECT_MIN:
         return []
     claim = f"{limit} held the engine back in {percent_text(held)} of the limit's periods"
-    told = Finding(claim, held, None, (case.run_id,), METHOD, TO_TRY, evidence=tuple(evidence))
-    return [told]
+    finding = Finding(claim, held, None, (case.run_id,), METHOD, TO_TRY, evidence=tuple(evidence))
+    return [finding]

@@ -39,8 +39,8 @@ def find(case: Case) -> list[Finding]:
         if filtered and usable_index(case, table, filtered) is None:
             columns = _columns(scan, table)
             by_filter.setdefault((table, index, columns), []).append(scan)
-    found = [_finding(case, *key, scans) for key, scans in by_filter.items()]
-    return [finding for finding in found if finding.effect_share >= EFFECT_MIN]
+    findings = [_finding(case, *key, scans) for key, scans in by_filter.items()]
+    return [finding for finding in findings if finding.effect_share >= EFFECT_MIN]
 
 
 def _index(scan: Timed) -> str | None:
@@ -81,10 +81,10 @@ def _finding(
         part = (scan.fraction or 0.0) * _removed_share(scan)
         wasted[scan.operation] = wasted.get(scan.operation, 0.0) + part
     first = max(scans, key=lambda scan: scan.fraction or 0.0)
-    found = (first.node.rows or 0.0) + (first.node.removed_rows or 0.0)
+    rows = (first.node.rows or 0.0) + (first.node.removed_rows or 0.0)
     effect = case.of_run(wasted)
     claim = (
-        f"Index {index} of {table} finds {count_text(found)} rows in {first.operation}, and a"
+        f"Index {index} of {table} finds {count_text(rows)} rows in {first.operation}, and a"
         f" filter keeps {count_text(first.node.rows)} of them: {_filter(first)}. Reading the others"
         f" took {percent_text(effect)} of the time"
     )
@@ -98,7 +98,7 @@ def _finding(
         )
         for scan in scans
     ]
-    evidence += _of_catalogue(case, table, index)
+    evidence += _catalogue_evidence(case, table, index)
     finding = case.finding(METHOD, claim, wasted, to_try=to_try, evidence=evidence, advice=advice)
     best = case.of_run(reach_of(scans))
     return finding.without_interval().of(COMPUTING, saved=(0.0, max(best, effect)))
@@ -109,7 +109,7 @@ def _removed_share(scan: Timed) -> float:
     return removed / (removed + (scan.node.rows or 0.0))
 
 
-def _of_catalogue(case: Case, table: str, name: str) -> list[Evidence]:
+def _catalogue_evidence(case: Case, table: str, name: str) -> list[Evidence]:
     indexes: tuple[Index, ...] = (case.indexes or {}).get(table, ())
     return [
         Evidence(f"{name} of {table} has {', '.join(index.columns)} only", f"catalogue:{table}")

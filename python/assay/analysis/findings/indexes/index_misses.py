@@ -23,30 +23,35 @@ NAMED_INDEXES = 3
 
 
 def find(case: Case) -> list[Finding]:
-    """The index with most pages on its rows, of those that matter; and whose pages most are."""
+    """Return the index with the most pages read on its rows, and the one with most pages."""
     work = told_work(case.counters)
-    pages = sum(one.reads or 0.0 for one in work)
+    pages = sum(index.reads or 0.0 for index in work)
     if pages < PAGES_MIN:
         return []
-    known = [one for one in work if (one.reads or 0.0) >= SHARE_MIN * pages]
+    relevant = [index for index in work if (index.reads or 0.0) >= SHARE_MIN * pages]
     # An index of which more pages than rows are told has rows that nobody counted.
-    missing = [one for one in known if one.missed is not None and MISSED_MIN <= one.missed <= 1]
+    missing = [
+        index for index in relevant if index.missed is not None and MISSED_MIN <= index.missed <= 1
+    ]
     if not missing:
         return []
-    missing.sort(key=lambda one: (-(one.missed or 0.0), one.object))
-    worst, most = missing[0], max(known, key=lambda one: one.reads or 0.0)
+    missing.sort(key=lambda index: (-(index.missed or 0.0), index.object))
+    worst, most = missing[0], max(relevant, key=lambda index: index.reads or 0.0)
     share = (worst.reads or 0.0) / pages
     claim = (
-        f"{worst.name} misses the cache most: {_hundred(worst)} pages read on 100 rows found,"
-        f" {percent_text(share)} of all pages read"
+        f"{worst.name} misses the cache most: {_hundred_rows_text(worst)} pages read on 100 rows"
+        f" found, {percent_text(share)} of all pages read"
     )
     if most is not worst:
         claim += f"; most pages were of {most.name}, {percent_text((most.reads or 0.0) / pages)}"
     evidence = [
-        Evidence(f"{one.name}: {_hundred(one)} pages read on 100 rows found", "counter:indexes")
-        for one in missing[:NAMED_INDEXES]
+        Evidence(
+            f"{index.name}: {_hundred_rows_text(index)} pages read on 100 rows found",
+            "counter:indexes",
+        )
+        for index in missing[:NAMED_INDEXES]
     ]
-    found = Finding(
+    finding = Finding(
         claim=claim,
         effect_share=min(1.0, share),
         interval=None,
@@ -56,8 +61,8 @@ def find(case: Case) -> list[Finding]:
         tells="shape",
         evidence=tuple(evidence),
     )
-    return [found]
+    return [finding]
 
 
-def _hundred(one: IndexWork) -> str:
-    return f"{100 * (one.missed or 0.0):.3g}"
+def _hundred_rows_text(index: IndexWork) -> str:
+    return f"{100 * (index.missed or 0.0):.3g}"

@@ -66,17 +66,17 @@ def unused_index(case: Case, scan: Timed) -> Unused | None:
     if table is None or not condition or not case.indexes:
         return None
     others = [
-        one
-        for one in case.alternatives.get(scan.operation, ())
-        if one.statement == scan.plan.statement
+        alternative
+        for alternative in case.alternatives.get(scan.operation, ())
+        if alternative.statement == scan.plan.statement
     ]
     for index in case.indexes.get(table, ()):
         if _is_used_by_value(index, others):
             return None
         if index.predicate is None and _is_about(condition, index):
-            found = _reason(case, scan, index, others)
-            if found is not None:
-                return found
+            unused = _reason(case, scan, index, others)
+            if unused is not None:
+                return unused
     return None
 
 
@@ -99,7 +99,7 @@ def hidden_at_join(case: Case, join: Timed, scan: PlanNode) -> Unused | None:
             continue
         name = rf"\b{re.escape(index.table)}\.\"?{re.escape(_leading(index))}\b\"?"
         if re.search(name, condition):
-            return _by_condition(index, condition, _leading(index), join, name)
+            return _condition_reason(index, condition, _leading(index), join, name)
     return None
 
 
@@ -122,16 +122,16 @@ def _reason(case: Case, scan: Timed, index: Index, others: Iterable[Alternative]
     if hint := _hint(index, scan.plan.text or ""):
         why = f"the statement says so: {hint}"
         return Unused(index, why, "the statement without this hint", f"statement:{scan.operation}")
-    using = [one for one in others if index.name in one.indexes]
+    using = [alternative for alternative in others if index.name in alternative.indexes]
     for other in using:
         if other.kind == "setting" and _is_faster(other):
-            return _by_setting(case, index, other)
+            return _setting_reason(case, index, other)
     # An index that does not serve the condition may be read in full instead, which is no faster.
     if any(_was_faster(other) for other in using):
-        return _by_estimate(index, next(other for other in using if _was_faster(other)))
+        return _estimate_reason(index, next(other for other in using if _was_faster(other)))
     if _removed(scan) < HIDDEN_REMOVED_MIN:
         return None
-    return _by_condition(index, condition, column, scan)
+    return _condition_reason(index, condition, column, scan)
 
 
 def _hint(index: Index, text: str) -> str | None:
@@ -146,7 +146,7 @@ def _hint(index: Index, text: str) -> str | None:
     return None
 
 
-def _by_setting(case: Case, index: Index, other: Alternative) -> Unused:
+def _setting_reason(case: Case, index: Index, other: Alternative) -> Unused:
     changed = {setting.name: setting for setting in case.changed_settings or ()}
     setting = changed.get(other.change)
     value = setting.value if setting else "not its default"
@@ -155,13 +155,13 @@ def _by_setting(case: Case, index: Index, other: Alternative) -> Unused:
     return Unused(index, why, to_try, f"setting:{other.change}", other)
 
 
-def _by_estimate(index: Index, other: Alternative) -> Unused:
+def _estimate_reason(index: Index, other: Alternative) -> Unused:
     why = f"the optimiser takes it to be dearer, which it is not{_times(other)}"
     to_try = f"statistics of {index.table}, or planner costs as they are on this host"
     return Unused(index, why, to_try, f"catalogue:{index.table}", other)
 
 
-def _by_condition(
+def _condition_reason(
     index: Index, condition: str, column: str, scan: Timed, name: str | None = None
 ) -> Unused | None:
     """What the condition does to the column, so that the index cannot serve it.

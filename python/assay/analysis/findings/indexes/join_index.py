@@ -38,12 +38,12 @@ def find(case: Case) -> list[Finding]:
     if not case.can("index"):
         return []
     nodes = timed_nodes(case)
-    found = []
+    findings = []
     for join, inner in wasteful_joins(nodes):
         named = joined_column(join, inner)
         if named is not None and usable_index(case, *named) is None:
-            found.append(_finding(case, join, inner, named, nodes))
-    return [finding for finding in found if finding.effect_share >= EFFECT_MIN]
+            findings.append(_finding(case, join, inner, named, nodes))
+    return [finding for finding in findings if finding.effect_share >= EFFECT_MIN]
 
 
 def wasteful_joins(nodes: Iterable[Timed]) -> Iterator[tuple[Timed, PlanNode]]:
@@ -118,16 +118,16 @@ def _finding(
     nodes: Sequence[Timed],
 ) -> Finding:
     (table, columns), operation = named, join.operation
-    words = ", ".join(columns)
+    names = ", ".join(columns)
     fractions = {operation: join_fraction(case, join, nodes)}
     effect = case.of_run(fractions)
     claim = (
         f"Missing index at a join: {operation} reads {count_text(rows_read(scan))} rows of {table}"
-        f" to find {count_text(join.node.rows)} by {words}; that took {percent_text(effect)} of the"
+        f" to find {count_text(join.node.rows)} by {names}; that took {percent_text(effect)} of the"
         " time"
     )
     advice = Advice("index", table, {"columns": ",".join(columns)}, effect)
-    to_try = case.try_words(METHOD, fractions, f"makes an index of {table} ({words})")
+    to_try = case.try_words(METHOD, fractions, f"makes an index of {table} ({names})")
     evidence = [
         Evidence(
             f"{join.node.native} of {operation} by {join.node.condition} gave"
@@ -136,7 +136,7 @@ def _finding(
         )
     ]
     if case.indexes is not None:
-        evidence.append(Evidence(f"no index of {table} begins with {words}", f"catalogue:{table}"))
+        evidence.append(Evidence(f"no index of {table} begins with {names}", f"catalogue:{table}"))
     finding = case.finding(
         METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice
     )
@@ -151,9 +151,9 @@ def join_fraction(case: Case, join: Timed, nodes: Sequence[Timed]) -> float:
     Of a join that is not timed, what no other operator took.
     """
     inner = {id(node) for node in join.node.children[1].walk()}
-    its = [one for one in nodes if one.plan is join.plan]
-    within = sum(one.fraction or 0.0 for one in its if id(one.node) in inner)
+    operators = [operator for operator in nodes if operator.plan is join.plan]
+    within = sum(operator.fraction or 0.0 for operator in operators if id(operator.node) in inner)
     if join.node.seconds is not None:
         return within + (join.fraction or 0.0)
-    timed = sum(one.fraction or 0.0 for one in its)
+    timed = sum(operator.fraction or 0.0 for operator in operators)
     return within + max(0.0, case.computing(join.operation) - timed)

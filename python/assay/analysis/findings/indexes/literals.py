@@ -17,9 +17,9 @@ PAGES_MIN = 1_000
 
 
 def find(case: Case) -> list[Finding]:
-    """What the pages hold that were read; silent where no index is known to hold any of it."""
+    """Return the kinds of content of the pages that were read, by their share of them."""
     work = told_work(case.counters)
-    pages = sum(one.reads or 0.0 for one in work if one.holds is not None)
+    pages = sum(index.reads or 0.0 for index in work if index.holds is not None)
     if pages < PAGES_MIN:
         return []
     shares = {kind: share_of_reads(work, kind) or 0.0 for kind in HOLDS}
@@ -27,11 +27,11 @@ def find(case: Case) -> list[Finding]:
     rest = " and ".join(f"{percent_text(shares[kind])} {WORDS[kind]}" for kind in others)
     claim = f"{percent_text(shares[first])} of the pages read hold {WORDS[first]}, {rest}"
     evidence = [
-        Evidence(f"{one.name}: {percent_text((one.reads or 0.0) / pages)}", "counter:indexes")
-        for one in work
-        if one.holds == first and one.reads
+        Evidence(f"{index.name}: {percent_text((index.reads or 0.0) / pages)}", "counter:indexes")
+        for index in work
+        if index.holds == first and index.reads
     ]
-    found = Finding(
+    finding = Finding(
         claim=claim,
         effect_share=min(1.0, shares[first]),
         interval=None,
@@ -40,4 +40,4 @@ def find(case: Case) -> list[Finding]:
         tells="shape",
         evidence=tuple(evidence),
     )
-    return [found]
+    return [finding]

@@ -17,7 +17,7 @@ LOOKUPS_MIN = 10_000
 
 
 def find(case: Case) -> list[Finding]:
-    """From the engine's meters of look-ups; silent of an engine that has none."""
+    """Return the locality of random look-ups; no finding for an engine that counts none."""
     counted = ((case.counters or {}).get("activity") or {}).get("counted") or {}
     lookups, rows = counted.get(RND), counted.get(SEQ)
     if lookups is None or rows is None or lookups < LOOKUPS_MIN:
@@ -30,17 +30,17 @@ def find(case: Case) -> list[Finding]:
         ("the page of the one before", where.same_page),
         ("another page under the same parent", where.same_parent),
     )
-    told = [(share, words) for words, share in places if share is not None]
-    near = min(1.0, sum(share for share, _ in told))
-    share, words = max(told, default=(0.0, "a place that is not told"))
+    shares = [(share, place) for place, share in places if share is not None]
+    near = min(1.0, sum(share for share, _ in shares))
+    share, place = max(shares, default=(0.0, "a place that is not told"))
     claim = (
         f"A random look-up read {where.rows_each:.3g} rows, and {percent_text(share)} of look-ups"
-        f" fell on {words}: {_count(lookups)} look-ups, {_count(rows)} rows"
+        f" fell on {place}: {_count(lookups)} look-ups, {_count(rows)} rows"
     )
     evidence = [
-        Evidence(f"{percent_text(share)} on {words}", "counter:activity") for share, words in told
+        Evidence(f"{percent_text(share)} on {place}", "counter:activity") for share, place in shares
     ]
-    found = Finding(
+    finding = Finding(
         claim=claim,
         effect_share=near,
         interval=None,
@@ -49,7 +49,7 @@ def find(case: Case) -> list[Finding]:
         tells="shape",
         evidence=tuple(evidence),
     )
-    return [found]
+    return [finding]
 
 
 def _count(value: float) -> str:

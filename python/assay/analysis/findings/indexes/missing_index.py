@@ -59,7 +59,7 @@ EQUAL = ("=", "<=>", "in")
 
 
 def find(case: Case) -> list[Finding]:
-    """One finding a table and the columns that rows of it are kept by."""
+    """Return one finding a table and the columns that its rows are filtered by."""
     if not case.can("index"):
         return []
     by_index: dict[tuple[str, tuple[str, ...]], list[Timed]] = {}
@@ -71,19 +71,23 @@ def find(case: Case) -> list[Finding]:
         if _is_wasteful(case, timed.node):
             columns = indexable(timed.node.condition, timed.node.object)
             by_index.setdefault((timed.node.object, columns), []).append(timed)
-    found = [
-        _told(case, table, columns, scans)
+    findings = [
+        _finding(case, table, columns, scans)
         for (table, columns), scans in by_index.items()
         if usable_index(case, table, columns) is None
     ]
-    return [finding for finding in found if finding.effect_share >= EFFECT_MIN]
+    return [finding for finding in findings if finding.effect_share >= EFFECT_MIN]
 
 
 def _is_by_setting(case: Case, timed: Timed) -> bool:
     """Whether a setting keeps the statement from a faster plan with the indexes that there are."""
     others = case.alternatives.get(timed.operation, ())
     statement = timed.plan.statement
-    return any(is_faster_by_default(one) for one in others if one.statement == statement)
+    return any(
+        is_faster_by_default(alternative)
+        for alternative in others
+        if alternative.statement == statement
+    )
 
 
 def _is_wasteful(case: Case, node: PlanNode) -> bool:
@@ -120,20 +124,20 @@ def equal_columns(condition: str | None, table: str) -> tuple[str, ...]:
 
 
 def _compared(condition: str | None, table: str) -> tuple[tuple[str, ...], list[str]]:
-    """Columns that have to be equal to a value, and those that have to be in a range."""
+    """Return the columns compared for equality, and those compared with a range."""
     text = _TEXT.sub("''", condition or "")
     if _EITHER.search(text):
         return (), []
     equal: list[str] = []
     ranges: list[str] = []
-    for each in _AND.split(text):
+    for comparison in _AND.split(text):
         # An index in the column's own collation does not serve a comparison in another.
-        if _COLLATED.search(each):
+        if _COLLATED.search(comparison):
             continue
-        told = _COMPARED.match(_CAST.sub("", _CAST_NAME.sub(r"\1", each)))
-        if told is not None and _is_of(told[1], table) and not _has_column(told[3], table):
-            column = told[1].rpartition(".")[2]
-            (equal if told[2].lower() in EQUAL else ranges).append(column)
+        match = _COMPARED.match(_CAST.sub("", _CAST_NAME.sub(r"\1", comparison)))
+        if match is not None and _belongs_to(match[1], table) and not _has_column(match[3], table):
+            column = match[1].rpartition(".")[2]
+            (equal if match[2].lower() in EQUAL else ranges).append(column)
     return tuple(dict.fromkeys(equal)), ranges
 
 
@@ -150,15 +154,15 @@ def usable_index(case: Case, table: str, columns: Sequence[str]) -> Index | None
     return None
 
 
-def _of_catalogue(case: Case, table: str, columns: Sequence[str]) -> list[Evidence]:
-    """That the catalogue has no such index; empty where the engine does not tell its indexes."""
+def _catalogue_evidence(case: Case, table: str, columns: Sequence[str]) -> list[Evidence]:
+    """Return evidence that the catalogue has no such index; empty without a catalogue."""
     if case.indexes is None or not columns:
         return []
     count = len(case.indexes.get(table, ()))
     wanted = " or ".join(columns)
     has = "no index" if not count else f"{count} index" + ("es" if count > 1 else "")
-    words = f"{table} has {has}" + (f", none that begins with {wanted}" if count else "")
-    return [Evidence(words, f"catalogue:{table}")]
+    sentence = f"{table} has {has}" + (f", none that begins with {wanted}" if count else "")
+    return [Evidence(sentence, f"catalogue:{table}")]
 
 
 def _conjuncts(condition: str | None) -> int:
@@ -167,7 +171,7 @@ def _conjuncts(condition: str | None) -> int:
     return len([part for part in _AND.split(text) if part.strip(" ()")])
 
 
-def _is_of(name: str, table: str) -> bool:
+def _belongs_to(name: str, table: str) -> bool:
     """Whether a column is of a table, which a plan numbers where a statement reads it twice."""
     prefix = name.rpartition(".")[0]
     return prefix in ("", table) or re.fullmatch(rf"{re.escape(table)}_\d+", prefix) is not None
@@ -175,10 +179,10 @@ def _is_of(name: str, table: str) -> bool:
 
 def _has_column(text: str, table: str) -> bool:
     """Whether a side of a comparison needs the row itself; other tables' columns are values."""
-    return any(_is_of(name, table) for name in _NAME.findall(_VALUE.sub("", text)))
+    return any(_belongs_to(name, table) for name in _NAME.findall(_VALUE.sub("", text)))
 
 
-def _told(case: Case, table: str, columns: Sequence[str], scans: Sequence[Timed]) -> Finding:
+def _finding(case: Case, table: str, columns: Sequence[str], scans: Sequence[Timed]) -> Finding:
     wasted = {
         operation: fraction * _removed_share(_largest(operation, scans).node)
         for operation, fraction in fraction_of(scans).items()
@@ -195,10 +199,10 @@ def _told(case: Case, table: str, columns: Sequence[str], scans: Sequence[Timed]
     asked = first.condition
     advice, to_try = None, None if asked is None else f"an index of {table} for: {asked}"
     if columns:
-        words = ", ".join(columns)
+        names = ", ".join(columns)
         advice = Advice("index", table, {"columns": ",".join(columns)}, case.of_run(wasted))
-        to_try = case.try_words(METHOD, wasted, f"makes an index of {table} ({words})")
-    evidence = _of_catalogue(case, table, columns) + [
+        to_try = case.try_words(METHOD, wasted, f"makes an index of {table} ({names})")
+    evidence = _catalogue_evidence(case, table, columns) + [
         Evidence(
             f"{scan.node.native} of {scan.operation} removed"
             f" {percent_text(_removed_share(scan.node))} of the rows it read and took"
@@ -237,5 +241,5 @@ def _to_settle(scan: PlanNode, columns: Sequence[str]) -> str | None:
 
 
 def _largest(operation: str, scans: Sequence[Timed]) -> Timed:
-    its = [scan for scan in scans if scan.operation == operation]
-    return max(its, key=lambda scan: scan.fraction or 0.0)
+    operation_scans = [scan for scan in scans if scan.operation == operation]
+    return max(operation_scans, key=lambda scan: scan.fraction or 0.0)

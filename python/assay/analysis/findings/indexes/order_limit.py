@@ -42,7 +42,7 @@ def find(case: Case) -> list[Finding]:
     if not case.can("index"):
         return []
     nodes = timed_nodes(case)
-    found = [
+    findings = [
         _finding(case, sort, scan, columns, nodes)
         for sort in nodes
         if sort.node.operator in SORTS
@@ -51,7 +51,7 @@ def find(case: Case) -> list[Finding]:
         and _is_wasteful(sort, scan)
         and not _has_index(case, scan.object or "", columns)
     ]
-    return [finding for finding in found if finding.effect_share >= EFFECT_MIN]
+    return [finding for finding in findings if finding.effect_share >= EFFECT_MIN]
 
 
 def _columns(sort: PlanNode, scan: PlanNode) -> tuple[str, ...]:
@@ -135,20 +135,20 @@ def _finding(
     case: Case, sort: Timed, scan: PlanNode, columns: Sequence[str], nodes: Sequence[Timed]
 ) -> Finding:
     own = [
-        one
-        for one in nodes
-        if one.plan is sort.plan and any(one.node is part for part in sort.node.walk())
+        timed
+        for timed in nodes
+        if timed.plan is sort.plan and any(timed.node is part for part in sort.node.walk())
     ]
-    fractions, words = fraction_of(own), ", ".join(columns)
+    fractions, names = fraction_of(own), ", ".join(columns)
     effect, table = case.of_run(fractions), scan.object or ""
     kept, read = _kept(sort), _read(scan)
     claim = (
         f"Missing index for an order: {sort.operation} reads and sorts {count_text(read)} rows of"
-        f" {table} by {words} to return {count_text(kept)}; that took {percent_text(effect)} of the"
+        f" {table} by {names} to return {count_text(kept)}; that took {percent_text(effect)} of the"
         " time"
     )
     advice = Advice("index", table, {"columns": ",".join(columns)}, effect)
-    to_try = case.try_words(METHOD, fractions, f"makes an index of {table} ({words})")
+    to_try = case.try_words(METHOD, fractions, f"makes an index of {table} ({names})")
     evidence = [
         Evidence(
             f"{sort.node.native} of {sort.operation} keeps {count_text(kept)} of"
@@ -157,7 +157,7 @@ def _finding(
         )
     ]
     if case.indexes is not None:
-        evidence.append(Evidence(f"no index of {table} begins with {words}", f"catalogue:{table}"))
+        evidence.append(Evidence(f"no index of {table} begins with {names}", f"catalogue:{table}"))
     finding = case.finding(
         METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice
     )

@@ -37,8 +37,8 @@ def find(case: Case) -> list[Finding]:
             continue
         for column in indexable(timed.node.condition, table)[:1]:
             by_column.setdefault((table, column), []).append(timed)
-    found = [_finding(case, *key, scans) for key, scans in by_column.items()]
-    return [finding for finding in found if finding.effect_share >= EFFECT_MIN]
+    findings = [_finding(case, *key, scans) for key, scans in by_column.items()]
+    return [finding for finding in findings if finding.effect_share >= EFFECT_MIN]
 
 
 def _skips_little(node: PlanNode, removed: float) -> bool:
@@ -55,7 +55,7 @@ def _read(node: PlanNode) -> float:
 
 def _finding(case: Case, table: str, column: str, scans: list[Timed]) -> Finding:
     fractions = fraction_of(scans)
-    first = max(scans, key=lambda one: one.fraction or 0.0)
+    first = max(scans, key=lambda scan: scan.fraction or 0.0)
     read, kept = _read(first.node), first.node.rows
     claim = (
         f"Rows of {table} are in no order of {column}, so {first.operation} reads"
@@ -64,11 +64,11 @@ def _finding(case: Case, table: str, column: str, scans: list[Timed]) -> Finding
     )
     evidence = [
         Evidence(
-            f"{one.node.native} of {one.operation} read {count_text(_read(one.node))} rows and"
-            f" removed {percent_text(removed_share(one))} by {one.node.condition}",
-            f"plan:{one.operation}",
+            f"{scan.node.native} of {scan.operation} read {count_text(_read(scan.node))} rows and"
+            f" removed {percent_text(removed_share(scan))} by {scan.node.condition}",
+            f"plan:{scan.operation}",
         )
-        for one in scans
+        for scan in scans
     ]
     to_try = f"store {table} in the order of {column}: made anew from its own rows, sorted so"
     finding = case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)

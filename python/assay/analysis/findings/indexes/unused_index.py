@@ -33,20 +33,20 @@ def find(case: Case) -> list[Finding]:
             unused = unused_index(case, scan)
             if unused is not None:
                 by_index.setdefault(unused.index.name, []).append((scan, unused))
-    found = [_finding(case, scans) for scans in by_index.values()]
-    found += _at_joins(case)
-    return [finding for finding in found if finding.effect_share >= EFFECT_MIN]
+    findings = [_finding(case, scans) for scans in by_index.values()]
+    findings += _join_findings(case)
+    return [finding for finding in findings if finding.effect_share >= EFFECT_MIN]
 
 
-def _at_joins(case: Case) -> list[Finding]:
-    """Joins that read a whole table because their condition hides its index."""
+def _join_findings(case: Case) -> list[Finding]:
+    """Return findings of joins that read a whole table because their condition hides its index."""
     nodes = timed_nodes(case)
-    found = []
+    findings = []
     for join, scan in wasteful_joins(nodes):
         unused = hidden_at_join(case, join, scan)
         if unused is not None:
-            found.append(_join_finding(case, join, scan, unused, nodes))
-    return found
+            findings.append(_join_finding(case, join, scan, unused, nodes))
+    return findings
 
 
 def _join_finding(
@@ -82,17 +82,17 @@ def _finding(case: Case, scans: list[tuple[Timed, Unused]]) -> Finding:
     for scan, _ in scans:
         part = (scan.fraction or 0.0) * removed_share(scan)
         wasted[scan.operation] = wasted.get(scan.operation, 0.0) + part
-    first, unused = max(scans, key=lambda one: one[0].fraction or 0.0)
+    first, unused = max(scans, key=lambda pair: pair[0].fraction or 0.0)
     index, node = unused.index, first.node
     read = (node.rows or 0.0) + (node.removed_rows or 0.0)
-    words = index.words
+    index_text = index.words
     claim = (
-        f"Index {words} is not used in {first.operation}: {unused.why}. Reading"
+        f"Index {index_text} is not used in {first.operation}: {unused.why}. Reading"
         f" {count_text(read)} rows for {count_text(node.rows)} took"
         f" {percent_text(case.of_run(wasted))} of the time"
     )
     evidence = [
-        Evidence(f"{index.table} has the index {words}", f"catalogue:{index.table}"),
+        Evidence(f"{index.table} has the index {index_text}", f"catalogue:{index.table}"),
         Evidence(
             f"{node.native} of {first.operation} removed {percent_text(removed_share(first))} of"
             f" the rows it read, by {node.condition}",

@@ -35,8 +35,8 @@ def storage_bytes(case: Case) -> float | None:
 
 
 def measured_thread_seconds(case: Case) -> float:
-    """Time of all measured executions, of each thread at work; of one where none was counted."""
+    """Return the time of all measured executions, once for each thread at work."""
     seconds = case.executions.filter(is_measured(case.executions))
     threads = {op.name: max(1.0, op.threads_at_work or 1.0) for op in case.operations}
-    each = seconds.group_by("operation", maintain_order=True).agg(pl.col("seconds").sum())
-    return sum(threads.get(name, 1.0) * (took or 0.0) for name, took in each.iter_rows())
+    by_operation = seconds.group_by("operation", maintain_order=True).agg(pl.col("seconds").sum())
+    return sum(threads.get(name, 1.0) * (took or 0.0) for name, took in by_operation.iter_rows())

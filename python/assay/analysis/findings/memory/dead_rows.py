@@ -34,13 +34,13 @@ SCANS = ("scan", "index scan", "bitmap scan")
 
 
 def find(case: Case) -> list[Finding]:
-    """One finding a table."""
-    found = []
+    """Return one finding a table with many dead rows."""
+    findings = []
     for table, facts in sorted(case.tables.items()):
         dead = dead_share(facts)
         if dead is not None and dead >= DEAD_SHARE_MIN:
-            found.append(_told(case, table, facts, dead))
-    return [finding for finding in found if finding.effect_share >= EFFECT_MIN]
+            findings.append(_finding(case, table, facts, dead))
+    return [finding for finding in findings if finding.effect_share >= EFFECT_MIN]
 
 
 def dead_share(facts: TableFacts) -> float | None:
@@ -55,9 +55,11 @@ def dead_share(facts: TableFacts) -> float | None:
     return facts.dead_rows / every if every > 0 else None
 
 
-def _told(case: Case, table: str, facts: TableFacts, dead: float) -> Finding:
+def _finding(case: Case, table: str, facts: TableFacts, dead: float) -> Finding:
     scans = [
-        one for one in timed_nodes(case) if one.node.object == table and one.node.operator in SCANS
+        timed
+        for timed in timed_nodes(case)
+        if timed.node.object == table and timed.node.operator in SCANS
     ]
     fractions = scaled(fraction_of(scans), dead)
     effect = case.of_run(fractions)

@@ -61,11 +61,11 @@ def _finding(case: Case, part: str, fractions: dict[str, float]) -> Finding:
     ]
     heap = None if setting is None or setting.value is None else setting
     if used is not None and size is not None:
-        words = f"{bytes_text(used)} of {bytes_text(size)} of heap in use after the last pause"
-        claim += f"; {words}"
+        in_use = f"{bytes_text(used)} of {bytes_text(size)} of heap in use after the last pause"
+        claim += f"; {in_use}"
         # A heap that stays full is why it is collected again and again.
         if heap is not None and used >= FULL_SHARE * size:
-            evidence.append(Evidence(f"{heap.words}: {words}", f"setting:{heap.name}"))
+            evidence.append(Evidence(f"{heap.words}: {in_use}", f"setting:{heap.name}"))
     advice, to_try = None, "a larger heap"
     if heap is not None and heap.bytes:
         larger = LARGER * heap.bytes

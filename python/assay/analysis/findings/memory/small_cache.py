@@ -41,7 +41,7 @@ STEP_BYTES = 1 << 20
 
 
 def find(case: Case) -> list[Finding]:
-    """How much of the time went into reading what a larger cache would have had."""
+    """Return the time spent reading pages that a larger cache would have held."""
     missed, stored = missed_share(case), storage_bytes(case)
     missed_bytes = case.total(MISSED_BYTES)
     if missed is None or missed < MISSED_SHARE_MIN or not missed_bytes:
@@ -68,7 +68,7 @@ def find(case: Case) -> list[Finding]:
     if setting is not None and advice is not None:
         larger = bytes_text(int(advice.values["value"]))
         to_try = case.try_words(METHOD, fractions, f"sets {setting.name} to {larger}")
-    found = Finding(
+    finding = Finding(
         claim=claim,
         effect_share=effect,
         interval=case.interval(fractions),
@@ -81,7 +81,7 @@ def find(case: Case) -> list[Finding]:
         advice=advice,
         part="computing",
     )
-    return [found]
+    return [finding]
 
 
 def _holds_it(setting: Setting | None, missed_bytes: float) -> bool:
@@ -90,7 +90,7 @@ def _holds_it(setting: Setting | None, missed_bytes: float) -> bool:
 
 
 def _reading(case: Case) -> tuple[dict[str, float], float, str]:
-    """By operation as far as that is known, in all, and how it is known."""
+    """Return that time by operation, as far as it is known, in all, and the evidence."""
     # The clock is of all sessions and workers together.
     waited_s, whole_s = case.total(READ_SECONDS), measured_thread_seconds(case)
     if waited_s and whole_s > 0:
@@ -106,8 +106,8 @@ def _reading(case: Case) -> tuple[dict[str, float], float, str]:
         )
     fractions = {name: _copying(tree) for name, tree in case.trees.items()}
     effect = case.of_run(fractions)
-    words = f"{percent_text(effect)} of the time was {BY_KERNEL}"
-    return fractions, effect, words
+    sentence = f"{percent_text(effect)} of the time was {BY_KERNEL}"
+    return fractions, effect, sentence
 
 
 def _copying(tree: TimeNode) -> float:
@@ -118,15 +118,15 @@ def _copying(tree: TimeNode) -> float:
 
 
 def _advice(case: Case, setting: Setting, effect: float) -> Advice | None:
-    """As much cache as the tables need, as far as the host has it; None if it has that already."""
+    """Return a cache size for the tables, within the host's memory; None if it is no larger."""
     sizes = [facts.bytes for facts in case.tables.values() if facts.bytes]
     host = case.memory_bytes
     wanted = max(sum(sizes), OF_LARGEST_TABLE * max(sizes)) if sizes else None
     allowed = None if host is None else HOST_SHARE_MAX * host
-    known = [size for size in (wanted, allowed) if size is not None]
-    if not known:
+    limits = [size for size in (wanted, allowed) if size is not None]
+    if not limits:
         return None
-    value = max(1, round(min(known) / STEP_BYTES)) * STEP_BYTES
+    value = max(1, round(min(limits) / STEP_BYTES)) * STEP_BYTES
     if setting.bytes is not None and value <= setting.bytes:
         return None
     return Advice("setting", ROLE, {"value": str(value)}, effect)

@@ -36,15 +36,17 @@ COPIED_BYTES_PER_S = 1e9
 
 
 def find(case: Case) -> list[Finding]:
-    """One finding for the run: what is advised is one setting."""
-    spilled = [one for one in timed_nodes(case) if one.fraction is not None and _may_spill(one)]
+    """Return one finding for the run, since the advice is one setting."""
+    spilled = [
+        timed for timed in timed_nodes(case) if timed.fraction is not None and _may_spill(timed)
+    ]
     if not _wrote(spilled):
-        return _by_counters(case)
-    spilled = [one for one in spilled if not _is_slight(case, one)]
+        return _counter_findings(case)
+    spilled = [timed for timed in spilled if not _is_slight(case, timed)]
     wrote = _wrote(spilled)
     if not wrote:
         return []
-    spilled = [one for one in spilled if one.operation in wrote]
+    spilled = [timed for timed in spilled if timed.operation in wrote]
     fractions = fraction_of(spilled)
     effect = case.of_run(fractions)
     if effect < EFFECT_MIN:
@@ -52,12 +54,16 @@ def find(case: Case) -> list[Finding]:
     names = case.largest_first(fractions)
     setting = case.setting(ROLE)
     advice = _advice(case, setting, spilled, wrote) if setting else None
-    operators = names_text(sorted({one.node.operator for one in spilled}))
+    operators = names_text(sorted({timed.node.operator for timed in spilled}))
     claim = (
-        f"{_who(wrote, names)}{_beside(setting)}; {operators} that did so took"
+        f"{_spilled_text(wrote, names)}{_beside(setting)}; {operators} that did so took"
         f" {percent_text(effect)} of the time"
     )
-    evidence = (*_of_plans(spilled, names), *_of_counters(case), *_of_setting(setting))
+    evidence = (
+        *_plan_evidence(spilled, names),
+        *_counter_evidence(case),
+        *_setting_evidence(setting),
+    )
     to_try = _to_try(case, setting, advice, fractions)
     return [
         case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice)
@@ -68,7 +74,7 @@ def find(case: Case) -> list[Finding]:
 
 def _may_spill(timed: Timed) -> bool:
     """Whether an operator spilled; where only the whole plan tells, whether it can have."""
-    if timed.node.spilled_bytes is None and not _is_told_by_node(timed.plan):
+    if timed.node.spilled_bytes is None and not _has_spills_by_node(timed.plan):
         return timed.node.operator in HOLDERS and bool(timed.plan.spilled_bytes)
     return _spilled_bytes(timed) >= SPILLED_BYTES_MIN
 
@@ -86,7 +92,7 @@ def _is_slight(case: Case, timed: Timed) -> bool:
     return not waits and 0 < _spilled_bytes(timed) <= setting.bytes
 
 
-def _is_told_by_node(plan: Plan) -> bool:
+def _has_spills_by_node(plan: Plan) -> bool:
     return any(node.spilled_bytes for node in plan.root.walk())
 
 
@@ -95,18 +101,18 @@ def _spilled_bytes(timed: Timed) -> int:
 
 
 def _wrote(spilled: Sequence[Timed]) -> dict[str, float]:
-    """Bytes that each operation wrote, of those that wrote enough to tell of."""
+    """Return the bytes that each operation spilled, if they are enough to matter."""
     wrote: dict[str, float] = {}
-    for one in spilled:
-        wrote[one.operation] = wrote.get(one.operation, 0.0) + _spilled_bytes(one)
-    for plan in {id(one.plan): one.plan for one in spilled}.values():
-        if not _is_told_by_node(plan):
+    for timed in spilled:
+        wrote[timed.operation] = wrote.get(timed.operation, 0.0) + _spilled_bytes(timed)
+    for plan in {id(timed.plan): timed.plan for timed in spilled}.values():
+        if not _has_spills_by_node(plan):
             wrote[plan.operation] += plan.spilled_bytes or 0
     return {name: written for name, written in wrote.items() if written >= SPILLED_BYTES_MIN}
 
 
-def _by_counters(case: Case) -> list[Finding]:
-    """Where no plan tells of it: by the engine's counters, with operations' whole time."""
+def _counter_findings(case: Case) -> list[Finding]:
+    """Return the finding by the engine's counters, where no plan has spilled bytes."""
     figure = case.figure(SPILLED)
     shares = case.shares
     wrote = {
@@ -121,20 +127,20 @@ def _by_counters(case: Case) -> list[Finding]:
     they = "they are" if len(names) > 1 else "it is"
     setting = case.setting(ROLE)
     claim = (
-        f"{_who(wrote, names)}{_beside(setting)}, by the engine's own count; {they}"
+        f"{_spilled_text(wrote, names)}{_beside(setting)}, by the engine's own count; {they}"
         f" {percent_text(case.of_run(whole))} of the time"
     )
-    evidence = (*_of_counters(case), *_of_setting(setting))
+    evidence = (*_counter_evidence(case), *_setting_evidence(setting))
     return [case.finding(METHOD, claim, whole, to_try=figure["to_try"], evidence=evidence)]
 
 
-def _who(wrote: Mapping[str, float], names: Sequence[str]) -> str:
-    """Who spilled how much."""
+def _spilled_text(wrote: Mapping[str, float], names: Sequence[str]) -> str:
+    """Return the operations that spilled, and how many bytes."""
     first, *others = [(name, bytes_text(wrote[name])) for name in names[:NAMED_OPERATIONS]]
-    words = f"{first[0]} spilled {first[1]} to temporary files"
-    words += "".join(f", {name} {written}" for name, written in others)
+    sentence = f"{first[0]} spilled {first[1]} to temporary files"
+    sentence += "".join(f", {name} {written}" for name, written in others)
     left = len(names) - NAMED_OPERATIONS
-    return words + (f", and {left} more did" if left > 0 else "")
+    return sentence + (f", and {left} more did" if left > 0 else "")
 
 
 def _beside(setting: Setting | None) -> str:
@@ -144,9 +150,9 @@ def _beside(setting: Setting | None) -> str:
 def _advice(
     case: Case, setting: Setting, spilled: Sequence[Timed], wrote: Mapping[str, float]
 ) -> Advice | None:
-    """As much memory as the largest of them needs, as far as the host has it."""
-    each = [_spilled_bytes(one) for one in spilled if _spilled_bytes(one)]
-    needed = (setting.bytes or 0) + IN_MEMORY_FACTOR * int(max(each or wrote.values()))
+    """Return the memory that the largest operator needs, within the host's memory."""
+    sizes = [_spilled_bytes(timed) for timed in spilled if _spilled_bytes(timed)]
+    needed = (setting.bytes or 0) + IN_MEMORY_FACTOR * int(max(sizes or wrote.values()))
     value = 1 << (needed - 1).bit_length()
     if case.memory_bytes is not None:
         value = min(value, 1 << (int(case.memory_bytes * HOST_SHARE_MAX).bit_length() - 1))
@@ -170,32 +176,32 @@ def _to_try(
     return case.try_words(METHOD, fractions, f"sets {setting.name} to {larger}")
 
 
-def _of_plans(spilled: Sequence[Timed], names: Sequence[str]) -> list[Evidence]:
-    most = sorted(spilled, key=lambda one: (names.index(one.operation), -_spilled_bytes(one)))
+def _plan_evidence(spilled: Sequence[Timed], names: Sequence[str]) -> list[Evidence]:
+    most = sorted(spilled, key=lambda timed: (names.index(timed.operation), -_spilled_bytes(timed)))
     return [
         Evidence(
-            f"{one.node.native} of {one.operation} {_wrote_words(one)} and took"
-            f" {percent_text(one.fraction)} of its time",
-            f"plan:{one.operation}",
+            f"{timed.node.native} of {timed.operation} {_wrote_words(timed)} and took"
+            f" {percent_text(timed.fraction)} of its time",
+            f"plan:{timed.operation}",
         )
-        for one in most[:NAMED_OPERATIONS]
+        for timed in most[:NAMED_OPERATIONS]
     ]
 
 
-def _wrote_words(one: Timed) -> str:
-    if one.node.spilled_bytes is None:
+def _wrote_words(timed: Timed) -> str:
+    if timed.node.spilled_bytes is None:
         return "may have spilled"
-    return f"wrote {bytes_text(one.node.spilled_bytes)}"
+    return f"wrote {bytes_text(timed.node.spilled_bytes)}"
 
 
-def _of_counters(case: Case) -> list[Evidence]:
+def _counter_evidence(case: Case) -> list[Evidence]:
     total = case.total(SPILLED)
     if not total:
         return []
     return [Evidence(f"{bytes_text(total)} of temporary files by its count", f"counter:{SPILLED}")]
 
 
-def _of_setting(setting: Setting | None) -> list[Evidence]:
+def _setting_evidence(setting: Setting | None) -> list[Evidence]:
     if setting is None or setting.value is None:
         return []
     limits = f" is what {setting.limits} may use" if setting.limits else ""

@@ -30,7 +30,7 @@ OPERATORS = ("aggregate", "sort", "set operation", "materialize", "window", "oth
 def find(case: Case) -> list[Finding]:
     """Return the time of operators with a temporary table, where such tables went to disk."""
     made = case.total(ON_DISK)
-    nodes = [one for one in timed_nodes(case) if _has_table(one)]
+    nodes = [timed for timed in timed_nodes(case) if _has_table(timed)]
     executions = sum(op.passes for op in case.operations if op.name in {n.operation for n in nodes})
     if not made or not executions or made < PER_EXECUTION_MIN * executions:
         return []
@@ -51,10 +51,11 @@ def find(case: Case) -> list[Finding]:
         Evidence(f"{count_text(made)} temporary tables on disk", f"counter:{ON_DISK}"),
         *(
             Evidence(
-                f"{one.node.native} of {one.operation}: {percent_text(one.fraction)} of its time",
-                f"plan:{one.operation}",
+                f"{timed.node.native} of {timed.operation}: {percent_text(timed.fraction)} of its"
+                " time",
+                f"plan:{timed.operation}",
             )
-            for one in nodes
+            for timed in nodes
         ),
     ]
     to_try = "more memory for temporary tables"
@@ -74,5 +75,5 @@ def _fits(case: Case, setting: Setting | None, executions: float) -> bool:
     return rows / executions * ROW_BYTES < setting.bytes
 
 
-def _has_table(one: Timed) -> bool:
-    return one.node.operator in OPERATORS and WORD in one.node.native.lower()
+def _has_table(timed: Timed) -> bool:
+    return timed.node.operator in OPERATORS and WORD in timed.node.native.lower()

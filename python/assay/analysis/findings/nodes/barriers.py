@@ -22,32 +22,32 @@ TO_TRY = "larger batches between two waits of all for all, so that there are few
 
 
 def find(case: Case) -> list[Finding]:
-    """What would be saved at best if nodes had worked on as they did just before and after."""
+    """Return the time saved at best if nodes had kept their pace from before each barrier."""
     cluster = case.cluster
     if cluster is None or not cluster.barriers.found:
         return []
     shares = cluster.barriers.lost_shares
     # Under a load the barriers are those of all operations together.
-    each = dict.fromkeys(case.shares, shares[""]) if "" in shares else shares
-    fractions = at_least(each, NAMED_SHARE)
+    by_operation = dict.fromkeys(case.shares, shares[""]) if "" in shares else shares
+    fractions = at_least(by_operation, NAMED_SHARE)
     effect = case.of_run(fractions)
     if effect < EFFECT_MIN:
         return []
-    names, found = case.largest_first(fractions), cluster.barriers.found
+    names, barriers = case.largest_first(fractions), cluster.barriers.found
     claim = (
-        f"Nodes stood still between peaks of the whole platform {len(found)} times, most in"
+        f"Nodes stood still between peaks of the whole platform {len(barriers)} times, most in"
         f" {names_text(names)}: at the pace of the peaks {percent_text(effect)} of the time would"
         " be saved"
     )
-    longest = sorted(found, key=lambda one: -one.lost_s)[:NAMED_BARRIERS]
+    longest = sorted(barriers, key=lambda barrier: -barrier.lost_s)[:NAMED_BARRIERS]
     evidence = [
         Evidence(
-            f"{one.operation or 'the load'} from {one.begun_s:.1f} s on for"
-            f" {seconds_text(one.seconds)}: {one.cores:.2g} cores at work, {one.peak_cores:.2g}"
-            " around it",
+            f"{barrier.operation or 'the load'} from {barrier.begun_s:.1f} s on for"
+            f" {seconds_text(barrier.seconds)}: {barrier.cores:.2g} cores at work,"
+            f" {barrier.peak_cores:.2g} around it",
             "cluster",
         )
-        for one in longest
+        for barrier in longest
     ]
     only = names[0] if "" not in shares else None
     to_try = sweep_words(case, "blocking", (WAIT, BLOCKED), only) or TO_TRY

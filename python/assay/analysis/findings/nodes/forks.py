@@ -19,7 +19,7 @@ ENGINE = "engine"
 
 
 def find(case: Case) -> list[Finding]:
-    """Work of a thread at most: the engine's CPU time over the threads that were forked."""
+    """Return the CPU time of the engine for each thread that was forked, if it is little."""
     counted = ((case.counters or {}).get("activity") or {}).get("counted") or {}
     forks = counted.get(FORK)
     cpu_s = None if case.accounts is None else case.accounts.by_process.get(ENGINE)
@@ -33,17 +33,17 @@ def find(case: Case) -> list[Finding]:
     if each_s < WORK_MIN_S:
         claim += f": less than the {seconds_text(WORK_MIN_S)} for which starting one is worth it"
     share = min(1.0, forks * WORK_MIN_S / cpu_s)
-    words = (
+    sentence = (
         f"with {seconds_text(WORK_MIN_S)} each they would have had {percent_text(share)} of the"
         f" engine's {seconds_text(cpu_s)} of CPU time"
     )
-    found = Finding(
+    finding = Finding(
         claim=claim,
         effect_share=share,
         interval=None,
         runs=(case.run_id,),
         method=METHOD,
         tells="shape",
-        evidence=(Evidence(words, "counter:activity"),),
+        evidence=(Evidence(sentence, "counter:activity"),),
     )
-    return [found]
+    return [finding]

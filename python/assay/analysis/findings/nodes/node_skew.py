@@ -24,14 +24,14 @@ TO_TRY = "another key to spread the data by, or more and smaller parts of it tha
 
 
 def find(case: Case) -> list[Finding]:
-    """What would be saved at best if CPU time were the same on all nodes that work."""
+    """Return the time saved at best if CPU time were the same on all nodes that work."""
     cluster = case.cluster
     if cluster is None:
         return []
     uneven: dict[str, Skew] = {}
     fractions: dict[str, float] = {}
     for name, line in cluster.operations.items():
-        cpu = next((one for one in cluster.skew(name) if one.measure == CPU_TIME), None)
+        cpu = next((skew for skew in cluster.skew(name) if skew.measure == CPU_TIME), None)
         if cpu is not None and cpu.is_skewed:
             uneven[name] = cpu
             fractions[name] = cpu.idle_share * _busy(cpu, line)
@@ -41,21 +41,21 @@ def find(case: Case) -> list[Finding]:
     names = case.largest_first(fractions)
     first = uneven[names[0]]
     claim = (
-        f"{_whose(first)} had {first.ratio:.3g} times the mean CPU time of the nodes in"
+        f"{_node_text(first)} had {first.ratio:.3g} times the mean CPU time of the nodes in"
         f" {names_text(names)}; evenly spread, {percent_text(effect)} of the time would be saved"
         " at best"
     )
     evidence = [
-        Evidence(f"{name}: {words}", "cluster")
+        Evidence(f"{name}: {text}", "cluster")
         for name in names[:NAMED_OPERATIONS]
-        for words in _all(cluster.skew(name))
+        for text in _skew_texts(cluster.skew(name))
     ]
     return [case.finding(METHOD, claim, fractions, to_try=TO_TRY, evidence=evidence)]
 
 
-def _whose(one: Skew) -> str:
-    """The node, if it is mostly the same one."""
-    return f"Node {one.node}" if one.often >= SAME_MIN else "Now one node and now another"
+def _node_text(skew: Skew) -> str:
+    """Return the node with the most CPU time, if it is mostly the same one."""
+    return f"Node {skew.node}" if skew.often >= SAME_MIN else "Now one node and now another"
 
 
 def _busy(cpu: Skew, line: Line) -> float:
@@ -63,9 +63,9 @@ def _busy(cpu: Skew, line: Line) -> float:
     return min(1.0, cpu.largest / line.seconds) if line.seconds > 0 else 0.0
 
 
-def _all(told: tuple[Skew, ...]) -> list[str]:
+def _skew_texts(skews: tuple[Skew, ...]) -> list[str]:
     return [
-        f"{one.measure} {one.ratio:.3g} times the mean on {one.node}"
-        for one in told
-        if one.is_skewed
+        f"{skew.measure} {skew.ratio:.3g} times the mean on {skew.node}"
+        for skew in skews
+        if skew.is_skewed
     ]

@@ -24,25 +24,25 @@ TO_TRY = "more work between two exchanges: larger batches, or tables that lie by
 
 
 def find(case: Case) -> list[Finding]:
-    """How much of the time of tasks went into waiting for what others send, or take."""
+    """Return the share of tasks' time spent waiting for messages from other nodes or to them."""
     cluster = case.cluster
     if cluster is None or (cluster.run is None and not cluster.operations):
         return []
-    told = {name: line.whole for name, line in cluster.operations.items()}
-    known = {
+    figures = {name: line.whole for name, line in cluster.operations.items()}
+    shares = {
         name: share
-        for name, whole in told.items()
+        for name, whole in figures.items()
         if (share := whole.share_of_tasks(WAIT, BLOCKED)) is not None
     }
     of_run = cluster.run.whole.share_of_tasks(WAIT, BLOCKED) if cluster.run else None
     # Operations around which nothing was read are taken to be as the run is as a whole.
     others = {} if of_run is None else dict.fromkeys(case.shares, of_run)
-    fractions = at_least(others | known, NAMED_SHARE)
+    fractions = at_least(others | shares, NAMED_SHARE)
     effect = case.of_run(fractions)
     if effect < EFFECT_MIN:
         return []
-    names = case.largest_first(at_least(known or fractions, NAMED_SHARE) or fractions)
-    whole = cluster.run.whole if cluster.run and len(case.shares) > 1 else told.get(names[0])
+    names = case.largest_first(at_least(shares or fractions, NAMED_SHARE) or fractions)
+    whole = cluster.run.whole if cluster.run and len(case.shares) > 1 else figures.get(names[0])
     whole = whole or (cluster.run.whole if cluster.run else None)
     claim = (
         f"Tasks waited for other nodes for {percent_text(effect)} of the time, most in"

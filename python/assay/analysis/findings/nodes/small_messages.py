@@ -26,7 +26,7 @@ TO_TRY = "longer messages: larger batches, or fewer parts that each batch is spl
 
 
 def find(case: Case) -> list[Finding]:
-    """Scheduling beside the time of tasks, of operations whose messages are short."""
+    """Return the share of tasks' time spent scheduling, of operations with short messages."""
     cluster = case.cluster
     if cluster is None:
         return []
@@ -35,10 +35,12 @@ def find(case: Case) -> list[Finding]:
         for name, line in cluster.operations.items()
         if (length := line.whole.bytes_a_message) is not None and length < SMALL_BYTES
     }
-    known = {
-        name: share for name, one in short.items() if (share := one.scheduling_share) is not None
+    shares = {
+        name: share
+        for name, figures in short.items()
+        if (share := figures.scheduling_share) is not None
     }
-    fractions = at_least(known, NAMED_SHARE)
+    fractions = at_least(shares, NAMED_SHARE)
     effect = case.of_run(fractions)
     if effect < EFFECT_MIN:
         return []
@@ -48,16 +50,18 @@ def find(case: Case) -> list[Finding]:
         f" {_length(short[names[0]])}, most in {names_text(names)}"
     )
     evidence = [
-        Evidence(f"{name}: {_words(short[name])}", "cluster") for name in names[:NAMED_OPERATIONS]
+        Evidence(f"{name}: {_messages_text(short[name])}", "cluster")
+        for name in names[:NAMED_OPERATIONS]
     ]
     to_try = sweep_words(case, "scheduling", (SCHEDULING, MESSAGES), names[0]) or TO_TRY
     return [case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)]
 
 
-def _length(one: NodeFigures) -> str:
-    return bytes_text(one.bytes_a_message)
+def _length(figures: NodeFigures) -> str:
+    return bytes_text(figures.bytes_a_message)
 
 
-def _words(one: NodeFigures) -> str:
-    count = count_text(round(one.grown[MESSAGES]))
-    return f"{count} messages of {_length(one)}, scheduling {percent_text(one.scheduling_share)}"
+def _messages_text(figures: NodeFigures) -> str:
+    count = count_text(round(figures.grown[MESSAGES]))
+    scheduling = percent_text(figures.scheduling_share)
+    return f"{count} messages of {_length(figures)}, scheduling {scheduling}"

@@ -26,14 +26,14 @@ _REMARK = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
 def find(case: Case) -> list[Finding]:
-    """One finding an operation; silent where scans read rows whole, or no result was kept."""
+    """Return one finding an operation that reads columns which nothing uses."""
     nodes = timed_nodes(case)
     wasteful: dict[str, list[Timed]] = {}
     for timed in nodes:
         if unneeded(case, timed):
             wasteful.setdefault(timed.operation, []).append(timed)
-    found = [_told(case, scans, nodes) for scans in wasteful.values()]
-    return [finding for finding in found if finding.effect_share >= EFFECT_MIN]
+    findings = [_finding(case, scans, nodes) for scans in wasteful.values()]
+    return [finding for finding in findings if finding.effect_share >= EFFECT_MIN]
 
 
 def unneeded(case: Case, scan: Timed) -> tuple[str, ...]:
@@ -52,7 +52,7 @@ def unneeded(case: Case, scan: Timed) -> tuple[str, ...]:
     return tuple(column for column in columns if column.lower() not in needed)
 
 
-def _told(case: Case, scans: Sequence[Timed], nodes: Sequence[Timed]) -> Finding:
+def _finding(case: Case, scans: Sequence[Timed], nodes: Sequence[Timed]) -> Finding:
     operation = scans[0].operation
     fraction = sum(_carried(scan, nodes) * _share(case, scan) for scan in scans)
     fractions = {operation: min(1.0, fraction)}
@@ -84,8 +84,8 @@ def _share(case: Case, scan: Timed) -> float:
 
 
 def _carried(scan: Timed, nodes: Sequence[Timed]) -> float:
-    """Of the operation's time the scan and the operators that take its rows in."""
-    fractions = {id(one.node): one.fraction or 0.0 for one in nodes}
+    """Return the part of the operation's time in the scan and the operators above it."""
+    fractions = {id(timed.node): timed.fraction or 0.0 for timed in nodes}
     fraction, below = fractions[id(scan.node)], scan.node
     for above in reversed(scan.above):
         if (below.rows or 0.0) < CARRIED_SHARE * (scan.node.rows or 0.0):

@@ -48,16 +48,18 @@ class Hurt:
 
 
 def hurts(case: Case) -> list[Hurt]:
-    """Of each operation the wrong estimate that hurt most, if one did."""
+    """Return the wrong estimate that cost each operation most time, if one did."""
     nodes = timed_nodes(case)
     most: dict[str, Hurt] = {}
     for timed in nodes:
         if not _is_origin(timed.node):
             continue
-        victims = tuple(one for one in nodes if one.plan is timed.plan and _is_victim(one, timed))
+        victims = tuple(
+            other for other in nodes if other.plan is timed.plan and _is_victim(other, timed)
+        )
         hurt = Hurt(timed, victims)
-        known = most.get(timed.operation)
-        if hurt.fraction > 0 and (known is None or hurt.fraction > known.fraction):
+        largest = most.get(timed.operation)
+        if hurt.fraction > 0 and (largest is None or hurt.fraction > largest.fraction):
             most[timed.operation] = hurt
     return list(most.values())
 
@@ -72,14 +74,14 @@ def _is_underestimated(node: PlanNode) -> bool:
     return node.rows > node.estimated_rows and (node.q_error or 0.0) >= Q_ERROR_MIN
 
 
-def _is_victim(one: Timed, origin: Timed) -> bool:
+def _is_victim(timed: Timed, origin: Timed) -> bool:
     """Whether an operator works for more rows than it was chosen for, because of the origin."""
-    if any(one.node is above for above in origin.above):
-        spilled = one.node.operator in HOLDERS and (one.node.spilled_bytes or 0) > 0
-        return spilled or _is_outer_of(origin, one.node)
+    if any(timed.node is above for above in origin.above):
+        spilled = timed.node.operator in HOLDERS and (timed.node.spilled_bytes or 0) > 0
+        return spilled or _is_outer_of(origin, timed.node)
     # Below a loop that was to be entered for few rows, on the side that the origin is not on.
-    loops = [above for above in one.above if _is_outer_of(origin, above)]
-    return any(_is_within(loop.children[1], one) for loop in loops)
+    loops = [above for above in timed.above if _is_outer_of(origin, above)]
+    return any(_is_within(loop.children[1], timed) for loop in loops)
 
 
 def _is_outer_of(origin: Timed, loop: PlanNode) -> bool:
@@ -90,5 +92,5 @@ def _is_outer_of(origin: Timed, loop: PlanNode) -> bool:
     return outer is origin.node or any(outer is above for above in origin.above)
 
 
-def _is_within(root: PlanNode, one: Timed) -> bool:
-    return one.node is root or any(root is above for above in one.above)
+def _is_within(root: PlanNode, timed: Timed) -> bool:
+    return timed.node is root or any(root is above for above in timed.above)

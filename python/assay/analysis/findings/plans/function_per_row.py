@@ -41,17 +41,17 @@ NO_FUNCTION = frozenset(
 
 def find(case: Case) -> list[Finding]:
     """Return one finding a function, by the engine's own clock."""
-    found = [
+    findings = [
         _finding(case, program.name, program.calls, program.share)
         for program in counted_programs(case, case.functions)
         if program.calls >= CALLS_MIN
     ]
     if not case.functions:
-        found += _of_plans(case)
-    return [finding for finding in found if finding.effect_share >= EFFECT_MIN]
+        findings += _plan_findings(case)
+    return [finding for finding in findings if finding.effect_share >= EFFECT_MIN]
 
 
-def _of_plans(case: Case) -> list[Finding]:
+def _plan_findings(case: Case) -> list[Finding]:
     """Return one finding an operation whose plan computed functions or conversions for its rows.
 
     Only what stands in the statement is named; that it took the operator's time is inferred.
@@ -64,7 +64,7 @@ def _of_plans(case: Case) -> list[Finding]:
         rows = (node.rows or 0.0) + (node.removed_rows or 0.0)
         if calls and rows >= ROWS_MIN and (timed.fraction or 0.0) >= EFFECT_MIN:
             by_operation.setdefault(timed.operation, []).append((timed, calls))
-    return [_of_operation(case, name, nodes) for name, nodes in by_operation.items()]
+    return [_operation_finding(case, name, nodes) for name, nodes in by_operation.items()]
 
 
 def calls_in(text: str) -> tuple[str, ...]:
@@ -81,11 +81,11 @@ def calls_in(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(calls))
 
 
-def _of_operation(
+def _operation_finding(
     case: Case, operation: str, nodes: list[tuple[Timed, tuple[str, ...]]]
 ) -> Finding:
     fractions = {operation: min(1.0, sum(timed.fraction or 0.0 for timed, _ in nodes))}
-    first, calls = max(nodes, key=lambda one: one[0].fraction or 0.0)
+    first, calls = max(nodes, key=lambda pair: pair[0].fraction or 0.0)
     rows = (first.node.rows or 0.0) + (first.node.removed_rows or 0.0)
     named = ", ".join(calls[:NAMED_MAX])
     claim = (
@@ -108,12 +108,13 @@ def _of_operation(
 
 
 def _finding(case: Case, name: str, calls: float, share: float) -> Finding:
-    """The finding of a function that took a share of the time, in the operations that name it."""
+    """Return the finding of a function, by its share of the time of operations that name it."""
     named = [op for op, text in case.statements.items() if name.lower() in text.lower()]
-    its = named or list(case.shares)
-    of_run = sum(case.shares.get(op, 0.0) for op in its)
+    operations = named or list(case.shares)
+    of_run = sum(case.shares.get(op, 0.0) for op in operations)
     fractions = at_least(
-        {op: min(1.0, share / of_run) for op in its if of_run and op in case.shares}, NAMED_SHARE
+        {op: min(1.0, share / of_run) for op in operations if of_run and op in case.shares},
+        NAMED_SHARE,
     )
     effect = case.of_run(fractions)
     claim = (
@@ -126,10 +127,10 @@ def _finding(case: Case, name: str, calls: float, share: float) -> Finding:
             f"{name} took {percent_text(share)} of the time by the engine's clock", f"clock:{name}"
         ),
     ]
-    each = seconds_text(share * sum(case.seconds.values()) / calls) if calls else ""
+    per_call = seconds_text(share * sum(case.seconds.values()) / calls) if calls else ""
     to_try = (
         f"write {name} as an expression of the statement, or call it for fewer rows: each call"
-        f" takes {each}"
+        f" takes {per_call}"
     )
     finding = case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)
     return finding.without_interval().of(COMPUTING, saved=(0.0, effect))

@@ -66,6 +66,6 @@ def _compiling(plans: Sequence[Plan]) -> tuple[float, float]:
 
 
 def _named(names: Sequence[str], fractions: Mapping[str, float]) -> str:
-    told = [f"{name} ({percent_text(fractions[name])})" for name in names[:NAMED_OPERATIONS]]
+    texts = [f"{name} ({percent_text(fractions[name])})" for name in names[:NAMED_OPERATIONS]]
     left = len(names) - NAMED_OPERATIONS
-    return ", ".join(told) + (f" and {left} more" if left > 0 else "")
+    return ", ".join(texts) + (f" and {left} more" if left > 0 else "")

@@ -28,12 +28,12 @@ def find(case: Case) -> list[Finding]:
     executions = sum(op.passes for op in case.operations)
     if not pieces or not executions or pieces / executions < PER_EXECUTION_MIN:
         return []
-    nodes = [one for one in timed_nodes(case) if (_row_seconds(one) or 0.0) >= ROW_S_MIN]
+    nodes = [timed for timed in timed_nodes(case) if (_row_seconds(timed) or 0.0) >= ROW_S_MIN]
     fractions = fraction_of(nodes)
     effect = case.of_run(fractions)
     if effect < EFFECT_MIN:
         return []
-    first = max(nodes, key=lambda one: one.fraction or 0.0)
+    first = max(nodes, key=lambda timed: timed.fraction or 0.0)
     tables = sorted({node.object for node in first.node.walk() if node.object is not None})
     claim = (
         f"Large values: {count_text(pieces / executions)} pieces of them were fetched an execution;"
@@ -44,10 +44,11 @@ def find(case: Case) -> list[Finding]:
         Evidence(f"{count_text(pieces)} pieces of large values", f"counter:{PIECES}"),
         *(
             Evidence(
-                f"{one.node.native} of {one.operation}: {seconds_text(_row_seconds(one))} a row",
-                f"plan:{one.operation}",
+                f"{timed.node.native} of {timed.operation}: {seconds_text(_row_seconds(timed))}"
+                " a row",
+                f"plan:{timed.operation}",
             )
-            for one in nodes
+            for timed in nodes
         ),
     ]
     to_try = (
@@ -58,10 +59,10 @@ def find(case: Case) -> list[Finding]:
     return [finding.without_interval().of("computing", saved=(0.0, effect))]
 
 
-def _row_seconds(one: Timed) -> float | None:
+def _row_seconds(timed: Timed) -> float | None:
     """Seconds that an operator works at each row that comes to it; None: nobody timed it."""
-    if one.node.seconds is None:
+    if timed.node.seconds is None:
         return None
-    read = (one.node.rows or 0.0) + (one.node.removed_rows or 0.0)
-    taken = sum(child.rows or 0.0 for child in one.node.children) or read
-    return one.node.seconds / taken if taken else None
+    read = (timed.node.rows or 0.0) + (timed.node.removed_rows or 0.0)
+    taken = sum(child.rows or 0.0 for child in timed.node.children) or read
+    return timed.node.seconds / taken if taken else None

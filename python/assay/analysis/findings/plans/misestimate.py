@@ -21,13 +21,13 @@ EFFECT_MIN = 0.02
 
 
 def find(case: Case) -> list[Finding]:
-    """One finding an operation, unless statistics that are out of date explain it."""
+    """Return one finding an operation, unless outdated statistics explain the estimate."""
     unexplained = [hurt for hurt in hurts(case) if changed_since(case, hurt) is None]
-    found = [_told(case, hurt) for hurt in unexplained]
-    return [finding for finding in found if finding.effect_share >= EFFECT_MIN]
+    findings = [_finding(case, hurt) for hurt in unexplained]
+    return [finding for finding in findings if finding.effect_share >= EFFECT_MIN]
 
 
-def _told(case: Case, hurt: Hurt) -> Finding:
+def _finding(case: Case, hurt: Hurt) -> Finding:
     node, operation = hurt.origin.node, hurt.origin.operation
     fractions = {operation: hurt.fraction}
     victims = ", ".join(dict.fromkeys(victim.node.native for victim in hurt.victims))

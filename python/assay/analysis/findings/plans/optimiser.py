@@ -45,7 +45,7 @@ def find(case: Case) -> list[Finding]:
         f"Parsing and planning took {percent_text(effect)} of the time, most in"
         f" {names_text(names)}; it does not grow with the data"
     )
-    evidence = [one for name in names[:NAMED_OPERATIONS] for one in _evidence(case, name)]
+    evidence = [fact for name in names[:NAMED_OPERATIONS] for fact in _evidence(case, name)]
     finding = case.finding(
         METHOD,
         claim,
@@ -71,23 +71,23 @@ def _is_sampled(case: Case, name: str) -> bool:
 
 
 def _evidence(case: Case, name: str) -> list[Evidence]:
-    """Samples, plans and the clock, as far as they saw the operation planned."""
-    found = []
+    """Return the planning time by CPU samples, by plans and by the clock."""
+    evidence = []
     sampled = work_fractions(case, WORK).get(name)
     if sampled:
-        found.append(
+        evidence.append(
             Evidence(f"{name}: {percent_text(sampled)} of its CPU samples", f"profile:{name}")
         )
     plans = case.plans.get(name, ())
     planning = sum(planning_seconds(plan, prepared=case.prepared) for plan in plans)
     if planning:
-        found.append(
+        evidence.append(
             Evidence(f"{name}: {seconds_text(planning)} of planning by its plan", f"plan:{name}")
         )
     timed, captured = case.seconds.get(name), captured_seconds(case, name)
     if timed and captured and planning:
         executing = captured - planning
-        found.append(
+        evidence.append(
             Evidence(
                 f"{name}: {seconds_text(timed)} timed, of which its plan executed for"
                 f" {seconds_text(executing)}",
@@ -95,7 +95,7 @@ def _evidence(case: Case, name: str) -> list[Evidence]:
                 contradicts=executing >= EXPLAINED_SHARE * timed,
             )
         )
-    return found
+    return evidence
 
 
 def _to_try(case: Case, name: str) -> str:

@@ -40,7 +40,7 @@ GROUPS = "aggregate"
 
 def find(case: Case) -> list[Finding]:
     """Return a finding for each operation whose plan for few rows was executed and is faster."""
-    found = []
+    findings = []
     for operation, others in case.alternatives.items():
         faster = [other for other in others if _is_faster(other)]
         best = min(faster, key=lambda other: other.seconds_changed or 0.0, default=None)
@@ -53,8 +53,8 @@ def find(case: Case) -> list[Finding]:
         ]
         origin = next(_origins(nodes), None)
         if origin is not None:
-            found.append(_told(case, origin, best, nodes))
-    return [finding for finding in found if finding.effect_share >= EFFECT_MIN]
+            findings.append(_finding(case, origin, best, nodes))
+    return [finding for finding in findings if finding.effect_share >= EFFECT_MIN]
 
 
 def _is_faster(other: Alternative) -> bool:
@@ -81,12 +81,14 @@ def _is_overestimated(node: PlanNode) -> bool:
     return expected > seen and (node.q_error or 0.0) >= Q_ERROR_MIN
 
 
-def _told(case: Case, origin: Timed, other: Alternative, nodes: Sequence[Timed]) -> Finding:
+def _finding(case: Case, origin: Timed, other: Alternative, nodes: Sequence[Timed]) -> Finding:
     node, operation = origin.node, origin.operation
     ratio = (other.seconds_changed or 0.0) / (other.seconds or 1.0)
     fractions = {operation: (1 - ratio) * sum(timed.fraction or 0.0 for timed in nodes)}
     effect = case.of_run(fractions)
-    large = [one.node for one in nodes if one.node is not node and one.node.operator in FOR_MANY]
+    large = [
+        timed.node for timed in nodes if timed.node is not node and timed.node.operator in FOR_MANY
+    ]
     chosen = ", ".join(dict.fromkeys(map(operator_words, large))) or origin.plan.line
     times = f"{seconds_text(other.seconds)}, and {seconds_text(other.seconds_changed)}"
     table = _table(origin)

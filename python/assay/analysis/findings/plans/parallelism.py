@@ -87,8 +87,8 @@ def _short_of_workers(case: Case) -> list[Finding]:
             continue
         fraction = 1 - (launched + 1) / (planned + 1)
         missing[timed.operation] = max(fraction, missing.get(timed.operation, 0.0))
-        words = f"{timed.node.native} of {timed.operation} had {launched} of {planned} workers"
-        evidence.append(Evidence(words, f"plan:{timed.operation}"))
+        sentence = f"{timed.node.native} of {timed.operation} had {launched} of {planned} workers"
+        evidence.append(Evidence(sentence, f"plan:{timed.operation}"))
     effect = case.of_run(missing)
     if effect < EFFECT_MIN:
         return []

@@ -31,15 +31,15 @@ LINE_MAX = 160
 
 def find(case: Case) -> list[Finding]:
     """Return a cause for each generic plan that is worse, and a shape for plans that differ."""
-    found = []
+    findings = []
     for operation, plans in case.plans.items():
         for plan in plans:
             custom = _better_custom(case, operation, plan)
             if custom is not None:
-                found.append(_worse_generic(case, plan, custom))
+                findings.append(_worse_generic(case, plan, custom))
             elif plan.others:
-                found.append(_changing(case, plan))
-    return [finding for finding in found if finding.effect_share >= EFFECT_MIN]
+                findings.append(_changing(case, plan))
+    return [finding for finding in findings if finding.effect_share >= EFFECT_MIN]
 
 
 def _better_custom(case: Case, operation: str, plan: Plan) -> Alternative | None:
@@ -71,7 +71,9 @@ def _worse_generic(case: Case, plan: Plan, custom: Alternative) -> Finding:
         Evidence(f"over the same values {times}", f"clock:{plan.operation}"),
     ]
     to_try = f"set {custom.change} = {custom.value} for its session, or for the role that runs it"
-    setting = next((one for one in case.changed_settings or () if one.name == custom.change), None)
+    setting = next(
+        (setting for setting in case.changed_settings or () if setting.name == custom.change), None
+    )
     if setting is not None:
         says = f"{setting.name} = {setting.value}; its default is {setting.default}"
         evidence.append(Evidence(says, f"setting:{setting.name}"))

@@ -48,11 +48,11 @@ def timed_nodes(case: Case) -> list[Timed]:
         timed
         for operation, plans in case.plans.items()
         if operation in shares
-        for timed in _of_operation(case, operation, plans)
+        for timed in _operation_nodes(case, operation, plans)
     ]
 
 
-def _of_operation(case: Case, operation: str, plans: Sequence[Plan]) -> list[Timed]:
+def _operation_nodes(case: Case, operation: str, plans: Sequence[Plan]) -> list[Timed]:
     """Return the operators of all statements: together they took the operation's computing."""
     whole = sum(
         (plan.execution_s if plan.execution_s is not None else plan.seconds or 0.0)
@@ -60,7 +60,7 @@ def _of_operation(case: Case, operation: str, plans: Sequence[Plan]) -> list[Tim
         for plan in plans
     )
     computing, reached = case.computing(operation), case.reached(operation)
-    found = []
+    operators = []
     for plan in plans:
         # Threads of a parallel plan have more seconds than passed: they share what passed.
         threads_s = sum(node.seconds or 0.0 for node in plan.root.walk())
@@ -69,9 +69,9 @@ def _of_operation(case: Case, operation: str, plans: Sequence[Plan]) -> list[Tim
         for node, above in _with_those_above(plan.root, ()):
             # Of a plan without times, operators whose rows were counted may have one.
             is_counted = plan.timed or node.rows is not None
-            known = is_counted and scale is not None and node.seconds is not None
-            part = (node.seconds or 0.0) * (scale or 0.0) if known else None
-            found.append(
+            is_timed = is_counted and scale is not None and node.seconds is not None
+            part = (node.seconds or 0.0) * (scale or 0.0) if is_timed else None
+            operators.append(
                 Timed(
                     operation,
                     plan,
@@ -81,7 +81,7 @@ def _of_operation(case: Case, operation: str, plans: Sequence[Plan]) -> list[Tim
                     None if part is None else part * reached,
                 )
             )
-    return found
+    return operators
 
 
 def plan_seconds(plan: Plan) -> float:
@@ -100,16 +100,16 @@ def _with_those_above(
         yield from _with_those_above(child, (*above, node))
 
 
-def fraction_of(found: Iterable[Timed]) -> dict[str, float]:
-    """Of each operation the part of its time that some of its operators took together."""
+def fraction_of(operators: Iterable[Timed]) -> dict[str, float]:
+    """Return the part of each operation's time that its given operators took together."""
     fractions: dict[str, float] = {}
-    for timed in found:
+    for timed in operators:
         fractions[timed.operation] = fractions.get(timed.operation, 0.0) + (timed.fraction or 0.0)
     return {operation: min(1.0, fraction) for operation, fraction in fractions.items()}
 
 
 def reach_of(timed_operators: Iterable[Timed]) -> dict[str, float]:
-    """Return of each operation the most of its time that some of its operators took together."""
+    """Return the most of each operation's time that its given operators took together."""
     fractions: dict[str, float] = {}
     for timed in timed_operators:
         fractions[timed.operation] = fractions.get(timed.operation, 0.0) + (timed.reach or 0.0)
@@ -117,5 +117,5 @@ def reach_of(timed_operators: Iterable[Timed]) -> dict[str, float]:
 
 
 def scaled(fractions: Mapping[str, float], factor: float) -> dict[str, float]:
-    """The same fractions times a factor."""
+    """Return fractions times a factor."""
     return {operation: fraction * factor for operation, fraction in fractions.items()}

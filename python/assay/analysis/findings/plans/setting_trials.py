@@ -30,17 +30,20 @@ def settings_tried(case: Case, *, differs: bool) -> dict[str, list[Alternative]]
     """
     by_setting: dict[str, list[Alternative]] = {}
     for alternatives in case.alternatives.values():
-        for one in alternatives:
-            if one.differs == differs and is_faster_by_default(one):
-                by_setting.setdefault(one.change, []).append(one)
+        for alternative in alternatives:
+            if alternative.differs == differs and is_faster_by_default(alternative):
+                by_setting.setdefault(alternative.change, []).append(alternative)
     return by_setting
 
 
-def is_faster_by_default(one: Alternative) -> bool:
+def is_faster_by_default(alternative: Alternative) -> bool:
     """Return whether a statement was faster with a changed setting back at its default."""
-    if one.kind != "setting" or not one.seconds:
+    if alternative.kind != "setting" or not alternative.seconds:
         return False
-    return one.seconds_changed is not None and one.seconds_changed <= FASTER_MAX * one.seconds
+    return (
+        alternative.seconds_changed is not None
+        and alternative.seconds_changed <= FASTER_MAX * alternative.seconds
+    )
 
 
 def tried_finding(
@@ -56,13 +59,15 @@ def tried_finding(
         does: What the setting does to them, in words.
     """
     fractions: dict[str, float] = {}
-    for one in better:
-        saved = 1 - (one.seconds_changed or 0.0) / (one.seconds or 1.0)
-        part = saved * _statement_fraction(case, one)
-        fractions[one.operation] = fractions.get(one.operation, 0.0) + part
+    for alternative in better:
+        saved = 1 - (alternative.seconds_changed or 0.0) / (alternative.seconds or 1.0)
+        part = saved * _statement_fraction(case, alternative)
+        fractions[alternative.operation] = fractions.get(alternative.operation, 0.0) + part
     effect = case.of_run(fractions)
-    first = max(better, key=lambda one: fractions[one.operation])
-    value = next((one.value for one in case.changed_settings or () if one.name == name), None)
+    first = max(better, key=lambda alternative: fractions[alternative.operation])
+    value = next(
+        (setting.value for setting in case.changed_settings or () if setting.name == name), None
+    )
     set_to = f"{name} = {value}" if value is not None else name
     claim = (
         f"{set_to} {does}: {first.operation} took"
@@ -73,16 +78,19 @@ def tried_finding(
         Evidence(f"{set_to}; its default is {first.value}", f"setting:{name}"),
         *(
             Evidence(
-                f"{one.operation}: {seconds_text(one.seconds)}, and"
-                f" {seconds_text(one.seconds_changed)} with the default",
-                f"clock:{one.operation}",
+                f"{alternative.operation}: {seconds_text(alternative.seconds)}, and"
+                f" {seconds_text(alternative.seconds_changed)} with the default",
+                f"clock:{alternative.operation}",
             )
-            for one in better
+            for alternative in better
         ),
         *(
-            Evidence(f"{one.operation} with the default: {one.summary}", f"plan:{one.operation}")
-            for one in better
-            if one.summary and one.differs
+            Evidence(
+                f"{alternative.operation} with the default: {alternative.summary}",
+                f"plan:{alternative.operation}",
+            )
+            for alternative in better
+            if alternative.summary and alternative.differs
         ),
     ]
     to_try = f"reset {name}, so that it is {first.value} again"
@@ -94,10 +102,11 @@ def tried_finding(
     return [finding.without_interval().of(COMPUTING, saved=(0.0, at_best))]
 
 
-def _statement_fraction(case: Case, one: Alternative) -> float:
-    """Part of the operation's time that the statement's plan took."""
+def _statement_fraction(case: Case, alternative: Alternative) -> float:
+    """Return the part of the operation's time that the statement's plan took."""
     return sum(
         timed.fraction or 0.0
         for timed in timed_nodes(case)
-        if timed.operation == one.operation and timed.plan.statement == one.statement
+        if timed.operation == alternative.operation
+        and timed.plan.statement == alternative.statement
     )

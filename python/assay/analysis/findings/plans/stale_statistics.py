@@ -30,24 +30,28 @@ FASTER_MAX = 0.8
 
 
 def find(case: Case) -> list[Finding]:
-    """One finding a table whose statistics an estimate that hurt rested on."""
+    """Return one finding a table whose outdated statistics caused a costly wrong estimate."""
     by_table: dict[str, list[Hurt]] = {}
     for hurt in hurts(case):
         table = changed_since(case, hurt)
         if table is not None:
             by_table.setdefault(table, []).append(hurt)
-    found = [_told(case, table, its) for table, its in by_table.items()]
-    found += _by_gathering(case)
-    return [finding for finding in found if finding.effect_share >= EFFECT_MIN]
+    findings = [_finding(case, table, table_hurts) for table, table_hurts in by_table.items()]
+    findings += _gathering_findings(case)
+    return [finding for finding in findings if finding.effect_share >= EFFECT_MIN]
 
 
-def _by_gathering(case: Case) -> list[Finding]:
-    """Operations that were faster with statistics that had just been gathered."""
-    found = []
+def _gathering_findings(case: Case) -> list[Finding]:
+    """Return findings of operations that were faster after statistics were gathered."""
+    findings = []
     for operation, others in case.alternatives.items():
-        faster = [one for one in others if one.kind == "statistics" and _is_faster(one)]
-        found += [_faster(case, operation, one) for one in faster]
-    return found
+        faster = [
+            alternative
+            for alternative in others
+            if alternative.kind == "statistics" and _is_faster(alternative)
+        ]
+        findings += [_faster(case, operation, alternative) for alternative in faster]
+    return findings
 
 
 def _is_faster(other: Alternative) -> bool:
@@ -93,14 +97,14 @@ def _faster(case: Case, operation: str, other: Alternative) -> Finding:
 
 
 def changed_since(case: Case, hurt: Hurt) -> str | None:
-    """The table below a wrong estimate whose statistics are so out of date that they explain it."""
+    """Return the table below a wrong estimate whose outdated statistics explain it."""
     node = hurt.origin.node
     unexpected = (node.rows or 0.0) - (node.estimated_rows or 0.0)
-    scans = [one for one in node.walk() if one.object in case.tables]
+    scans = [scan for scan in node.walk() if scan.object in case.tables]
     explaining = [
-        (case.tables[one.object].changed_rows or 0.0, one.object)
-        for one in scans
-        if one.object is not None and _is_stale(case.tables[one.object], unexpected)
+        (case.tables[scan.object].changed_rows or 0.0, scan.object)
+        for scan in scans
+        if scan.object is not None and _is_stale(case.tables[scan.object], unexpected)
     ]
     return max(explaining)[1] if explaining else None
 
@@ -115,18 +119,18 @@ def _is_stale(facts: TableFacts, unexpected: float) -> bool:
     return facts.rows >= SIZE_FACTOR * max(facts.estimated_rows, 1.0)
 
 
-def _told(case: Case, table: str, its: Sequence[Hurt]) -> Finding:
+def _finding(case: Case, table: str, table_hurts: Sequence[Hurt]) -> Finding:
     facts = case.tables[table]
-    fractions = {hurt.origin.operation: hurt.fraction for hurt in its}
+    fractions = {hurt.origin.operation: hurt.fraction for hurt in table_hurts}
     names = case.largest_first(fractions)
-    first = next(hurt for hurt in its if hurt.origin.operation == names[0])
+    first = next(hurt for hurt in table_hurts if hurt.origin.operation == names[0])
     claim = (
         f"{_age(table, facts)}; {_missed(first.origin.node)} in {names[0]}, and what was chosen for"
         f" that took {percent_text(case.of_run(fractions))} of the time"
     )
     advice, to_try = None, f"gather statistics of {table}"
     if case.can("statistics"):
-        excess = {hurt.origin.operation: hurt.excess for hurt in its}
+        excess = {hurt.origin.operation: hurt.excess for hurt in table_hurts}
         gain = case.of_run(product(fractions, excess))
         advice = Advice("statistics", table, {}, gain)
         to_try = case.try_words(METHOD, fractions, f"gathers statistics of {table}")
@@ -134,7 +138,7 @@ def _told(case: Case, table: str, its: Sequence[Hurt]) -> Finding:
         Evidence(
             f"{hurt.origin.operation}: {_missed(hurt.origin.node)}", f"plan:{hurt.origin.operation}"
         )
-        for hurt in its
+        for hurt in table_hurts
     ]
     return (
         case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice)

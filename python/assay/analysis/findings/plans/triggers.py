@@ -33,11 +33,11 @@ def find(case: Case) -> list[Finding]:
             for trigger in plan.triggers:
                 key = (trigger.table, trigger.constraint or trigger.name)
                 by_trigger.setdefault(key, []).append((plan, trigger))
-    found = [_finding(case, fired) for fired in by_trigger.values()]
+    findings = [_finding(case, fired) for fired in by_trigger.values()]
     if not by_trigger:
         counted = counted_programs(case, case.triggers)
-        found = [_counted_finding(case, trigger) for trigger in counted]
-    return [finding for finding in found if finding.effect_share >= EFFECT_MIN]
+        findings = [_counted_finding(case, trigger) for trigger in counted]
+    return [finding for finding in findings if finding.effect_share >= EFFECT_MIN]
 
 
 def _counted_finding(case: Case, trigger: CountedProgram) -> Finding:
@@ -77,7 +77,7 @@ def _finding(case: Case, fired: list[tuple[Plan, Trigger]]) -> Finding:
     for plan, trigger in fired:
         seconds[plan.operation] = seconds.get(plan.operation, 0.0) + trigger.seconds
     fractions = {name: _fraction(case, name, spent) for name, spent in seconds.items()}
-    plan, first = max(fired, key=lambda one: one[1].seconds)
+    plan, first = max(fired, key=lambda pair: pair[1].seconds)
     what, to_try = f"trigger {first.name} on {first.table}", CHEAPER
     if first.constraint is not None:
         what = f"foreign key {first.constraint}, which {first.table} is part of"

@@ -36,25 +36,31 @@ PART_SHARE_MIN = 0.02
 
 
 def find(case: Case) -> list[Finding]:
-    """The largest parts of the time; silent where neither time nor CPUs were accounted for."""
+    """Return the largest parts of the time; no finding without accounts of time or CPUs."""
     if (saturation(case) or 0.0) >= SATURATED_SHARE:
         return []
     tree = case.time
     if tree is None:
-        return _of_cores(case)
+        return _cores_findings(case)
     parts = sorted(_parts(tree), key=lambda part: -part[1].share)
     named = [part for part in parts[:NAMED_PARTS] if part[1].share >= PART_SHARE_MIN]
     path, largest = named[0] if named else parts[0]
     claim = "; ".join(
         filter(
-            None, (", ".join(_parts_text(named)), *_of_nodes(case, path), _busy(case), _top(case))
+            None,
+            (
+                ", ".join(_parts_text(named)),
+                *_node_shares_text(case, path),
+                _busy(case),
+                _top(case),
+            ),
         )
     )
     fractions = case.node(path)
-    found = case.finding(
+    finding = case.finding(
         METHOD, f"{_held(case)}{claim}", fractions, tells="bound", evidence=_evidence(case)
     )
-    return [found if fractions else _of_whole(found, largest.share)]
+    return [finding if fractions else _with_effect_of_whole(finding, largest.share)]
 
 
 def _parts(tree: TimeNode) -> Iterator[tuple[str, TimeNode]]:
@@ -83,12 +89,14 @@ def _largest_kind(node: TimeNode) -> str:
 
 
 def _busy(case: Case) -> str:
-    """Cores that were busy, of those that there were; empty where nobody counted."""
+    """Return the cores that were busy, of all cores; empty where they were not measured."""
     cores, used = case.engine_cores, case.accounts
     engine = None
     if used is not None and case.load is not None:
-        known = [busy for name in ENGINE_ACCOUNTS if (busy := cores_of(used, name)) is not None]
-        engine = sum(known) if known else None
+        busy_cores = [
+            busy for name in ENGINE_ACCOUNTS if (busy := cores_of(used, name)) is not None
+        ]
+        engine = sum(busy_cores) if busy_cores else None
     elif case.load is None:
         split = [op for op in case.operations if op.parallelism is not None and op.share]
         whole = sum(op.share or 0.0 for op in split)
@@ -106,10 +114,10 @@ def _busy(case: Case) -> str:
 
 
 def _top(case: Case) -> str:
-    """The operations that took most of the time; empty of a load, whose mix is given."""
+    """Return the operations with most of the time; empty of a load, whose mix is given."""
     if case.load is not None:
         return ""
-    top = sorted(case.shares.items(), key=lambda one: -one[1])[:NAMED_OPERATIONS]
+    top = sorted(case.shares.items(), key=lambda pair: -pair[1])[:NAMED_OPERATIONS]
     names = ", ".join(name for name, _ in top)
     verb = "is" if len(top) == 1 else "are"
     return (
@@ -125,7 +133,7 @@ def _held(case: Case) -> str:
     return f"Not at its limit, {rate_text(went.rate_per_s)} were held: "
 
 
-def _of_nodes(case: Case, path: str) -> Iterator[str]:
+def _node_shares_text(case: Case, path: str) -> Iterator[str]:
     """What tasks of a cluster spent their time for, where threads' own sleep says nothing."""
     if path != UNEXPLAINED or case.cluster is None or case.cluster.run is None:
         return
@@ -135,15 +143,15 @@ def _of_nodes(case: Case, path: str) -> Iterator[str]:
         "scheduling": whole.scheduling_share,
         "on a CPU": whole.share_of_tasks(CPU_TIME),
     }
-    known = {what: share for what, share in shares.items() if share}
-    if known:
-        most = sorted(known, key=lambda what: -known[what])
-        words = ", ".join(f"{percent_text(known[what])} {what}" for what in most)
-        yield f"of the time of tasks {words}"
+    spent = {what: share for what, share in shares.items() if share}
+    if spent:
+        most = sorted(spent, key=lambda what: -spent[what])
+        text = ", ".join(f"{percent_text(spent[what])} {what}" for what in most)
+        yield f"of the time of tasks {text}"
 
 
-def _of_cores(case: Case) -> list[Finding]:
-    """How busy the CPUs were, where it is not known what operations waited for."""
+def _cores_findings(case: Case) -> list[Finding]:
+    """Return how busy the CPUs were, where the waits of operations are not known."""
     cores, busy = case.engine_cores, _busy(case)
     if not cores or not busy:
         return []
@@ -153,20 +161,20 @@ def _of_cores(case: Case) -> list[Finding]:
         engine = sum(cores_of(used, name) or 0.0 for name in ENGINE_ACCOUNTS)
         operations = dict.fromkeys(operations, engine / cores)
     claim = f"{busy[:1].upper()}{busy[1:]}; what operations waited for was not measured"
-    words = "; ".join(filter(None, (f"{_held(case)}{claim}", _top(case))))
+    sentence = "; ".join(filter(None, (f"{_held(case)}{claim}", _top(case))))
     evidence = [Evidence(busy, "timeline")]
     share = max(operations.values(), default=0.0)
-    found = case.finding(METHOD, words, operations, tells="bound", evidence=evidence)
-    return [found if case.shares else _of_whole(found, share)]
+    finding = case.finding(METHOD, sentence, operations, tells="bound", evidence=evidence)
+    return [finding if case.shares else _with_effect_of_whole(finding, share)]
 
 
-def _of_whole(finding: Finding, share: float) -> Finding:
+def _with_effect_of_whole(finding: Finding, share: float) -> Finding:
     return replace(finding, effect_share=min(1.0, share), operations=(), fractions={})
 
 
 def _evidence(case: Case) -> list[Evidence]:
-    """The largest parts of the operations that took most of the time."""
-    top = sorted(case.shares.items(), key=lambda one: -one[1])[:NAMED_OPERATIONS]
+    """Return the largest parts of the time of the operations that took most of it."""
+    top = sorted(case.shares.items(), key=lambda pair: -pair[1])[:NAMED_OPERATIONS]
     return [
         Evidence(
             f"{name} is {percent_text(share)} of the time: {_operation_text(case.trees[name])}",

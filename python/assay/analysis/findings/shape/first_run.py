@@ -55,20 +55,20 @@ def find(case: Case) -> list[Finding]:
 def _first_executions(case: Case) -> list[Finding]:
     refreshes = () if case.test is None else case.test.refreshes
     queries = case.executions.filter(~pl.col("operation").is_in(refreshes))
-    each = first_and_later(queries)
-    if each.is_empty():
+    by_operation = first_and_later(queries)
+    if by_operation.is_empty():
         return []
-    sums = _sums(each)
+    sums = _sums(by_operation)
     excess_s = sums["seconds"] - sums["later_seconds"]
     if excess_s < max(SECONDS_MIN, LONGER_MIN * sums["later_seconds"]):
         return []
-    in_warm_up = bool(each["in_warm_up"].all())
+    in_warm_up = bool(by_operation["in_warm_up"].all())
     excess = pl.col("seconds") - pl.col("later_seconds")
-    names = _most_first(each, excess)
+    names = _most_first(by_operation, excess)
     when = ", in the warm-up," if in_warm_up else ""
     # What happened before the measured part is no cause of anything in it.
     tells: Tells = "shape" if in_warm_up else "cause"
-    found = Finding(
+    finding = Finding(
         claim=(
             f"First executions{when} took {seconds_text(excess_s)} longer than later ones"
             f" ({percent_text(excess_s / sums['later_seconds'])}), most of it in"
@@ -83,7 +83,7 @@ def _first_executions(case: Case) -> list[Finding]:
         operations=tuple(names[:NAMED_OPERATIONS]),
         evidence=(Evidence(_figures(sums), "timeline"),),
     )
-    return [found]
+    return [finding]
 
 
 def _to_try(case: Case, *, in_warm_up: bool) -> str | None:
@@ -96,26 +96,26 @@ def _to_try(case: Case, *, in_warm_up: bool) -> str | None:
 
 
 def _first_power_test(case: Case, powers: list[str]) -> list[Finding]:
-    """What the first of two power tests took that the second did not, and what it cost its metric.
+    """Return what the first of two power tests took longer, and what it cost its metric.
 
     A geometric mean weighs how many times as long an operation took, so short ones matter as much;
     those below a hundredth of a second count as one.
     """
-    each = first_and_second(case.executions, *powers[:RUNS])
-    if each.is_empty():
+    by_operation = first_and_second(case.executions, *powers[:RUNS])
+    if by_operation.is_empty():
         return []
-    sums = _sums(each)
+    sums = _sums(by_operation)
     excess_s = sums["seconds"] - sums["later_seconds"]
     counted = (pl.col(name).clip(COUNTED_MIN_S) for name in ("seconds", "later_seconds"))
     times = next(counted) / next(counted)
     metric, longer = _second_is_better(case), excess_s / sums["later_seconds"]
     if max(metric or 0.0, longer) < RUNS_APART_MIN or excess_s < SECONDS_MIN:
         return []
-    names = _most_first(each, times)
+    names = _most_first(by_operation, times)
     cost = (
         "" if metric is None or metric <= 0 else f", whose power is {percent_text(metric)} higher"
     )
-    found = Finding(
+    finding = Finding(
         claim=(
             f"The first power test took {seconds_text(excess_s)} longer than the second"
             f" ({percent_text(longer)}){cost}; most by {names_text(names)}{_why(sums, excess_s)}"
@@ -128,18 +128,18 @@ def _first_power_test(case: Case, powers: list[str]) -> list[Finding]:
         operations=tuple(names[:NAMED_OPERATIONS]),
         evidence=(Evidence(_figures(sums), "timeline"),),
     )
-    return [found]
+    return [finding]
 
 
 def _second_is_better(case: Case) -> float | None:
-    """By which share the second power test's metric is higher, as the test's table has both.
+    """Return the share by which the second power test's metric is higher than the first's.
 
     None where the test has no metric.
     """
     if case.test is None or case.test.why_not:
         return None
-    told = [figures(run, case.test.scale).power for run in case.test.runs[:RUNS]]
-    first, second = told if len(told) == RUNS else (None, None)
+    powers = [figures(run, case.test.scale).power for run in case.test.runs[:RUNS]]
+    first, second = powers if len(powers) == RUNS else (None, None)
     return second / first - 1 if first and second else None
 
 
@@ -149,12 +149,14 @@ def _phases(executions: pl.DataFrame, kind: str) -> list[str]:
     return sorted(phase for phase in phases if phase.startswith(f"{kind}-"))
 
 
-def _sums(each: pl.DataFrame) -> dict[str, Any]:
-    return each.select(pl.exclude("operation", "in_warm_up").sum()).row(0, named=True)
+def _sums(by_operation: pl.DataFrame) -> dict[str, Any]:
+    return by_operation.select(pl.exclude("operation", "in_warm_up").sum()).row(0, named=True)
 
 
-def _most_first(each: pl.DataFrame, by: pl.Expr) -> list[str]:
-    ordered = each.with_columns(by.alias("by")).sort("by", "operation", descending=[True, False])
+def _most_first(by_operation: pl.DataFrame, by: pl.Expr) -> list[str]:
+    ordered = by_operation.with_columns(by.alias("by")).sort(
+        "by", "operation", descending=[True, False]
+    )
     names: list[str] = ordered["operation"].to_list()
     return names
 
@@ -167,15 +169,15 @@ def _share(excess_s: float, executions: pl.DataFrame) -> float:
 
 
 def first_and_second(executions: pl.DataFrame, first: str, second: str) -> pl.DataFrame:
-    """One row an operation that two phases executed, with the columns of `first_and_later`."""
+    """Return a row an operation of two phases, with the columns of `first_and_later`."""
     parts = []
     for phase, lead in ((first, ""), (second, "later_")):
         figures = [pl.col(name).first().alias(f"{lead}{name}") for name in FIGURES]
-        told = executions.filter(pl.col("phase") == phase)
-        parts.append(told.group_by("operation", maintain_order=True).agg(figures))
+        rows = executions.filter(pl.col("phase") == phase)
+        parts.append(rows.group_by("operation", maintain_order=True).agg(figures))
     joined = parts[0].join(parts[1], on="operation", how="inner", maintain_order="left")
-    known = (pl.col("later_seconds") > 0) & (pl.col("seconds") > 0)
-    return joined.filter(known).with_columns(pl.lit(value=False).alias("in_warm_up"))
+    both_timed = (pl.col("later_seconds") > 0) & (pl.col("seconds") > 0)
+    return joined.filter(both_timed).with_columns(pl.lit(value=False).alias("in_warm_up"))
 
 
 def first_and_later(executions: pl.DataFrame) -> pl.DataFrame:

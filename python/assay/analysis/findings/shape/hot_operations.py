@@ -20,8 +20,8 @@ UNEVEN = 2.0
 
 
 def find(case: Case) -> list[Finding]:
-    """The fewest operations that are half of the time, if an even share would be far less."""
-    shares = sorted(case.shares.items(), key=lambda one: (-one[1], one[0]))
+    """Return the fewest operations with half of the time, if an even share were far less."""
+    shares = sorted(case.shares.items(), key=lambda pair: (-pair[1], pair[0]))
     sums = list(accumulate(share for _, share in shares))
     few = next((number for number, whole in enumerate(sums, start=1) if whole >= HOT_SHARE), None)
     if few is None or sums[few - 1] < UNEVEN * few / len(shares):

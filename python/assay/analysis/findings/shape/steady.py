@@ -26,22 +26,22 @@ SERIES_WORDS = {
 
 
 def find(case: Case) -> list[Finding]:
-    """Of mixes in order, whether they became steady; of other loads by how much they changed.
+    """Return whether mixes in order became steady, or how much another load changed.
 
     Nothing is said of few mixes: one part of a mix asks for something else than another.
     """
     mixes = case.mixes
     if mixes is not None and mixes.state.steady is not None:
-        found = _became_steady(case, mixes) if mixes.state.steady else _not_steady(case, mixes)
+        finding = _became_steady(case, mixes) if mixes.state.steady else _not_steady(case, mixes)
     elif mixes is not None and mixes.mixes < BATCHES_MIN:
-        found = None
+        finding = None
     else:
-        found = _by_thirds(case)
-    return [] if found is None else [found]
+        finding = _thirds_finding(case)
+    return [] if finding is None else [finding]
 
 
 def _became_steady(case: Case, mixes: Mixes) -> Finding | None:
-    """Nothing is claimed of mixes whose beginning was as the rest is."""
+    """Return the finding of a steady state; None if the beginning was as the rest is."""
     state = mixes.state
     first, rate = state.first_mix, state.rate
     if not first or rate is None or mixes.rate_per_s is None:
@@ -51,8 +51,8 @@ def _became_steady(case: Case, mixes: Mixes) -> Finding | None:
     reads = _reads_words(mixes)
     there, whole = rate_text(rate), rate_text(mixes.rate_per_s)
     if mixes.figures:
-        name, of_it, of_all = mixes.figures[0]
-        there, whole = f"{name} {grouped_text(of_it)}", grouped_text(of_all)
+        name, of_steady, of_all = mixes.figures[0]
+        there, whole = f"{name} {grouped_text(of_steady)}", grouped_text(of_all)
     return Finding(
         claim=(
             f"Steady after {first:,} of {mixes.mixes:,} mixes: {there} from there on, {whole} over"
@@ -128,10 +128,12 @@ def _amount(drift: Drift, change: float) -> str:
 
 
 def _reads_words(mixes: Mixes) -> str:
-    """What a mix read before and in the steady part; empty where there was nothing to read."""
-    told = [mixes.state.drift(name) for name in (FETCHED, ASKED)]
-    known = [one for one in told if one is not None and one.before is not None]
-    read = next((one for one in known if max(one.before or 0.0, one.level) >= PAGE_BYTES), None)
+    """Return the reads of a mix before and in the steady part; empty without reads."""
+    drifts = [mixes.state.drift(name) for name in (FETCHED, ASKED)]
+    measured = [drift for drift in drifts if drift is not None and drift.before is not None]
+    read = next(
+        (drift for drift in measured if max(drift.before or 0.0, drift.level) >= PAGE_BYTES), None
+    )
     if read is None or read.before is None:
         return ""
     return (
@@ -141,7 +143,7 @@ def _reads_words(mixes: Mixes) -> str:
 
 
 def _evidence(mixes: Mixes) -> tuple[Evidence, ...]:
-    told = [
+    evidence = [
         Evidence(
             f"{SERIES_WORDS[drift.series]}: {_signed(drift, drift.change)} from the first to the"
             f" last batch, 90 % interval {_signed(drift, drift.low)} to"
@@ -151,12 +153,12 @@ def _evidence(mixes: Mixes) -> tuple[Evidence, ...]:
         for drift in mixes.state.drifts
     ]
     if mixes.why_no_reads is not None:
-        told.append(Evidence(f"reads not measured: {mixes.why_no_reads}", METHOD))
-    return tuple(told)
+        evidence.append(Evidence(f"reads not measured: {mixes.why_no_reads}", METHOD))
+    return tuple(evidence)
 
 
-def _by_thirds(case: Case) -> Finding | None:
-    """By how much throughput changed through a load that nobody marked mixes of."""
+def _thirds_finding(case: Case) -> Finding | None:
+    """Return the change of throughput through a load whose mixes are not in order."""
     rates = () if case.load is None else case.load.pace.throughput_per_s
     if len(rates) < STEADY_INTERVALS_MIN:
         return None

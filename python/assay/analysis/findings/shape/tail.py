@@ -23,10 +23,10 @@ LONGER = "what this statement waits for: its locks, its reads, or the log if it 
 
 
 def find(case: Case) -> list[Finding]:
-    """One finding an operation whose tail one statement makes, or attempts that failed before."""
-    found = []
-    for operation, told in case.statement_times.items():
-        tail = told.tail
+    """Return one finding an operation whose tail one statement or failed attempts make."""
+    findings = []
+    for operation, times in case.statement_times.items():
+        tail = times.tail
         if tail is None or tail.share < BLAMED_MIN or tail.excess_share < EXCESS_MIN:
             continue
         again = tail.statement == EARLIER
@@ -41,7 +41,7 @@ def find(case: Case) -> list[Finding]:
             f" {seconds_text(tail.tail_s)} in one of the slowest",
             "statements",
         )
-        found.append(
+        findings.append(
             case.finding(
                 METHOD,
                 claim,
@@ -51,4 +51,4 @@ def find(case: Case) -> list[Finding]:
                 evidence=[evidence],
             )
         )
-    return found
+    return findings

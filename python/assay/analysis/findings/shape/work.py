@@ -26,22 +26,22 @@ UNCLASSIFIED_MAX = 0.25
 
 
 def find(case: Case) -> list[Finding]:
-    """The work that dominates, if one does, with the operations that it is most of."""
+    """Return the work that dominates, if one does, with the operations that it is most of."""
     shares = work_shares(case.profile)
     if shares.pop(UNCLASSIFIED, 0.0) > UNCLASSIFIED_MAX or not shares or case.profile is None:
         return []
-    work = max(shares, key=lambda one: shares[one])
+    work = max(shares, key=lambda word: shares[word])
     if shares[work] < DOMINANT_SHARE:
         return []
     claim = f"{work} is {percent_text(shares[work])} of the engine's CPU time"
     to_try, evidence = f"assay explain {case.run_id}", Evidence(claim, "profile")
     if case.profile.sampling.told_apart:
         cells = matrix(case.profile).filter(pl.col("work") == work).sort("samples", descending=True)
-        told = list(cells.head(NAMED_OPERATIONS).select("operation", "share").iter_rows())
-        where = ", ".join(f"{name} ({percent_text(share)} of its own)" for name, share in told)
-        claim, to_try = f"{claim}, most in {where}", f"{to_try} --operation {told[0][0]}"
-        evidence = Evidence(claim, f"profile:{told[0][0]}")
-    found = Finding(
+        largest = list(cells.head(NAMED_OPERATIONS).select("operation", "share").iter_rows())
+        where = ", ".join(f"{name} ({percent_text(share)} of its own)" for name, share in largest)
+        claim, to_try = f"{claim}, most in {where}", f"{to_try} --operation {largest[0][0]}"
+        evidence = Evidence(claim, f"profile:{largest[0][0]}")
+    finding = Finding(
         claim=claim,
         effect_share=shares[work],
         interval=None,
@@ -51,7 +51,7 @@ def find(case: Case) -> list[Finding]:
         tells="shape",
         evidence=(evidence,),
     )
-    return [found]
+    return [finding]
 
 
 def work_shares(profile: Profile | None) -> dict[str, float]:

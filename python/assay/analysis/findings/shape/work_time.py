@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def work_fractions(case: Case, works: Sequence[str]) -> dict[str, float]:
-    """Of each operation the part of its time that went into some words of work.
+    """Return the part of each operation's time that went into some kinds of work.
 
     Samples are of CPU time, so shares of them are of the part of the time that was on a CPU; where
     that is not known the operation is taken to have been on one all the time. Empty of too few
@@ -29,7 +29,7 @@ def work_fractions(case: Case, works: Sequence[str]) -> dict[str, float]:
     ):
         return {}
     on_cpu = case.part("cpu_user", "cpu_system")
-    told = (
+    by_operation = (
         matrix(case.profile)
         .filter(pl.col("work").is_in(list(works)))
         .group_by("operation", maintain_order=True)
@@ -37,6 +37,6 @@ def work_fractions(case: Case, works: Sequence[str]) -> dict[str, float]:
     )
     return {
         name: share * min(1.0, on_cpu.get(name, 1.0))
-        for name, share in told.select("operation", "share").iter_rows()
+        for name, share in by_operation.select("operation", "share").iter_rows()
         if name in case.shares
     }

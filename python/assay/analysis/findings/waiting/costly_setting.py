@@ -28,17 +28,17 @@ SLOWS = "slows the same plan"
 
 def find(case: Case) -> list[Finding]:
     """Return one finding a setting that is in force and costs a part of the time."""
-    found = []
+    findings = []
     for declared in case.advice.get("costly", ()):
         value = case.settings.get(declared["setting"])
         if value is not None and is_costly(value, declared):
-            found.append(_finding(case, declared, value))
+            findings.append(_finding(case, declared, value))
     tried = [
         finding
         for name, better in settings_tried(case, differs=False).items()
         for finding in tried_finding(case, METHOD, name, better, SLOWS)
     ]
-    return [*(finding for finding in found if finding.effect_share >= EFFECT_MIN), *tried]
+    return [*(finding for finding in findings if finding.effect_share >= EFFECT_MIN), *tried]
 
 
 def is_costly(value: str, declared: Mapping[str, Any]) -> bool:
@@ -58,13 +58,13 @@ def _finding(case: Case, declared: Mapping[str, Any], value: str) -> Finding:
     shares = case.node(part)
     fractions = at_least(shares, NAMED_SHARE)
     effect = case.of_run(fractions)
-    words = f"{declared['setting']} = {value}"
+    assignment = f"{declared['setting']} = {value}"
     title = next((node.title for tree in case.trees.values() if (node := tree.at(part))), part)
     claim = (
-        f"{words}: {declared['says']}; {title[:1].lower() + title[1:]} is"
+        f"{assignment}: {declared['says']}; {title[:1].lower() + title[1:]} is"
         f" {percent_text(effect)} of the time"
     )
-    evidence = [Evidence(words, f"setting:{declared['setting']}")]
+    evidence = [Evidence(assignment, f"setting:{declared['setting']}")]
     evidence += [
         Evidence(f"{name}: {percent_text(fractions[name])} of its time", f"where:{name}")
         for name in case.largest_first(fractions)[:NAMED_OPERATIONS]

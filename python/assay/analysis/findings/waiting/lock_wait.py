@@ -35,39 +35,39 @@ def find(case: Case) -> list[Finding]:
     """Return the larger of both sorts of waiting, with the session that holds the lock."""
     case = case.known(LOCK, LATCH)
     fractions = {name: waited(case, name) for name in (LOCK, LATCH)}
-    name = max(fractions, key=lambda one: case.of_run(fractions[one]))
+    name = max(fractions, key=lambda part: case.of_run(fractions[part]))
     if case.of_run(fractions[name]) < EFFECT_MIN:
         return []
-    found = _by_holder(case, name, fractions[name])
-    return [found.of(f"waiting/{name}", saved=(0.0, found.effect_share))]
+    finding = _holder_finding(case, name, fractions[name])
+    return [finding.of(f"waiting/{name}", saved=(0.0, finding.effect_share))]
 
 
-def _by_holder(case: Case, name: str, fractions: dict[str, float]) -> Finding:
-    """The finding by who holds the locks: another session, sessions of the run, or unknown."""
+def _holder_finding(case: Case, name: str, fractions: dict[str, float]) -> Finding:
+    """Return the finding by who holds the locks: another session, one of the run, or unknown."""
     # Where hardly any wait is told to be for a lock, one for a row looks as one for a latch does.
     is_lock = name == LOCK or case.of_run(case.part(LOCK)) < EFFECT_MIN
     seen = _seen(case) if is_lock else ()
     others = [blocker for blocker in seen if not blocker.own]
     of_others = sum(blocker.share for blocker in others)
     if others and of_others >= NAMED_SHARE:
-        return _of_others(case, name, scaled(fractions, of_others), others)
+        return _others_finding(case, name, scaled(fractions, of_others), others)
     if seen:
-        own = [one for one in seen if one.own]
-        return _of_own(case, name, scaled(fractions, 1 - of_others), own)
-    return _of_nobody(case, name, fractions)
+        own = [blocker for blocker in seen if blocker.own]
+        return _own_finding(case, name, scaled(fractions, 1 - of_others), own)
+    return _unknown_holder_finding(case, name, fractions)
 
 
 def _seen(case: Case) -> tuple[Blocker, ...]:
     blockers = case.blockers or ()
-    enough = sum(one.looks for one in blockers) >= LOOKS_MIN
+    enough = sum(blocker.looks for blocker in blockers) >= LOOKS_MIN
     # That a session of somebody else was waited for is a fact, however seldom it was seen.
-    return blockers if enough else tuple(one for one in blockers if not one.own)
+    return blockers if enough else tuple(blocker for blocker in blockers if not blocker.own)
 
 
-def _of_others(
+def _others_finding(
     case: Case, name: str, fractions: dict[str, float], others: Sequence[Blocker]
 ) -> Finding:
-    """Sessions that are none of the run hold what its sessions wait for."""
+    """Return the finding of locks held by sessions that are none of the run's."""
     first = others[0]
     what = f" on {first.object}" if first.object else ""
     more = f" and {len(others) - 1} other sessions" if len(others) > 1 else ""
@@ -80,12 +80,17 @@ def _of_others(
         to_try += f" in {first.application}"
     if _is_idle(first):
         to_try += ", and let no transaction stay open while its client does something else"
-    evidence = [*_where(case, fractions, name), *(_seen_words(one) for one in _first(others))]
+    evidence = [
+        *_where(case, fractions, name),
+        *(_seen_words(blocker) for blocker in _first(others)),
+    ]
     return case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)
 
 
-def _of_own(case: Case, name: str, fractions: dict[str, float], own: Sequence[Blocker]) -> Finding:
-    """Sessions of the run wait for each other."""
+def _own_finding(
+    case: Case, name: str, fractions: dict[str, float], own: Sequence[Blocker]
+) -> Finding:
+    """Return the finding of sessions of the run that wait for each other."""
     thing, share = _most(own, "object")
     mode, _ = _most(own, "mode")
     statement, _ = _most(own, "waiting_statement")
@@ -101,15 +106,15 @@ def _of_own(case: Case, name: str, fractions: dict[str, float], own: Sequence[Bl
             f"spread what is written to {thing} over several rows, or make this the last statement"
             f" before the commit: {_short(statement)}"
         )
-    evidence = [*_where(case, fractions, name), *(_seen_words(one) for one in _first(own))]
+    evidence = [*_where(case, fractions, name), *(_seen_words(blocker) for blocker in _first(own))]
     return case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)
 
 
-def _of_nobody(case: Case, name: str, fractions: dict[str, float]) -> Finding:
-    """Nobody was seen to hold what is waited for."""
+def _unknown_holder_finding(case: Case, name: str, fractions: dict[str, float]) -> Finding:
+    """Return the finding of locks whose holder was not seen."""
     timeout = case.setting(LOCK_TIMEOUT) if name == LOCK else None
     if timeout is not None and timeout.limits is not None:
-        return _of_one_writer(case, fractions, timeout)
+        return _one_writer_finding(case, fractions, timeout)
     what = "latches" if name == LATCH else "locks"
     claim = f"{_waiting_words(case, fractions)} for {what} that others held"
     to_try = (
@@ -121,19 +126,19 @@ def _of_nobody(case: Case, name: str, fractions: dict[str, float]) -> Finding:
     return case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)
 
 
-def _of_one_writer(case: Case, fractions: dict[str, float], timeout: Setting) -> Finding:
-    """All writers wait for one lock: another session of the run has it, or another process."""
+def _one_writer_finding(case: Case, fractions: dict[str, float], timeout: Setting) -> Finding:
+    """Return the finding of writers that all wait for one lock."""
     alone = case.load is not None and case.load.load.clients == 1
     holder = "another process or connection" if alone else "another connection"
     claim = f"{_waiting_words(case, fractions)} for {timeout.limits}: {holder} held it"
     waited_s, waits = case.total(LOCK_SECONDS), case.total(LOCK_WAITS)
     evidence = _where(case, fractions, LOCK)
     if waited_s and waits:
-        words = f"{count_text(waits)} waits for the lock, {seconds_text(waited_s)} in all"
-        evidence.append(Evidence(words, f"counter:{LOCK_SECONDS}"))
+        sentence = f"{count_text(waits)} waits for the lock, {seconds_text(waited_s)} in all"
+        evidence.append(Evidence(sentence, f"counter:{LOCK_SECONDS}"))
     if timeout.value is not None:
-        words = f"{timeout.words}: a connection that finds the lock held tries again for so long"
-        evidence.append(Evidence(words, f"setting:{timeout.name}"))
+        sentence = f"{timeout.words}: a connection that finds the lock held tries again for so long"
+        evidence.append(Evidence(sentence, f"setting:{timeout.name}"))
     to_try = "shorter transactions that write, and fewer connections that write"
     if alone:
         to_try = (
@@ -153,13 +158,13 @@ def _where(case: Case, fractions: dict[str, float], name: str) -> list[Evidence]
 
 
 def _most(blockers: Sequence[Blocker], name: str) -> tuple[str | None, float]:
-    """The word that most of the waiting has, and its share of the waiting of these sessions."""
+    """Return the value that most of the waiting has, and its share of the waiting."""
     shares: dict[str | None, float] = {}
     for blocker in blockers:
         word = getattr(blocker, name)
         shares[word] = shares.get(word, 0.0) + blocker.share
     whole = sum(shares.values())
-    word = max(shares, key=lambda one: shares[one])
+    word = max(shares, key=lambda key: shares[key])
     return word, shares[word] / whole if whole else 0.0
 
 
@@ -173,7 +178,7 @@ def _is_idle(blocker: Blocker) -> bool:
 
 
 def _holder_words(blocker: Blocker) -> str:
-    """A session with its client, state, age and statement, as far as they are known."""
+    """Return a session with its client, state, age and statement, where they are known."""
     age_s = blocker.transaction_s
     facts = [
         blocker.application,
@@ -183,8 +188,8 @@ def _holder_words(blocker: Blocker) -> str:
         if blocker.statement is None
         else f"{'last ' if _is_idle(blocker) else ''}statement: {_short(blocker.statement)}",
     ]
-    known = [fact for fact in facts if fact]
-    return f"session {blocker.session}" + (f" ({', '.join(known)})" if known else "")
+    stated = [fact for fact in facts if fact]
+    return f"session {blocker.session}" + (f" ({', '.join(stated)})" if stated else "")
 
 
 def _seen_words(blocker: Blocker) -> Evidence:

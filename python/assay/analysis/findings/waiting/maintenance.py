@@ -43,26 +43,28 @@ class Blamed:
 
 def find(case: Case) -> list[Finding]:
     """Return the waiting that upkeep caused most of: for CPUs, or for the disk."""
-    busy = _by_session(case)
+    busy = _upkeep_sessions(case)
     if not busy or case.accounts is None or not case.accounts.window_s:
         return []
-    blamed = [one for one in (_of_cpus(case, busy), *_of_disks(case, busy)) if one is not None]
-    most = max(blamed, key=lambda one: case.of_run(one.fractions), default=None)
+    blamed = [
+        cause for cause in (_cpu_blame(case, busy), *_disk_blames(case, busy)) if cause is not None
+    ]
+    most = max(blamed, key=lambda cause: case.of_run(cause.fractions), default=None)
     if most is None or case.of_run(most.fractions) < EFFECT_MIN:
         return []
     return [_finding(case, busy, most)]
 
 
-def _by_session(case: Case) -> list[Worker]:
+def _upkeep_sessions(case: Case) -> list[Worker]:
     """Return sessions of others at upkeep, each once, with the work that most looks saw."""
-    upkeep = [one for one in case.workers or () if one.work != SNAPSHOT and not one.own]
-    rarest_first = sorted(upkeep, key=lambda one: one.looks)
-    return list({one.session: one for one in rarest_first}.values())
+    upkeep = [worker for worker in case.workers or () if worker.work != SNAPSHOT and not worker.own]
+    rarest_first = sorted(upkeep, key=lambda worker: worker.looks)
+    return list({worker.session: worker for worker in rarest_first}.values())
 
 
-def _of_cpus(case: Case, busy: Sequence[Worker]) -> Blamed | None:
-    """The wait for a CPU, as far as upkeep computed as long; None where it hardly computed."""
-    used_s = sum(one.cpu_s or 0.0 for one in busy)
+def _cpu_blame(case: Case, busy: Sequence[Worker]) -> Blamed | None:
+    """Return the wait for a CPU that upkeep caused; None where it hardly computed."""
+    used_s = sum(worker.cpu_s or 0.0 for worker in busy)
     window_s = case.accounts.window_s if case.accounts is not None else 0.0
     if used_s < CORES_MIN * window_s:
         return None
@@ -77,10 +79,10 @@ def _of_cpus(case: Case, busy: Sequence[Worker]) -> Blamed | None:
     return Blamed(QUEUE, fractions, f"used {percent_text(used_s / window_s)} of a core")
 
 
-def _of_disks(case: Case, busy: Sequence[Worker]) -> list[Blamed]:
-    """Waits for the disk, by the part that upkeep has of what the server moved."""
-    moved = sum(one.moved_bytes or 0.0 for one in busy)
-    share = min(1.0, sum(one.moved_share or 0.0 for one in busy))
+def _disk_blames(case: Case, busy: Sequence[Worker]) -> list[Blamed]:
+    """Return waits for the disk, by the share of upkeep in what the server moved."""
+    moved = sum(worker.moved_bytes or 0.0 for worker in busy)
+    share = min(1.0, sum(worker.moved_share or 0.0 for worker in busy))
     if not moved or not share:
         return []
     says = f"moved {bytes_text(moved)}, {percent_text(share)} of what the server read and wrote"
@@ -98,7 +100,7 @@ def _of_disks(case: Case, busy: Sequence[Worker]) -> list[Blamed]:
 
 
 def _finding(case: Case, busy: Sequence[Worker], blamed: Blamed) -> Finding:
-    first = max(busy, key=lambda one: (one.cpu_s or 0.0, one.moved_bytes or 0.0))
+    first = max(busy, key=lambda worker: (worker.cpu_s or 0.0, worker.moved_bytes or 0.0))
     more = f" and {len(busy) - 1} more" if len(busy) > 1 else ""
     effect = case.of_run(blamed.fractions)
     waits = "a CPU" if blamed.part == QUEUE else "the disk"
@@ -107,7 +109,7 @@ def _finding(case: Case, busy: Sequence[Worker], blamed: Blamed) -> Finding:
         f" {percent_text(effect)} of the time is put down to it"
     )
     evidence = [
-        *(_seen(one) for one in busy[:WORKERS_MAX]),
+        *(_seen(worker) for worker in busy[:WORKERS_MAX]),
         *(
             Evidence(
                 f"{name}: {percent_text(case.trees[name].share_of(blamed.part))} of its time"
@@ -120,7 +122,7 @@ def _finding(case: Case, busy: Sequence[Worker], blamed: Blamed) -> Finding:
     to_try = f"let it work at another time: {worker_words(first)}"
     paces = _paces(case, first)
     if paces:
-        evidence += [Evidence(words, f"setting:{name}") for name, words in paces.items()]
+        evidence += [Evidence(pace, f"setting:{name}") for name, pace in paces.items()]
         to_try = f"make {first.work} do less at a time: {', '.join(paces.values())}"
         if first.objects:
             to_try += f"; or keep it from {names_text(first.objects)} while the load is on"

@@ -40,11 +40,13 @@ IDLE = ("idle", "sleep", "prepared")
 def holder(case: Case) -> Worker | None:
     """Return the transaction with the oldest snapshot that is none of the run's; None: none is."""
     seen = [
-        one
-        for one in case.workers or ()
-        if one.work == SNAPSHOT and not one.own and one.share >= SEEN_MIN
+        worker
+        for worker in case.workers or ()
+        if worker.work == SNAPSHOT and not worker.own and worker.share >= SEEN_MIN
     ]
-    return max(seen, key=lambda one: (one.behind or 0.0, one.transaction_s or 0.0), default=None)
+    return max(
+        seen, key=lambda worker: (worker.behind or 0.0, worker.transaction_s or 0.0), default=None
+    )
 
 
 def holder_words(keeper: Worker) -> str:
@@ -75,10 +77,10 @@ def holder_evidence(keeper: Worker) -> Evidence:
 def end_words(keeper: Worker) -> str:
     """Return what to do about the session."""
     name = f" of {keeper.application}" if keeper.application else ""
-    words = f"commit, roll back or end the transaction of session {keeper.session}{name}"
+    sentence = f"commit, roll back or end the transaction of session {keeper.session}{name}"
     if _is_idle(keeper):
-        words += ", and let none stay open while its client does something else"
-    return words
+        sentence += ", and let none stay open while its client does something else"
+    return sentence
 
 
 def find(case: Case) -> list[Finding]:

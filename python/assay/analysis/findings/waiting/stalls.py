@@ -66,8 +66,8 @@ def _log(case: Case) -> list[Finding]:
         claim += f" of commits under {' and '.join(setting.words for setting in settings)}"
     to_try = "a faster disk for the log, more operations a commit, or commits that do not wait"
     for setting in settings:
-        words = f"{setting.words}: commits wait until the disk has the log"
-        evidence.append(Evidence(words, f"setting:{setting.name}"))
+        sentence = f"{setting.words}: commits wait until the disk has the log"
+        evidence.append(Evidence(sentence, f"setting:{setting.name}"))
     if settings:
         to_try += f" ({', '.join(map(_change_words, settings))})"
     # Another form of the log costs less for the same safety; a sync is the price of it.
@@ -91,9 +91,9 @@ def _commit_settings(case: Case) -> list[Setting]:
 
 
 def _commits_wait(case: Case, settings: Sequence[Setting]) -> bool:
-    """Whether commits wait for the disk, as far as the engine has settings that say so."""
-    known = any(setting and setting.value for setting in map(case.setting, COMMIT_ROLES))
-    return bool(settings) or not known
+    """Return whether commits wait for the disk, by settings of the engine that say so."""
+    has_settings = any(setting and setting.value for setting in map(case.setting, COMMIT_ROLES))
+    return bool(settings) or not has_settings
 
 
 def _change_words(setting: Setting) -> str:
@@ -142,8 +142,8 @@ def _dips(case: Case, dips: set[int], missing: float) -> Finding:
     evidence = [Evidence(f"{len(dips)} dips while pages were written", "timeline")]
     figure = case.total(CHECKPOINT_FIGURE)
     if figure:
-        words = f"checkpoints wrote {count_text(figure)} pages"
-        evidence.append(Evidence(words, f"counter:{CHECKPOINT_FIGURE}"))
+        sentence = f"checkpoints wrote {count_text(figure)} pages"
+        evidence.append(Evidence(sentence, f"counter:{CHECKPOINT_FIGURE}"))
     if setting is not None and setting.value is not None:
         evidence.append(Evidence(f"{setting.words}", f"setting:{setting.name}"))
     return Finding(
@@ -162,15 +162,15 @@ def _dips(case: Case, dips: set[int], missing: float) -> Finding:
 
 
 def _under_way(case: Case, interval_s: float, intervals: int) -> set[int]:
-    """Intervals of the load in which a checkpoint wrote pages."""
-    told = (case.counters or {}).get("series", ())
-    series = next((one for one in told if one["name"] == CHECKPOINT_FIGURE), None)
+    """Return the intervals of the load in which a checkpoint wrote pages."""
+    all_series = (case.counters or {}).get("series", ())
+    series = next((series for series in all_series if series["name"] == CHECKPOINT_FIGURE), None)
     if series is None or interval_s <= 0:
         return set()
-    found: set[int] = set()
+    writing: set[int] = set()
     times: Sequence[float] = series["time_s"]
     for (begin_s, end_s), rate in zip(pairwise(times), series["values"][1:], strict=False):
         if rate:
             first, last = int(begin_s // interval_s), int(end_s // interval_s)
-            found |= set(range(max(0, first), min(intervals, last + 1)))
-    return found
+            writing |= set(range(max(0, first), min(intervals, last + 1)))
+    return writing

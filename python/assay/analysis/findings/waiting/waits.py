@@ -20,18 +20,18 @@ NAMED_OPERATIONS = 3
 
 
 def waited(case: Case, *names: str) -> dict[str, float]:
-    """Of the operations that waited so for a part worth naming, that part."""
+    """Return the part of each operation's time that it waited so, if it is worth naming."""
     return at_least(case.part(*names), NAMED_SHARE)
 
 
 def waiting_evidence(
     case: Case, fractions: Mapping[str, float], names: Sequence[str]
 ) -> list[Evidence]:
-    """For the operations that waited most: how much of their time each of the causes was."""
+    """Return the share of each cause in the time of the operations that waited most."""
     of_each = {op.name: op.where for op in case.operations}
-    found = []
+    evidence = []
     for operation in case.largest_first(fractions)[:NAMED_OPERATIONS]:
         parts = [(TITLES[name], of_each[operation].get(name)) for name in names]
-        told = [f"{percent_text(share)} of its time {title}" for title, share in parts if share]
-        found.append(Evidence(f"{operation}: {', '.join(told)}", f"where:{operation}"))
-    return found
+        texts = [f"{percent_text(share)} of its time {title}" for title, share in parts if share]
+        evidence.append(Evidence(f"{operation}: {', '.join(texts)}", f"where:{operation}"))
+    return evidence
