@@ -66,7 +66,7 @@ class Swept:
 
     def of(self, what: Quantified, clients: int) -> Spread | None:
         """What is known over the rounds of a number of clients."""
-        return spread(what.of(one.run) for one in self.runs.get(clients, ()))
+        return spread(what.of(run.run) for run in self.runs.get(clients, ()))
 
     @property
     def knee_at(self) -> Quantity | None:
