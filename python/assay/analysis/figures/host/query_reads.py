@@ -61,11 +61,13 @@ def query_reads(run: Run, operation: str | None = None) -> QueryReads | None:
     None where executions overlap, or none of it succeeded.
     """
     rows = operation_reads(run)
-    known = rows["operation"].unique().to_list()
-    if operation is None and known:
-        seconds = {name: rows.filter(operation=name)["seconds"].mean() or 0.0 for name in known}
+    operations = rows["operation"].unique().to_list()
+    if operation is None and operations:
+        seconds = {
+            name: rows.filter(operation=name)["seconds"].mean() or 0.0 for name in operations
+        }
         operation = max(seconds, key=lambda name: float(str(seconds[name])))
-    if operation not in known:
+    if operation not in operations:
         return None
     own = rows.filter(operation=operation)
     means = {name: own[name].mean() for name in FIELDS}
@@ -100,14 +102,14 @@ def disturbed_words(run: Run, operation: str | None = None) -> str:
 
 def middle_run(runs: Sequence[StudyRun], operation: str | None) -> StudyRun:
     """Of several rounds the one whose query takes as long as most: the lower middle one."""
-    known = [(query_reads(one.run, operation), one) for one in runs]
+    pairs = [(query_reads(run.run, operation), run) for run in runs]
     timed = sorted(
-        ((reads.seconds, place) for place, (reads, _) in enumerate(known) if reads is not None)
+        ((reads.seconds, place) for place, (reads, _) in enumerate(pairs) if reads is not None)
     )
     if not timed:
         return runs[0]
     whole = median(seconds for seconds, _ in timed)
-    return runs[min(timed, key=lambda one: (abs(one[0] - whole), one))[1]]
+    return runs[min(timed, key=lambda pair: (abs(pair[0] - whole), pair))[1]]
 
 
 def span_s(run: Run, operation: str | None) -> tuple[float, float] | None:

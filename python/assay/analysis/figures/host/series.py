@@ -105,8 +105,8 @@ def _charts() -> tuple[Chart, ...]:
 
 def _measures(subjects: tuple[Subject, ...], operation: str | None) -> Iterator[Measure]:
     for key, (title, unit, field, divisor) in MEASURED.items():
-        known = partial(_known, operation=operation, field=field, divisor=divisor)
-        yield measure(key, title, unit, subjects, known)
+        reading = partial(_known, operation=operation, field=field, divisor=divisor)
+        yield measure(key, title, unit, subjects, reading)
 
 
 def _known(run: Run, operation: str | None, field: str, divisor: float) -> float | None:
@@ -127,11 +127,11 @@ def _each_run(subjects: tuple[Subject, ...], operation: str | None) -> Table:
     rows: list[tuple[Cell, ...]] = [
         (
             subject.name,
-            one.round,
-            *(_known(one.run, operation, field, by) for _, _, field, by in MEASURED.values()),
+            run.round,
+            *(_known(run.run, operation, field, by) for _, _, field, by in MEASURED.values()),
         )
         for subject in subjects
-        for one in subject.runs
+        for run in subject.runs
     ]
     return Table("runs", "each run as a whole", columns, tuple(rows))
 
@@ -176,26 +176,26 @@ def _percent(value: float | None) -> float | None:
 
 
 def _says(subjects: tuple[Subject, ...], measures: tuple[Measure, ...]) -> Iterator[str]:
-    by_key = {one.key: one.values for one in measures}
+    by_key = {quantity.key: quantity.values for quantity in measures}
     for subject in subjects:
-        told = {
-            key: text(by_key[key][subject.name].middle, one.unit)
-            for key, one in ((one.key, one) for one in measures)
+        texts = {
+            key: text(by_key[key][subject.name].middle, quantity.unit)
+            for key, quantity in ((quantity.key, quantity) for quantity in measures)
             if subject.name in by_key[key]
         }
-        if {"seconds", "iops", "io_size", "mbps"} <= told.keys():
+        if {"seconds", "iops", "io_size", "mbps"} <= texts.keys():
             yield (
-                f"{subject.name[:1].upper()}{subject.name[1:]}: {told['seconds']}; reads at"
-                f" {told['iops']} of {told['io_size']}, {told['mbps']}{_cpus_say(told)}."
+                f"{subject.name[:1].upper()}{subject.name[1:]}: {texts['seconds']}; reads at"
+                f" {texts['iops']} of {texts['io_size']}, {texts['mbps']}{_cpus_say(texts)}."
             )
 
 
-def _cpus_say(told: dict[str, str]) -> str:
-    if not {"usr", "sys", "iowait", "idle"} <= told.keys():
+def _cpus_say(texts: dict[str, str]) -> str:
+    if not {"usr", "sys", "iowait", "idle"} <= texts.keys():
         return ""
     return (
-        f"; the CPUs were {told['usr']} of the time in programs, {told['sys']} in the kernel,"
-        f" {told['iowait']} idle for I/O and {told['idle']} idle"
+        f"; the CPUs were {texts['usr']} of the time in programs, {texts['sys']} in the kernel,"
+        f" {texts['iowait']} idle for I/O and {texts['idle']} idle"
     )
 
 
@@ -220,10 +220,10 @@ def _shown(subject: Subject, operation: str | None) -> StudyRun:
 
 def _doubts(subjects: tuple[Subject, ...], operation: str | None) -> Iterator[str]:
     for subject in subjects:
-        disturbed = [one for one in subject.runs if is_disturbed(one.run, operation)]
+        disturbed = [run for run in subject.runs if is_disturbed(run.run, operation)]
         if disturbed:
-            words = disturbed_words(disturbed[0].run, operation)
-            yield f"{subject.name}, round {disturbed[0].round}: {words}."
+            reason = disturbed_words(disturbed[0].run, operation)
+            yield f"{subject.name}, round {disturbed[0].round}: {reason}."
 
 
 def _missing(subjects: tuple[Subject, ...], operation: str | None) -> Iterator[str]:
