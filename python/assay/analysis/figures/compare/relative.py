@@ -26,7 +26,7 @@ def base_of(subjects: Sequence[Subject], wanted: object) -> Subject | None:
     """
     if len(subjects) < 2:  # noqa: PLR2004 - nothing to compare
         return None
-    named = (one for one in subjects if one.first.facts["engine"]["name"] == wanted)
+    named = (subject for subject in subjects if subject.first.facts["engine"]["name"] == wanted)
     return next(named, subjects[0])
 
 
@@ -39,17 +39,17 @@ def key_of(key: str, base: Subject, wanted: object) -> str:
 def versions(subjects: Sequence[Subject]) -> Iterator[tuple[Subject, Subject]]:
     """The first subject of an engine beside each later one whose version differs."""
     first: dict[str, Subject] = {}
-    for one in subjects:
-        engine = one.first.facts["engine"]
-        old = first.setdefault(str(engine["name"]), one)
+    for subject in subjects:
+        engine = subject.first.facts["engine"]
+        old = first.setdefault(str(engine["name"]), subject)
         if old.first.facts["engine"]["version"] != engine["version"]:
-            yield old, one
+            yield old, subject
 
 
-def by_round(subject: Subject, known: Callable[[Run], float | None]) -> dict[int, float]:
+def by_round(subject: Subject, quantity: Callable[[Run], float | None]) -> dict[int, float]:
     """What is known of each round's run."""
-    found = {one.round: known(one.run) for one in subject.runs}
-    return {number: value for number, value in found.items() if value}
+    values = {run.round: quantity(run.run) for run in subject.runs}
+    return {number: value for number, value in values.items() if value}
 
 
 def times(values: Mapping[int, float], base: Mapping[int, float]) -> Factor | None:
@@ -74,8 +74,8 @@ def ends_of(factor: Factor | None) -> tuple[float | None, float | None, float | 
 
 def alone(factors: Sequence[Factor | None]) -> bool:
     """Whether nothing tells any factor from noise, because each is of one round."""
-    known = [one for one in factors if one is not None]
-    return bool(known) and all(one.interval is None for one in known)
+    measured = [factor for factor in factors if factor is not None]
+    return bool(measured) and all(factor.interval is None for factor in measured)
 
 
 ONE_ROUND = "One round: nothing tells these ratios from noise."
