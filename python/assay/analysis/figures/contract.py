@@ -223,7 +223,7 @@ class Figure:
 
     def measure(self, key: str) -> Measure | None:
         """A measure by its key."""
-        return next((one for one in self.measures if one.key == key), None)
+        return next((measure for measure in self.measures if measure.key == key), None)
 
 
 @dataclass(frozen=True)

@@ -66,7 +66,7 @@ METRICS = (
     Metric("wasted_share", "time in attempts that failed", SHARE, "lower"),
     Metric("memory_peak_bytes", "peak memory", BYTES, "lower"),
 )
-BY_NAME = {one.name: one for one in METRICS}
+BY_NAME = {metric.name: metric for metric in METRICS}
 # Kinds of runs by what they have figures of; peak memory is known of all.
 ORDER, LOAD, TEST = "order", "load", "test"
 
@@ -149,10 +149,12 @@ def _of_test(run: Run, kind: str, number: int | None) -> float | None:
         return None
     if number is None:
         return of_kind(test.figures(), kind)
-    played_run = next((one for one in test.runs if one.number == number), None)
+    played_run = next((run for run in test.runs if run.number == number), None)
     return None if played_run is None else of_kind(figures(played_run, test.scale), kind)
 
 
-def of_kind(told: Figures, kind: str) -> float | None:
+def of_kind(metrics: Figures, kind: str) -> float | None:
     """One of a run's metrics."""
-    return {POWER: told.power, THROUGHPUT: told.throughput, COMPOSITE: told.composite}[kind]
+    return {POWER: metrics.power, THROUGHPUT: metrics.throughput, COMPOSITE: metrics.composite}[
+        kind
+    ]

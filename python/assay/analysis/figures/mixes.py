@@ -57,15 +57,15 @@ def mix_of(run: Run) -> Mix | None:
         .sort("operation")
         .iter_rows()
     )
-    told = transactions(run, load)
+    mix_figures = transactions(run, load)
     return Mix(
         per_s=load.all_operations.throughput_per_s,
         mean_s=float(done["latency_ns"].sum()) * NS / done.height,
         means_s=means,
-        latency={name: one.latency for name, one in load.by_name.items()},
+        latency={name: operation.latency for name, operation in load.by_name.items()},
         retries=load.all_operations.retries,
         failed=load.all_operations.failed,
-        rate=None if told is None else told.rate,
+        rate=None if mix_figures is None else mix_figures.rate,
     )
 
 
