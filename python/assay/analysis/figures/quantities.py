@@ -66,7 +66,7 @@ def interval_text(ends: tuple[float, float] | None, unit: str | None) -> str:
 
 
 def change_text(share: float) -> str:
-    """By how much something differs, such as `12 % higher` or `3.1 % lower`; 'the same'."""
+    """Return a change in words, such as `12 % higher` or `3.1 % lower`; of 0 'the same'."""
     return (
         f"{percent_text(abs(share))} {'higher' if share > 0 else 'lower'}" if share else "the same"
     )
@@ -84,7 +84,7 @@ def by_subject(spreads: Iterable[tuple[str, Spread | None]]) -> dict[str, Spread
 
 
 def each_text(texts: Iterable[tuple[str, str]]) -> str:
-    """What is told of each subject: `65 % (DuckDB) and 75 % (PostgreSQL)`."""
+    """Return texts with their subjects: `65 % (DuckDB) and 75 % (PostgreSQL)`."""
     return listed([f"{phrase} ({name})" for name, phrase in texts], SUBJECTS_MAX)
 
 

@@ -40,7 +40,7 @@ class Timed:
 
 @lru_cache(maxsize=512)
 def timed_statements(run: Run) -> Mapping[str, Timed]:
-    """How long the statements of a run took, by name."""
+    """Return the latency of each statement of a run, by name."""
     mix = mix_of(run)
     timed = (
         {name: Timed(seconds, None) for name, seconds in seconds_of(run).items() if seconds}
@@ -89,7 +89,7 @@ def _key(run: Run, operation: str, statement: int, name: str | None) -> str:
 
 
 def access_path(plan: Plan) -> str:
-    """How a plan gets at its rows: which tables are joined how, then what reads each of them."""
+    """Return the access path of a plan: how tables are joined, then the scan of each."""
     nodes = list(plan.root.walk())
     reads = ", ".join(_read(node) for node in nodes if node.operator in READS) or plan.root.operator
     return f"{joined(plan)}: {reads}" if any(node.operator in JOINS for node in nodes) else reads

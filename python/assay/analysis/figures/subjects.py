@@ -44,7 +44,7 @@ class Subject:
         return self.runs[0].run
 
     def over_rounds(self, quantity: Callable[[Run], float | None]) -> list[float | None]:
-        """What is known of the record of each run."""
+        """Return a quantity of each run."""
         return [quantity(run.run) for run in self.runs]
 
 
@@ -57,7 +57,7 @@ def subjects_of(asked: Asked, without: Sequence[str] = ()) -> tuple[Subject, ...
     """
     groups: dict[_Key, list[StudyRun]] = {}
     for run in asked.runs:
-        groups.setdefault((run.part, _kept(run, without)), []).append(run)
+        groups.setdefault((run.part, _kept_levels(run, without)), []).append(run)
     parts = {part for part, _ in groups}
     names = {key: subject_name(key[1], runs[0].run) for key, runs in groups.items()}
     names = _with_versions(names, {key: runs[0].run for key, runs in groups.items()})
@@ -87,7 +87,7 @@ def _with_versions(names: Mapping[_Key, str], runs: Mapping[_Key, Run]) -> dict[
 
 
 def briefly(subjects: tuple[Subject, ...]) -> tuple[Subject, ...]:
-    """The same without the words with which all of their names begin: an engine, above all."""
+    """Return subjects without the words that all names begin with, such as the engine's."""
     names = [subject.name.split(" ") for subject in subjects]
     shared = 0
     if len(names) > 1:
@@ -108,7 +108,7 @@ def measure(
     subjects: Iterable[Subject],
     quantity: Callable[[Run], float | None],
 ) -> Measure:
-    """What is known of each record, over the rounds of each subject."""
+    """Measure of a quantity: its spread over the rounds of each subject."""
     values = by_subject(
         (subject.name, spread(subject.over_rounds(quantity))) for subject in subjects
     )
@@ -116,7 +116,7 @@ def measure(
 
 
 def subject_name(levels: Iterable[tuple[str, str]], run: Run) -> str:
-    """What runs are called: the engine as it is titled, then the levels of other factors.
+    """Return the name of a subject: the engine's title, then the levels of other factors.
 
     Where its level names a version, the version is said, too, whatever stands beside it.
     """
@@ -141,5 +141,5 @@ def _level(factor: str, name: str) -> str:
     return name if says_it else f"{factor.removeprefix(SETTING)}={name}"
 
 
-def _kept(run: StudyRun, without: Sequence[str]) -> tuple[tuple[str, str], ...]:
+def _kept_levels(run: StudyRun, without: Sequence[str]) -> tuple[tuple[str, str], ...]:
     return tuple((factor, name) for factor, name in run.levels.items() if factor not in without)

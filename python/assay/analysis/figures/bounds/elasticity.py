@@ -132,7 +132,7 @@ def placed_of(runs: Sequence[StudyRun], ceiling: Ceiling, operation: str) -> Pla
 
 
 def _varies(asked: Asked, factor: str) -> bool:
-    """Whether a factor's levels are levels of scarcity, and no subjects."""
+    """Return whether the levels of a factor make a resource scarce."""
     chosen = asked.options.get("factor")
     if chosen is not None:
         return bool(factor == chosen)
@@ -231,7 +231,7 @@ def _levels(diagnosed: list[Diagnosed]) -> Iterator[tuple[Cell, ...]]:
 
 
 def _notes(diagnosed: list[Diagnosed]) -> tuple[str, ...]:
-    """How the figures were made, and what should be known of single ones."""
+    """Notes on the method, and remarks on single operations."""
     several = len(diagnosed) > 1
     remarks: dict[str, None] = {}
     for operation in diagnosed:

@@ -109,7 +109,7 @@ def _named(asked: Asked) -> dict[str, list[SupposedChange]]:
 
 
 def _kinds(asked: Asked) -> tuple[str, ...]:
-    """Of what the changes are that nobody asked for by name."""
+    """Return the kinds of changes that are proposed where none is asked for by name."""
     option = asked.options.get("of")
     if option is not None and option not in KINDS:
         raise UsageError(f"figure {asked.name}: option of is one of {', '.join(KINDS)}")
@@ -184,7 +184,7 @@ def _rows(
 
 
 def _gain(by_change: dict[str, dict[str, list[Prediction]]], change: str, subject: str) -> float:
-    """By how much a subject's metric would be better, whichever of more and less is."""
+    """Return by how much a subject's metric would be better; negative where it is worse."""
     made = by_change[change][subject]
     sign = 1 if _first(made[0]).metric.better == "higher" else -1
     return sign * _spread(made).middle

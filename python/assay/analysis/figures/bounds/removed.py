@@ -101,7 +101,7 @@ def _priced(group: list[StudyRun], missing: dict[str, None]) -> list[_Priced]:
 
 
 def _subject(group: list[StudyRun]) -> str:
-    """What a group is called: without levels in which its runs differ."""
+    """Return the name of a group: without levels in which its runs differ."""
     first = group[0]
     same = [
         (factor, name)
@@ -152,24 +152,24 @@ def _row(part: _Priced) -> tuple[Cell, ...]:
 
 def _reading(removal: Removal) -> str:
     if removal.differs:
-        return _some(removal.differs)
+        return _named_differences(removal.differs)
     return removal.unknown or "the same"
 
 
-def _some(differs: tuple[str, ...]) -> str:
+def _named_differences(differs: tuple[str, ...]) -> str:
     shown = "; ".join(differs[:DIFFERENCES_NAMED])
     more = len(differs) - DIFFERENCES_NAMED
     return f"{shown}; {more} more" if more > 0 else shown
 
 
 def _says(priced: list[_Priced]) -> Iterator[str]:
-    """What computing costs first, then the dearest of the other parts."""
+    """Sentences: first the cost of computation, then the dearest of the other parts."""
     whole = [
         part for part in priced if part.removal.verdict == "reads the same" and part.removal.gain
     ]
     if len(whole) > 1:
         yield _in_all(whole)
-    yield from (_whole_words(part) for part in sorted(whole, key=_saved, reverse=True))
+    yield from (_whole_text(part) for part in sorted(whole, key=_saved, reverse=True))
     parts = [part for part in priced if part.removal.verdict == "priced" and part.removal.gain]
     by_operation: dict[tuple[str, str], list[_Priced]] = {}
     for part in parts:
@@ -179,7 +179,7 @@ def _says(priced: list[_Priced]) -> Iterator[str]:
         among = f"of {len(query_parts)} parts " if len(query_parts) > 1 else ""
         yield (
             f"{subject}, {operation}: {among}{', '.join(dearest.removal.parts)} is worth most;"
-            f" {_share_words(dearest.removal)}."
+            f" {_share_text(dearest.removal)}."
         )
 
 
@@ -189,7 +189,7 @@ def _in_all(whole: list[_Priced]) -> str:
     sure = [part for part in whole if _is_sure(part.removal)]
     return (
         f"Computation is worth most in {dearest.removal.operation} of {dearest.subject}:"
-        f" {_share_words(dearest.removal)}. Of {len(whole)} that read the same without it,"
+        f" {_share_text(dearest.removal)}. Of {len(whole)} that read the same without it,"
         f" {len(sure)} are surely faster."
     )
 
@@ -199,13 +199,13 @@ def _is_sure(removal: Removal) -> bool:
     return gain is not None and gain.interval is not None and gain.interval[0] > 0
 
 
-def _whole_words(part: _Priced) -> str:
+def _whole_text(part: _Priced) -> str:
     gain = part.removal.gain
     assert gain is not None  # noqa: S101 - only of those that have one
     return (
         f"{part.subject}, {part.removal.operation}: it takes {seconds_text(gain.before_s)}, and"
         f" {seconds_text(gain.after_s)} without its computation, which reads the same;"
-        f" {_share_words(part.removal)}{_stays_words(part.removal)}."
+        f" {_share_text(part.removal)}{_stays_text(part.removal)}."
     )
 
 
@@ -213,7 +213,7 @@ def _saved(part: _Priced) -> float:
     return part.removal.gain.share if part.removal.gain else 0.0
 
 
-def _share_words(removal: Removal) -> str:
+def _share_text(removal: Removal) -> str:
     gain = removal.gain
     if gain is None:
         return "its price is not known"
@@ -231,7 +231,7 @@ def _between(low: float, high: float) -> str:
     return f"{text(low, SHARE)} to {text(high, SHARE)}"
 
 
-def _stays_words(removal: Removal) -> str:
+def _stays_text(removal: Removal) -> str:
     if not removal.stays:
         return ""
     return f", though {listed(list(removal.stays))} stayed, by which rows are chosen"
@@ -244,7 +244,8 @@ def _failure(part: _Priced) -> str | None:
         return f"{where}: not all its runs have a time of it"
     if removal.verdict == "failed":
         return (
-            f"{where}: it does not read the same, so this tells no price: {_some(removal.differs)}"
+            f"{where}: it does not read the same, so this tells no price:"
+            f" {_named_differences(removal.differs)}"
         )
     if removal.verdict == "not known":
         return f"{where}: whether it reads the same is not known: {removal.unknown}"

@@ -93,7 +93,7 @@ def figure(asked: Asked) -> Figure:
     )
 
 
-def _off(run: Run) -> tuple[str, ...]:
+def _techniques_off(run: Run) -> tuple[str, ...]:
     """Techniques that were switched off."""
     return tuple(run.facts["request"].get("without", ()))
 
@@ -102,7 +102,7 @@ def _by_technique(subject: Subject) -> dict[str, dict[int, StudyRun]]:
     """Runs by what was off, then by round; those with all techniques under an empty name."""
     by_technique: dict[str, dict[int, StudyRun]] = {}
     for run in subject.runs:
-        by_technique.setdefault(", ".join(_off(run.run)), {})[run.round] = run
+        by_technique.setdefault(", ".join(_techniques_off(run.run)), {})[run.round] = run
     return by_technique
 
 
@@ -130,7 +130,7 @@ def _seconds(runs: Mapping[int, StudyRun]) -> dict[int, dict[str, float]]:
 
 
 def _changed(all_on: Mapping[int, StudyRun], without: Mapping[int, StudyRun]) -> dict[str, bool]:
-    """By operation whether it was executed in another way in the first round that has both."""
+    """Return by operation whether its plan changed, of the first round that has both runs."""
     for number in sorted(all_on.keys() & without.keys()):
         before, after = _plans(all_on[number].run), _plans(without[number].run)
         return {name: not same_shape(before[name], after[name]) for name in before if name in after}

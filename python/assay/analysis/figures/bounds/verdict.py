@@ -10,12 +10,12 @@ from assay.analysis.ablation.removed import removals
 from assay.analysis.ceiling.trials import read_ceiling
 from assay.analysis.figures.contract import Chart, Column, Figure, Measure, Table
 from assay.analysis.figures.host.query_reads import (
-    disturbed_words,
+    disturbance_text,
     is_disturbed,
     middle_run,
     query_reads,
 )
-from assay.analysis.figures.host.roofline import NOTABLY_MORE, SEVERAL, placed_reads, placed_words
+from assay.analysis.figures.host.roofline import NOTABLY_MORE, SEVERAL, placed_reads, placed_text
 from assay.analysis.figures.quantities import (
     BYTES,
     COUNT,
@@ -155,7 +155,7 @@ def _verdict(removal: Removal | None, placed: Placed | None) -> Iterator[str]:
         f" {text(gain.after_s, SECONDS)} and with it {text(gain.before_s, SECONDS)}"
         f" ({_longer(-gain.share)}{interval_text(_ends(gain), SHARE)})"
     )
-    where = "" if placed is None or placed.share is None else f"; it makes {placed_words(placed)}"
+    where = "" if placed is None or placed.share is None else f"; it makes {placed_text(placed)}"
     unsure = "; by one round, so nobody knows how sure that is" if gain.interval is None else ""
     yield f"{sentence}{where}{unsure}."
     if bound.by == "reading" and placed is not None and placed.share is not None:
@@ -168,7 +168,7 @@ def _verdict(removal: Removal | None, placed: Placed | None) -> Iterator[str]:
 
 
 def _longer(share: float) -> str:
-    """By how much longer something takes, of a share that is below zero where it is shorter."""
+    """Return a change of time in words: `12 % longer`, or `12 % less` of a negative share."""
     return f"{percent_text(abs(share))} {'longer' if share > 0 else 'less'}"
 
 
@@ -202,7 +202,7 @@ def _read_aheads(cases: list[_Case]) -> Iterator[str]:
 
 
 def _other_reads(before: QueryReads, after: QueryReads) -> str:
-    """How the disk is read otherwise: a change of that is more than the one that was meant."""
+    """Clause on how number and size of reads changed with the read-ahead."""
     if not (before.reads and after.reads and before.mean_read_bytes and after.mean_read_bytes):
         return ""
     reads_text = f"{after.reads:,.0f} reads of {text(after.mean_read_bytes, BYTES)}"
@@ -256,7 +256,7 @@ def _missing(
     subjects: tuple[Subject, ...], placed: Placed | None, shown: Run, operation: str | None
 ) -> Iterator[str]:
     if is_disturbed(shown, operation):
-        reason = disturbed_words(shown, operation)
+        reason = disturbance_text(shown, operation)
         yield f"how near its reads come to what the disk gives: {reason}"
     elif placed is None:
         yield "how near its reads come to what the disk gives: one of the two was not measured"

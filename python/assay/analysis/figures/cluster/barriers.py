@@ -39,7 +39,7 @@ COLUMNS = (
 def figure(asked: Asked) -> Figure:
     """The figure."""
     subjects = subjects_of(asked)
-    measured = [subject for subject in subjects if _why_none(subject.first) is None]
+    measured = [subject for subject in subjects if _reason_missing(subject.first) is None]
     rows = tuple(
         row for subject in measured for row in _rows(subject, int(asked.options.get("rows", ROWS)))
     )
@@ -63,13 +63,13 @@ def figure(asked: Asked) -> Figure:
         missing=tuple(
             f"{subject.name}: barriers are not measured: {why}"
             for subject in subjects
-            if (why := _why_none(subject.first)) is not None
+            if (why := _reason_missing(subject.first)) is not None
         ),
     )
 
 
-def _why_none(run: Run) -> str | None:
-    """Why it is not known what a run lost to barriers; None where it is."""
+def _reason_missing(run: Run) -> str | None:
+    """Return why a run's loss to barriers is unknown; None where it is known."""
     cluster = summary_of(run).cluster
     if cluster is None:
         return "it is one server, which waits for no other"
@@ -83,15 +83,19 @@ def _why_none(run: Run) -> str | None:
 def _measures(subjects: tuple[Subject, ...]) -> Iterator[Measure]:
     yield measure("lost", "of the time, lost to barriers", SHARE, subjects, _lost)
     yield measure(
-        "barriers", "barriers", COUNT, subjects, _of(lambda cluster: len(cluster.barriers.found))
+        "barriers",
+        "barriers",
+        COUNT,
+        subjects,
+        _cluster_figure(lambda cluster: len(cluster.barriers.found)),
     )
     yield measure("busy", "of the platform's cores, busy", SHARE, subjects, _busy)
 
 
-def _of(quantity: Callable[[Cluster], float]) -> Callable[[Run], float | None]:
+def _cluster_figure(quantity: Callable[[Cluster], float]) -> Callable[[Run], float | None]:
     def of_run(run: Run) -> float | None:
         cluster = summary_of(run).cluster
-        return None if cluster is None or _why_none(run) is not None else quantity(cluster)
+        return None if cluster is None or _reason_missing(run) is not None else quantity(cluster)
 
     return of_run
 

@@ -30,9 +30,9 @@ from assay.analysis.figures.queries.executions import (
     FIRST_COLUMNS,
     SPREAD_COLUMNS,
     deviation_of,
+    first_execution_figure,
     first_rows,
     longest,
-    of_first,
     spread_rows,
 )
 from assay.analysis.figures.subjects import measure, subjects_of
@@ -82,8 +82,8 @@ WANTED = (MESSAGES, BYTES, WAIT, BLOCKED, SCHEDULING, TASK)
 
 
 @dataclass(frozen=True)
-class Known:
-    """What is known of one run: the line of its operation, and the cluster; None: one server."""
+class MeasuredLine:
+    """The line of a run's operation, and its cluster; None where it is one server."""
 
     line: Line | None
     cluster: Cluster | None
@@ -114,13 +114,13 @@ def figure(asked: Asked) -> Figure:
     )
 
 
-def known_of(run: Run, chosen: str | None) -> Known:
+def measured_line(run: Run, chosen: str | None) -> MeasuredLine:
     """The line of an operation of a run, or of its measured part under a load."""
     cluster, name = summary_of(run).cluster, chosen or longest(run)
     lines = operation_lines(run, {}, ()) if cluster is None else cluster.operations
     if name is not None and name in lines:
-        return Known(lines[name], cluster)
-    return Known(None if cluster is None or lines else cluster.run, cluster)
+        return MeasuredLine(lines[name], cluster)
+    return MeasuredLine(None if cluster is None or lines else cluster.run, cluster)
 
 
 def _measures(subjects: tuple[Subject, ...], chosen: str | None) -> Iterator[Measure]:
@@ -139,7 +139,7 @@ def _measures(subjects: tuple[Subject, ...], chosen: str | None) -> Iterator[Mea
 
 def _executed_measures(subjects: tuple[Subject, ...], chosen: str | None) -> Iterator[Measure]:
     def first(name: str) -> Callable[[Run], float | None]:
-        return lambda run: of_first(run, chosen, name)
+        return lambda run: first_execution_figure(run, chosen, name)
 
     yield measure("first seconds", "first execution", SECONDS, subjects, first("seconds"))
     yield measure("later seconds", "a later one", SECONDS, subjects, first("later_seconds"))
@@ -155,7 +155,7 @@ def _figure(
     """A figure of all nodes or of one that works; without a name the line's seconds."""
 
     def figure_of_run(run: Run) -> float | None:
-        line = known_of(run, chosen).line
+        line = measured_line(run, chosen).line
         if line is None or not name:
             return None if line is None else line.seconds
         workers = _workers(run, chosen)
@@ -169,7 +169,7 @@ def _figure(
 
 
 def _workers(run: Run, chosen: str | None) -> list[NodeFigures]:
-    line = known_of(run, chosen).line
+    line = measured_line(run, chosen).line
     return [] if line is None else [node for node in line.nodes if node.role != COORDINATOR]
 
 
@@ -179,7 +179,7 @@ def _tables(subjects: tuple[Subject, ...], chosen: str | None) -> Iterator[Table
     lines: tuple[tuple[Cell, ...], ...] = tuple(
         (subject.name, node_line)
         for subject in subjects
-        if (line := known_of(subject.first, chosen).line) is not None
+        if (line := measured_line(subject.first, chosen).line) is not None
         for node_line in (line.head, *line.each)
     )
     yield Table("lines", "the same as lines", (Column("subject"), Column("line")), lines)
@@ -190,8 +190,8 @@ def _tables(subjects: tuple[Subject, ...], chosen: str | None) -> Iterator[Table
 
 
 def _rows(subject: Subject, chosen: str | None) -> Iterator[tuple[Cell, ...]]:
-    """Of the first round: all nodes, then each."""
-    line = known_of(subject.first, chosen).line
+    """Rows of the first round: all nodes, then each."""
+    line = measured_line(subject.first, chosen).line
     if line is None:
         return
     count = len(line.nodes)
@@ -219,7 +219,7 @@ def _times(value: float | None, scale: float) -> float | None:
 
 
 def _says(subject: Subject, chosen: str | None) -> Iterator[str]:
-    measured = known_of(subject.first, chosen)
+    measured = measured_line(subject.first, chosen)
     if measured.line is None:
         return
     figures = measured.line.whole.figures(measured.line.seconds)
@@ -237,7 +237,9 @@ def _says(subject: Subject, chosen: str | None) -> Iterator[str]:
         )
     yield f"{subject.name}: {', '.join(parts)}."
     yield from _uneven(subject, measured)
-    first, later = (of_first(subject.first, chosen, f"{of}seconds") for of in ("", "later_"))
+    first, later = (
+        first_execution_figure(subject.first, chosen, f"{of}seconds") for of in ("", "later_")
+    )
     varied = deviation_of(subject, chosen)
     if first is not None and later:
         apart = f"; later ones deviate by {text(varied, SHARE)}" if varied is not None else ""
@@ -249,7 +251,7 @@ def _says(subject: Subject, chosen: str | None) -> Iterator[str]:
         )
 
 
-def _uneven(subject: Subject, measured: Known) -> Iterator[str]:
+def _uneven(subject: Subject, measured: MeasuredLine) -> Iterator[str]:
     if measured.cluster is None:
         return
     name = next(
@@ -265,7 +267,7 @@ def _uneven(subject: Subject, measured: Known) -> Iterator[str]:
 
 def _notes(subjects: tuple[Subject, ...], chosen: str | None) -> Iterator[str]:
     for subject in subjects:
-        cluster = known_of(subject.first, chosen).cluster
+        cluster = measured_line(subject.first, chosen).cluster
         for note in () if cluster is None else cluster.notes:
             yield f"{subject.name}: {note}."
     if subjects:
@@ -277,7 +279,7 @@ def _notes(subjects: tuple[Subject, ...], chosen: str | None) -> Iterator[str]:
 
 def _missing(subjects: tuple[Subject, ...], chosen: str | None) -> Iterator[str]:
     for subject in subjects:
-        measured = known_of(subject.first, chosen)
+        measured = measured_line(subject.first, chosen)
         if measured.line is None:
             yield f"{subject.name}: the operation has no time, so it has no line"
         elif measured.cluster is None:

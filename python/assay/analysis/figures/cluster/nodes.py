@@ -59,7 +59,7 @@ PLACES = 48
 
 @dataclass(frozen=True)
 class Quantified:
-    """What is told of each number of nodes.
+    """A quantity that is reported for each number of nodes.
 
     Attributes:
         key: Behind the number of nodes, of a measure.
@@ -83,7 +83,7 @@ def _cost(key: str) -> Callable[[Run], float | None]:
 
 
 def _counted(word: str) -> Callable[[Run], float | None]:
-    """Of a pass over all operations, over all nodes; None where it is not told."""
+    """Quantity of a pass over all operations, summed over nodes; None: not counted."""
     scale = 1.0 / NS_PER_S if WORDS[word][1] == "ns" else 1.0
 
     def of(run: Run) -> float | None:
@@ -127,27 +127,27 @@ class Spanned:
 
     @property
     def name(self) -> str:
-        """Of the subject."""
+        """Name of the subject."""
         return self.subject.name
 
     @property
     def is_cluster(self) -> bool:
-        """Whether it has nodes."""
+        """Return whether the engine is a cluster."""
         return bool(workers_of(self.subject.first))
 
     def of(self, what: Quantified, nodes: int) -> Spread | None:
-        """What is known over the rounds of a number of nodes."""
+        """Return the spread of a quantity over the rounds of a number of nodes."""
         return spread(what.of(run.run) for run in self.runs.get(nodes, ()))
 
     def growth(self, what: Quantified, nodes: int) -> Factor | None:
-        """How many times as much as with the fewest nodes, over rounds that have both."""
+        """Return the factor beside the fewest nodes, over rounds that have both."""
         first = {run.round: what.of(run.run) for run in self.runs[min(self.runs)]}
         there = {run.round: what.of(run.run) for run in self.runs[nodes]}
         pairs = [(first.get(number), value) for number, value in there.items()]
         return factor_of([value / before for before, value in pairs if before and value])
 
     def speed_up(self, nodes: int) -> Factor | None:
-        """How many times as fast as with the fewest nodes; None where that is not measured."""
+        """Return the speed-up beside the fewest nodes; None where it is not measured."""
         return None if self.shared is not None else self.growth(RATE, nodes)
 
 

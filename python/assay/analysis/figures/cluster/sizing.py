@@ -93,7 +93,7 @@ def figure(asked: Asked) -> Figure:
         tables=(_table(estimates), _whole_table(estimates)) if estimates else (),
         charts=_charts(estimates),
         notes=tuple(_notes(estimates)),
-        missing=tuple(missing) + tuple(_not_known(estimates, cluster)),
+        missing=tuple(missing) + tuple(_unknowns(estimates, cluster)),
     )
 
 
@@ -217,7 +217,7 @@ def _notes(estimates: Mapping[str, Sized]) -> Iterator[str]:
             yield f"{subject}{step.source}: {step.words}{value}"
 
 
-def _not_known(estimates: Mapping[str, Sized], cluster: Cluster) -> Iterator[str]:
+def _unknowns(estimates: Mapping[str, Sized], cluster: Cluster) -> Iterator[str]:
     for name, estimate in estimates.items():
         if cluster.nodes > 1 and not any(NETWORK in op.seconds for op in estimate.operations):
             yield (

@@ -97,7 +97,7 @@ def _rounds(sides: Sequence[Subject]) -> list[tuple[Run, Run]]:
 
 
 def _names(sides: Sequence[Subject]) -> tuple[str, ...]:
-    """What sides are called; versions are said where the names alone are the same."""
+    """Return the names of the sides, with versions where the names alone are equal."""
     names = [side.levels.get(SIDE, side.name) for side in sides]
     if names[0] == names[1]:
         names = [

@@ -33,7 +33,7 @@ DIFFERS = {True: "yes", False: "no", None: "-"}
 
 def tables_of(comparison: TwoSides, names: Sequence[str]) -> tuple[Table, ...]:
     """All tables that have rows."""
-    made = [_forest(comparison, names), *_of_gain(comparison), *_of_sides(comparison, names)]
+    made = [_forest(comparison, names), *_gain_tables(comparison), *_side_tables(comparison, names)]
     return tuple(table for table in made if table.rows)
 
 
@@ -50,8 +50,8 @@ def _forest(comparison: TwoSides, names: Sequence[str]) -> Table:
     return Table(FOREST, f"{names[1]} by {names[0]}", columns, tuple(_ratios(comparison)))
 
 
-def _of_gain(comparison: TwoSides) -> Iterator[Table]:
-    """What explains the difference, by cause, by statement and by both."""
+def _gain_tables(comparison: TwoSides) -> Iterator[Table]:
+    """Tables of what explains the difference, by cause, by statement and by both."""
     gain, shown = comparison.gain, not is_noise(comparison)
     if gain is None:
         return
@@ -68,8 +68,8 @@ def _of_gain(comparison: TwoSides) -> Iterator[Table]:
     yield Table(CAUSES, title, (OF, cause, *amount), tuple(_causes(gain, shown=shown)))
 
 
-def _of_sides(comparison: TwoSides, names: Sequence[str]) -> Iterator[Table]:
-    """What was seen of both sides."""
+def _side_tables(comparison: TwoSides, names: Sequence[str]) -> Iterator[Table]:
+    """Tables of plans, reads, tails, CPU time and settings of both sides."""
     sides = tuple(Column(name, SECONDS) for name in names)
     both = (*sides, Column("difference", SECONDS), *ENDS)
     columns = (OF, Column("what"), Column("says"), *sides)
@@ -95,7 +95,7 @@ TAILS = (("statement", None), ("share", SHARE), ("slower than", SECONDS))
 
 
 def is_noise(comparison: TwoSides) -> bool:
-    """Whether the whole may be the same: nothing is a share of a difference that is none."""
+    """Return whether the total difference is within noise, so that it has no shares."""
     whole = next((ratio for ratio in comparison.ratios if ratio.what == WHOLE), None)
     if whole is None or comparison.gain is None:
         return True
@@ -103,12 +103,12 @@ def is_noise(comparison: TwoSides) -> bool:
 
 
 def whole_of(gain: SplitGain | None) -> str:
-    """What the whole is called."""
+    """Return the name of the unit that is compared: a transaction, or a pass."""
     return "a transaction" if gain is None or gain.is_mix else "a pass over all operations"
 
 
-def told_of(operation: str | None, statement: str | None) -> str:
-    """A statement, an operation, or all of them, as people read it."""
+def statement_label(operation: str | None, statement: str | None) -> str:
+    """Return the label of a statement or an operation; without one, `all operations`."""
     return "all operations" if operation is None else name_of(operation, statement)
 
 
@@ -149,7 +149,7 @@ def _statements(gain: SplitGain, *, shown: bool) -> Iterator[tuple[Cell, ...]]:
         share = row.seconds.value / total if shown else None
         differs = None if row.is_noise is None else not row.is_noise
         yield (
-            told_of(*row.key),
+            statement_label(*row.key),
             row.seconds.value,
             *_ends(row.seconds),
             share,
@@ -166,7 +166,7 @@ def _causes(gain: SplitGain, *, shown: bool) -> Iterator[tuple[Cell, ...]]:
         share = row.seconds.value / total if shown else None
         if abs(row.seconds.value) >= DUST_S:
             yield (
-                told_of(operation, statement),
+                statement_label(operation, statement),
                 cause,
                 row.seconds.value,
                 *_ends(row.seconds),
@@ -175,9 +175,9 @@ def _causes(gain: SplitGain, *, shown: bool) -> Iterator[tuple[Cell, ...]]:
 
 
 def plan_rows(evidence: Mapping[Key, Evidence]) -> Iterator[tuple[Cell, ...]]:
-    """What differs of each statement's plan and reads; what is told several times is one row."""
+    """Rows of differing plans and reads by statement; equal changes are one row."""
     for (operation, statement), own in evidence.items():
-        name = told_of(operation, statement)
+        name = statement_label(operation, statement)
         changes = () if own.plans is None else own.plans.changes
         for kind, says in dict.fromkeys((change.kind, change.says) for change in changes):
             same = [change for change in changes if (change.kind, change.says) == (kind, says)]
@@ -198,9 +198,9 @@ def _sum(seconds: Iterable[float | None]) -> float | None:
 
 
 def _pruning(comparison: TwoSides) -> Iterator[tuple[Cell, ...]]:
-    """What each statement reads of each table; first where a side reads what it does not need."""
+    """Rows of columns read by statement and table; unneeded or unequal reads first."""
     rows = [
-        (told_of(*key), pruned.table, *_counts(pruned.first), *_counts(pruned.second))
+        (statement_label(*key), pruned.table, *_counts(pruned.first), *_counts(pruned.second))
         for key, evidence in comparison.evidence.items()
         for pruned in evidence.pruned
     ]
@@ -208,7 +208,7 @@ def _pruning(comparison: TwoSides) -> Iterator[tuple[Cell, ...]]:
 
 
 def is_remarkable(counts: Sequence[Cell]) -> bool:
-    """Whether columns are read that are not needed, or one side reads more than the other.
+    """Return whether unneeded columns are read, or the sides read different numbers.
 
     Args:
         counts: What the first side reads and needs, then the second; None where it is not told.
@@ -225,10 +225,10 @@ def _counts(columns: TableColumns | None) -> tuple[int | None, int | None]:
 
 def _tail(comparison: TwoSides) -> Iterator[tuple[Cell, ...]]:
     for tail in comparison.tails:
-        yield tail.operation, *_of_tail(tail.first), *_of_tail(tail.second)
+        yield tail.operation, *_tail_cells(tail.first), *_tail_cells(tail.second)
 
 
-def _of_tail(tail: Tail | None) -> tuple[Cell, ...]:
+def _tail_cells(tail: Tail | None) -> tuple[Cell, ...]:
     return (None, None, None) if tail is None else (tail.statement, tail.share, tail.beyond_s)
 
 
@@ -248,7 +248,7 @@ def _planning(differences: Sequence[Difference]) -> Iterator[tuple[Cell, ...]]:
     for difference in differences:
         operation, statement, step = difference.key
         yield (
-            told_of(operation, statement),
+            statement_label(operation, statement),
             step or "all steps",
             difference.first_s,
             difference.second_s,

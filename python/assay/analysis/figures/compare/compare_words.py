@@ -13,7 +13,7 @@ from assay.analysis.compare.causes import (
     READS,
 )
 from assay.analysis.compare.ratios import THROUGHPUT, WHOLE, by_chance
-from assay.analysis.figures.compare.compare_tables import is_noise, told_of, whole_of
+from assay.analysis.figures.compare.compare_tables import is_noise, statement_label, whole_of
 from assay.analysis.figures.quantities import (
     SECONDS,
     SHARE,
@@ -49,14 +49,14 @@ def says_of(comparison: TwoSides, names: Sequence[str]) -> Iterator[str]:
     if whole is None or comparison.gain is None:
         yield "One of the sides succeeded in nothing, so there is nothing to compare."
         return
-    yield _first(comparison, names, whole)
+    yield _whole_ratio(comparison, names, whole)
     if is_noise(comparison):
         yield _within_noise(comparison.gain)
     else:
         yield _explained(comparison.gain)
-        yield from _where(comparison.gain)
+        yield from _statement_shares(comparison.gain)
     yield from _disturbed(comparison.gain)
-    yield from _ways(comparison, names)
+    yield from _changed_plans(comparison, names)
     yield from _planning(comparison, names)
     yield from _tails(comparison, names)
     yield _chance(comparison)
@@ -66,7 +66,7 @@ def _ratio(comparison: TwoSides, what: str) -> Ratio | None:
     return next((ratio for ratio in comparison.ratios if ratio.what == what), None)
 
 
-def _first(comparison: TwoSides, names: Sequence[str], whole: Ratio) -> str:
+def _whole_ratio(comparison: TwoSides, names: Sequence[str], whole: Ratio) -> str:
     unit = whole_of(comparison.gain)
     times = f"{text(whole.second, SECONDS)} instead of {text(whole.first, SECONDS)}"
     ratio = _ratio(comparison, THROUGHPUT) or whole
@@ -83,7 +83,7 @@ def _first(comparison: TwoSides, names: Sequence[str], whole: Ratio) -> str:
 
 
 def _explained(gain: SplitGain) -> str:
-    """How much of the difference each cause explains, as far as intervals tell it from noise."""
+    """Sentence on the share of the difference that each cause explains beyond noise."""
     total = gain.total.value
     way = "more" if total > 0 else "less"
     lead = f"Of the {text(abs(total), SECONDS)} {way}"
@@ -103,7 +103,7 @@ def _explained(gain: SplitGain) -> str:
 
 
 def _within_noise(gain: SplitGain) -> str:
-    """Of a whole that is no more than noise, the parts that are more, if any is."""
+    """Sentence for a difference within noise, with its parts that are beyond noise."""
     parts = [
         f"{_cause(gain, row)} {text(abs(row.seconds.value), SECONDS)}"
         f" {'more' if row.seconds.value > 0 else 'less'}"
@@ -127,15 +127,15 @@ def _cause(gain: SplitGain, row: GainRow) -> str:
         return str(cause)
     own = [part for part in gain.by_both if part.key[2] == cause]
     named = [part for part in own if not part.is_noise] or own[:1]
-    names = [told_of(*part.key[:2]) for part in named]
+    names = [statement_label(*part.key[:2]) for part in named]
     return f"{cause} of {listed(names, STATEMENTS_MAX)}"
 
 
-def _where(gain: SplitGain) -> Iterator[str]:
+def _statement_shares(gain: SplitGain) -> Iterator[str]:
     """Statements that add most to the difference."""
     total = gain.total.value
     shares = [
-        f"{told_of(*row.key)} {text(row.seconds.value / total, SHARE)}"
+        f"{statement_label(*row.key)} {text(row.seconds.value / total, SHARE)}"
         for row in gain.by_statement
         if row.seconds.value / total >= SHARE_MIN and not row.is_noise
     ]
@@ -144,7 +144,7 @@ def _where(gain: SplitGain) -> Iterator[str]:
 
 
 def _disturbed(gain: SplitGain) -> Iterator[str]:
-    """What is left without waiting for a CPU, where that differs as much as matters."""
+    """Sentence on the difference without waits for a CPU, where these differ notably."""
     queued = next((row for row in gain.by_cause if row.key == (FOR_A_CPU,)), None)
     if queued is None or abs(queued.seconds.value) < DISTURBED_MIN * gain.first_s:
         return
@@ -157,7 +157,7 @@ def _disturbed(gain: SplitGain) -> Iterator[str]:
     )
 
 
-def _ways(comparison: TwoSides, names: Sequence[str]) -> Iterator[str]:
+def _changed_plans(comparison: TwoSides, names: Sequence[str]) -> Iterator[str]:
     planned = {
         key: evidence for key, evidence in comparison.evidence.items() if evidence.plans is not None
     }
@@ -168,7 +168,9 @@ def _ways(comparison: TwoSides, names: Sequence[str]) -> Iterator[str]:
     if not changed:
         yield f"None of {len(planned)} plans differs."
         return
-    changes = [f"{told_of(*key)}: {evidence.plan_words[0]}" for key, evidence in changed.items()]
+    changes = [
+        f"{statement_label(*key)}: {evidence.plan_words[0]}" for key, evidence in changed.items()
+    ]
     yield (
         f"{names[1]} has another plan of {len(changed)} of {len(planned)} statements:"
         f" {'; '.join(changes[:STATEMENTS_MAX])}{'; ...' if len(changes) > STATEMENTS_MAX else ''}."
@@ -185,7 +187,7 @@ def _planning(comparison: TwoSides, names: Sequence[str]) -> Iterator[str]:
         if not is_sampled(difference.samples):
             continue
         yield (
-            f"The optimiser's time differs most in {told_of(operation, statement)}:"
+            f"The optimiser's time differs most in {statement_label(operation, statement)}:"
             f" {text(difference.second_s, SECONDS)} of an execution with {names[1]},"
             f" {text(difference.first_s, SECONDS)} with {names[0]} ({difference.samples} samples)."
         )
@@ -215,7 +217,7 @@ def _chance(comparison: TwoSides) -> str:
 
 
 def notes_of(comparison: TwoSides, rounds: int) -> Iterator[str]:
-    """How it was made."""
+    """Notes on the method."""
     yield (
         f"{rounds} rounds, each compared in itself, because its runs stood side by side; intervals"
         " are of 95 %, of log ratios and of differences, by Student's t."

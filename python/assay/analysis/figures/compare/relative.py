@@ -18,7 +18,7 @@ BASE = "the engine that others are told in times of; without it, or where it was
 
 
 def base_of(subjects: Sequence[Subject], wanted: object) -> Subject | None:
-    """The subject that others are told in times of; None where there is only one.
+    """Return the subject that others are compared with; None where there is only one.
 
     Args:
         subjects: In their order.
@@ -47,13 +47,13 @@ def versions(subjects: Sequence[Subject]) -> Iterator[tuple[Subject, Subject]]:
 
 
 def by_round(subject: Subject, quantity: Callable[[Run], float | None]) -> dict[int, float]:
-    """What is known of each round's run."""
+    """Return a quantity of each round's run; rounds without it, or with 0, are left out."""
     values = {run.round: quantity(run.run) for run in subject.runs}
     return {number: value for number, value in values.items() if value}
 
 
 def times(values: Mapping[int, float], base: Mapping[int, float]) -> Factor | None:
-    """How many times as much as the base, over the rounds that both have; None without one."""
+    """Return the factor beside the base, over the rounds that both have; None without one."""
     return factor_of([value / base[number] for number, value in values.items() if number in base])
 
 
@@ -73,7 +73,7 @@ def ends_of(factor: Factor | None) -> tuple[float | None, float | None, float | 
 
 
 def alone(factors: Sequence[Factor | None]) -> bool:
-    """Whether nothing tells any factor from noise, because each is of one round."""
+    """Return whether no factor has an interval, because each is of one round."""
     measured = [factor for factor in factors if factor is not None]
     return bool(measured) and all(factor.interval is None for factor in measured)
 

@@ -42,7 +42,7 @@ def _metric(name: str) -> Callable[[Run], float | None]:
     return lambda run: summary_of(run).metrics.get(name)
 
 
-def _again(run: Run) -> float | None:
+def _retries_each(run: Run) -> float | None:
     """Attempts made again for each operation that succeeded."""
     load = summary_of(run).load
     done = None if load is None else load.all_operations
@@ -65,7 +65,7 @@ QUANTITIES = (
     P50,
     P99,
     Quantified("failed", "operations that failed", "failed", SHARE, _metric("failed_share")),
-    Quantified("again", "attempts made again, an operation", "again", COUNT, _again),
+    Quantified("again", "attempts made again, an operation", "again", COUNT, _retries_each),
     Quantified("wasted", "time in failed attempts", "wasted", SHARE, _metric("wasted_share")),
 )
 FAILED, AGAIN, WASTED = QUANTITIES[-3:]
@@ -129,12 +129,12 @@ def _measures(swept: Sequence[Swept], levels: Sequence[int]) -> Iterator[Measure
             title = f"{what.title}, {_clients(level)}"
             yield Measure(f"{level} {what.key}", title, what.unit, values, at=float(level))
     for what in (TPS, QPS):
-        values = by_subject((sweep.name, _most(sweep, what)) for sweep in swept)
+        values = by_subject((sweep.name, _peak(sweep, what)) for sweep in swept)
         yield Measure(f"most {what.key}", f"{what.title}, at most", what.unit, values)
 
 
-def _most(sweep: Swept, what: Quantified) -> Spread | None:
-    """What is known of the number of clients at which it is most."""
+def _peak(sweep: Swept, what: Quantified) -> Spread | None:
+    """Return the largest value over all numbers of clients."""
     spreads = (sweep.of(what, clients) for clients in sweep.runs)
     return max((value for value in spreads if value), key=lambda value: value.middle, default=None)
 
@@ -179,7 +179,7 @@ def _rate_name(run: Run) -> str | None:
 
 
 def _rate(runs: Sequence[StudyRun], name: str) -> float | None:
-    """What a specification calls the rate, over rounds."""
+    """Return the median over rounds of the rate that a specification calls `name`."""
     by_run = [summary_of(run.run).transactions for run in runs]
     rates = [
         transactions.rate
@@ -223,7 +223,7 @@ def _law_table(swept: Sequence[Swept]) -> tuple[Table, ...]:
 
 
 def _limits_table(swept: Sequence[Swept]) -> tuple[Table, ...]:
-    """What an operation takes its time for, with the fewest clients and with most."""
+    """Table of an operation's time by cause, with the fewest clients and with most."""
     columns = (
         Column("subject"),
         Column("cause"),
@@ -264,7 +264,7 @@ def _says(sweep: Swept) -> Iterator[str]:
 
 
 def _throughput(sweep: Swept) -> str:
-    """What the fewest do, the most that was done, and what the highest number does."""
+    """Throughput with the fewest clients, at its maximum, and with most clients."""
     rates = {n: rate.middle for n in sweep.runs if (rate := sweep.of(TPS, n)) is not None}
     first, last = min(rates), max(rates)
     best = max(rates, key=lambda n: rates[n])
@@ -289,7 +289,7 @@ def _knee(sweep: Swept) -> str:
 
 
 def _doubt(sweep: Swept) -> str:
-    """That the law hardly holds, where it does not."""
+    """Return a clause with the error of the law, where that is large."""
     error = sweep.fits[TPS.key].error
     return f" (the law is off by {percent_text(error)})" if error >= OFF_MIN else ""
 
@@ -301,12 +301,12 @@ def _ends(ends: tuple[float, float] | None) -> str:
 
 
 def _number(clients: float) -> str:
-    """Such as `5.3`: parts of a client are of a line, and no more than that is known."""
+    """Number of clients with one decimal, such as `5.3`: the knee is a point of a line."""
     return "no end" if clients == float("inf") else f"{clients:.1f}"
 
 
 def _waste(sweep: Swept) -> Iterator[str]:
-    """How much of the work is done in vain with most clients, where it is worth a word."""
+    """Sentence on time in failed attempts with most clients, where it is at least 1 %."""
     last = max(sweep.runs)
     wasted, again = sweep.of(WASTED, last), sweep.of(AGAIN, last)
     if wasted is None or again is None or wasted.middle < 0.01:  # noqa: PLR2004 - a hundredth

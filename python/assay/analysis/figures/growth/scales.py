@@ -9,8 +9,8 @@ from assay.analysis.figures.growth.scales_tables import (
     RATIOS,
     SHARES_OF,
     drawn_curves,
+    table_name,
     tables_of,
-    told_name,
 )
 from assay.analysis.figures.growth.scales_words import notes_of, says_of
 from assay.analysis.figures.quantities import COUNT, SHARE, TIMES, listed, spread
@@ -154,7 +154,7 @@ def _measures(comparisons: dict[str, Compared]) -> Iterator[Measure]:
         for share in names:
             for place, where in ((0, SMALLEST), (-1, LARGEST)):
                 values = {
-                    name: _alone(shift.means[place], breakdown.rounds)
+                    name: _without_interval(shift.means[place], breakdown.rounds)
                     for name, breakdown in shares
                     if breakdown.of == of
                     for shift in breakdown.shares
@@ -164,7 +164,7 @@ def _measures(comparisons: dict[str, Compared]) -> Iterator[Measure]:
 
 
 def _ratios(cost: Scaled) -> Spread | None:
-    """Of the largest size to the smallest, over rounds that have both."""
+    """Ratio of a cost at the largest size to the smallest, over rounds that have both."""
     assert cost.law is not None  # noqa: S101 - only those are asked for
     ends: dict[int, dict[float, float]] = {}
     for point in cost.points:
@@ -173,7 +173,7 @@ def _ratios(cost: Scaled) -> Spread | None:
     return spread(own[last] / own[first] for own in ends.values() if {first, last} <= set(own))
 
 
-def _alone(mean: float, rounds: int) -> Spread:
+def _without_interval(mean: float, rounds: int) -> Spread:
     return Spread(mean, mean, mean, rounds)
 
 
@@ -199,12 +199,12 @@ def _charts(comparisons: dict[str, Compared], tables: Sequence[Table]) -> Iterat
                 table=what.table,
             )
     for name, comparison in comparisons.items():
-        table = told_name(RATIOS, name, comparisons)
+        table = table_name(RATIOS, name, comparisons)
         if table in made:
             ends = f"{comparison.sizes[-1].words} by {comparison.sizes[0].words}"
             yield Chart(table, f"{name}, {ends}", "forest", ("ratio",), table=table)
         for breakdown in comparison.shares:
-            table = told_name(f"{SHARES_OF}{breakdown.of}", name, comparisons)
+            table = table_name(f"{SHARES_OF}{breakdown.of}", name, comparisons)
             if table in made and len(breakdown.shares) > 1:
                 columns = tuple(size.words for size in comparison.sizes)
                 yield Chart(table, f"share of the {breakdown.of}", "stacked", columns, table=table)

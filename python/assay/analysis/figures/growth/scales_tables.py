@@ -53,8 +53,8 @@ class Drawn:
         return f"{CURVES}{self.name}"
 
 
-def told_name(name: str, subject: str, comparisons: Mapping[str, Compared]) -> str:
-    """The name of a subject's table: with the subject where there are several."""
+def table_name(name: str, subject: str, comparisons: Mapping[str, Compared]) -> str:
+    """Return the name of a subject's table: with the subject where there are several."""
     return name if len(comparisons) == 1 else f"{name} {subject}"
 
 
@@ -103,7 +103,7 @@ def _laws(name: str, comparison: Compared, comparisons: Mapping[str, Compared]) 
         f"what {comparison.whole} costs by scale, and each cost as a power of the size of the data"
     )
     return Table(
-        told_name(LAWS, name, comparisons), _title(title, name, comparisons), columns, rows
+        table_name(LAWS, name, comparisons), _title(title, name, comparisons), columns, rows
     )
 
 
@@ -130,7 +130,7 @@ def _ratios(name: str, comparison: Compared, comparisons: Mapping[str, Compared]
     )
     title = f"{comparison.sizes[-1].words} by {comparison.sizes[0].words}"
     return Table(
-        told_name(RATIOS, name, comparisons), _title(title, name, comparisons), columns, rows
+        table_name(RATIOS, name, comparisons), _title(title, name, comparisons), columns, rows
     )
 
 
@@ -159,7 +159,7 @@ def _per_cpu(name: str, comparison: Compared, comparisons: Mapping[str, Compared
         rows.append((efficiency.work.title, *values, efficiency.law.ratio.times, *ends))
     title = "what the engine counted in a second of its CPU time"
     return Table(
-        told_name(PER_CPU, name, comparisons),
+        table_name(PER_CPU, name, comparisons),
         _title(title, name, comparisons),
         columns,
         tuple(rows),
@@ -191,7 +191,10 @@ def _beyond(
             rows.append((cost.title, there.size, there.beyond, *shown))
     title = "scales that were not run, by the laws of those that were"
     return Table(
-        told_name(BEYOND, name, comparisons), _title(title, name, comparisons), columns, tuple(rows)
+        table_name(BEYOND, name, comparisons),
+        _title(title, name, comparisons),
+        columns,
+        tuple(rows),
     )
 
 
@@ -217,11 +220,11 @@ def _shares(
         for shift in breakdown.shares
     )
     title = _title(f"shares of the {breakdown.of} by scale", name, comparisons)
-    return Table(told_name(f"{SHARES_OF}{breakdown.of}", name, comparisons), title, columns, rows)
+    return Table(table_name(f"{SHARES_OF}{breakdown.of}", name, comparisons), title, columns, rows)
 
 
 def drawn_curves(comparisons: Mapping[str, Compared]) -> Iterator[Drawn]:
-    """What is drawn by size: what is said first, a line a subject; of each its queries."""
+    """Charts by size: the first costs with a line a subject, then each subject's queries."""
     if not comparisons:
         return
     unit = next(iter(comparisons.values())).sizes[0].unit
@@ -250,7 +253,9 @@ def drawn_curves(comparisons: Mapping[str, Compared]) -> Iterator[Drawn]:
         curves = {cost.key.removeprefix(TIME_OF): cost for cost in largest[:QUERIES_MAX]}
         if len(curves) > 1:
             title = "time of queries" if len(comparisons) == 1 else f"time of queries, {name}"
-            yield Drawn(told_name(QUERIES, name, comparisons), title, unit, largest[0].unit, curves)
+            yield Drawn(
+                table_name(QUERIES, name, comparisons), title, unit, largest[0].unit, curves
+            )
 
 
 def _whole(comparisons: Mapping[str, Compared]) -> str:

@@ -66,15 +66,15 @@ def says_of(
     if shares:
         yield from (f"{lead}{sentence}" for sentence in _measure_different_things(comparison))
     if costs:
-        yield from (f"{lead}{sentence}" for sentence in _efficient(comparison))
-        yield from (f"{lead}{sentence}" for sentence in _bent(comparison))
+        yield from (f"{lead}{sentence}" for sentence in _efficiency(comparison))
+        yield from (f"{lead}{sentence}" for sentence in _exceptions(comparison))
         for there in further:
-            yield f"{lead}{_there(comparison, there)}"
+            yield f"{lead}{_extrapolation(comparison, there)}"
             yield from (f"{lead}{sentence}" for sentence in _warnings(comparison, there))
 
 
-def times_words(times: float) -> str:
-    """How many times as much, such as `7.1 times`."""
+def times_text(times: float) -> str:
+    """Return a factor in words, such as `7.1 times`."""
     if times >= WHOLE_FROM:
         return f"{times:,.0f} times"
     if times >= TENTHS_FROM:
@@ -83,9 +83,9 @@ def times_words(times: float) -> str:
 
 
 def _growth(comparison: Compared) -> str:
-    """Such as `10 times the data: 7.1 times the look-ups, 3.2 times the time`."""
+    """Growth of costs, such as `10 times the data: 7.1 times the look-ups, 3.2 times the time`."""
     factor = comparison.factor
-    much = "Ten times" if abs(factor / TEN - 1) < NEAR else times_words(factor)
+    much = "Ten times" if abs(factor / TEN - 1) < NEAR else times_text(factor)
     ends = f"{comparison.sizes[0].words} to {comparison.sizes[-1].words}"
     costs = [(cost, cost.law) for cost in headline(comparison, COUNTED_MAX) if cost.law is not None]
     parts = [_part(law, cost.title) for cost, law in costs if cost.group not in NOT_OF_THE_WHOLE]
@@ -102,11 +102,11 @@ def _growth(comparison: Compared) -> str:
 def _part(law: PowerLaw, title: str) -> str:
     ends = law.ratio.interval
     between = "" if ends is None else f" [{_number(ends[0])}, {_number(ends[1])}]"
-    return f"{times_words(law.ratio.times)}{between} the {title}"
+    return f"{times_text(law.ratio.times)}{between} the {title}"
 
 
 def _number(times: float) -> str:
-    return times_words(times).removesuffix(" times")
+    return times_text(times).removesuffix(" times")
 
 
 def _power(comparison: Compared) -> Iterator[str]:
@@ -114,7 +114,7 @@ def _power(comparison: Compared) -> Iterator[str]:
     law = comparison.law(WHOLE_TIME)
     if law is None:
         return
-    power = exponent_words(law)
+    power = exponent_text(law)
     yield f"The time of {comparison.whole} grows as the size of the data to the power {power}."
     queries = [
         cost
@@ -141,7 +141,7 @@ def _short(law: PowerLaw) -> str:
     return f"{law.exponent.value:.2f}{between}"
 
 
-def exponent_words(law: PowerLaw) -> str:
+def exponent_text(law: PowerLaw) -> str:
     """An exponent with its interval, and what it means."""
     value = law.exponent.value
     low, high = law.exponent.interval or (value - IN_PROPORTION, value + IN_PROPORTION)
@@ -163,7 +163,7 @@ def _measure_different_things(comparison: Compared) -> Iterator[str]:
     if any(own for _, own in shifted):
         parts = [f"{_shifts(own)} of the {breakdown.of}" for breakdown, own in shifted if own]
         yield f"{ends} measure different things: {'; '.join(parts)}."
-        yield from _moved(comparison)
+        yield from _moved_share(comparison)
     elif comparison.shares and all(breakdown.rounds > 1 for breakdown in comparison.shares):
         yield _no_shift(comparison, ends)
     elif comparison.shares:
@@ -177,7 +177,7 @@ def _measure_different_things(comparison: Compared) -> Iterator[str]:
 
 
 def _no_shift(comparison: Compared, ends: str) -> str:
-    """That shares are the same, or that it is not known whether they are."""
+    """Sentence that no share shifts, or that rounds differ too much to know."""
     of = listed([breakdown.of for breakdown in comparison.shares])
     most = max(breakdown.largest_unseen for breakdown in comparison.shares)
     up_to = text(most, SHARE)
@@ -190,7 +190,7 @@ def _no_shift(comparison: Compared, ends: str) -> str:
 
 
 def _shifts(shifts: Sequence[Shift]) -> str:
-    """Such as `optimiser/parse from 14 % to 2.2 %`."""
+    """List shifts of shares, such as `optimiser/parse from 14 % to 2.2 %`."""
     return listed(
         [
             f"{shift.name} from {text(shift.means[0], SHARE)} to {text(shift.means[-1], SHARE)}"
@@ -200,7 +200,7 @@ def _shifts(shifts: Sequence[Shift]) -> str:
     )
 
 
-def _moved(comparison: Compared) -> Iterator[str]:
+def _moved_share(comparison: Compared) -> Iterator[str]:
     breakdown = next(
         (breakdown for breakdown in comparison.shares if breakdown.of in (OF_CPU, OF_OPERATORS)),
         None,
@@ -212,8 +212,8 @@ def _moved(comparison: Compared) -> Iterator[str]:
         )
 
 
-def _efficient(comparison: Compared) -> Iterator[str]:
-    """How much work a second of CPU time does at the larger scale."""
+def _efficiency(comparison: Compared) -> Iterator[str]:
+    """Sentence on the work of a CPU second at the largest scale beside the smallest."""
     for efficiency in comparison.efficiencies[:1]:
         work, cpu = efficiency.work.law, efficiency.cpu.law
         if work is None or cpu is None:
@@ -222,14 +222,14 @@ def _efficient(comparison: Compared) -> Iterator[str]:
         between = "" if ends is None else f" [{_number(ends[0])}, {_number(ends[1])}]"
         noise = ends is not None and not efficiency.law.ratio.is_distinct
         yield (
-            f"{times_words(work.ratio.times)} the {efficiency.work.title} take"
-            f" {times_words(cpu.ratio.times)} the CPU time: {comparison.sizes[-1].words} does"
-            f" {times_words(efficiency.law.ratio.times)}{between} as many a second of CPU time as"
+            f"{times_text(work.ratio.times)} the {efficiency.work.title} take"
+            f" {times_text(cpu.ratio.times)} the CPU time: {comparison.sizes[-1].words} does"
+            f" {times_text(efficiency.law.ratio.times)}{between} as many a second of CPU time as"
             f" {comparison.sizes[0].words}{', which may be noise' if noise else ''}."
         )
 
 
-def _bent(comparison: Compared) -> Iterator[str]:
+def _exceptions(comparison: Compared) -> Iterator[str]:
     """Costs of which one exponent does not tell the whole range, and plans that are others."""
     for cost in headline(comparison, COUNTED_MAX):
         if cost.law is not None and cost.law.is_bent:
@@ -247,8 +247,8 @@ def _bent(comparison: Compared) -> Iterator[str]:
         )
 
 
-def _there(comparison: Compared, there: Extrapolated) -> str:
-    """What a scale that was not run would come to."""
+def _extrapolation(comparison: Compared, there: Extrapolated) -> str:
+    """Sentence with the extrapolated costs of a scale that was not run."""
     keys = (WHOLE_TIME, CPU_TIME, READ_BYTES, MEMORY_PEAK)
     parts = [
         f"{comparison.costs[key].title} {text(there.costs[key].value, comparison.costs[key].unit)}"
@@ -261,8 +261,8 @@ def _there(comparison: Compared, there: Extrapolated) -> str:
 
 
 def _warnings(comparison: Compared, there: Extrapolated) -> Iterator[str]:
-    """What the laws do not know of that scale."""
-    far = f"{there.size} is {times_words(there.beyond)} as large as the largest scale that was run"
+    """Sentences on what the laws leave out at a scale that was not run."""
+    far = f"{there.size} is {times_text(there.beyond)} as large as the largest scale that was run"
     doubt = (
         "; so far outside that a law of what was measured tells little"
         if (there.beyond >= FAR)
@@ -283,7 +283,8 @@ def _warnings(comparison: Compared, there: Extrapolated) -> Iterator[str]:
         change = ", where those that were run fit" if fits else ""
         yield (
             f"Its data would take {text(there.data_bytes, BYTES)} and do not fit into"
-            f" {memory} ({text(_there_is(there, memory), BYTES)}){change}: reads and waits that no"
+            f" {memory} ({text(_capacity_bytes(there, memory), BYTES)}){change}: reads and waits"
+            " that no"
             " run had begin there, and no law of these runs has them."
         )
     elif there.data_bytes is None:
@@ -292,7 +293,7 @@ def _warnings(comparison: Compared, there: Extrapolated) -> Iterator[str]:
 
 
 def _other_laws(comparison: Compared, there: Extrapolated) -> Iterator[str]:
-    """What the time would be if it went by another law, and which of both fits."""
+    """Sentences on the time by a law with a fixed part, and on which law fits better."""
     law = comparison.law(WHOLE_TIME)
     if law is None or WHOLE_TIME not in there.otherwise:
         return
@@ -307,7 +308,7 @@ def _other_laws(comparison: Compared, there: Extrapolated) -> Iterator[str]:
 
 
 def _fit(law: PowerLaw) -> str:
-    """Which law is nearer to what was measured, where three scales can tell."""
+    """Clause on the largest error of both laws; two scales fit both exactly."""
     if len(law.sizes) == 2:  # noqa: PLR2004 - both go through two points
         return "; both laws fit two scales exactly"
     laws = (law.at, law.with_fixed_part)
@@ -326,12 +327,12 @@ def _memories(there: Extrapolated) -> list[float]:
     return [capacity for capacity in (there.cache_bytes, there.host_bytes) if capacity is not None]
 
 
-def _there_is(there: Extrapolated, memory: str) -> float | None:
+def _capacity_bytes(there: Extrapolated, memory: str) -> float | None:
     return there.host_bytes if memory == "memory" else there.cache_bytes
 
 
 def notes_of(comparisons: Mapping[str, Compared], *, costs: bool, shares: bool) -> Iterator[str]:
-    """How it was made."""
+    """Notes on the method."""
     if not comparisons:
         return
     if costs:

@@ -33,8 +33,8 @@ RUNS = (Column("subject"), Column("reads in a run, at most", COUNT), Column("run
 
 
 def contiguity_tables(subjects: tuple[Subject, ...], operation: str | None) -> Iterator[Table]:
-    """How contiguous reads were, their distances, lengths of runs; nothing where not traced."""
-    by_name = {subject.name: _told(subject, operation) for subject in subjects}
+    """Tables of contiguity, distances and run lengths of reads; none where not traced."""
+    by_name = {subject.name: _middle_trace(subject, operation) for subject in subjects}
     traced = {name: pair for name, pair in by_name.items() if pair is not None}
     if not traced:
         return
@@ -55,8 +55,8 @@ def contiguity_tables(subjects: tuple[Subject, ...], operation: str | None) -> I
 
 
 def contiguity_says(subject: Subject, operation: str | None) -> Iterator[str]:
-    """How contiguous the reads of a subject were, in a sentence; nothing where not traced."""
-    traced = _told(subject, operation)
+    """Sentence on the contiguity of a subject's reads; none where they were not traced."""
+    traced = _middle_trace(subject, operation)
     if traced is not None and traced[1]["sequential_share"] is not None:
         row = traced[1]
         yield (
@@ -67,13 +67,15 @@ def contiguity_says(subject: Subject, operation: str | None) -> Iterator[str]:
 
 
 def why_not_traced(run: Run) -> str:
-    """Why nobody knows how contiguous the reads of a run were."""
+    """Return the reason why the requests of a run were not traced."""
     probe = (run.facts.get("probes") or {}).get("requests") or {}
     return str(probe.get("error") or "its requests were not traced (--block-trace)")
 
 
-def _told(subject: Subject, operation: str | None) -> tuple[Contiguity, dict[str, Any]] | None:
-    """What is known of the middle run, and the row of the operation."""
+def _middle_trace(
+    subject: Subject, operation: str | None
+) -> tuple[Contiguity, dict[str, Any]] | None:
+    """Return the contiguity of the middle run, and the row of the operation; None: unknown."""
     run = middle_run(subject.runs, operation).run
     trace, reads = _contiguity(run), query_reads(run, operation)
     if trace is None or reads is None or is_disturbed(run, operation):

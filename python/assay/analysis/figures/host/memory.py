@@ -87,7 +87,7 @@ def figure(asked: Asked) -> Figure:
         notes=(
             ASSUMPTION,
             *(
-                f"{subject.name}: {_how(subject.first)}{_alone_more(subject.first)}."
+                f"{subject.name}: {_source(subject.first)}{_larger_alone(subject.first)}."
                 for subject in subjects
             ),
         ),
@@ -108,10 +108,10 @@ def _peaks(run: Run) -> tuple[MemoryPeak, ...]:
     test = test_of(run)
     processes = run.table("processes") if run.has("processes") else None
     runs = () if test is None or test.why_not else test.runs
-    return memory_peaks(runs, _alone(run), processes)
+    return memory_peaks(runs, _query_operations(run), processes)
 
 
-def _alone(run: Run) -> list[OperationSummary]:
+def _query_operations(run: Run) -> list[OperationSummary]:
     """Operations that are queries, with what each took."""
     test = run.facts.get("test")
     refreshes = () if test is None else refresh_names(test)
@@ -121,17 +121,17 @@ def _alone(run: Run) -> list[OperationSummary]:
 
 
 def _is_own(run: Run) -> bool:
-    """Whether the engine told the memory of its queries itself."""
-    return any(operation.engine_memory_bytes for operation in _alone(run))
+    """Return whether the engine itself reports the memory of its queries."""
+    return any(operation.engine_memory_bytes for operation in _query_operations(run))
 
 
-def _how(run: Run) -> str:
+def _source(run: Run) -> str:
     return OWN if _is_own(run) else RESIDENT
 
 
-def _alone_more(run: Run) -> str:
-    """A query that takes more by itself than a stream did beside others: it can be more."""
-    together, most = _in_streams(run), next(iter(_peaks(run)), None)
+def _larger_alone(run: Run) -> str:
+    """Clause on a query that alone takes more memory than each stream."""
+    together, most = _streams_peak(run), next(iter(_peaks(run)), None)
     if together is None or most is None or most.streams > 1:
         return ""
     return (
@@ -142,7 +142,7 @@ def _alone_more(run: Run) -> str:
 
 def _bytes_of(run: Run, query: str) -> float | None:
     is_own = _is_own(run)
-    for operation in _alone(run):
+    for operation in _query_operations(run):
         if operation.name == query:
             return operation.engine_memory_bytes if is_own else operation.memory_growth_bytes
     return None
@@ -150,7 +150,9 @@ def _bytes_of(run: Run, query: str) -> float | None:
 
 def _queries(subjects: tuple[Subject, ...]) -> list[Measure]:
     """The queries that took most, most first."""
-    names = dict.fromkeys(op.name for subject in subjects for op in _alone(subject.first))
+    names = dict.fromkeys(
+        op.name for subject in subjects for op in _query_operations(subject.first)
+    )
     measures = [
         measure(name, name, BYTES, subjects, partial(_bytes_of, query=name)) for name in names
     ]
@@ -161,26 +163,27 @@ def _queries(subjects: tuple[Subject, ...]) -> list[Measure]:
 def _whole(
     subjects: tuple[Subject, ...], scale: float | None, streams: int | None
 ) -> Iterator[Measure]:
-    """Of the throughput test, and of what a larger scale would take."""
+    """Measures of the throughput test's peak, and of the peak at a larger scale."""
     beside: dict[str, Spread] = by_subject(
         (
             subject.name,
             spread(
-                peak.bytes for run in subject.runs if (peak := _in_streams(run.run)) is not None
+                peak.bytes for run in subject.runs if (peak := _streams_peak(run.run)) is not None
             ),
         )
         for subject in subjects
     )
     yield Measure("streams", "peak of the throughput test", BYTES, beside)
     far = by_subject(
-        (subject.name, spread([_far(subject, scale, streams)])) for subject in subjects
+        (subject.name, spread([_extrapolated_bytes(subject, scale, streams)]))
+        for subject in subjects
     )
     yield Measure(
         "extrapolated", f"at scale {scale:g}" if scale else "at 100 times the scale", BYTES, far
     )
 
 
-def _in_streams(run: Run) -> MemoryPeak | None:
+def _streams_peak(run: Run) -> MemoryPeak | None:
     """The most that streams took together, of all throughput tests of a run."""
     return max(
         (peak for peak in _peaks(run) if peak.streams > 1),
@@ -189,9 +192,9 @@ def _in_streams(run: Run) -> MemoryPeak | None:
     )
 
 
-def _deciding(run: Run) -> MemoryPeak | None:
-    """What is extrapolated from: streams together, and without them the largest query alone."""
-    return _in_streams(run) or next(iter(_peaks(run)), None)
+def _deciding_peak(run: Run) -> MemoryPeak | None:
+    """Return the peak to extrapolate from: of all streams, else of the largest query."""
+    return _streams_peak(run) or next(iter(_peaks(run)), None)
 
 
 def _target(asked: Asked) -> tuple[float | None, int | None]:
@@ -202,7 +205,7 @@ def _target(asked: Asked) -> tuple[float | None, int | None]:
     return (None if scale is None else float(scale)), (None if streams is None else int(streams))
 
 
-def _there(run: Run, scale: float | None, streams: int | None) -> tuple[float, int]:
+def _scale_and_streams(run: Run, scale: float | None, streams: int | None) -> tuple[float, int]:
     """Scale and streams that are extrapolated to from a run."""
     mine = float(run.facts["request"]["scale"])
     larger = larger_scales(run.facts, 0.0)
@@ -211,18 +214,18 @@ def _there(run: Run, scale: float | None, streams: int | None) -> tuple[float, i
     return to, streams or (fewest[-1] if fewest else larger[0][1] if larger else 1)
 
 
-def _far(subject: Subject, scale: float | None, streams: int | None) -> float | None:
-    peak = _deciding(subject.first)
+def _extrapolated_bytes(subject: Subject, scale: float | None, streams: int | None) -> float | None:
+    peak = _deciding_peak(subject.first)
     if peak is None:
         return None
     mine = float(subject.first.facts["request"]["scale"])
-    to, count = _there(subject.first, scale, streams)
+    to, count = _scale_and_streams(subject.first, scale, streams)
     return extrapolated_bytes(peak.bytes, mine, peak.streams, to, count)
 
 
 def _scales(subject: Subject) -> Iterator[tuple[Cell, ...]]:
     mine = float(subject.first.facts["request"]["scale"])
-    peak = _deciding(subject.first)
+    peak = _deciding_peak(subject.first)
     if peak is not None:
         yield subject.name, peak.what, mine, peak.streams, peak.bytes
         larger = larger_scales(subject.first.facts, mine)
@@ -258,11 +261,11 @@ def _says(
         sentence += f"{name} takes most memory alone, {text(most, BYTES)}; "
     beside = by_key["streams"].values.get(subject.name)
     if beside is not None:
-        together = _in_streams(subject.first)
+        together = _streams_peak(subject.first)
         if together is not None:
             sentence += f"{together.streams} streams together {text(beside.middle, BYTES)}; "
     far = by_key["extrapolated"].values.get(subject.name)
-    to, count = _there(subject.first, scale, streams)
+    to, count = _scale_and_streams(subject.first, scale, streams)
     name = subject.first.facts["workload"].get("scale_name", "scale")
     there = text(None if far is None else far.middle, BYTES)
     return f"{sentence}at {name} {to:g} with {count} streams it would be {there}."

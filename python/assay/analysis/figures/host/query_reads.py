@@ -90,18 +90,18 @@ def others_share(run: Run, operation: str | None = None) -> float | None:
 
 
 def is_disturbed(run: Run, operation: str | None = None) -> bool:
-    """Whether others read so much that figures of the device are not the query's."""
+    """Return whether reads of others are too many to charge the device's to the query."""
     return (others_share(run, operation) or 0.0) > OTHERS_MAX
 
 
-def disturbed_words(run: Run, operation: str | None = None) -> str:
-    """What others read meanwhile, in a clause."""
+def disturbance_text(run: Run, operation: str | None = None) -> str:
+    """Return a clause with the share of reads that were for others."""
     share = text(others_share(run, operation), SHARE)
     return f"{share} of what the device read meanwhile was for others: repeat it where it is quiet"
 
 
 def middle_run(runs: Sequence[StudyRun], operation: str | None) -> StudyRun:
-    """Of several rounds the one whose query takes as long as most: the lower middle one."""
+    """Return the run with the median time of the query, the lower one of two."""
     pairs = [(query_reads(run.run, operation), run) for run in runs]
     timed = sorted(
         ((reads.seconds, place) for place, (reads, _) in enumerate(pairs) if reads is not None)

@@ -75,7 +75,7 @@ def curves(ceiling: Ceiling) -> tuple[tuple[Cell, ...], ...]:
     return tuple(_points(ceiling, ceiling.sizes()))
 
 
-def _known(ceiling: Ceiling, way: str, size_bytes: int) -> Estimate | None:
+def _iops(ceiling: Ceiling, way: str, size_bytes: int) -> Estimate | None:
     pattern, cache, depth = WAYS[way]
     return ceiling.iops(size_bytes, depth, pattern, cache=cache)
 
@@ -83,7 +83,7 @@ def _known(ceiling: Ceiling, way: str, size_bytes: int) -> Estimate | None:
 def _measures(ceilings: list[Ceiling], sizes: list[int]) -> Iterator[Measure]:
     for way in WAYS:
         for size in sizes:
-            rate = _over(ceilings, way, size)
+            rate = _rate_over_rounds(ceilings, way, size)
             size_text = bytes_text(size)
             if rate is not None:
                 values = {SUBJECT: rate}
@@ -92,21 +92,21 @@ def _measures(ceilings: list[Ceiling], sizes: list[int]) -> Iterator[Measure]:
                 )
 
 
-def _over(ceilings: list[Ceiling], way: str, size_bytes: int) -> Spread | None:
-    estimates = [_known(ceiling, way, size_bytes) for ceiling in ceilings]
+def _rate_over_rounds(ceilings: list[Ceiling], way: str, size_bytes: int) -> Spread | None:
+    estimates = [_iops(ceiling, way, size_bytes) for ceiling in ceilings]
     return spread(None if estimate is None else estimate.value for estimate in estimates)
 
 
 def _rows(ceilings: list[Ceiling], sizes: list[int]) -> Iterator[tuple[Cell, ...]]:
     for size in sizes:
-        rates = [_over(ceilings, way, size) for way in WAYS]
+        rates = [_rate_over_rounds(ceilings, way, size) for way in WAYS]
         yield (bytes_text(size), *(None if rate is None else rate.middle for rate in rates))
 
 
 def _points(ceiling: Ceiling, sizes: list[int]) -> Iterator[tuple[Cell, ...]]:
     for way in WAYS:
         for size in sizes:
-            estimate = _known(ceiling, way, size)
+            estimate = _iops(ceiling, way, size)
             if estimate is not None:
                 key = f"{bytes_text(size)} {way}"
                 yield (way, key, size, estimate.value, estimate.low, estimate.high, LINE)
@@ -115,8 +115,8 @@ def _points(ceiling: Ceiling, sizes: list[int]) -> Iterator[tuple[Cell, ...]]:
 def _says(ceilings: list[Ceiling], sizes: list[int]) -> Iterator[str]:
     ceiling = ceilings[0]
     page = min(sizes, key=lambda size: abs(size - PAGE_BYTES))
-    single, many = _known(ceiling, "random", page), ceiling.most_iops(page, RANDOM)
-    straight = _known(ceiling, "sequential", page)
+    single, many = _iops(ceiling, "random", page), ceiling.most_iops(page, RANDOM)
+    straight = _iops(ceiling, "sequential", page)
     if single is None:
         return
     sentence = (

@@ -13,7 +13,7 @@ from assay.analysis.figures.host.contiguous_reads import (
     why_not_traced,
 )
 from assay.analysis.figures.host.query_reads import (
-    disturbed_words,
+    disturbance_text,
     is_disturbed,
     middle_run,
     query_reads,
@@ -91,9 +91,9 @@ def figure(asked: Asked) -> Figure:
     )
 
 
-def _why(subject: Subject, operation: str | None) -> str:
+def _disturbance(subject: Subject, operation: str | None) -> str:
     run = middle_run(subject.runs, operation).run
-    return f": {disturbed_words(run, operation)}" if is_disturbed(run, operation) else ""
+    return f": {disturbance_text(run, operation)}" if is_disturbed(run, operation) else ""
 
 
 def _missing(
@@ -101,7 +101,7 @@ def _missing(
 ) -> Iterator[str]:
     for subject in subjects:
         if placed[subject.name] is None:
-            yield f"{subject.name}: its reads are not known{_why(subject, operation)}"
+            yield f"{subject.name}: its reads are not known{_disturbance(subject, operation)}"
         if not subject.first.has("requests"):
             yield f"{subject.name}: how contiguous its reads were: {why_not_traced(subject.first)}"
 
@@ -114,14 +114,14 @@ def placed_reads(run: Run, ceiling: Ceiling, operation: str | None = None) -> Pl
 
 @lru_cache(maxsize=256)
 def reads_of(run: Run, operation: str | None = None) -> Reads | None:
-    """What an operation of a run had the disk do; None where that is not known, or nothing."""
+    """Return the disk reads of an operation of a run; None where unknown, or without any."""
     observed = None if is_disturbed(run, operation) else query_reads(run, operation)
     if observed is None or not observed.mean_read_bytes or observed.reads_per_s is None:
         return None
-    return Reads(observed.mean_read_bytes, observed.reads_per_s, _at_once(run, operation))
+    return Reads(observed.mean_read_bytes, observed.reads_per_s, _mean_queue_depth(run, operation))
 
 
-def _at_once(run: Run, operation: str | None) -> float | None:
+def _mean_queue_depth(run: Run, operation: str | None) -> float | None:
     """Requests under way while there were any, over the operation's first execution."""
     device, span = data_device(run), span_s(run, operation)
     if device is None or span is None:
@@ -187,7 +187,7 @@ def _says(placed: dict[str, Placed | None]) -> Iterator[str]:
     for name, position in placed.items():
         if position is None or position.share is None:
             continue
-        yield f"{name[:1].upper()}{name[1:]}: {placed_words(position)}."
+        yield f"{name[:1].upper()}{name[1:]}: {placed_text(position)}."
     first = next((position for position in placed.values() if position is not None), None)
     if first is not None and (first.more_at_once or 0.0) >= NOTABLY_MORE:
         yield (
@@ -196,8 +196,8 @@ def _says(placed: dict[str, Placed | None]) -> Iterator[str]:
         )
 
 
-def placed_words(position: Placed) -> str:
-    """Where reads stand, in a clause."""
+def placed_text(position: Placed) -> str:
+    """Return a clause that compares reads with what the disk gives."""
     reads = position.reads
     ends = interval_text(position.share_interval, SHARE)
     at_once = f"{position.depth:.2g} at once" if position.depth >= SEVERAL else "one at a time"

@@ -9,7 +9,7 @@ import polars as pl
 
 from assay.analysis.figures.contract import Chart, Column, Figure, Table
 from assay.analysis.figures.host.query_reads import (
-    disturbed_words,
+    disturbance_text,
     is_disturbed,
     middle_run,
     query_reads,
@@ -105,11 +105,11 @@ def _charts() -> tuple[Chart, ...]:
 
 def _measures(subjects: tuple[Subject, ...], operation: str | None) -> Iterator[Measure]:
     for key, (title, unit, field, divisor) in MEASURED.items():
-        reading = partial(_known, operation=operation, field=field, divisor=divisor)
+        reading = partial(_field_value, operation=operation, field=field, divisor=divisor)
         yield measure(key, title, unit, subjects, reading)
 
 
-def _known(run: Run, operation: str | None, field: str, divisor: float) -> float | None:
+def _field_value(run: Run, operation: str | None, field: str, divisor: float) -> float | None:
     reads = query_reads(run, operation)
     value = None if reads is None else getattr(reads, field)
     return None if value is None else float(value) / divisor
@@ -128,7 +128,7 @@ def _each_run(subjects: tuple[Subject, ...], operation: str | None) -> Table:
         (
             subject.name,
             run.round,
-            *(_known(run.run, operation, field, by) for _, _, field, by in MEASURED.values()),
+            *(_field_value(run.run, operation, field, by) for _, _, field, by in MEASURED.values()),
         )
         for subject in subjects
         for run in subject.runs
@@ -209,12 +209,12 @@ def _notes(subjects: tuple[Subject, ...], operation: str | None) -> Iterator[str
             " apart. Figures of a run are over the query's own time; CPUs are all of the host."
         )
     if any(len(subject.runs) > 1 for subject in subjects):
-        rounds = {subject.name: _shown(subject, operation).round for subject in subjects}
+        rounds = {subject.name: _shown_run(subject, operation).round for subject in subjects}
         shown = "; ".join(f"{name}: {number}" for name, number in rounds.items())
         yield f"The charts are of the round whose query took the middle time ({shown})."
 
 
-def _shown(subject: Subject, operation: str | None) -> StudyRun:
+def _shown_run(subject: Subject, operation: str | None) -> StudyRun:
     return middle_run(subject.runs, operation)
 
 
@@ -222,7 +222,7 @@ def _doubts(subjects: tuple[Subject, ...], operation: str | None) -> Iterator[st
     for subject in subjects:
         disturbed = [run for run in subject.runs if is_disturbed(run.run, operation)]
         if disturbed:
-            reason = disturbed_words(disturbed[0].run, operation)
+            reason = disturbance_text(disturbed[0].run, operation)
             yield f"{subject.name}, round {disturbed[0].round}: {reason}."
 
 

@@ -74,7 +74,7 @@ def figure(asked: Asked) -> Figure:
                 else ()
             ),
         ),
-        notes=(*_notes(subjects), *_strange(subjects, states, measures)),
+        notes=(*_notes(subjects), *_contradictions(subjects, states, measures)),
         missing=tuple(_missing(subjects, states)),
     )
 
@@ -94,13 +94,13 @@ def seconds_once(run: Run) -> float | None:
     return None if power is None else power.seconds
 
 
-def _asked(run: StudyRun) -> str:
+def _state_name(run: StudyRun) -> str:
     state = state_of(run.run)
     return run.levels.get(FACTOR) or ("not recorded" if state is None else state.asked)
 
 
 def _states(asked: Asked) -> list[str]:
-    states = dict.fromkeys(_asked(run) for run in asked.runs)
+    states = dict.fromkeys(_state_name(run) for run in asked.runs)
 
     def place(name: str) -> tuple[int, str]:
         word = name.partition(":")[0]
@@ -112,14 +112,14 @@ def _states(asked: Asked) -> list[str]:
 def _measures(subjects: tuple[Subject, ...], states: list[str]) -> Iterator[Measure]:
     power = BY_NAME[POWER]
     for state in states:
-        yield _of_state(state, state, SECONDS, subjects, state, seconds_once)
+        yield _state_measure(state, state, SECONDS, subjects, state, seconds_once)
     for state in states:
-        yield _of_state(
+        yield _state_measure(
             f"{state}_power", state, PER_HOUR, subjects, state, lambda run: value_of(run, power)
         )
 
 
-def _of_state(
+def _state_measure(
     key: str,
     title: str,
     unit: str,
@@ -128,7 +128,10 @@ def _of_state(
     quantity: Callable[[Run], float | None],
 ) -> Measure:
     values = by_subject(
-        (subject.name, spread(quantity(run.run) for run in subject.runs if _asked(run) == state))
+        (
+            subject.name,
+            spread(quantity(run.run) for run in subject.runs if _state_name(run) == state),
+        )
         for subject in subjects
     )
     return Measure(key, title, unit, values)
@@ -144,7 +147,7 @@ def _row(subject: Subject, run: StudyRun) -> tuple[Cell, ...]:
     share = None if state is None else state.resident_share
     return (
         subject.name,
-        _asked(run),
+        _state_name(run),
         run.round,
         seconds_once(run.run),
         value_of(run.run, BY_NAME[POWER]),
@@ -200,7 +203,7 @@ def _in_all(states: list[str], by_key: dict[str, Measure]) -> Iterator[str]:
 def _power_says(
     name: str, by_state: dict[str, float], base: str, by_key: dict[str, Measure]
 ) -> str:
-    """What the geometric mean makes of it: short operations weigh as much as long ones."""
+    """Clause on power by state: its geometric mean weighs short operations like long ones."""
     powers = {
         state: by_key[f"{state}_power"].values[name].middle
         for state in by_state
@@ -223,14 +226,14 @@ def _notes(subjects: tuple[Subject, ...]) -> Iterator[str]:
         for run in subject.runs:
             state = state_of(run.run)
             for remark in () if state is None else state.left:
-                notes.setdefault(f"{subject.name}, {_asked(run)}: {remark}.", None)
+                notes.setdefault(f"{subject.name}, {_state_name(run)}: {remark}.", None)
         yield from notes
 
 
-def _strange(
+def _contradictions(
     subjects: tuple[Subject, ...], states: list[str], measures: tuple[Measure, ...]
 ) -> Iterator[str]:
-    """Where more was in memory and it took longer: the state does not explain that."""
+    """Sentences on states with more in memory that took longer all the same."""
     by_key = {measure.key: measure for measure in measures}
     for subject in subjects:
         measured = [state for state in states if subject.name in by_key[state].values]
@@ -245,7 +248,7 @@ def _strange(
 
 def _missing(subjects: tuple[Subject, ...], states: list[str]) -> Iterator[str]:
     for subject in subjects:
-        played = {_asked(run) for run in subject.runs}
+        played = {_state_name(run) for run in subject.runs}
         for state in states:
             if state not in played:
                 yield f"{subject.name} was not run {state}"

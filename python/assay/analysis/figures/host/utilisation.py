@@ -43,7 +43,9 @@ APART_MAX = 0.25
 def figure(asked: Asked) -> Figure:
     """The figure."""
     subjects = [
-        subject for subject in subjects_of(asked) if any(_of(run.run) for run in subject.runs)
+        subject
+        for subject in subjects_of(asked)
+        if any(_utilisations(run.run) for run in subject.runs)
     ]
     measures = tuple(
         Measure(
@@ -54,7 +56,7 @@ def figure(asked: Asked) -> Figure:
         )
         for key, title, unit, name in PARTS
     )
-    measures = (*measures[:-1], _of_middles(measures))
+    measures = (*measures[:-1], _share_of_middles(measures))
     rows = tuple(row for subject in subjects for row in _rows(subject))
     columns = (Column("subject"), Column("round", COUNT), Column("run", COUNT))
     of_parts = tuple(Column(title, unit) for _, title, unit, _ in PARTS)
@@ -81,7 +83,7 @@ def figure(asked: Asked) -> Figure:
     )
 
 
-def _of(run: Run) -> list[Utilisation]:
+def _utilisations(run: Run) -> list[Utilisation]:
     test = test_of(run)
     if test is None or test.why_not:
         return []
@@ -89,10 +91,12 @@ def _of(run: Run) -> list[Utilisation]:
 
 
 def _spread(subject: Subject, name: str) -> Spread | None:
-    return spread(float(getattr(use, name)) for run in subject.runs for use in _of(run.run))
+    return spread(
+        float(getattr(use, name)) for run in subject.runs for use in _utilisations(run.run)
+    )
 
 
-def _of_middles(measures: tuple[Measure, ...]) -> Measure:
+def _share_of_middles(measures: tuple[Measure, ...]) -> Measure:
     """The share of the middle times, so that it is what they give; lowest and highest of runs."""
     by_key = {measure.key: measure.values for measure in measures}
     values = {}
@@ -107,7 +111,7 @@ def _of_middles(measures: tuple[Measure, ...]) -> Measure:
 
 def _rows(subject: Subject) -> Iterator[tuple[Cell, ...]]:
     for run in subject.runs:
-        for use in _of(run.run):
+        for use in _utilisations(run.run):
             yield (
                 subject.name,
                 run.round,

@@ -50,12 +50,12 @@ def figure(asked: Asked) -> Figure:
         tables=(_table(factor, shown, measures, metric),),
         charts=(_chart(asked, factor, metric, measures),),
         notes=_rounds(measures),
-        missing=(*_alone(levels, factor), *_missing(shown, measures, metric)),
+        missing=(*_single_level(levels, factor), *_missing(shown, measures, metric)),
     )
 
 
-def _alone(levels: list[str], factor: str) -> tuple[str, ...]:
-    """That there is nothing to compare, where only one level was run."""
+def _single_level(levels: list[str], factor: str) -> tuple[str, ...]:
+    """Say that there is nothing to compare, where only one level was run."""
     if len(levels) > 1:
         return ()
     return (f"of {factor.removeprefix('set.')} only {levels[0]} was run: nothing to compare with",)
@@ -118,7 +118,7 @@ def _table(
 
 
 def _says(name: str, measures: tuple[Measure, ...], metric: Metric, factor: str) -> str | None:
-    """Which level is best, and whether that is more than runs alike differ by."""
+    """Sentence on the best level, and on whether it differs by more than noise."""
     levels = [
         (measure.title, measure.values[name]) for measure in measures if name in measure.values
     ]

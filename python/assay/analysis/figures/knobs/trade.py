@@ -105,7 +105,7 @@ def _names(asked: Asked, key: str) -> tuple[str, ...]:
 def _measures(
     trades: Mapping[str, Trade], places: Mapping[str, float | None], metric: Metric
 ) -> Iterator[Measure]:
-    """What an article's values stand beside, a level each: `10K time`, `10K scheduling`."""
+    """Measures of each level for comparison with an article: `10K time`, `10K scheduling`."""
     what = "time" if metric.unit == SECONDS else metric.name
     for level, at in places.items():
         quantities: list[tuple[str, str, str, Callable[[Trade, Level], Spread | None]]] = [
@@ -164,7 +164,7 @@ def _variability(_: Trade, level: Level) -> Spread | None:
 
 
 def _main(trade: Trade, side: str) -> Moved | None:
-    """What stands for a side."""
+    """Return the counter that represents a side."""
     return next(iter(shown_first(getattr(trade, side))), None)
 
 
@@ -180,7 +180,7 @@ def _side(side: str) -> Callable[[Trade, Level], Spread | None]:
 
 
 def _quantities(trades: Mapping[str, Trade], level: str) -> list[tuple[str, str, str]]:
-    """What of messages was counted at a level."""
+    """Return key, title and unit of the message quantities that were counted at a level."""
     quantities = (
         (message.name, message.title, message.unit)
         for trade in trades.values()

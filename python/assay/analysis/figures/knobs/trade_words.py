@@ -88,10 +88,10 @@ def _best(name: str, trade: Trade, short: str, metric: Metric) -> str:
 
 
 def _sides(name: str, trade: Trade) -> str:
-    """What both sides did from the first level to the last."""
+    """Sentence on the counters of both sides, from the first level to the last."""
     parts = []
     for side, counters in (("scheduling", trade.scheduling), ("blocking", trade.blocking)):
-        moves = [move for counter in counters if (move := _from_to(counter, trade.levels))][
+        moves = [move for counter in counters if (move := _move_text(counter, trade.levels))][
             :SIDES_MAX
         ]
         if moves or any(counter.values for counter in counters):
@@ -103,7 +103,7 @@ def _sides(name: str, trade: Trade) -> str:
     return f"{name}: both sides from {ends}, one execution{whose}: {'; '.join(parts)}."
 
 
-def _from_to(counter: Moved, levels: tuple[Level, ...]) -> str:
+def _move_text(counter: Moved, levels: tuple[Level, ...]) -> str:
     means = [counter.means[level.name] for level in levels if level.name in counter.means]
     if len(means) < len(levels) or len(means) < 2 or not any(means):  # noqa: PLR2004 - from and to
         return ""
@@ -168,7 +168,7 @@ def _variability(name: str, trade: Trade) -> Iterator[str]:
 
 
 def _model(name: str, trade: Trade) -> Iterator[str]:
-    """How the messages that were counted stand to those on paper, at the best level."""
+    """Sentence on counted messages beside predicted ones, at the best level."""
     best = next(level for level in trade.levels if level.name == trade.best)
     counts = [
         f"{message.title} {text(message.counted, message.unit)} for"
@@ -182,7 +182,7 @@ def _model(name: str, trade: Trade) -> Iterator[str]:
 
 
 def notes_of(trades: Mapping[str, Trade]) -> Iterator[str]:
-    """How it was made."""
+    """Notes on the method."""
     if not trades:
         return
     rounds = max(len(level.rounds) for trade in trades.values() for level in trade.levels)
@@ -201,7 +201,7 @@ def notes_of(trades: Mapping[str, Trade]) -> Iterator[str]:
 def missing_of(
     made: Mapping[str, Trade | None], levels: list[str], factor: str, metric: Metric
 ) -> Iterator[str]:
-    """What has no figure, and why."""
+    """Sentences on what has no value, with the reason."""
     short = factor.removeprefix("set.")
     if len(levels) == 1:
         yield f"of {short} only {levels[0]} was run: nothing to compare with"

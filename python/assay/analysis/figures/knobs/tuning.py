@@ -123,7 +123,7 @@ def _says(
         times = text(math.exp(-mean), TIMES)
         yield (
             f"Recommended: {better.setting}. Beside the default {metric.title} is"
-            f" {_gain_words(better, metric)}, {times} as good, over {len(better.ratios)} pairs of"
+            f" {_gain_text(better, metric)}, {times} as good, over {len(better.ratios)} pairs of"
             " runs that had no part in the choice."
         )
         switches = " ".join(f"--set {_plain(name, value)}" for name, value in better.levels.items())
@@ -141,7 +141,7 @@ def _says(
             f"{len(failed)} setting{'s' if many else ''} failed, which the verdict of the whole"
             f" counts: {'each' if many else 'it'} is a point of the search, and no better."
         )
-    yield from _told_by(ranked)
+    yield from _knob_shares(ranked)
 
 
 def _refused(
@@ -150,7 +150,7 @@ def _refused(
     metric: Metric,
     failed: Mapping[str, str],
 ) -> str:
-    """Why nothing is recommended."""
+    """Sentence on why nothing is recommended."""
     lead = "Nothing is recommended:"
     best = min(held, key=lambda hold_out: hold_out.mean or 0.0, default=None)
     if best is not None and best.setting in failed:
@@ -159,7 +159,7 @@ def _refused(
         few = " so far" if len(best.ratios) < PAIRS_MIN else ""
         return (
             f"{lead} no setting is better than the default beyond noise. With {best.setting}, which"
-            f" looked best, {metric.title} is {_gain_words(best, metric)}, over"
+            f" looked best, {metric.title} is {_gain_text(best, metric)}, over"
             f" {len(best.ratios)} pairs of runs{few}{_meaning(best)}."
         )
     ahead = leaders(ranked)
@@ -177,8 +177,8 @@ def _refused(
     )
 
 
-def _gain_words(hold_out: HoldOut, metric: Metric) -> str:
-    """By how much, in the words of the metric, with the interval."""
+def _gain_text(hold_out: HoldOut, metric: Metric) -> str:
+    """Return the change of the metric in words, with its interval."""
     mean = change_text(_change(hold_out.mean or 0.0, metric))
     if hold_out.interval is None or hold_out.interval[1] - hold_out.interval[0] >= WIDE:
         return f"{mean} (too few pairs to say how far)"
@@ -196,7 +196,7 @@ def _change(ratio: float, metric: Metric) -> float:
 
 
 def _meaning(hold_out: HoldOut) -> str:
-    """What an interval that has the default in it says."""
+    """Clause that the default may be as good, where the interval contains it."""
     if hold_out.interval is None or not hold_out.interval[0] <= 0 <= hold_out.interval[1]:
         return ""
     return ": the default may be as good, or better"
@@ -223,8 +223,8 @@ def _cpu_s(run: Run) -> float | None:
     return None if spent is None else math.fsum(spent.by_process.values())
 
 
-def _told_by(ranked: Sequence[Standing]) -> Iterator[str]:
-    """Which knob tells most."""
+def _knob_shares(ranked: Sequence[Standing]) -> Iterator[str]:
+    """Sentence on the share of variation that each knob explains."""
     shares = sensitivities(ranked)
     if shares:
         parts = ", ".join(f"{knob} {percent_text(share)}" for knob, share in _ordered(shares))
@@ -280,7 +280,7 @@ def _differs(ends: tuple[Cell, Cell]) -> str:
 
 
 def _conclusion(held: Sequence[HoldOut], metric: Metric) -> Table:
-    """What programs read: each hold-out with its gain."""
+    """Table for programs: each hold-out with its gain."""
     columns = (
         Column("setting"),
         Column("recommended"),
@@ -334,7 +334,7 @@ def _sensitivity(ranked: Sequence[Standing]) -> Table:
 
 
 def _progress(trials: Sequence[Trial], metric: Metric) -> Table:
-    """Each run of a setting by the default's of its round, and the best mean until then."""
+    """Table of each run by the default's run of its round, and of the best mean so far."""
     sign = 1 if metric.is_better == "lower" else -1
     defaults = {
         (trial.part, trial.round): trial.cost for trial in trials if trial.setting == DEFAULT

@@ -44,7 +44,7 @@ def figure(asked: Asked) -> Figure:
 
 
 def counted_of(run: Run) -> Mapping[str, float]:
-    """By `meters.WORDS` what the measured part counted; empty where the engine does not tell."""
+    """Return counts of the measured part by `meters.WORDS`; empty without such meters."""
     window = window_ns(run.table("events"))
     return {} if window is None else activity_between(run, Span(*window)) or {}
 

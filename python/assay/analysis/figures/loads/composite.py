@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from assay.analysis.composite.naming import COMPOSITE, POWER, THROUGHPUT
 from assay.analysis.figures.contract import Chart, Column, Figure, Measure, Table
-from assay.analysis.figures.metrics import metric_of_run, of_kind, test_of
+from assay.analysis.figures.metrics import metric_of_kind, metric_of_run, test_of
 from assay.analysis.figures.quantities import (
     PER_HOUR,
     SECONDS,
@@ -82,11 +82,11 @@ def _measures(subjects: list[Subject]) -> Iterator[Measure]:
 
 def _reported(run: Run, kind: str) -> float | None:
     test = test_of(run)
-    return None if test is None else of_kind(test.figures(), kind)
+    return None if test is None else metric_of_kind(test.figures(), kind)
 
 
 def gain(run: Run, kind: str) -> float | None:
-    """By which share the second run's metric is higher; None of a single run."""
+    """Return the share by which the second run's metric is higher; None of a single run."""
     first, second = (metric_of_run(run, kind, number) for number in (1, 2))
     return second / first - 1 if first and second else None
 

@@ -104,12 +104,12 @@ def figure(asked: Asked) -> Figure:
         subjects=tuple(subject.name for subject in subjects),
         measures=(seconds, lost) if subjects else (),
         tables=(
-            Table("sums", "acknowledged, found and lost", SUMS, tuple(map(_sums, crashed))),
+            Table("sums", "acknowledged, found and lost", SUMS, tuple(map(_sum_row, crashed))),
             Table(
                 "each",
                 "each recovered database",
                 EACH,
-                tuple(row for c in crashed for row in _each(c)),
+                tuple(row for c in crashed for row in _database_rows(c)),
             ),
         )
         if crashed
@@ -152,7 +152,7 @@ def _lost(run: Run) -> float | None:
     return float(sum(look.comparison.lost for look in copies)) if copies else None
 
 
-def _sums(crash: _Crashed) -> tuple[Cell, ...]:
+def _sum_row(crash: _Crashed) -> tuple[Cell, ...]:
     seconds = spread(crash.recovery_s)
     ends = (None, None, None) if seconds is None else (seconds.middle, seconds.low, seconds.high)
     counts = ("acknowledged", "found", "lost")
@@ -165,7 +165,7 @@ def _sums(crash: _Crashed) -> tuple[Cell, ...]:
     )
 
 
-def _each(crash: _Crashed) -> Iterator[tuple[Cell, ...]]:
+def _database_rows(crash: _Crashed) -> Iterator[tuple[Cell, ...]]:
     for run, look in crash.looks:
         comparison = look.comparison
         yield (
@@ -181,7 +181,7 @@ def _each(crash: _Crashed) -> Iterator[tuple[Cell, ...]]:
 
 
 def _remark(run: Run, look: RecoveredCopy) -> str | None:
-    """Why it was not recovered, or how far back it lost something, and the first of it."""
+    """Return the error of a recovery, or the age and the key of the first lost row."""
     if look.error is not None or not look.comparison.first_lost:
         return look.error
     names = run.facts["workload"]["receipt"]["names"]

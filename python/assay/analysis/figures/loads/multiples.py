@@ -87,15 +87,15 @@ class Group:
         return [name for name in self.mixes if name != self.base] if self.base else []
 
     def whole(self, name: str) -> Factor | None:
-        """How many times as long as the base: mean latency, geometric mean over workloads."""
+        """Return mean latency beside the base, as a geometric mean over workloads."""
         return self._over(name, lambda mix: {"": mix.mean_s})
 
     def alike(self, name: str) -> Factor | None:
-        """The same where each operation weighs alike, however often it is played."""
+        """Return latency beside the base with equal weight for each operation."""
         return self._over(name, lambda mix: mix.means_s)
 
     def operation(self, name: str, workload: str, operation: str) -> Factor | None:
-        """The same of one operation."""
+        """Return mean latency of one operation beside the base."""
         values = self.seconds(name, workload, operation)
         return times(values, self.seconds(self.base or "", workload, operation))
 
@@ -251,7 +251,7 @@ def _says(groups: Sequence[Group]) -> Iterator[str]:
 
 
 def _slowest(group: Group) -> Iterator[str]:
-    """Where operations of a group are far apart: a mean hides it."""
+    """Sentences on the slowest and fastest operation of a group, which a mean hides."""
     if len(group.operations()) < 2:  # noqa: PLR2004 - nothing to compare
         return
     for name in group.others:

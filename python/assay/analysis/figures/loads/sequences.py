@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from assay.analysis.load.sequences import Sequence as Mixes
     from assay.record.reader import Run
 
-    Known = Callable[[Run], float | None]
+    RunMetric = Callable[[Run], float | None]
 
 OPTIONS: dict[str, str] = {}
 # Factors that make no subjects: each pair of their levels is a measure.
@@ -45,7 +45,7 @@ QUERIES = (
 
 @dataclass(frozen=True)
 class Place:
-    """What a rate is of: `size` units of `size_name` at a scale, and so many clients."""
+    """The place of a rate: `size` units of `size_name` at a scale, and a number of clients."""
 
     scale: float
     size: float
@@ -61,12 +61,12 @@ class Point:
     place: Place
     runs: tuple[StudyRun, ...]
 
-    def over_rounds(self, metric: Known) -> Spread | None:
-        """Median and ends of what is known of each run."""
+    def over_rounds(self, metric: RunMetric) -> Spread | None:
+        """Return median and ends of a metric over the runs."""
         return spread([metric(run.run) for run in self.runs])
 
-    def middle(self, metric: Known) -> float | None:
-        """The median."""
+    def middle(self, metric: RunMetric) -> float | None:
+        """Return the median of a metric over the runs."""
         over_rounds = self.over_rounds(metric)
         return None if over_rounds is None else over_rounds.middle
 
@@ -138,18 +138,18 @@ def _rate(run: Run) -> float | None:
     return mixes.metrics[0].value if mixes.metrics else mixes.mixes_per_s
 
 
-def _of_all(run: Run) -> float | None:
+def _mean_query_s(run: Run) -> float | None:
     """Mean time of a query, whichever it is."""
     mixes = _mixes(run)
     count = sum(query.executions for query in mixes.queries) if mixes is not None else 0
     return mixes.operations_s / count if mixes is not None and count else None
 
 
-def _metric(name: str) -> Known:
+def _metric(name: str) -> RunMetric:
     return lambda run: summary_of(run).metrics.get(name)
 
 
-def _mean_of(query: str, what: str = "mean_s") -> Known:
+def _mean_of(query: str, what: str = "mean_s") -> RunMetric:
     def mean(run: Run) -> float | None:
         mixes = _mixes(run)
         matches = (
@@ -173,7 +173,7 @@ def _measures(points: Sequence[Point], name: str) -> Iterator[Measure]:
             yield Measure(key, title, SECONDS, _values(here, _mean_of(query)))
 
 
-def _values(points: Sequence[Point], metric: Known) -> dict[str, Spread]:
+def _values(points: Sequence[Point], metric: RunMetric) -> dict[str, Spread]:
     return by_subject((point.subject, point.over_rounds(metric)) for point in points)
 
 
@@ -209,7 +209,7 @@ def _rows(points: Sequence[Point]) -> tuple[tuple[Cell, ...], ...]:
             point.place.size,
             point.place.clients,
             point.middle(_rate),
-            point.middle(_of_all),
+            point.middle(_mean_query_s),
             *(point.middle(_metric(name)) for name in (*PERCENTILES, ENGINE_CPU, DRIVER_CPU)),
             _steady(point),
             ", ".join(dict.fromkeys(worst(run.checks).word for run in point.runs)),
@@ -220,11 +220,11 @@ def _rows(points: Sequence[Point]) -> tuple[tuple[Cell, ...], ...]:
 
 def _steady(point: Point) -> str:
     """From which mix on each round was steady."""
-    starts = [_from(run.run) for run in point.runs]
+    starts = [_steady_from(run.run) for run in point.runs]
     return ", ".join(dict.fromkeys(starts))
 
 
-def _from(run: Run) -> str:
+def _steady_from(run: Run) -> str:
     mixes = summary_of(run).mixes
     if mixes is None:
         return "not looked at"

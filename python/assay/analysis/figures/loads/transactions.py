@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from assay.analysis.stats.rounds import Factor
     from assay.record.reader import Run
 
-    Known = Callable[[Run], float | None]
+    RunMetric = Callable[[Run], float | None]
 
 OPTIONS = {"base": BASE}
 # Keys of measures.
@@ -116,7 +116,7 @@ def _mean(run: Run) -> float | None:
     return None if mix is None else mix.mean_s
 
 
-def _counted(name: str) -> Known:
+def _counted(name: str) -> RunMetric:
     """A count of a run's mix: `retries`, `failed`."""
     return lambda run: None if (mix := mix_of(run)) is None else float(getattr(mix, name))
 
@@ -126,12 +126,12 @@ def _rate(run: Run) -> float | None:
     return None if mix is None or mix.rate is None else mix.rate.value
 
 
-def _mean_of(name: str) -> Known:
+def _mean_of(name: str) -> RunMetric:
     """Mean latency of a type."""
     return lambda run: None if (mix := mix_of(run)) is None else mix.means_s.get(name)
 
 
-def _quantile_of(name: str, quantile: str) -> Known:
+def _quantile_of(name: str, quantile: str) -> RunMetric:
     """A percentile of a type's latency."""
 
     def latency(run: Run) -> float | None:
@@ -180,13 +180,13 @@ def _gains(subjects: Sequence[Subject]) -> Iterator[tuple[Subject, Subject, Fact
     return ((old, new, _ratio(new, old, _per_s)) for old, new in versions(subjects))
 
 
-def _ratio(subject: Subject, base: Subject | None, metric: Known) -> Factor | None:
+def _ratio(subject: Subject, base: Subject | None, metric: RunMetric) -> Factor | None:
     if base is None or subject is base:
         return None
     return times(by_round(subject, metric), by_round(base, metric))
 
 
-def _middle(subject: Subject, metric: Known) -> float | None:
+def _middle(subject: Subject, metric: RunMetric) -> float | None:
     over_rounds = spread(subject.over_rounds(metric))
     return None if over_rounds is None else over_rounds.middle
 
@@ -243,7 +243,7 @@ def _says(subjects: Sequence[Subject], base: Subject | None, types: Sequence[str
         if factor is not None and base is not None:
             yield (
                 f"A transaction takes {subject.name} {text(factor.times, TIMES)} what it takes"
-                f" {base.name}{_most(subject, base, types)}."
+                f" {base.name}{_worst_type(subject, base, types)}."
             )
     for old, new, gain in _gains(subjects):
         if gain is not None:
@@ -251,7 +251,7 @@ def _says(subjects: Sequence[Subject], base: Subject | None, types: Sequence[str
     yield from (sentence for subject in subjects if (sentence := _tail(subject, types)))
 
 
-def _most(subject: Subject, base: Subject, types: Sequence[str]) -> str:
+def _worst_type(subject: Subject, base: Subject, types: Sequence[str]) -> str:
     """The type that stands worst beside the base."""
     ratios = {n: f.times for n in types if (f := _ratio(subject, base, _mean_of(n))) is not None}
     if len(ratios) < 2:  # noqa: PLR2004 - nothing to compare

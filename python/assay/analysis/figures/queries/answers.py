@@ -62,12 +62,12 @@ def figure(asked: Asked) -> Figure:
 
 
 def result_of(run: StudyRun) -> CheckResult | None:
-    """What the check of answers came to; None where nobody judged the run."""
+    """Return the result of the check of answers; None where the run was not judged."""
     return next((result for result in run.checks if result.check == CHECK), None)
 
 
 def says(subjects: tuple[Subject, ...]) -> tuple[str, ...]:
-    """How many runs have right answers, and of whom they are not."""
+    """Return sentences on how many runs have right answers, and which have not."""
     results = [(subject.name, result_of(run)) for subject in subjects for run in subject.runs]
     # A run that two parts ask for is one run.
     runs = {run.run.id: result_of(run) for subject in subjects for run in subject.runs}

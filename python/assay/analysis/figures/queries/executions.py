@@ -96,7 +96,7 @@ def deviation(seconds: list[float]) -> float | None:
 
 
 def deviation_of(subject: Subject, chosen: str | None) -> float | None:
-    """The same of consecutive executions of the chosen operation: the median of the rounds."""
+    """Return the relative deviation of the chosen operation: the median of the rounds."""
     deviations = []
     for run in subject.runs:
         own = _timed(run.run).filter(pl.col("operation") == (chosen or longest(run.run)))
@@ -126,7 +126,7 @@ def _more(row: dict[str, float | None], name: str) -> float | None:
     return None if first is None or later is None else max(0.0, first - later)
 
 
-def of_first(run: Run, chosen: str | None, name: str) -> float | None:
+def first_execution_figure(run: Run, chosen: str | None, name: str) -> float | None:
     """A figure of the first execution, or of later ones, of the chosen operation."""
     wanted = chosen or longest(run)
     rows = first_and_later(_executions(run)).filter(pl.col("operation") == wanted)

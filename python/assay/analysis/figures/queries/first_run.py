@@ -97,7 +97,7 @@ def figure(asked: Asked) -> Figure:
 
 
 def _cached(subjects: tuple[Subject, ...]) -> Iterator[Table]:
-    """What loading had left in the engine's own cache, of the first run of each subject.
+    """Table of what loading left in the engine's own cache, of each subject's first run.
 
     Of runs that began as loading left the engine, where the engine tells of its cache.
     """
@@ -132,7 +132,7 @@ def _difference(run: Run) -> float | None:
 
 def _pairs(subject: Subject) -> pl.DataFrame:
     """One row an operation of both power tests: the medians over the rounds."""
-    frames = [frame for run in subject.runs if (frame := _of_run(run.run)) is not None]
+    frames = [frame for run in subject.runs if (frame := _power_test_pairs(run.run)) is not None]
     if not frames:
         return pl.DataFrame()
     names = [name for name in frames[0].columns if name not in ("operation", "in_warm_up")]
@@ -145,7 +145,7 @@ def _pairs(subject: Subject) -> pl.DataFrame:
     )
 
 
-def _of_run(run: Run) -> pl.DataFrame | None:
+def _power_test_pairs(run: Run) -> pl.DataFrame | None:
     if run.facts.get("test") is None:
         return None
     tasks = run.table("tasks") if run.has("tasks") else None

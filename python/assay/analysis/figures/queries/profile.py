@@ -56,7 +56,7 @@ SAMPLES_MIN, A_SHARE, DEVIATIONS = 1000, 0.1, 1.96
 
 @dataclass(frozen=True)
 class WorkProfile:
-    """What the time of a run went into.
+    """The time of a run by kind of work.
 
     Attributes:
         source: `CPU samples`, or `plans`: what the engine said of itself when asked for them.
@@ -73,7 +73,7 @@ class WorkProfile:
     doubt: str | None = None
 
     def share(self, work: str) -> float | None:
-        """The part of the time that went into it; None where nothing tells.
+        """Return the share of a kind of work in the time; None where it is unknown.
 
         Of samples a word that none has is 0; plans tell of what they have words for, and no more.
         """
@@ -84,7 +84,7 @@ class WorkProfile:
 
     @property
     def is_explained(self) -> bool:
-        """Whether rules or plans say of at least half of the time what it was."""
+        """Return whether rules or plans classify at least half of the time."""
         whole = sum(self.seconds.values())
         return self.seconds.get(UNCLASSIFIED, 0.0) <= (1 - CLASSIFIED_MIN) * whole
 
@@ -95,7 +95,7 @@ def figure(asked: Asked) -> Figure:
     subjects = tuple(subject for subject in every if profile_of(subject.first) is not None)
     profiled = {subject.name for subject in subjects}
     measures = _measures(subjects)
-    shown = tuple(measure for measure in measures if _most(measure) >= SHOWN_MIN)
+    shown = tuple(measure for measure in measures if _largest_share(measure) >= SHOWN_MIN)
     count = int(asked.options.get("functions", FUNCTIONS))
     functions = (_functions(subject, count) for subject in subjects)
     return Figure(
@@ -121,7 +121,7 @@ def figure(asked: Asked) -> Figure:
                 for subject in every
                 if subject.name not in profiled
             ),
-            *(sentence for subject in subjects for sentence in _lacking(subject)),
+            *(sentence for subject in subjects for sentence in _unexplained(subject)),
         ),
     )
 
@@ -145,7 +145,7 @@ def _by_samples(run: Run) -> WorkProfile | None:
 
 
 def _by_plans(run: Run) -> WorkProfile | None:
-    """What operators' own time went into; None where no plan has times."""
+    """Return operators' own time by kind of work; None where no plan has times."""
     plans = read_plans(run)
     pairs = work_by_operation(plans)
     if pairs.is_empty():
@@ -166,7 +166,7 @@ def _by_plans(run: Run) -> WorkProfile | None:
 
 
 def _queries(pairs: pl.DataFrame) -> dict[str, list[str]]:
-    """By word of work the operations that have at least `QUERIES_MIN` of it, most first."""
+    """Return operations by kind of work, those with `QUERIES_MIN` of it or more, most first."""
     whole = pl.col("seconds").sum().over("work")
     kept = pairs.filter(pl.col("seconds") >= QUERIES_MIN * whole).sort("seconds", descending=True)
     by_work: dict[str, list[str]] = {}
@@ -203,11 +203,13 @@ def _measures(subjects: tuple[Subject, ...]) -> tuple[Measure, ...]:
         for work in kinds
     ]
     return tuple(
-        sorted(measures, key=lambda measure: (measure.key == UNCLASSIFIED, -_most(measure)))
+        sorted(
+            measures, key=lambda measure: (measure.key == UNCLASSIFIED, -_largest_share(measure))
+        )
     )
 
 
-def _most(measure: Measure) -> float:
+def _largest_share(measure: Measure) -> float:
     return max((share.middle for share in measure.values.values()), default=0.0)
 
 
@@ -301,7 +303,8 @@ def _note(subject: Subject) -> str:
         doubt = f" {profile.doubt[:1].upper()}{profile.doubt[1:]}." if profile.doubt else ""
         return (
             f"{subject.name}: by its own plans, {text(sum(profile.seconds.values()), SECONDS)} of"
-            f" operators' own time with the waiting that is in it, because {_why(subject)}.{doubt}"
+            " operators' own time with the waiting that is in it, because"
+            f" {_reason(subject)}.{doubt}"
         )
     sampling = profile.sampled.sampling
     return (
@@ -312,7 +315,7 @@ def _note(subject: Subject) -> str:
 
 
 def _chance(samples: int) -> str:
-    """How well few samples tell a share; empty of enough."""
+    """Return a clause on the precision of a share; empty where samples are enough."""
     if not 0 < samples < SAMPLES_MIN:
         return ""
     off = DEVIATIONS * math.sqrt(A_SHARE * (1 - A_SHARE) / samples)
@@ -320,8 +323,8 @@ def _chance(samples: int) -> str:
     return f": so few that a share of {text(A_SHARE, SHARE)} may be one of {low} to {high}"
 
 
-def _why(subject: Subject) -> str:
-    """Why it is no profile of samples."""
+def _reason(subject: Subject) -> str:
+    """Return why the profile is not by CPU samples."""
     sampled = _by_samples(subject.first)
     if sampled is None:
         return "it has no CPU samples"
@@ -329,7 +332,7 @@ def _why(subject: Subject) -> str:
     return f"{share} of its CPU samples are in functions that have no names or no rules"
 
 
-def _lacking(subject: Subject) -> Iterator[str]:
+def _unexplained(subject: Subject) -> Iterator[str]:
     profile = profile_of(subject.first)
     if profile is not None and not profile.is_explained:
         yield (

@@ -98,7 +98,10 @@ def figure(asked: Asked) -> Figure:
         asked.title,
         says=(*_says(subjects, base, names), *_pruned(subjects, wide)),
         subjects=tuple(subject.name for subject in subjects),
-        measures=(*_measures(asked, subjects, base, names), *_of_columns(subjects, names, wide)),
+        measures=(
+            *_measures(asked, subjects, base, names),
+            *_column_measures(subjects, names, wide),
+        ),
         tables=tuple(_tables(subjects, base, names)),
         charts=(Chart("medians", "median latency", "dots", tuple(names), logarithmic=True),)
         if names
@@ -120,10 +123,10 @@ def _names(asked: Asked, subjects: Sequence[Subject]) -> list[str]:
 
 
 def _median(name: str) -> Callable[[Run], float | None]:
-    return partial(_of, name=name, quantile="median")
+    return partial(_latency, name=name, quantile="median")
 
 
-def _of(run: Run, name: str, quantile: str) -> float | None:
+def _latency(run: Run, name: str, quantile: str) -> float | None:
     statement = timed_statements(run).get(name)
     value: float | None = None if statement is None else getattr(statement, quantile)
     return value
@@ -153,10 +156,10 @@ def _measures(
         yield Measure(f"{name}{GAIN}", f"{name}, the first version over it", TIMES, gains)
 
 
-def _of_columns(
+def _column_measures(
     subjects: Sequence[Subject], names: Sequence[str], wide: Mapping[str, str]
 ) -> Iterator[Measure]:
-    """What is read, and what reading more costs."""
+    """Measures of columns that are read, and of the cost of reading more."""
     for narrow, other in wide.items():
         factors = by_subject(
             (subject.name, spread_of(_wider(subject, narrow, other))) for subject in subjects
@@ -182,7 +185,7 @@ def _columns_read(run: Run, name: str) -> float | None:
 def _tables(
     subjects: Sequence[Subject], base: Subject | None, names: Sequence[str]
 ) -> Iterator[Table]:
-    """Those that have a row."""
+    """Tables that have a row."""
     seconds = (Column("statement"), *(Column(subject.name, SECONDS) for subject in subjects))
     rows = [(name, *(_middle(subject, name, "median") for subject in subjects)) for name in names]
     yield Table("medians", "median latency", seconds, tuple(rows))
@@ -215,12 +218,12 @@ def _ratio_rows(
 
 
 def _middle(subject: Subject, name: str, quantile: str) -> float | None:
-    latency = spread(subject.over_rounds(partial(_of, name=name, quantile=quantile)))
+    latency = spread(subject.over_rounds(partial(_latency, name=name, quantile=quantile)))
     return None if latency is None else latency.middle
 
 
 def _plan(subject: Subject, name: str) -> Plan | None:
-    """Of the first run that has it."""
+    """Return the plan of a statement, of the first run that has it."""
     plans = (plans_by_statement(run.run).get(name) for run in subject.runs)
     return next((plan for plan in plans if plan is not None), None)
 
@@ -256,7 +259,7 @@ def _read_row(subject: Subject, name: str) -> tuple[Cell, ...] | None:
 
 
 def _says(subjects: Sequence[Subject], base: Subject | None, names: Sequence[str]) -> Iterator[str]:
-    """Where each subject stands worst beside the base, and where versions have other plans."""
+    """Sentences on the worst ratio of each subject, and on plans that differ by version."""
     furthest = []
     for subject in subjects:
         ratios = {n: f.times for n in names if (f := _ratio(subject, base, n)) is not None}
@@ -296,7 +299,7 @@ def _grouped(subjects: Sequence[Subject], name: str) -> Iterator[tuple[str, str]
 
 
 def _pruned(subjects: Sequence[Subject], wide: Mapping[str, str]) -> Iterator[str]:
-    """What reading more columns costs: as much as an engine saves that does not read them."""
+    """Sentences on the cost of more columns: what reading only needed ones saves."""
     for narrow, other in wide.items():
         costs = [
             (subject.name, text(factor.times, TIMES))
@@ -313,11 +316,11 @@ def _missing(subjects: Sequence[Subject], names: Sequence[str]) -> Iterator[str]
         if lacking:
             yield f"{subject.name} has no time of {listed(lacking)}"
         if all(_plan(subject, name) is None for name in names):
-            yield f"{subject.name} has no plans: {_why_none(subject.first)}"
+            yield f"{subject.name} has no plans: {_reason_missing(subject.first)}"
 
 
-def _why_none(run: Run) -> str:
-    """Why a run has no plans: of several reasons the one of most statements."""
+def _reason_missing(run: Run) -> str:
+    """Return why a run has no plans: the reason of most statements."""
     plans = captured(run)
     reasons = [gap.reason for gap in plans.missing]
     return plans.reason or max(reasons, key=reasons.count, default="none were told")
