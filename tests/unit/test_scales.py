@@ -16,7 +16,7 @@ import assay
 from assay.analysis.figures.contract import Asked, Chart, Column, Figure, StudyRun, Table
 from assay.analysis.figures.discovery import make
 from assay.analysis.figures.growth import scales
-from assay.analysis.figures.growth.scales_words import exponent_words, says_of, times_words
+from assay.analysis.figures.growth.scales_words import exponent_text, says_of, times_text
 from assay.analysis.published.facts import read_published
 from assay.analysis.scales.compared import compared
 from assay.analysis.scales.costs import costs_of, whole_name
@@ -195,11 +195,11 @@ def test_ten_times_the_triples_are_seven_times_the_lookups_by_four_times_the_cpu
     cpu = law(*(Point(1, size, value) for size, value in samples.items()))
     work = law(*(Point(1, size, value) for size, value in lookups.items()))
     each = law(*(Point(1, size, lookups[size] / samples[size]) for size in sizes))
-    assert times_words(work.ratio.times) == "7.1 times"
-    assert times_words(cpu.ratio.times) == "4.0 times"
+    assert times_text(work.ratio.times) == "7.1 times"
+    assert times_text(cpu.ratio.times) == "4.0 times"
     # Its author says about two times, from a throughput of a third and seven times the work.
     assert each.ratio.times == pytest.approx(work.ratio.times / cpu.ratio.times)
-    assert times_words(each.ratio.times) == "1.8 times"
+    assert times_text(each.ratio.times) == "1.8 times"
     assert work.exponent.value == pytest.approx(0.854, abs=0.001)
     assert cpu.exponent.value == pytest.approx(0.601, abs=0.001)
 
@@ -525,7 +525,7 @@ class TestCosts:
 )
 def test_an_exponent_is_told_with_what_it_means(exponents: tuple[float, ...], words: str) -> None:
     points = [Point(n, size, size**b) for n, b in enumerate(exponents) for size in SIZES]
-    assert exponent_words(law(*points)).endswith(f": {words}")
+    assert exponent_text(law(*points)).endswith(f": {words}")
 
 
 @pytest.mark.parametrize(
@@ -533,7 +533,7 @@ def test_an_exponent_is_told_with_what_it_means(exponents: tuple[float, ...], wo
     [(7.145, "7.1 times"), (25.4, "25 times"), (1234.0, "1,234 times"), (0.512, "0.51 times")],
 )
 def test_times_are_told_as_far_as_they_are_known(times: float, words: str) -> None:
-    assert times_words(times) == words
+    assert times_text(times) == words
 
 
 def laws_ratio(told: Figure, quantity: str) -> float:

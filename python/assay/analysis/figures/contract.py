@@ -73,7 +73,7 @@ class StudyRun:
 
     @property
     def is_ceiling(self) -> bool:
-        """Whether it is no run of a workload, but a look at what the host can do."""
+        """Return whether the run measures the host's ceilings and plays no workload."""
         return self.run.kind == KIND_CEILING
 
 
@@ -148,7 +148,7 @@ class Spread:
 
 @dataclass(frozen=True)
 class Measure:
-    """What is compared.
+    """A quantity that is compared.
 
     Attributes:
         key: By which an article's value is found; unique in the figure.
@@ -167,7 +167,7 @@ class Measure:
 
 @dataclass(frozen=True)
 class Chart:
-    """How measures are drawn, each subject with a colour of its own.
+    """A chart of measures, each subject with a colour of its own.
 
     Attributes:
         name: Unique in its figure.
@@ -197,7 +197,7 @@ class Chart:
 
 @dataclass(frozen=True)
 class Figure:
-    """What a figure shows.
+    """The content of a figure.
 
     Attributes:
         name, kind, title: As asked.
@@ -223,7 +223,7 @@ class Figure:
 
     def measure(self, key: str) -> Measure | None:
         """A measure by its key."""
-        return next((one for one in self.measures if one.key == key), None)
+        return next((measure for measure in self.measures if measure.key == key), None)
 
 
 @dataclass(frozen=True)

@@ -27,15 +27,15 @@ log = logging.getLogger(__name__)
 @cache
 def kinds() -> dict[str, FigureKind]:
     """Every module below this folder that has a `figure`, by the name of its kind."""
-    found = {}
+    by_name = {}
     package = assay.analysis.figures
     for module_info in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
         module = importlib.import_module(module_info.name)
         if hasattr(module, "figure"):
             name = module_info.name.rpartition(".")[2]
             about = " ".join((module.__doc__ or "").split("\n\n")[0].split())
-            found[name] = FigureKind(name, about, module.OPTIONS, module.figure)
-    return dict(sorted(found.items()))
+            by_name[name] = FigureKind(name, about, module.OPTIONS, module.figure)
+    return dict(sorted(by_name.items()))
 
 
 def check_asked(kind: str, options: Mapping[str, Any], where: str) -> None:
@@ -49,12 +49,14 @@ def check_asked(kind: str, options: Mapping[str, Any], where: str) -> None:
     Raises:
         UsageError: With what is known.
     """
-    known = kinds()
-    if kind not in known:
-        raise UsageError(f"{where}: no kind of figure {kind!r}; {suggestion(kind, list(known))}")
+    figure_kinds = kinds()
+    if kind not in figure_kinds:
+        raise UsageError(
+            f"{where}: no kind of figure {kind!r}; {suggestion(kind, list(figure_kinds))}"
+        )
     for name in options:
-        if name not in known[kind].options:
-            allowed = list(known[kind].options)
+        if name not in figure_kinds[kind].options:
+            allowed = list(figure_kinds[kind].options)
             hint = suggestion(name, allowed) if allowed else "it has none"
             raise UsageError(f"{where}: kind {kind} has no option {name!r}; {hint}")
 
@@ -83,10 +85,10 @@ def make(asked: Asked) -> Figure:
 def _wrong_answers(runs: tuple[StudyRun, ...]) -> list[str]:
     """Runs with wrong answers are in figures, and are said to be."""
     wrong: dict[str, str] = {}
-    for one in runs:
-        for result in one.checks:
+    for run in runs:
+        for result in run.checks:
             if result.verdict is Verdict.INVALID:
-                name = subject_name(one.levels.items(), one.run)
+                name = subject_name(run.levels.items(), run.run)
                 wrong.setdefault(
                     name, f"{name} is invalid, its figures prove nothing: {result.reason}"
                 )

@@ -33,16 +33,16 @@ def places_of(runs: Sequence[StudyRun], factor: str) -> dict[str, float | None]:
     """
     levels = list(dict.fromkeys(run.levels[factor] for run in runs if factor in run.levels))
     if not levels:
-        known = list(dict.fromkeys(name for run in runs for name in run.levels))
-        hint = suggestion(factor, known) if known else "these runs have none"
+        factors = list(dict.fromkeys(name for run in runs for name in run.levels))
+        hint = suggestion(factor, factors) if factors else "these runs have none"
         raise UsageError(f"no run has a level of factor {factor!r}; {hint}")
-    found = [_place(level) for level in levels]
-    if None in found:
+    positions = [_place(level) for level in levels]
+    if None in positions:
         return dict.fromkeys(levels)
-    return dict(sorted(zip(levels, found, strict=True), key=lambda one: one[1] or 0.0))
+    return dict(sorted(zip(levels, positions, strict=True), key=lambda pair: pair[1] or 0.0))
 
 
 def _place(level: str) -> float | None:
     """A number or a size, also of the first of several words."""
-    told = [number_of(text) for text in (level, *level.split()[:1])]
-    return next((at for at in told if at is not None), None)
+    numbers = [number_of(text) for text in (level, *level.split()[:1])]
+    return next((at for at in numbers if at is not None), None)

@@ -66,7 +66,7 @@ METRICS = (
     Metric("wasted_share", "time in attempts that failed", SHARE, "lower"),
     Metric("memory_peak_bytes", "peak memory", BYTES, "lower"),
 )
-BY_NAME = {one.name: one for one in METRICS}
+BY_NAME = {metric.name: metric for metric in METRICS}
 # Kinds of runs by what they have figures of; peak memory is known of all.
 ORDER, LOAD, TEST = "order", "load", "test"
 
@@ -86,7 +86,7 @@ def metric_named(name: str, run: Run) -> Metric:
 
 
 def kind_of_metric(metric: Metric) -> str | None:
-    """Of which kind of runs it is; None: of all."""
+    """Return the kind of runs that have the metric; None: all."""
     if metric.unit == PER_HOUR:
         return TEST
     if metric.name in (TOTAL, MEAN):
@@ -95,7 +95,7 @@ def kind_of_metric(metric: Metric) -> str | None:
 
 
 def default_metric(run: Run) -> Metric:
-    """What a run is first judged by."""
+    """Return the metric by which a run is judged first."""
     if run.facts.get("test") is not None:
         test = test_of(run)
         return BY_NAME[TOTAL if test is None else test.metrics[0]]
@@ -106,7 +106,7 @@ def value_of(run: Run, metric: Metric) -> float | None:
     """The metric of a run; None where it has none."""
     if metric.unit == PER_HOUR:
         kind, _, number = metric.name.partition("_")
-        return _of_test(run, kind, int(number) if number else None)
+        return _test_metric(run, kind, int(number) if number else None)
     if metric.name in BY_NAME and metric.name not in (TOTAL, MEAN):
         return summary_of(run).metrics.get(metric.name)
     seconds = seconds_of(run)
@@ -134,25 +134,27 @@ def test_of(run: Run) -> Played | None:
 
 @lru_cache(maxsize=256)
 def summary_of(run: Run) -> Summary:
-    """Everything that is told of one run: made once for all figures."""
+    """Return the summary of a run, made once for all figures."""
     return summarise(run)
 
 
 def metric_of_run(run: Run, kind: str, number: int) -> float | None:
     """Power, throughput or composite of one run of a test, from 1; None where it has none."""
-    return _of_test(run, kind, number)
+    return _test_metric(run, kind, number)
 
 
-def _of_test(run: Run, kind: str, number: int | None) -> float | None:
+def _test_metric(run: Run, kind: str, number: int | None) -> float | None:
     test = test_of(run)
     if test is None or test.why_not:
         return None
     if number is None:
-        return of_kind(test.figures(), kind)
-    played_run = next((one for one in test.runs if one.number == number), None)
-    return None if played_run is None else of_kind(figures(played_run, test.scale), kind)
+        return metric_of_kind(test.figures(), kind)
+    played_run = next((run for run in test.runs if run.number == number), None)
+    return None if played_run is None else metric_of_kind(figures(played_run, test.scale), kind)
 
 
-def of_kind(told: Figures, kind: str) -> float | None:
-    """One of a run's metrics."""
-    return {POWER: told.power, THROUGHPUT: told.throughput, COMPOSITE: told.composite}[kind]
+def metric_of_kind(metrics: Figures, kind: str) -> float | None:
+    """Return power, throughput or composite, by its name."""
+    return {POWER: metrics.power, THROUGHPUT: metrics.throughput, COMPOSITE: metrics.composite}[
+        kind
+    ]

@@ -28,7 +28,7 @@ class Mix:
     Attributes:
         per_s: Operations that succeeded, a second.
         mean_s: Mean latency of all; with one client that does not wait it is the rate's inverse.
-        means_s: The same by operation; one that never succeeded has none.
+        means_s: Mean latency by operation; one that never succeeded has none.
         latency: By operation.
         retries: Attempts that were made again.
         failed: Operations that did not succeed, however often they were tried.
@@ -46,7 +46,7 @@ class Mix:
 
 @lru_cache(maxsize=512)
 def mix_of(run: Run) -> Mix | None:
-    """What a run did under its load; None of an order, and where nothing succeeded."""
+    """Return the mix of a run under load; None of an order, and where nothing succeeded."""
     load = summarise_load(run)
     if load is None or not load.all_operations.ok:
         return None
@@ -57,15 +57,15 @@ def mix_of(run: Run) -> Mix | None:
         .sort("operation")
         .iter_rows()
     )
-    told = transactions(run, load)
+    mix_figures = transactions(run, load)
     return Mix(
         per_s=load.all_operations.throughput_per_s,
         mean_s=float(done["latency_ns"].sum()) * NS / done.height,
         means_s=means,
-        latency={name: one.latency for name, one in load.by_name.items()},
+        latency={name: operation.latency for name, operation in load.by_name.items()},
         retries=load.all_operations.retries,
         failed=load.all_operations.failed,
-        rate=None if told is None else told.rate,
+        rate=None if mix_figures is None else mix_figures.rate,
     )
 
 

@@ -66,7 +66,7 @@ def interval_text(ends: tuple[float, float] | None, unit: str | None) -> str:
 
 
 def change_text(share: float) -> str:
-    """By how much something differs, such as `12 % higher` or `3.1 % lower`; 'the same'."""
+    """Return a change in words, such as `12 % higher` or `3.1 % lower`; of 0 'the same'."""
     return (
         f"{percent_text(abs(share))} {'higher' if share > 0 else 'lower'}" if share else "the same"
     )
@@ -74,18 +74,18 @@ def change_text(share: float) -> str:
 
 def spread(values: Iterable[float | None]) -> Spread | None:
     """Median, lowest and highest of what is known; None of nothing."""
-    known = [float(value) for value in values if value is not None]
-    return Spread(median(known), min(known), max(known), len(known)) if known else None
+    numbers = [float(value) for value in values if value is not None]
+    return Spread(median(numbers), min(numbers), max(numbers), len(numbers)) if numbers else None
 
 
-def by_subject(found: Iterable[tuple[str, Spread | None]]) -> dict[str, Spread]:
+def by_subject(spreads: Iterable[tuple[str, Spread | None]]) -> dict[str, Spread]:
     """The known spreads by their subjects."""
-    return {name: one for name, one in found if one is not None}
+    return {name: own for name, own in spreads if own is not None}
 
 
-def each_text(told: Iterable[tuple[str, str]]) -> str:
-    """What is told of each subject: `65 % (DuckDB) and 75 % (PostgreSQL)`."""
-    return listed([f"{words} ({name})" for name, words in told], SUBJECTS_MAX)
+def each_text(texts: Iterable[tuple[str, str]]) -> str:
+    """Return texts with their subjects: `65 % (DuckDB) and 75 % (PostgreSQL)`."""
+    return listed([f"{phrase} ({name})" for name, phrase in texts], SUBJECTS_MAX)
 
 
 def listed(words: Sequence[str], most: int = NAMED_MAX) -> str:

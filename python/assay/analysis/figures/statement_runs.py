@@ -40,42 +40,47 @@ class Timed:
 
 @lru_cache(maxsize=512)
 def timed_statements(run: Run) -> Mapping[str, Timed]:
-    """How long the statements of a run took, by name."""
+    """Return the latency of each statement of a run, by name."""
     mix = mix_of(run)
-    found = (
+    timed = (
         {name: Timed(seconds, None) for name, seconds in seconds_of(run).items() if seconds}
         if mix is None
-        else {name: Timed(one.p50, one.p99) for name, one in mix.latency.items()}
+        else {name: Timed(latency.p50, latency.p99) for name, latency in mix.latency.items()}
     )
-    for operation, told in statement_times(run).items():
-        alone = [one for one in told.statements if one.name.split()[-1] not in CONTROL]
+    for operation, times in statement_times(run).items():
+        alone = [
+            statement for statement in times.statements if statement.name.split()[-1] not in CONTROL
+        ]
         if len(alone) == 1:
-            found[operation] = _timed(alone[0])
+            timed[operation] = _timed(alone[0])
         elif alone:
-            found.pop(operation, None)
-            found |= {name_of(operation, one.name): _timed(one) for one in told.statements}
-    return found
+            timed.pop(operation, None)
+            timed |= {
+                name_of(operation, statement.name): _timed(statement)
+                for statement in times.statements
+            }
+    return timed
 
 
-def _timed(told: StatementTimes) -> Timed:
-    return Timed(told.seconds.p50, told.seconds.p99)
+def _timed(statement: StatementTimes) -> Timed:
+    return Timed(statement.seconds.p50, statement.seconds.p99)
 
 
 @lru_cache(maxsize=512)
 def plans_by_statement(run: Run) -> Mapping[str, Plan]:
     """Plans of a run by the names of their statements."""
-    plans = (one for some in captured(run).plans.values() for one in some)
-    return {_key(run, one.operation, one.statement, one.name): one for one in plans}
+    plans = (plan for some in captured(run).plans.values() for plan in some)
+    return {_key(run, plan.operation, plan.statement, plan.name): plan for plan in plans}
 
 
 @lru_cache(maxsize=512)
 def columns_by_statement(run: Run) -> Mapping[str, tuple[TableColumns, ...]]:
     """The tables of each statement with their columns, by the same names."""
-    found: dict[str, tuple[TableColumns, ...]] = {}
-    for one in table_columns(run):
-        key = _key(run, one.operation, one.statement, one.name)
-        found[key] = (*found.get(key, ()), one)
-    return found
+    columns: dict[str, tuple[TableColumns, ...]] = {}
+    for table in table_columns(run):
+        key = _key(run, table.operation, table.statement, table.name)
+        columns[key] = (*columns.get(key, ()), table)
+    return columns
 
 
 def _key(run: Run, operation: str, statement: int, name: str | None) -> str:
@@ -84,10 +89,10 @@ def _key(run: Run, operation: str, statement: int, name: str | None) -> str:
 
 
 def access_path(plan: Plan) -> str:
-    """How a plan gets at its rows: which tables are joined how, then what reads each of them."""
+    """Return the access path of a plan: how tables are joined, then the scan of each."""
     nodes = list(plan.root.walk())
-    words = ", ".join(_read(one) for one in nodes if one.operator in READS) or plan.root.operator
-    return f"{joined(plan)}: {words}" if any(one.operator in JOINS for one in nodes) else words
+    reads = ", ".join(_read(node) for node in nodes if node.operator in READS) or plan.root.operator
+    return f"{joined(plan)}: {reads}" if any(node.operator in JOINS for node in nodes) else reads
 
 
 def _read(node: PlanNode) -> str:

@@ -43,9 +43,9 @@ class Subject:
         """The record of its first run."""
         return self.runs[0].run
 
-    def over_rounds(self, known: Callable[[Run], float | None]) -> list[float | None]:
-        """What is known of the record of each run."""
-        return [known(one.run) for one in self.runs]
+    def over_rounds(self, quantity: Callable[[Run], float | None]) -> list[float | None]:
+        """Return a quantity of each run."""
+        return [quantity(run.run) for run in self.runs]
 
 
 def subjects_of(asked: Asked, without: Sequence[str] = ()) -> tuple[Subject, ...]:
@@ -56,8 +56,8 @@ def subjects_of(asked: Asked, without: Sequence[str] = ()) -> tuple[Subject, ...
         without: Factors that make no subjects, because the figure has an axis for them.
     """
     groups: dict[_Key, list[StudyRun]] = {}
-    for one in asked.runs:
-        groups.setdefault((one.part, _kept(one, without)), []).append(one)
+    for run in asked.runs:
+        groups.setdefault((run.part, _kept_levels(run, without)), []).append(run)
     parts = {part for part, _ in groups}
     names = {key: subject_name(key[1], runs[0].run) for key, runs in groups.items()}
     names = _with_versions(names, {key: runs[0].run for key, runs in groups.items()})
@@ -75,22 +75,26 @@ def _with_versions(names: Mapping[_Key, str], runs: Mapping[_Key, Run]) -> dict[
     versions: dict[str, set[str]] = {}
     for run in runs.values():
         versions.setdefault(_title(run), set()).add(str(run.facts["engine"].get("version")))
-    told = {}
+    versioned = {}
     for key, name in names.items():
         title = _title(runs[key])
         version = _with_version(runs[key])
         several = len(versions[title]) > 1 and any(factor == ENGINE for factor, _ in key[1])
-        told[key] = name.replace(title, version, 1) if several and version not in name else name
-    return told
+        versioned[key] = (
+            name.replace(title, version, 1) if several and version not in name else name
+        )
+    return versioned
 
 
 def briefly(subjects: tuple[Subject, ...]) -> tuple[Subject, ...]:
-    """The same without the words with which all of their names begin: an engine, above all."""
+    """Return subjects without the words that all names begin with, such as the engine's."""
     names = [subject.name.split(" ") for subject in subjects]
     shared = 0
     if len(names) > 1:
         columns = list(zip(*(words[:-1] for words in names), strict=False))
-        shared = next((at for at, words in enumerate(columns) if len(set(words)) > 1), len(columns))
+        shared = next(
+            (at for at, column in enumerate(columns) if len(set(column)) > 1), len(columns)
+        )
     return tuple(
         replace(subject, name=" ".join(words[shared:]))
         for subject, words in zip(subjects, names, strict=True)
@@ -102,21 +106,23 @@ def measure(
     title: str,
     unit: str,
     subjects: Iterable[Subject],
-    known: Callable[[Run], float | None],
+    quantity: Callable[[Run], float | None],
 ) -> Measure:
-    """What is known of each record, over the rounds of each subject."""
-    values = by_subject((one.name, spread(one.over_rounds(known))) for one in subjects)
+    """Measure of a quantity: its spread over the rounds of each subject."""
+    values = by_subject(
+        (subject.name, spread(subject.over_rounds(quantity))) for subject in subjects
+    )
     return Measure(key, title, unit, values)
 
 
 def subject_name(levels: Iterable[tuple[str, str]], run: Run) -> str:
-    """What runs are called: the engine as it is titled, then the levels of other factors.
+    """Return the name of a subject: the engine's title, then the levels of other factors.
 
     Where its level names a version, the version is said, too, whatever stands beside it.
     """
-    told = dict(levels)
-    others = [_level(factor, name) for factor, name in told.items() if factor != ENGINE]
-    name = _with_version(run) if VERSION in told.get(ENGINE, "") else _title(run)
+    by_factor = dict(levels)
+    others = [_level(factor, name) for factor, name in by_factor.items() if factor != ENGINE]
+    name = _with_version(run) if VERSION in by_factor.get(ENGINE, "") else _title(run)
     return " ".join([name, *others])
 
 
@@ -135,5 +141,5 @@ def _level(factor: str, name: str) -> str:
     return name if says_it else f"{factor.removeprefix(SETTING)}={name}"
 
 
-def _kept(one: StudyRun, without: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    return tuple((factor, name) for factor, name in one.levels.items() if factor not in without)
+def _kept_levels(run: StudyRun, without: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    return tuple((factor, name) for factor, name in run.levels.items() if factor not in without)

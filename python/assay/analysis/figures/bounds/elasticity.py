@@ -72,9 +72,11 @@ def figure(asked: Asked) -> Figure:
     """The figure."""
     diagnosed, missing = _diagnosed(asked)
     subjects: dict[str, dict[float, Spread]] = {}
-    for one in diagnosed:
-        for answer in one.diagnosis.answers:
-            subjects[_subject(one, answer, len(diagnosed))] = _times(one.diagnosis, answer)
+    for operation in diagnosed:
+        for answer in operation.diagnosis.answers:
+            subjects[_subject(operation, answer, len(diagnosed))] = _times(
+                operation.diagnosis, answer
+            )
     factors = sorted({factor for values in subjects.values() for factor in values})
     measures = tuple(
         Measure(
@@ -90,7 +92,7 @@ def figure(asked: Asked) -> Figure:
         asked.name,
         asked.kind,
         asked.title,
-        says=tuple(words for one in diagnosed for words in _says(one)),
+        says=tuple(sentence for operation in diagnosed for sentence in _says(operation)),
         subjects=tuple(subjects),
         measures=measures,
         tables=(
@@ -106,114 +108,118 @@ def figure(asked: Asked) -> Figure:
 def _diagnosed(asked: Asked) -> tuple[list[Diagnosed], list[str]]:
     """Every operation of every subject, and why others are none."""
     made, missing = [], []
-    varied = tuple({name for one in asked.runs for name in one.levels if _varies(asked, name)})
+    varied = tuple({name for run in asked.runs for name in run.levels if _varies(asked, name)})
     subjects = subjects_of(asked, without=varied)
     for subject in subjects:
         for operation in _operations(asked, subject.runs):
             # What was changed beside is another question.
-            runs = [one for one in subject.runs if _is_asked(one)]
+            runs = [run for run in subject.runs if _is_asked(run)]
             ceiling = read_ceiling(asked.ceilings[0].run) if asked.ceilings else None
             placed = None if ceiling is None else placed_of(runs, ceiling, operation)
-            found = diagnose(runs, operation, placed, asked.options.get("capacities"))
+            diagnosis = diagnose(runs, operation, placed, asked.options.get("capacities"))
             name = operation if len(subjects) == 1 else f"{operation} ({subject.name})"
-            if found is None:
+            if diagnosis is None:
                 missing.append(f"{name}: it succeeded in no run in which nothing was scarce")
                 continue
-            made.append(Diagnosed(name, found, verdict_of(found, place_words(placed))))
+            made.append(Diagnosed(name, diagnosis, verdict_of(diagnosis, place_words(placed))))
     return made, missing
 
 
 def placed_of(runs: Sequence[StudyRun], ceiling: Ceiling, operation: str) -> Placed | None:
     """The unhindered reads of an operation beside what the disk gives; None: not known."""
-    free = [one for one in runs if is_unhindered(one.run.facts["request"])]
+    free = [run for run in runs if is_unhindered(run.run.facts["request"])]
     return placed_reads(middle_run(free, operation).run, ceiling, operation) if free else None
 
 
 def _varies(asked: Asked, factor: str) -> bool:
-    """Whether a factor's levels are levels of scarcity, and no subjects."""
-    told = asked.options.get("factor")
-    if told is not None:
-        return bool(factor == told)
+    """Return whether the levels of a factor make a resource scarce."""
+    chosen = asked.options.get("factor")
+    if chosen is not None:
+        return bool(factor == chosen)
     by_level: dict[str, set[bool]] = {}
-    for one in asked.runs:
-        if factor in one.levels:
-            free = is_unhindered(one.run.facts["request"])
-            by_level.setdefault(one.levels[factor], set()).add(free)
+    for run in asked.runs:
+        if factor in run.levels:
+            free = is_unhindered(run.run.facts["request"])
+            by_level.setdefault(run.levels[factor], set()).add(free)
     # A level of another factor has runs of both kinds.
     return any(kinds == {False} for kinds in by_level.values())
 
 
-def _is_asked(one: StudyRun) -> bool:
-    request = one.run.facts["request"]
+def _is_asked(run: StudyRun) -> bool:
+    request = run.run.facts["request"]
     return is_unhindered(request) or scarcity_of(request) is not None
 
 
 def _operations(asked: Asked, runs: tuple[StudyRun, ...]) -> list[str]:
     played = operations_of(runs)
-    told = asked.options.get("operations")
-    if told is None:
+    chosen = asked.options.get("operations")
+    if chosen is None:
         return played
-    for name in told:
+    for name in chosen:
         if name not in played:
             raise UsageError(f"no operation {name!r} in all runs; {suggestion(name, played)}")
-    return list(told)
+    return list(chosen)
 
 
-def _subject(one: Diagnosed, answer: TimeResponse, many: int) -> str:
+def _subject(operation: Diagnosed, answer: TimeResponse, many: int) -> str:
     name = f"{SHORT[answer.resource]} {answer.method}"
-    return name if many == 1 else f"{one.name}: {name}"
+    return name if many == 1 else f"{operation.name}: {name}"
 
 
 def _times(diagnosis: Diagnosis, answer: TimeResponse) -> dict[float, Spread]:
     """Time in times of the unhindered one, by how scarce it was."""
     base = diagnosis.time.middle
-    known = {1.0: diagnosis.time}
-    known |= {
+    times = {1.0: diagnosis.time}
+    times |= {
         round(level.factor, 2): level.time
         for level in answer.levels
         if level.factor is not None and level.left_out is None
     }
     return {
-        factor: Spread(one.middle / base, one.low / base, one.high / base, one.count)
-        for factor, one in known.items()
+        factor: Spread(time.middle / base, time.low / base, time.high / base, time.count)
+        for factor, time in times.items()
     }
 
 
 def _chart(measures: tuple[Measure, ...]) -> Chart:
-    keys = tuple(one.key for one in measures)
+    keys = tuple(measure.key for measure in measures)
     return Chart("answers", "times as long", "lines", keys, axis="times as scarce")
 
 
-def _says(one: Diagnosed) -> Iterator[str]:
-    yield one.verdict.words.replace(one.diagnosis.operation, one.name, 1)
-    if one.verdict.sum_words is not None:
-        yield f"{one.verdict.sum_words}."
+def _says(operation: Diagnosed) -> Iterator[str]:
+    yield operation.verdict.words.replace(operation.diagnosis.operation, operation.name, 1)
+    if operation.verdict.sum_words is not None:
+        yield f"{operation.verdict.sum_words}."
 
 
 def _elasticities(diagnosed: list[Diagnosed]) -> Iterator[tuple[Cell, ...]]:
-    for one in diagnosed:
-        for answer in one.diagnosis.answers:
-            found = answer.elasticity
-            interval = (None, None) if found is None or not found.interval else found.interval
+    for operation in diagnosed:
+        for answer in operation.diagnosis.answers:
+            elasticity = answer.elasticity
+            interval = (
+                (None, None)
+                if elasticity is None or not elasticity.interval
+                else elasticity.interval
+            )
             yield (
-                one.name,
+                operation.name,
                 SHORT[answer.resource],
                 answer.method,
-                None if found is None else found.value,
+                None if elasticity is None else elasticity.value,
                 *interval,
-                None if found is None else SHAPES[found.shape],
-                "yes" if one.diagnosis.chosen.get(answer.resource) is answer else "no",
+                None if elasticity is None else SHAPES[elasticity.shape],
+                "yes" if operation.diagnosis.chosen.get(answer.resource) is answer else "no",
             )
 
 
 def _levels(diagnosed: list[Diagnosed]) -> Iterator[tuple[Cell, ...]]:
-    for one in diagnosed:
-        time = one.diagnosis.time
-        yield one.name, "as it is", 1.0, time.middle, time.low, time.high, None, None
-        for answer in one.diagnosis.answers:
+    for operation in diagnosed:
+        time = operation.diagnosis.time
+        yield operation.name, "as it is", 1.0, time.middle, time.low, time.high, None, None
+        for answer in operation.diagnosis.answers:
             for level in answer.levels:
                 yield (
-                    one.name,
+                    operation.name,
                     level.name,
                     level.factor,
                     level.time.middle,
@@ -225,14 +231,16 @@ def _levels(diagnosed: list[Diagnosed]) -> Iterator[tuple[Cell, ...]]:
 
 
 def _notes(diagnosed: list[Diagnosed]) -> tuple[str, ...]:
-    """How the figures were made, and what should be known of single ones."""
+    """Notes on the method, and remarks on single operations."""
     several = len(diagnosed) > 1
-    told: dict[str, None] = {}
-    for one in diagnosed:
-        for words in one.verdict.remarks:
-            told[f"{one.name}: {words}" if several else f"{words[:1].upper()}{words[1:]}"] = None
-    methods = {answer.method for one in diagnosed for answer in one.diagnosis.answers}
-    return (*(f"{words}." for words in told), *_method_notes(methods))
+    remarks: dict[str, None] = {}
+    for operation in diagnosed:
+        for remark in operation.verdict.remarks:
+            remarks[
+                f"{operation.name}: {remark}" if several else f"{remark[:1].upper()}{remark[1:]}"
+            ] = None
+    methods = {answer.method for operation in diagnosed for answer in operation.diagnosis.answers}
+    return (*(f"{remark}." for remark in remarks), *_method_notes(methods))
 
 
 def _method_notes(methods: Collection[str]) -> Iterator[str]:

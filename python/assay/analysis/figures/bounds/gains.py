@@ -57,83 +57,87 @@ def figure(asked: Asked) -> Figure:
     subjects = subjects_of(asked)
     named, kinds = _named(asked), _kinds(asked)
     missing: dict[str, None] = {}
-    found: dict[str, dict[str, list[Prediction]]] = {}
+    by_change: dict[str, dict[str, list[Prediction]]] = {}
     for subject in subjects:
-        for one in subject.runs:
-            for name, made in _predictions(one, subject, named or kinds, missing):
-                found.setdefault(name, {}).setdefault(subject.name, []).append(made)
+        for run in subject.runs:
+            for name, made in _predictions(run, subject, named or kinds, missing):
+                by_change.setdefault(name, {}).setdefault(subject.name, []).append(made)
     measures = tuple(
         Measure(name, name, SHARE, {who: _spread(made) for who, made in by_subject.items()})
-        for name, by_subject in found.items()
+        for name, by_subject in by_change.items()
     )
-    ordered = sorted(measures, key=lambda one: -max(abs(v.middle) for v in one.values.values()))
-    keys = tuple(one.key for one in ordered[:SHOWN_MAX])
+    ordered = sorted(
+        measures, key=lambda measure: -max(abs(v.middle) for v in measure.values.values())
+    )
+    keys = tuple(measure.key for measure in ordered[:SHOWN_MAX])
     return Figure(
         asked.name,
         asked.kind,
         asked.title,
         says=(
-            *_in_all(subjects, ordered, found),
-            *(words for one in subjects if (words := _says(one, ordered, found))),
+            *_in_all(subjects, ordered, by_change),
+            *(sentence for subject in subjects if (sentence := _says(subject, ordered, by_change))),
         ),
-        subjects=tuple(one.name for one in subjects if any(one.name in m.values for m in measures)),
+        subjects=tuple(
+            subject.name for subject in subjects if any(subject.name in m.values for m in measures)
+        ),
         measures=tuple(ordered if not named else measures),
         tables=(
-            Table("gains", "what each change would do", COLUMNS, tuple(_rows(ordered, found))),
+            Table("gains", "what each change would do", COLUMNS, tuple(_rows(ordered, by_change))),
         ),
         charts=(Chart("gains", "change of the metric", "bars", keys),) if keys else (),
-        notes=tuple(_assumptions(found)),
+        notes=tuple(_assumptions(by_change)),
         missing=tuple(missing),
     )
 
 
 def _named(asked: Asked) -> dict[str, list[SupposedChange]]:
     """The changes that are asked for, by their names."""
-    told = asked.options.get("changes", [])
-    found: dict[str, list[SupposedChange]] = {}
-    for one in told:
-        where = f"figure {asked.name}: change {one.get('name')!r}"
-        if not isinstance(one.get("name"), str):
+    changes = asked.options.get("changes", [])
+    by_name: dict[str, list[SupposedChange]] = {}
+    for change in changes:
+        where = f"figure {asked.name}: change {change.get('name')!r}"
+        if not isinstance(change.get("name"), str):
             raise UsageError(f"figure {asked.name}: each of changes has a name")
-        for key in one:
+        for key in change:
             if key not in ("name", *CHANGES):
                 raise UsageError(f"{where} has no key {key!r}; {suggestion(key, list(CHANGES))}")
-        found[one["name"]] = list(_changes(one))
-        if not found[one["name"]]:
+        by_name[change["name"]] = list(_changes(change))
+        if not by_name[change["name"]]:
             raise UsageError(f"{where} changes nothing: give it one of {', '.join(CHANGES)}")
-    return found
+    return by_name
 
 
 def _kinds(asked: Asked) -> tuple[str, ...]:
-    """Of what the changes are that nobody asked for by name."""
-    told = asked.options.get("of")
-    if told is not None and told not in KINDS:
+    """Return the kinds of changes that are proposed where none is asked for by name."""
+    option = asked.options.get("of")
+    if option is not None and option not in KINDS:
         raise UsageError(f"figure {asked.name}: option of is one of {', '.join(KINDS)}")
-    return KINDS if told is None else (str(told),)
+    return KINDS if option is None else (str(option),)
 
 
-def _changes(told: Mapping[str, Any]) -> Iterator[SupposedChange]:
-    yield from (ScaleOperation(name, float(by)) for name, by in told.get("scale", {}).items())
-    yield from (SetTime(name, float(seconds)) for name, seconds in told.get("set", {}).items())
-    yield from (RemoveWork(str(word)) for word in told.get("remove_work", ()))
-    yield from (RemoveWait(wait_named(str(name))) for name in told.get("remove_wait", ()))
-    if "cores" in told:
-        yield SetCores(int(told["cores"]))
+def _changes(keys: Mapping[str, Any]) -> Iterator[SupposedChange]:
+    yield from (ScaleOperation(name, float(by)) for name, by in keys.get("scale", {}).items())
+    yield from (SetTime(name, float(seconds)) for name, seconds in keys.get("set", {}).items())
+    yield from (RemoveWork(str(word)) for word in keys.get("remove_work", ()))
+    yield from (RemoveWait(wait_named(str(name))) for name in keys.get("remove_wait", ()))
+    if "cores" in keys:
+        yield SetCores(int(keys["cores"]))
 
 
 def _predictions(
-    one: StudyRun,
+    run: StudyRun,
     subject: Subject,
     wanted: dict[str, list[SupposedChange]] | tuple[str, ...],
     missing: dict[str, None],
 ) -> Iterator[tuple[str, Prediction]]:
-    measured = _measured(one.run)
+    measured = _measured(run.run)
     if measured.why_not is not None:
         missing[f"{subject.name}: {measured.why_not}"] = None
         return
     if isinstance(wanted, tuple):
-        found = [each for each in worth(measured) if each.kind in wanted]
-        yield from ((f"no {each.title}", each.prediction) for each in found)
+        candidates = [candidate for candidate in worth(measured) if candidate.kind in wanted]
+        yield from ((f"no {candidate.title}", candidate.prediction) for candidate in candidates)
         return
     for name, changes in wanted.items():
         try:
@@ -151,22 +155,22 @@ def _measured(run: Run) -> Measured:
 
 def _first(made: Prediction) -> PredictedMetric:
     """The metric that a run is first judged by: the composite where there is one."""
-    by_name = {one.metric.name: one for one in made.metrics}
+    by_name = {metric.metric.name: metric for metric in made.metrics}
     return by_name.get("test_composite_per_h", made.metrics[0])
 
 
 def _spread(made: list[Prediction]) -> Spread:
-    found = spread(_first(one).change for one in made)
-    return found or Spread(0.0, 0.0, 0.0, len(made))
+    change = spread(_first(prediction).change for prediction in made)
+    return change or Spread(0.0, 0.0, 0.0, len(made))
 
 
 def _rows(
-    measures: list[Measure], found: dict[str, dict[str, list[Prediction]]]
+    measures: list[Measure], by_change: dict[str, dict[str, list[Prediction]]]
 ) -> Iterator[tuple[Cell, ...]]:
     for measure in measures:
-        for subject, made in found[measure.key].items():
-            for one in made[:1]:
-                first = _first(one)
+        for subject, made in by_change[measure.key].items():
+            for prediction in made[:1]:
+                first = _first(prediction)
                 yield (
                     measure.title,
                     subject,
@@ -179,9 +183,9 @@ def _rows(
                 )
 
 
-def _gain(found: dict[str, dict[str, list[Prediction]]], change: str, subject: str) -> float:
-    """By how much a subject's metric would be better, whichever of more and less is."""
-    made = found[change][subject]
+def _gain(by_change: dict[str, dict[str, list[Prediction]]], change: str, subject: str) -> float:
+    """Return by how much a subject's metric would be better; negative where it is worse."""
+    made = by_change[change][subject]
     sign = 1 if _first(made[0]).metric.better == "higher" else -1
     return sign * _spread(made).middle
 
@@ -189,43 +193,47 @@ def _gain(found: dict[str, dict[str, list[Prediction]]], change: str, subject: s
 def _in_all(
     subjects: tuple[Subject, ...],
     measures: list[Measure],
-    found: dict[str, dict[str, list[Prediction]]],
+    by_change: dict[str, dict[str, list[Prediction]]],
 ) -> Iterator[str]:
     """One sentence of all subjects, where there are several."""
-    told = []
+    best_changes = []
     for subject in subjects:
-        mine = [one for one in measures if subject.name in one.values]
+        mine = [measure for measure in measures if subject.name in measure.values]
         if mine:
-            best = max(mine, key=lambda one: _gain(found, one.key, subject.name))
+            best = max(mine, key=lambda measure: _gain(by_change, measure.key, subject.name))
             change = change_text(best.values[subject.name].middle)
-            gains = _gain(found, best.key, subject.name) > 0
-            told.append((subject.name, f"'{best.title}', {change}" if gains else "none of them"))
-    if len(told) > 1:
-        yield f"Worth most would be {each_text(told)}."
+            gains = _gain(by_change, best.key, subject.name) > 0
+            best_changes.append(
+                (subject.name, f"'{best.title}', {change}" if gains else "none of them")
+            )
+    if len(best_changes) > 1:
+        yield f"Worth most would be {each_text(best_changes)}."
 
 
 def _says(
-    subject: Subject, measures: list[Measure], found: dict[str, dict[str, list[Prediction]]]
+    subject: Subject, measures: list[Measure], by_change: dict[str, dict[str, list[Prediction]]]
 ) -> str | None:
-    mine = [one for one in measures if subject.name in one.values]
+    mine = [measure for measure in measures if subject.name in measure.values]
     if not mine:
         return None
-    best = max(mine, key=lambda one: _gain(found, one.key, subject.name))
-    first = _first(found[best.key][subject.name][0])
-    if _gain(found, best.key, subject.name) > 0:
+    best = max(mine, key=lambda measure: _gain(by_change, measure.key, subject.name))
+    first = _first(by_change[best.key][subject.name][0])
+    if _gain(by_change, best.key, subject.name) > 0:
         change = change_text(best.values[subject.name].middle)
-        words = f"{subject.name}: '{best.title}' would be worth most, {first.metric.label} {change}"
+        sentence = (
+            f"{subject.name}: '{best.title}' would be worth most, {first.metric.label} {change}"
+        )
     else:
-        words = f"{subject.name}: none of them would change its {first.metric.label}"
+        sentence = f"{subject.name}: none of them would change its {first.metric.label}"
     if first.change_least is not None and first.change_most is not None:
         least, most = sorted((abs(first.change_least), abs(first.change_most)))
-        words += f" (the model leaves {percent_text(least)} to {percent_text(most)} open)"
-    return f"{words}."
+        sentence += f" (the model leaves {percent_text(least)} to {percent_text(most)} open)"
+    return f"{sentence}."
 
 
-def _assumptions(found: dict[str, dict[str, list[Prediction]]]) -> Iterator[str]:
-    told: dict[str, None] = {"Predicted by a model, not measured.": None}
-    for by_subject in found.values():
+def _assumptions(by_change: dict[str, dict[str, list[Prediction]]]) -> Iterator[str]:
+    assumptions: dict[str, None] = {"Predicted by a model, not measured.": None}
+    for by_subject in by_change.values():
         for made in by_subject.values():
-            told |= dict.fromkeys(made[0].assumptions)
-    yield from told
+            assumptions |= dict.fromkeys(made[0].assumptions)
+    yield from assumptions

@@ -48,94 +48,96 @@ GOOD_RHO, POOR_RHO = 0.8, 0.4
 
 def figure(asked: Asked) -> Figure:
     """The figure."""
-    parts = {one.part: one.run for one in asked.runs}
+    parts = {run.part: run.run for run in asked.runs}
     once = parts.get(str(asked.options.get("once", "once")))
     if once is None:
         raise UsageError("no run has every plan once, so there is nothing to compare")
     rounds = parts.get(str(asked.options.get("rounds", "rounds")))
     planned = [run for run in parts.values() if run not in (once, rounds)]
-    found = regret_of(once, rounds, planned)
-    if found is None:
+    regret = regret_of(once, rounds, planned)
+    if regret is None:
         raise UsageError("the chosen plan itself did not come to its end, so there is no regret")
-    by_cost = found.chosen.cost is not None
-    measures = tuple(_measures(found, by_cost=by_cost))
-    subjects = tuple(dict.fromkeys(name for one in measures for name in one.values))
-    keys = tuple(one.key for one in measures if one.at is not None)
+    by_cost = regret.chosen.cost is not None
+    measures = tuple(_measures(regret, by_cost=by_cost))
+    subjects = tuple(dict.fromkeys(name for measure in measures for name in measure.values))
+    keys = tuple(measure.key for measure in measures if measure.at is not None)
     return Figure(
         asked.name,
         asked.kind,
         asked.title,
-        says=tuple(_says(found, once)),
+        says=tuple(_says(regret, once)),
         subjects=tuple(name for name in (*SUBJECTS.values(), CUT_OFF) if name in subjects),
         measures=measures,
         tables=(
-            Table("plans", "plans, the fastest first", TIMES_OF, tuple(_times(found))),
-            Table("ways", "how each came about, and what it joins", WAYS, tuple(_ways(found))),
+            Table("plans", "plans, the fastest first", TIMES_OF, tuple(_times(regret))),
+            Table("ways", "how each came about, and what it joins", WAYS, tuple(_ways(regret))),
         ),
         charts=(Chart("plans", "seconds", "scatter", keys, logarithmic=True, axis=AXES[by_cost]),),
-        notes=tuple(_notes(found)),
-        missing=tuple(_missing(found)),
+        notes=tuple(_notes(regret)),
+        missing=tuple(_missing(regret)),
     )
 
 
-def _measures(found: Regret, *, by_cost: bool) -> list[Measure]:
+def _measures(regret: Regret, *, by_cost: bool) -> list[Measure]:
     made = []
-    for one in found.plans:
-        at = one.cost if by_cost else one.rows
-        seconds = one.seconds if one.seconds is not None else one.cut_off_s
+    for plan in regret.plans:
+        at = plan.cost if by_cost else plan.rows
+        seconds = plan.seconds if plan.seconds is not None else plan.cut_off_s
         if seconds is None:
             continue
-        low, high = (min(one.rounds_s), max(one.rounds_s)) if one.rounds_s else (seconds, seconds)
-        who = SUBJECTS[one.kind] if one.rounds_s else CUT_OFF
-        spread = Spread(seconds, low, high, len(one.rounds_s) or 1)
+        low, high = (
+            (min(plan.rounds_s), max(plan.rounds_s)) if plan.rounds_s else (seconds, seconds)
+        )
+        who = SUBJECTS[plan.kind] if plan.rounds_s else CUT_OFF
+        spread = Spread(seconds, low, high, len(plan.rounds_s) or 1)
         made.append(
-            Measure(one.name, f"{one.name} {one.words}", SECONDS, {who: spread}, at or None)
+            Measure(plan.name, f"{plan.name} {plan.words}", SECONDS, {who: spread}, at or None)
         )
     order = [*SUBJECTS.values(), CUT_OFF]
-    return sorted(made, key=lambda one: order.index(next(iter(one.values))))
+    return sorted(made, key=lambda measure: order.index(next(iter(measure.values))))
 
 
-def _says(found: Regret, run: Run) -> list[str]:
+def _says(regret: Regret, run: Run) -> list[str]:
     engine = run.facts["engine"]["title"]
-    operation = found.chosen.name.partition("@")[0]
-    says = [_regret(found, engine, operation), _place(found, engine)]
+    operation = regret.chosen.name.partition("@")[0]
+    says = [_regret(regret, engine, operation), _place(regret, engine)]
     ranks = [
-        words
+        sentence
         for rank, what in (
-            (found.by_cost, "What the optimiser expects a plan to cost"),
-            (found.by_estimated_rows, "How many rows its joins are expected to give"),
-            (found.by_rows, "How many rows its joins really give"),
+            (regret.by_cost, "What the optimiser expects a plan to cost"),
+            (regret.by_estimated_rows, "How many rows its joins are expected to give"),
+            (regret.by_rows, "How many rows its joins really give"),
         )
-        if (words := _rank(rank, what))
+        if (sentence := _rank(rank, what))
     ]
     return [*says, *ranks]
 
 
-def _regret(found: Regret, engine: str, operation: str) -> str:
-    chosen_s, factor = found.chosen.seconds, found.regret
+def _regret(regret: Regret, engine: str, operation: str) -> str:
+    chosen_s, factor = regret.chosen.seconds, regret.regret
     times = f"{factor.times:.3g}"
     if factor.interval is not None:
         times += f" [{factor.interval[0]:.3g}, {factor.interval[1]:.3g}]"
     chosen = f"the plan that {engine} chose for {operation} takes {text(chosen_s, SECONDS)}"
-    if found.best is found.chosen or (factor.interval and not factor.interval[0] > 1):
+    if regret.best is regret.chosen or (factor.interval and not factor.interval[0] > 1):
         return f"No plan was found that is faster beyond noise: {chosen}. Regret {times}."
     return (
-        f"Regret {times}: {chosen}, and {text(found.best.seconds, SECONDS)} with the best found,"
-        f" {found.best.words}."
+        f"Regret {times}: {chosen}, and {text(regret.best.seconds, SECONDS)} with the best found,"
+        f" {regret.best.words}."
     )
 
 
-def _place(found: Regret, engine: str) -> str:
-    done = [one for one in found.plans if one.rounds_s]
-    cut = [one for one in found.plans if one.cut_off_s is not None]
-    slower = sum((one.seconds or 0.0) > (found.chosen.seconds or 0.0) for one in done) + len(cut)
-    words = f"Of {len(done) + len(cut)} distinct plans {slower} are slower than the chosen one"
+def _place(regret: Regret, engine: str) -> str:
+    done = [plan for plan in regret.plans if plan.rounds_s]
+    cut = [plan for plan in regret.plans if plan.cut_off_s is not None]
+    slower = sum((plan.seconds or 0.0) > (regret.chosen.seconds or 0.0) for plan in done) + len(cut)
+    sentence = f"Of {len(done) + len(cut)} distinct plans {slower} are slower than the chosen one"
     if cut:
         limit = text(cut[0].cut_off_s, SECONDS)
-        return f"{words}; {len(cut)} took more than {limit} and were cancelled in {engine}."
+        return f"{sentence}; {len(cut)} took more than {limit} and were cancelled in {engine}."
     slowest = done[-1].seconds or 0.0
-    times = text(slowest / (found.chosen.seconds or 1.0), TIMES)
-    return f"{words}; the slowest takes {times} as long."
+    times = text(slowest / (regret.chosen.seconds or 1.0), TIMES)
+    return f"{sentence}; the slowest takes {times} as long."
 
 
 def _rank(rank: Rank | None, what: str) -> str | None:
@@ -149,36 +151,39 @@ def _rank(rank: Rank | None, what: str) -> str | None:
     )
 
 
-def _times(found: Regret) -> list[tuple[Cell, ...]]:
-    chosen_s = found.chosen.seconds or 1.0
+def _times(regret: Regret) -> list[tuple[Cell, ...]]:
+    chosen_s = regret.chosen.seconds or 1.0
     return [
         (
-            one.name,
-            one.seconds,
-            min(one.rounds_s, default=None),
-            max(one.rounds_s, default=None),
-            None if one.seconds is None else one.seconds / chosen_s,
-            one.cost,
-            _answer(one),
+            plan.name,
+            plan.seconds,
+            min(plan.rounds_s, default=None),
+            max(plan.rounds_s, default=None),
+            None if plan.seconds is None else plan.seconds / chosen_s,
+            plan.cost,
+            _answer(plan),
         )
-        for one in found.plans
+        for plan in regret.plans
     ]
 
 
-def _ways(found: Regret) -> list[tuple[Cell, ...]]:
-    return [(one.name, one.rows, one.estimated_rows, one.words, one.joined) for one in found.plans]
+def _ways(regret: Regret) -> list[tuple[Cell, ...]]:
+    return [
+        (plan.name, plan.rows, plan.estimated_rows, plan.words, plan.joined)
+        for plan in regret.plans
+    ]
 
 
-def _answer(one: ForcedPlan) -> str:
-    if one.cut_off_s is not None:
-        return f"> {text(one.cut_off_s, SECONDS)}"
-    if one.failed is not None:
+def _answer(plan: ForcedPlan) -> str:
+    if plan.cut_off_s is not None:
+        return f"> {text(plan.cut_off_s, SECONDS)}"
+    if plan.failed is not None:
         return "failed"
-    return "the same" if one.differs is None else "another"
+    return "the same" if plan.differs is None else "another"
 
 
-def _notes(found: Regret) -> list[str]:
-    rounds = len(found.chosen.rounds_s)
+def _notes(regret: Regret) -> list[str]:
+    rounds = len(regret.chosen.rounds_s)
     notes = [
         f"{rounds} rounds within one run; each is compared with the plan that was fastest in the"
         " other rounds, because the fastest of many looks faster than it is."
@@ -187,7 +192,7 @@ def _notes(found: Regret) -> list[str]:
         "Plans are of distinct shape: operators, tables, indexes and their order.",
         "The search knows no statistics and sees few of all plans: the true regret may be larger.",
     ]
-    if found.chosen.cost is None:
+    if regret.chosen.cost is None:
         notes.append(
             "This engine tells no cost, and what it expects joins to give is not estimated alike"
             " where something is forced: nothing ranks its estimates."
@@ -195,8 +200,10 @@ def _notes(found: Regret) -> list[str]:
     return notes
 
 
-def _missing(found: Regret) -> list[str]:
-    wrong = [one for one in found.plans if one.differs is not None]
-    told = [f"{one.name} ({one.words}) has another answer: {one.differs}" for one in wrong]
-    failed = [f"{one.name} ({one.failed})" for one in found.plans if one.failed is not None]
-    return [*told, *([f"no time of {listed(failed)}"] if failed else [])]
+def _missing(regret: Regret) -> list[str]:
+    wrong = [plan for plan in regret.plans if plan.differs is not None]
+    wrong_answers = [
+        f"{plan.name} ({plan.words}) has another answer: {plan.differs}" for plan in wrong
+    ]
+    failed = [f"{plan.name} ({plan.failed})" for plan in regret.plans if plan.failed is not None]
+    return [*wrong_answers, *([f"no time of {listed(failed)}"] if failed else [])]

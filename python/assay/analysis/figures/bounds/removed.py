@@ -52,15 +52,15 @@ def figure(asked: Asked) -> Figure:
     for group in _groups(asked):
         priced += _priced(group, missing)
     wanted = asked.options.get("operations")
-    shown = [one for one in priced if wanted is None or one.removal.operation in wanted]
-    missing |= dict.fromkeys(words for one in shown if (words := _failure(one)))
+    shown = [part for part in priced if wanted is None or part.removal.operation in wanted]
+    missing |= dict.fromkeys(sentence for part in shown if (sentence := _failure(part)))
     measures = tuple(_measures(shown))
     return Figure(
         asked.name,
         asked.kind,
         asked.title,
         says=tuple(_says(shown)),
-        subjects=tuple(dict.fromkeys(one.subject for one in shown)),
+        subjects=tuple(dict.fromkeys(part.subject for part in shown)),
         measures=measures,
         tables=(Table("parts", "what each part costs", COLUMNS, tuple(map(_row, shown))),),
         charts=(_chart(measures),) if measures else (),
@@ -72,53 +72,53 @@ def figure(asked: Asked) -> Figure:
 def _groups(asked: Asked) -> list[list[StudyRun]]:
     """Runs that were asked for alike but for what was removed."""
     groups: dict[str, list[StudyRun]] = {}
-    for one in asked.runs:
-        request = one.run.facts["request"]
+    for run in asked.runs:
+        request = run.run.facts["request"]
         alike = {key: value for key, value in request.items() if key not in MAY_DIFFER}
-        groups.setdefault(json.dumps(alike, sort_keys=True, default=str), []).append(one)
+        groups.setdefault(json.dumps(alike, sort_keys=True, default=str), []).append(run)
     return list(groups.values())
 
 
 def _priced(group: list[StudyRun], missing: dict[str, None]) -> list[_Priced]:
     by_parts: dict[tuple[str, ...], dict[int, StudyRun]] = {}
-    for one in group:
-        parts = tuple(one.run.facts["request"].get(REMOVED) or ())
-        by_parts.setdefault(parts, {})[one.round] = one
+    for run in group:
+        parts = tuple(run.run.facts["request"].get(REMOVED) or ())
+        by_parts.setdefault(parts, {})[run.round] = run
     plain = by_parts.pop((), {})
     subject = _subject(group)
     if not by_parts:
         missing[f"{subject}: no run lacks a part, so nothing is priced"] = None
         return []
-    found = []
+    priced = []
     for parts, runs in by_parts.items():
-        rounds = [(plain[number].run, one.run) for number, one in runs.items() if number in plain]
+        rounds = [(plain[number].run, run.run) for number, run in runs.items() if number in plain]
         if rounds:
-            found += [_Priced(subject, removal) for removal in removals(rounds)]
+            priced += [_Priced(subject, removal) for removal in removals(rounds)]
         else:
-            words = f"{subject} without {', '.join(parts)}: no run as it was beside it"
-            missing[words] = None
-    return found
+            phrase = f"{subject} without {', '.join(parts)}: no run as it was beside it"
+            missing[phrase] = None
+    return priced
 
 
 def _subject(group: list[StudyRun]) -> str:
-    """What a group is called: without levels in which its runs differ."""
+    """Return the name of a group: without levels in which its runs differ."""
     first = group[0]
     same = [
         (factor, name)
         for factor, name in first.levels.items()
-        if all(one.levels.get(factor) == name for one in group)
+        if all(run.levels.get(factor) == name for run in group)
     ]
     return subject_name(same, first.run)
 
 
 def _measures(priced: list[_Priced]) -> Iterator[Measure]:
     values: dict[str, dict[str, Spread]] = {}
-    for one in priced:
-        gain = one.removal.gain
-        if gain is None or one.removal.verdict in {"failed", "not known"}:
+    for part in priced:
+        gain = part.removal.gain
+        if gain is None or part.removal.verdict in {"failed", "not known"}:
             continue
         low, high = gain.interval or (gain.share, gain.share)
-        values.setdefault(_key(one.removal), {})[one.subject] = Spread(gain.share, low, high)
+        values.setdefault(_key(part.removal), {})[part.subject] = Spread(gain.share, low, high)
     yield from (Measure(key, key, SHARE, spreads) for key, spreads in values.items())
 
 
@@ -127,17 +127,17 @@ def _key(removal: Removal) -> str:
 
 
 def _chart(measures: tuple[Measure, ...]) -> Chart:
-    keys = tuple(one.key for one in measures)
+    keys = tuple(measure.key for measure in measures)
     return Chart("parts", "share of the time that goes with it", "bars", keys)
 
 
-def _row(one: _Priced) -> tuple[Cell, ...]:
-    removal = one.removal
+def _row(part: _Priced) -> tuple[Cell, ...]:
+    removal = part.removal
     gain = removal.gain
     low, high = (gain.interval if gain else None) or (None, None)
     return (
         removal.operation,
-        one.subject,
+        part.subject,
         ", ".join(removal.parts),
         removal.words,
         None if gain is None else gain.before_s,
@@ -152,42 +152,44 @@ def _row(one: _Priced) -> tuple[Cell, ...]:
 
 def _reading(removal: Removal) -> str:
     if removal.differs:
-        return _some(removal.differs)
+        return _named_differences(removal.differs)
     return removal.unknown or "the same"
 
 
-def _some(differs: tuple[str, ...]) -> str:
+def _named_differences(differs: tuple[str, ...]) -> str:
     shown = "; ".join(differs[:DIFFERENCES_NAMED])
     more = len(differs) - DIFFERENCES_NAMED
     return f"{shown}; {more} more" if more > 0 else shown
 
 
 def _says(priced: list[_Priced]) -> Iterator[str]:
-    """What computing costs first, then the dearest of the other parts."""
-    whole = [one for one in priced if one.removal.verdict == "reads the same" and one.removal.gain]
+    """Sentences: first the cost of computation, then the dearest of the other parts."""
+    whole = [
+        part for part in priced if part.removal.verdict == "reads the same" and part.removal.gain
+    ]
     if len(whole) > 1:
         yield _in_all(whole)
-    yield from (_whole_words(one) for one in sorted(whole, key=_saved, reverse=True))
-    parts = [one for one in priced if one.removal.verdict == "priced" and one.removal.gain]
+    yield from (_whole_text(part) for part in sorted(whole, key=_saved, reverse=True))
+    parts = [part for part in priced if part.removal.verdict == "priced" and part.removal.gain]
     by_operation: dict[tuple[str, str], list[_Priced]] = {}
-    for one in parts:
-        by_operation.setdefault((one.subject, one.removal.operation), []).append(one)
-    for (subject, operation), found in by_operation.items():
-        dearest = max(found, key=_saved)
-        among = f"of {len(found)} parts " if len(found) > 1 else ""
+    for part in parts:
+        by_operation.setdefault((part.subject, part.removal.operation), []).append(part)
+    for (subject, operation), query_parts in by_operation.items():
+        dearest = max(query_parts, key=_saved)
+        among = f"of {len(query_parts)} parts " if len(query_parts) > 1 else ""
         yield (
             f"{subject}, {operation}: {among}{', '.join(dearest.removal.parts)} is worth most;"
-            f" {_share_words(dearest.removal)}."
+            f" {_share_text(dearest.removal)}."
         )
 
 
 def _in_all(whole: list[_Priced]) -> str:
     """One sentence of all queries."""
     dearest = max(whole, key=_saved)
-    sure = [one for one in whole if _is_sure(one.removal)]
+    sure = [part for part in whole if _is_sure(part.removal)]
     return (
         f"Computation is worth most in {dearest.removal.operation} of {dearest.subject}:"
-        f" {_share_words(dearest.removal)}. Of {len(whole)} that read the same without it,"
+        f" {_share_text(dearest.removal)}. Of {len(whole)} that read the same without it,"
         f" {len(sure)} are surely faster."
     )
 
@@ -197,21 +199,21 @@ def _is_sure(removal: Removal) -> bool:
     return gain is not None and gain.interval is not None and gain.interval[0] > 0
 
 
-def _whole_words(one: _Priced) -> str:
-    gain = one.removal.gain
+def _whole_text(part: _Priced) -> str:
+    gain = part.removal.gain
     assert gain is not None  # noqa: S101 - only of those that have one
     return (
-        f"{one.subject}, {one.removal.operation}: it takes {seconds_text(gain.before_s)}, and"
+        f"{part.subject}, {part.removal.operation}: it takes {seconds_text(gain.before_s)}, and"
         f" {seconds_text(gain.after_s)} without its computation, which reads the same;"
-        f" {_share_words(one.removal)}{_stays_words(one.removal)}."
+        f" {_share_text(part.removal)}{_stays_text(part.removal)}."
     )
 
 
-def _saved(one: _Priced) -> float:
-    return one.removal.gain.share if one.removal.gain else 0.0
+def _saved(part: _Priced) -> float:
+    return part.removal.gain.share if part.removal.gain else 0.0
 
 
-def _share_words(removal: Removal) -> str:
+def _share_text(removal: Removal) -> str:
     gain = removal.gain
     if gain is None:
         return "its price is not known"
@@ -229,20 +231,21 @@ def _between(low: float, high: float) -> str:
     return f"{text(low, SHARE)} to {text(high, SHARE)}"
 
 
-def _stays_words(removal: Removal) -> str:
+def _stays_text(removal: Removal) -> str:
     if not removal.stays:
         return ""
     return f", though {listed(list(removal.stays))} stayed, by which rows are chosen"
 
 
-def _failure(one: _Priced) -> str | None:
-    removal = one.removal
-    where = f"{one.subject}, {removal.operation} without {', '.join(removal.parts)}"
+def _failure(part: _Priced) -> str | None:
+    removal = part.removal
+    where = f"{part.subject}, {removal.operation} without {', '.join(removal.parts)}"
     if removal.gain is None:
         return f"{where}: not all its runs have a time of it"
     if removal.verdict == "failed":
         return (
-            f"{where}: it does not read the same, so this tells no price: {_some(removal.differs)}"
+            f"{where}: it does not read the same, so this tells no price:"
+            f" {_named_differences(removal.differs)}"
         )
     if removal.verdict == "not known":
         return f"{where}: whether it reads the same is not known: {removal.unknown}"
@@ -250,12 +253,12 @@ def _failure(one: _Priced) -> str | None:
 
 
 def _notes(priced: list[_Priced]) -> tuple[str, ...]:
-    told = ["Each part was removed by rewriting the query; rounds are compared each in itself."]
-    if any(one.removal.parts == (COMPUTATION,) for one in priced):
-        told.append(
+    notes = ["Each part was removed by rewriting the query; rounds are compared each in itself."]
+    if any(part.removal.parts == (COMPUTATION,) for part in priced):
+        notes.append(
             "Without its computation a query still decodes each column that it needed, and chooses"
             " the same rows by the same tables, joins and conditions."
         )
-    if any(one.removal.verdict == "priced" and one.removal.differs for one in priced):
-        told.append("What is read less or otherwise without a part is in its price.")
-    return tuple(told)
+    if any(part.removal.verdict == "priced" and part.removal.differs for part in priced):
+        notes.append("What is read less or otherwise without a part is in its price.")
+    return tuple(notes)

@@ -56,47 +56,54 @@ def figure(asked: Asked) -> Figure:
     factor = str(asked.options.get("factor", FACTOR))
     shown = int(asked.options.get("shown", SHOWN))
     subjects = subjects_of(asked, without=(factor,))
-    found = {subject.name: _worths(subject) for subject in subjects}
-    largest = {name: _largest(worth, shown) for name, worth in found.items()}
+    by_subject = {subject.name: _worths(subject) for subject in subjects}
+    largest = {name: _largest(worth, shown) for name, worth in by_subject.items()}
     alone = len(subjects) == 1
     measures = tuple(
-        _measure(name, one, alone=alone) for name, some in largest.items() for one in some
+        _measure(name, effect, alone=alone) for name, some in largest.items() for effect in some
     )
     return Figure(
         asked.name,
         asked.kind,
         asked.title,
-        says=tuple(words for name, worth in found.items() for words in _says(name, worth)),
-        subjects=tuple(found),
+        says=tuple(
+            sentence for name, worth in by_subject.items() for sentence in _says(name, worth)
+        ),
+        subjects=tuple(by_subject),
         measures=measures,
         tables=(
             Table(
-                "in_all", "what each technique is worth to all operations", IN_ALL, _in_all(found)
+                "in_all",
+                "what each technique is worth to all operations",
+                IN_ALL,
+                _in_all(by_subject),
             ),
             Table(
                 "operations",
                 "what each technique is worth to each operation",
                 LARGEST,
-                _rows(found),
+                _rows(by_subject),
             ),
         ),
         charts=_charts(measures),
         notes=_notes(asked),
-        missing=tuple(words for subject in subjects for words in _missing(subject, found)),
+        missing=tuple(
+            sentence for subject in subjects for sentence in _missing(subject, by_subject)
+        ),
     )
 
 
-def _off(run: Run) -> tuple[str, ...]:
+def _techniques_off(run: Run) -> tuple[str, ...]:
     """Techniques that were switched off."""
     return tuple(run.facts["request"].get("without", ()))
 
 
 def _by_technique(subject: Subject) -> dict[str, dict[int, StudyRun]]:
     """Runs by what was off, then by round; those with all techniques under an empty name."""
-    found: dict[str, dict[int, StudyRun]] = {}
-    for one in subject.runs:
-        found.setdefault(", ".join(_off(one.run)), {})[one.round] = one
-    return found
+    by_technique: dict[str, dict[int, StudyRun]] = {}
+    for run in subject.runs:
+        by_technique.setdefault(", ".join(_techniques_off(run.run)), {})[run.round] = run
+    return by_technique
 
 
 def _worths(subject: Subject) -> list[Worth]:
@@ -109,18 +116,21 @@ def _worths(subject: Subject) -> list[Worth]:
         for name, some in runs.items()
         for operation, how in _changed(all_on, some).items()
     }
-    return [replace(one, plan_changed=changed.get((one.technique, one.operation))) for one in made]
+    return [
+        replace(effect, plan_changed=changed.get((effect.technique, effect.operation)))
+        for effect in made
+    ]
 
 
 def _seconds(runs: Mapping[int, StudyRun]) -> dict[int, dict[str, float]]:
     return {
-        number: {name: s for name, s in seconds_of(one.run).items() if s}
-        for number, one in runs.items()
+        number: {name: s for name, s in seconds_of(run.run).items() if s}
+        for number, run in runs.items()
     }
 
 
 def _changed(all_on: Mapping[int, StudyRun], without: Mapping[int, StudyRun]) -> dict[str, bool]:
-    """By operation whether it was executed in another way in the first round that has both."""
+    """Return by operation whether its plan changed, of the first round that has both runs."""
     for number in sorted(all_on.keys() & without.keys()):
         before, after = _plans(all_on[number].run), _plans(without[number].run)
         return {name: not same_shape(before[name], after[name]) for name in before if name in after}
@@ -132,18 +142,20 @@ def _plans(run: Run) -> Mapping[str, tuple[Plan, ...]]:
     return read_plans(run)
 
 
-def _largest(found: Sequence[Worth], most: int) -> list[Worth]:
+def _largest(effects: Sequence[Worth], most: int) -> list[Worth]:
     """The largest that are told from noise; all where nothing is, because there was one round."""
-    if all(one.factor.interval is None for one in found):
-        return list(found[:most])
-    return [one for one in found if one.factor.is_distinct and one.factor.times > 1][:most]
+    if all(effect.factor.interval is None for effect in effects):
+        return list(effects[:most])
+    return [effect for effect in effects if effect.factor.is_distinct and effect.factor.times > 1][
+        :most
+    ]
 
 
-def _measure(subject: str, one: Worth, *, alone: bool) -> Measure:
-    key = f"{one.technique}.{one.operation}"
-    low, high = one.factor.interval or (one.factor.times, one.factor.times)
-    spread = Spread(one.factor.times, low, high, one.factor.rounds)
-    title = f"{one.operation} without {one.technique}"
+def _measure(subject: str, effect: Worth, *, alone: bool) -> Measure:
+    key = f"{effect.technique}.{effect.operation}"
+    low, high = effect.factor.interval or (effect.factor.times, effect.factor.times)
+    spread = Spread(effect.factor.times, low, high, effect.factor.rounds)
+    title = f"{effect.operation} without {effect.technique}"
     shown = title if alone else f"{title} ({subject})"
     return Measure(f"{subject}.{key}", shown, TIMES, {subject: spread})
 
@@ -151,67 +163,73 @@ def _measure(subject: str, one: Worth, *, alone: bool) -> Measure:
 def _charts(measures: tuple[Measure, ...]) -> tuple[Chart, ...]:
     if not measures:
         return ()
-    keys = tuple(one.key for one in measures)
+    keys = tuple(measure.key for measure in measures)
     return (Chart("techniques", "times as long without it", "bars", keys),)
 
 
-def _says(name: str, found: Sequence[Worth]) -> list[str]:
-    if not found:
+def _says(name: str, effects: Sequence[Worth]) -> list[str]:
+    if not effects:
         return []
-    first = _largest(found, 3)
-    told = [f"{one.operation} takes {_times(one)} without {one.technique}" for one in first]
-    says = [f"{name}: {listed(told)}."] if told else [f"{name}: no technique is worth anything."]
-    every = sorted(in_all(list(found)).items(), key=lambda one: -one[1])
+    first = _largest(effects, 3)
+    parts = [
+        f"{effect.operation} takes {_times(effect)} without {effect.technique}" for effect in first
+    ]
+    says = [f"{name}: {listed(parts)}."] if parts else [f"{name}: no technique is worth anything."]
+    every = sorted(in_all(list(effects)).items(), key=lambda pair: -pair[1])
     (most, times) = every[0]
     says.append(
         f"{name}: all operations together would miss {most} most: they take {text(times, TIMES)} as"
         " long without it."
     )
-    costs = [one for one in reversed(found) if one.factor.is_distinct and one.factor.times < 1]
+    costs = [
+        effect
+        for effect in reversed(effects)
+        if effect.factor.is_distinct and effect.factor.times < 1
+    ]
     if costs:
-        one = costs[0]
+        effect = costs[0]
         says.append(
             f"{name}: {len(costs)} times an operation is faster without a technique; most of all"
-            f" {one.operation}, which takes {_times(one)} without {one.technique}."
+            f" {effect.operation}, which takes {_times(effect)} without {effect.technique}."
         )
     return says
 
 
-def _times(one: Worth) -> str:
+def _times(effect: Worth) -> str:
     """`3.2 x as long [2.9, 3.6]`."""
-    times = f"{text(one.factor.times, TIMES)} as long"
-    if one.factor.interval is None:
+    times = f"{text(effect.factor.times, TIMES)} as long"
+    if effect.factor.interval is None:
         return times
-    low, high = one.factor.interval
+    low, high = effect.factor.interval
     return f"{times} [{low:.3g}, {high:.3g}]"
 
 
-def _rows(found: Mapping[str, Sequence[Worth]]) -> tuple[tuple[Cell, ...], ...]:
-    words: dict[bool | None, Cell] = {True: "another", False: "the same", None: None}
+def _rows(by_subject: Mapping[str, Sequence[Worth]]) -> tuple[tuple[Cell, ...], ...]:
+    labels: dict[bool | None, Cell] = {True: "another", False: "the same", None: None}
     return tuple(
         (
             name,
-            one.technique,
-            one.operation,
-            one.factor.times,
-            *(one.factor.interval or (None, None)),
-            one.with_s,
-            one.without_s,
-            words[one.plan_changed],
+            effect.technique,
+            effect.operation,
+            effect.factor.times,
+            *(effect.factor.interval or (None, None)),
+            effect.with_s,
+            effect.without_s,
+            labels[effect.plan_changed],
         )
-        for name, some in found.items()
-        for one in some
+        for name, some in by_subject.items()
+        for effect in some
     )
 
 
-def _in_all(found: Mapping[str, Sequence[Worth]]) -> tuple[tuple[Cell, ...], ...]:
+def _in_all(by_subject: Mapping[str, Sequence[Worth]]) -> tuple[tuple[Cell, ...], ...]:
     rows: list[tuple[Cell, ...]] = []
-    for name, some in found.items():
-        for technique, times in sorted(in_all(list(some)).items(), key=lambda one: -one[1]):
-            own = [one for one in some if one.technique == technique]
+    for name, some in by_subject.items():
+        for technique, times in sorted(in_all(list(some)).items(), key=lambda pair: -pair[1]):
+            own = [effect for effect in some if effect.technique == technique]
             best, worst = own[0], own[-1]
-            distinct = sum(one.factor.is_distinct for one in own)
-            known: Any = None if best.factor.interval is None else distinct
+            distinct = sum(effect.factor.is_distinct for effect in own)
+            count: Any = None if best.factor.interval is None else distinct
             rows.append(
                 (
                     name,
@@ -221,14 +239,14 @@ def _in_all(found: Mapping[str, Sequence[Worth]]) -> tuple[tuple[Cell, ...], ...
                     best.operation,
                     worst.factor.times,
                     worst.operation,
-                    known,
+                    count,
                 )
             )
     return tuple(rows)
 
 
 def _notes(asked: Asked) -> tuple[str, ...]:
-    rounds = max((one.round for one in asked.runs), default=0)
+    rounds = max((run.round for run in asked.runs), default=0)
     if rounds < 2:  # noqa: PLR2004 - of one there is no interval
         return ("One round: no interval, and nothing tells a small factor from noise.",)
     return (
@@ -239,19 +257,19 @@ def _notes(asked: Asked) -> tuple[str, ...]:
     )
 
 
-def _missing(subject: Subject, found: Mapping[str, Sequence[Worth]]) -> list[str]:
+def _missing(subject: Subject, by_subject: Mapping[str, Sequence[Worth]]) -> list[str]:
     """Operations that have no time without a technique."""
     runs = _by_technique(subject)
     if "" not in runs:
         return [
             f"{subject.name}: no run has all techniques on, so there is nothing to compare with"
         ]
-    known = {(one.technique, one.operation) for one in found[subject.name]}
-    operations = list(dict.fromkeys(n for one in runs[""].values() for n in seconds_of(one.run)))
-    told = []
+    timed = {(effect.technique, effect.operation) for effect in by_subject[subject.name]}
+    operations = list(dict.fromkeys(n for run in runs[""].values() for n in seconds_of(run.run)))
+    missing = []
     for technique in runs:
-        lacking = [name for name in operations if technique and (technique, name) not in known]
+        lacking = [name for name in operations if technique and (technique, name) not in timed]
         if lacking:
-            words = f"{listed(lacking)} without {technique}: no execution succeeded in its time"
-            told.append(f"{subject.name} has no time of {words}")
-    return told
+            phrase = f"{listed(lacking)} without {technique}: no execution succeeded in its time"
+            missing.append(f"{subject.name} has no time of {phrase}")
+    return missing

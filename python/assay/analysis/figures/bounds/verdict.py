@@ -10,12 +10,12 @@ from assay.analysis.ablation.removed import removals
 from assay.analysis.ceiling.trials import read_ceiling
 from assay.analysis.figures.contract import Chart, Column, Figure, Measure, Table
 from assay.analysis.figures.host.query_reads import (
-    disturbed_words,
+    disturbance_text,
     is_disturbed,
     middle_run,
     query_reads,
 )
-from assay.analysis.figures.host.roofline import NOTABLY_MORE, SEVERAL, placed_reads, placed_words
+from assay.analysis.figures.host.roofline import NOTABLY_MORE, SEVERAL, placed_reads, placed_text
 from assay.analysis.figures.quantities import (
     BYTES,
     COUNT,
@@ -75,11 +75,13 @@ def figure(asked: Asked) -> Figure:
     """The figure."""
     operation = asked.options.get("operation")
     subjects = briefly(subjects_of(asked))
-    baseline = next((one for one in subjects if _is_plain(one.first)), None)
+    baseline = next((subject for subject in subjects if _is_plain(subject.first)), None)
     if baseline is None:
         missing = ("no run was made as it is: there is nothing to compare with",)
         return Figure(asked.name, asked.kind, asked.title, missing=missing)
-    cases = [case for one in subjects if (case := _case(one, baseline, operation)) is not None]
+    cases = [
+        case for subject in subjects if (case := _case(subject, baseline, operation)) is not None
+    ]
     ceiling = read_ceiling(asked.ceilings[0].run) if asked.ceilings else None
     shown = middle_run(baseline.runs, operation).run
     placed = None if ceiling is None else placed_reads(shown, ceiling, operation)
@@ -111,11 +113,11 @@ def _case(subject: Subject, baseline: Subject, operation: str | None) -> _Case |
     reads = query_reads(middle_run(subject.runs, operation).run, operation)
     if reads is None:
         return None
-    before = {one.round: query_reads(one.run, operation) for one in baseline.runs}
+    before = {run.round: query_reads(run.run, operation) for run in baseline.runs}
     pairs = [
-        (_seconds(before[one.round]), _seconds(query_reads(one.run, operation)))
-        for one in subject.runs
-        if one.round in before
+        (_seconds(before[run.round]), _seconds(query_reads(run.run, operation)))
+        for run in subject.runs
+        if run.round in before
     ]
     gain = gain_over(pairs) if pairs and subject is not baseline else None
     return _Case(subject, reads, gain)
@@ -129,13 +131,16 @@ def _without_computation(
     subjects: tuple[Subject, ...], baseline: Subject, operation: str | None
 ) -> Removal | None:
     """The query without its computation, against the query as it is in the same rounds."""
-    plain = {one.round: one.run for one in baseline.runs}
+    plain = {run.round: run.run for run in baseline.runs}
     for subject in subjects:
         request = subject.first.facts["request"]
         if request.get("remove") == [COMPUTATION] and request.get("read_ahead_bytes") is None:
-            rounds = [(plain[one.round], one.run) for one in subject.runs if one.round in plain]
-            found = removals(rounds) if rounds else []
-            return next((one for one in found if operation in (None, one.operation)), None)
+            rounds = [(plain[run.round], run.run) for run in subject.runs if run.round in plain]
+            priced = removals(rounds) if rounds else []
+            return next(
+                (candidate for candidate in priced if operation in (None, candidate.operation)),
+                None,
+            )
     return None
 
 
@@ -145,14 +150,14 @@ def _verdict(removal: Removal | None, placed: Placed | None) -> Iterator[str]:
         yield f"What bounds it cannot be told: {bound.reason}."
         return
     gain = removal.gain
-    words = (
+    sentence = (
         f"Bound by {bound.by}: without its computation the query takes"
         f" {text(gain.after_s, SECONDS)} and with it {text(gain.before_s, SECONDS)}"
         f" ({_longer(-gain.share)}{interval_text(_ends(gain), SHARE)})"
     )
-    where = "" if placed is None or placed.share is None else f"; it makes {placed_words(placed)}"
+    where = "" if placed is None or placed.share is None else f"; it makes {placed_text(placed)}"
     unsure = "; by one round, so nobody knows how sure that is" if gain.interval is None else ""
-    yield f"{words}{where}{unsure}."
+    yield f"{sentence}{where}{unsure}."
     if bound.by == "reading" and placed is not None and placed.share is not None:
         yield (
             f"The disk would give {text(1 / placed.share, TIMES)} as many reads of that size: what"
@@ -163,7 +168,7 @@ def _verdict(removal: Removal | None, placed: Placed | None) -> Iterator[str]:
 
 
 def _longer(share: float) -> str:
-    """By how much longer something takes, of a share that is below zero where it is shorter."""
+    """Return a change of time in words: `12 % longer`, or `12 % less` of a negative share."""
     return f"{percent_text(abs(share))} {'longer' if share > 0 else 'less'}"
 
 
@@ -197,16 +202,16 @@ def _read_aheads(cases: list[_Case]) -> Iterator[str]:
 
 
 def _other_reads(before: QueryReads, after: QueryReads) -> str:
-    """How the disk is read otherwise: a change of that is more than the one that was meant."""
+    """Clause on how number and size of reads changed with the read-ahead."""
     if not (before.reads and after.reads and before.mean_read_bytes and after.mean_read_bytes):
         return ""
-    told = f"{after.reads:,.0f} reads of {text(after.mean_read_bytes, BYTES)}"
+    reads_text = f"{after.reads:,.0f} reads of {text(after.mean_read_bytes, BYTES)}"
     if after.reads >= OTHER_READS * before.reads:
         return (
-            f": it makes {told} instead of {before.reads:,.0f} of"
+            f": it makes {reads_text} instead of {before.reads:,.0f} of"
             f" {text(before.mean_read_bytes, BYTES)}, so this is no ablation of read-ahead alone"
         )
-    return f": it makes {told}, much as before"
+    return f": it makes {reads_text}, much as before"
 
 
 def _key(case: _Case) -> str:
@@ -221,7 +226,7 @@ def _measures(cases: list[_Case], operation: str | None) -> Iterator[Measure]:
 
 
 def _spread(case: _Case, operation: str | None) -> Spread | None:
-    return spread(_seconds(query_reads(one.run, operation)) for one in case.subject.runs)
+    return spread(_seconds(query_reads(run.run, operation)) for run in case.subject.runs)
 
 
 def _rows(cases: list[_Case], operation: str | None) -> Iterator[tuple[Cell, ...]]:
@@ -240,20 +245,20 @@ def _rows(cases: list[_Case], operation: str | None) -> Iterator[tuple[Cell, ...
 
 
 def _notes() -> tuple[str, ...]:
-    words = (
+    note = (
         "Rounds are compared each in itself, because what drifts meanwhile weighs on both of its"
         " runs alike; the interval is of 95 %, and a single round has none."
     )
-    return (words,)
+    return (note,)
 
 
 def _missing(
     subjects: tuple[Subject, ...], placed: Placed | None, shown: Run, operation: str | None
 ) -> Iterator[str]:
     if is_disturbed(shown, operation):
-        words = disturbed_words(shown, operation)
-        yield f"how near its reads come to what the disk gives: {words}"
+        reason = disturbance_text(shown, operation)
+        yield f"how near its reads come to what the disk gives: {reason}"
     elif placed is None:
         yield "how near its reads come to what the disk gives: one of the two was not measured"
-    if all(one.first.facts["request"].get("read_ahead_bytes") is None for one in subjects):
+    if all(subject.first.facts["request"].get("read_ahead_bytes") is None for subject in subjects):
         yield "what read-ahead does for it: no run was made with another one"

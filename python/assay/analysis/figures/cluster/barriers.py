@@ -39,35 +39,37 @@ COLUMNS = (
 def figure(asked: Asked) -> Figure:
     """The figure."""
     subjects = subjects_of(asked)
-    known = [one for one in subjects if _why_none(one.first) is None]
-    rows = tuple(row for one in known for row in _rows(one, int(asked.options.get("rows", ROWS))))
-    times = tuple(row for one in known for row in _over_time(one))
+    measured = [subject for subject in subjects if _reason_missing(subject.first) is None]
+    rows = tuple(
+        row for subject in measured for row in _rows(subject, int(asked.options.get("rows", ROWS)))
+    )
+    times = tuple(row for subject in measured for row in _over_time(subject))
     series = (Column("subject"), Column(TIME, SECONDS), Column(CORES, COUNT), Column(IN_BARRIERS))
     return Figure(
         asked.name,
         asked.kind,
         asked.title,
-        says=tuple(_says(one) for one in known),
-        subjects=tuple(one.name for one in subjects),
-        measures=tuple(_measures(tuple(known))) if known else (),
+        says=tuple(_says(subject) for subject in measured),
+        subjects=tuple(subject.name for subject in subjects),
+        measures=tuple(_measures(tuple(measured))) if measured else (),
         tables=(
             Table("barriers", "the barriers that cost most", COLUMNS, rows),
             Table(TABLE, "cores that all nodes have, over time", series, times),
         )
-        if known
+        if measured
         else (),
-        charts=tuple(_charts(bool(times))) if known else (),
-        notes=_notes(known),
+        charts=tuple(_charts(bool(times))) if measured else (),
+        notes=_notes(measured),
         missing=tuple(
-            f"{one.name}: barriers are not measured: {why}"
-            for one in subjects
-            if (why := _why_none(one.first)) is not None
+            f"{subject.name}: barriers are not measured: {why}"
+            for subject in subjects
+            if (why := _reason_missing(subject.first)) is not None
         ),
     )
 
 
-def _why_none(run: Run) -> str | None:
-    """Why it is not known what a run lost to barriers; None where it is."""
+def _reason_missing(run: Run) -> str | None:
+    """Return why a run's loss to barriers is unknown; None where it is known."""
     cluster = summary_of(run).cluster
     if cluster is None:
         return "it is one server, which waits for no other"
@@ -80,16 +82,22 @@ def _why_none(run: Run) -> str | None:
 
 def _measures(subjects: tuple[Subject, ...]) -> Iterator[Measure]:
     yield measure("lost", "of the time, lost to barriers", SHARE, subjects, _lost)
-    yield measure("barriers", "barriers", COUNT, subjects, _of(lambda one: len(one.barriers.found)))
+    yield measure(
+        "barriers",
+        "barriers",
+        COUNT,
+        subjects,
+        _cluster_figure(lambda cluster: len(cluster.barriers.found)),
+    )
     yield measure("busy", "of the platform's cores, busy", SHARE, subjects, _busy)
 
 
-def _of(known: Callable[[Cluster], float]) -> Callable[[Run], float | None]:
-    def told(run: Run) -> float | None:
+def _cluster_figure(quantity: Callable[[Cluster], float]) -> Callable[[Run], float | None]:
+    def of_run(run: Run) -> float | None:
         cluster = summary_of(run).cluster
-        return None if cluster is None or _why_none(run) is not None else known(cluster)
+        return None if cluster is None or _reason_missing(run) is not None else quantity(cluster)
 
-    return told
+    return of_run
 
 
 def _lost(run: Run) -> float | None:
@@ -101,9 +109,9 @@ def _busy(run: Run) -> float | None:
     cluster = summary_of(run).cluster
     if cluster is None or not cluster.platform_cores:
         return None
-    each = [values for name, values in cluster.series.items() if name != "time_s"]
+    series = [values for name, values in cluster.series.items() if name != "time_s"]
     looks = len(cluster.series.get("time_s", ()))
-    return sum(map(sum, each)) / looks / cluster.platform_cores if looks else None
+    return sum(map(sum, series)) / looks / cluster.platform_cores if looks else None
 
 
 def _charts(has_series: bool) -> Iterator[Chart]:  # noqa: FBT001 - of one call
@@ -113,13 +121,13 @@ def _charts(has_series: bool) -> Iterator[Chart]:  # noqa: FBT001 - of one call
 
 
 def _rows(subject: Subject, most: int) -> Iterator[tuple[Cell, ...]]:
-    for one in subject.runs:
-        cluster = summary_of(one.run).cluster
-        found = () if cluster is None else cluster.barriers.found
-        for barrier in sorted(found, key=lambda known: -known.lost_s)[:most]:
+    for run in subject.runs:
+        cluster = summary_of(run.run).cluster
+        barriers = () if cluster is None else cluster.barriers.found
+        for barrier in sorted(barriers, key=lambda barrier: -barrier.lost_s)[:most]:
             yield (
                 subject.name,
-                one.round,
+                run.round,
                 barrier.operation or "the load",
                 barrier.begun_s,
                 barrier.seconds,
@@ -134,12 +142,14 @@ def _over_time(subject: Subject) -> Iterator[tuple[Cell, ...]]:
     cluster = summary_of(subject.first).cluster
     if cluster is None or not cluster.series:
         return
-    each = [values for name, values in cluster.series.items() if name != "time_s"]
+    series = [values for name, values in cluster.series.items() if name != "time_s"]
     for at, time_s in enumerate(cluster.series["time_s"]):
         if time_s > SHOWN_S:
             return
-        inside = any(one.begun_s < time_s <= one.ended_s for one in cluster.barriers.found)
-        yield (subject.name, time_s, sum(values[at] for values in each), "yes" if inside else "")
+        inside = any(
+            barrier.begun_s < time_s <= barrier.ended_s for barrier in cluster.barriers.found
+        )
+        yield (subject.name, time_s, sum(values[at] for values in series), "yes" if inside else "")
 
 
 def _says(subject: Subject) -> str:
@@ -153,12 +163,12 @@ def _says(subject: Subject) -> str:
     return f"{subject.name}: {count} barriers took {text(lost, SHARE)} of the time{use}."
 
 
-def _notes(known: list[Subject]) -> tuple[str, ...]:
-    if not known:
+def _notes(subjects: list[Subject]) -> tuple[str, ...]:
+    if not subjects:
         return ()
-    words = (
+    sentence = (
         f"A barrier is three looks on end or more with at most {text(LOW, SHARE)} of the platform's"
         f" cores at work or wanted, between looks with at least {text(HIGH, SHARE)}, within one"
         " execution. What is lost is what would be saved at the pace of the peaks around it."
     )
-    return (words, "The chart is of the first round.")
+    return (sentence, "The chart is of the first round.")

@@ -30,9 +30,9 @@ from assay.analysis.figures.queries.executions import (
     FIRST_COLUMNS,
     SPREAD_COLUMNS,
     deviation_of,
+    first_execution_figure,
     first_rows,
     longest,
-    of_first,
     spread_rows,
 )
 from assay.analysis.figures.subjects import measure, subjects_of
@@ -82,8 +82,8 @@ WANTED = (MESSAGES, BYTES, WAIT, BLOCKED, SCHEDULING, TASK)
 
 
 @dataclass(frozen=True)
-class Known:
-    """What is known of one run: the line of its operation, and the cluster; None: one server."""
+class MeasuredLine:
+    """The line of a run's operation, and its cluster; None where it is one server."""
 
     line: Line | None
     cluster: Cluster | None
@@ -94,15 +94,15 @@ def figure(asked: Asked) -> Figure:
     chosen = asked.options.get("operation")
     subjects = subjects_of(asked)
     measures = tuple(_measures(subjects, chosen))
-    keys = {one.key for one in measures if one.values}
+    keys = {quantity.key for quantity in measures if quantity.values}
     of_lines = ("messages", "cpu", "waiting")
     return Figure(
         asked.name,
         asked.kind,
         asked.title,
-        says=tuple(chain.from_iterable(_says(one, chosen) for one in subjects)),
-        subjects=tuple(one.name for one in subjects),
-        measures=tuple(one for one in measures if one.values),
+        says=tuple(chain.from_iterable(_says(subject, chosen) for subject in subjects)),
+        subjects=tuple(subject.name for subject in subjects),
+        measures=tuple(quantity for quantity in measures if quantity.values),
         tables=tuple(_tables(subjects, chosen)),
         charts=tuple(
             Chart(key, title, "bars", (key,))
@@ -114,36 +114,38 @@ def figure(asked: Asked) -> Figure:
     )
 
 
-def known_of(run: Run, chosen: str | None) -> Known:
+def measured_line(run: Run, chosen: str | None) -> MeasuredLine:
     """The line of an operation of a run, or of its measured part under a load."""
     cluster, name = summary_of(run).cluster, chosen or longest(run)
     lines = operation_lines(run, {}, ()) if cluster is None else cluster.operations
     if name is not None and name in lines:
-        return Known(lines[name], cluster)
-    return Known(None if cluster is None or lines else cluster.run, cluster)
+        return MeasuredLine(lines[name], cluster)
+    return MeasuredLine(None if cluster is None or lines else cluster.run, cluster)
 
 
 def _measures(subjects: tuple[Subject, ...], chosen: str | None) -> Iterator[Measure]:
     yield measure("seconds", "time of an execution", SECONDS, subjects, _figure("", chosen))
     for key, title, unit, name, scale in PARTS:
         yield measure(key, title, unit, subjects, _figure(name, chosen, scale))
-    workers = max((len(_workers(one.first, chosen)) for one in subjects), default=0)
+    workers = max((len(_workers(subject.first, chosen)) for subject in subjects), default=0)
     for at in range(workers):
         for key, title, unit, name, scale in PARTS:
             if key in OF_A_NODE:
-                known = _figure(name, chosen, scale, at)
-                words = f"node {at + 1}: {title}"
-                yield measure(f"{at + 1} {key}", words, unit, subjects, known)
+                node_figure = _figure(name, chosen, scale, at)
+                node_title = f"node {at + 1}: {title}"
+                yield measure(f"{at + 1} {key}", node_title, unit, subjects, node_figure)
     yield from _executed_measures(subjects, chosen)
 
 
 def _executed_measures(subjects: tuple[Subject, ...], chosen: str | None) -> Iterator[Measure]:
     def first(name: str) -> Callable[[Run], float | None]:
-        return lambda run: of_first(run, chosen, name)
+        return lambda run: first_execution_figure(run, chosen, name)
 
     yield measure("first seconds", "first execution", SECONDS, subjects, first("seconds"))
     yield measure("later seconds", "a later one", SECONDS, subjects, first("later_seconds"))
-    values = by_subject((one.name, spread([deviation_of(one, chosen)])) for one in subjects)
+    values = by_subject(
+        (subject.name, spread([deviation_of(subject, chosen)])) for subject in subjects
+    )
     yield Measure("variability", "deviation of executions, of their mean", SHARE, values)
 
 
@@ -152,33 +154,33 @@ def _figure(
 ) -> Callable[[Run], float | None]:
     """A figure of all nodes or of one that works; without a name the line's seconds."""
 
-    def known(run: Run) -> float | None:
-        line = known_of(run, chosen).line
+    def figure_of_run(run: Run) -> float | None:
+        line = measured_line(run, chosen).line
         if line is None or not name:
             return None if line is None else line.seconds
         workers = _workers(run, chosen)
         if worker is not None and worker >= len(workers):
             return None
-        one = line.whole if worker is None else workers[worker]
-        value = one.figures(line.seconds)[name]
+        node = line.whole if worker is None else workers[worker]
+        value = node.figures(line.seconds)[name]
         return None if value is None else value * scale
 
-    return known
+    return figure_of_run
 
 
 def _workers(run: Run, chosen: str | None) -> list[NodeFigures]:
-    line = known_of(run, chosen).line
-    return [] if line is None else [one for one in line.nodes if one.role != COORDINATOR]
+    line = measured_line(run, chosen).line
+    return [] if line is None else [node for node in line.nodes if node.role != COORDINATOR]
 
 
 def _tables(subjects: tuple[Subject, ...], chosen: str | None) -> Iterator[Table]:
     rows = tuple(row for subject in subjects for row in _rows(subject, chosen))
     yield Table("cluster", "all nodes, and each", COLUMNS, rows)
     lines: tuple[tuple[Cell, ...], ...] = tuple(
-        (subject.name, words)
+        (subject.name, node_line)
         for subject in subjects
-        if (line := known_of(subject.first, chosen).line) is not None
-        for words in (line.head, *line.each)
+        if (line := measured_line(subject.first, chosen).line) is not None
+        for node_line in (line.head, *line.each)
     )
     yield Table("lines", "the same as lines", (Column("subject"), Column("line")), lines)
     spreads = tuple(row for subject in subjects for row in spread_rows(subject))
@@ -188,27 +190,27 @@ def _tables(subjects: tuple[Subject, ...], chosen: str | None) -> Iterator[Table
 
 
 def _rows(subject: Subject, chosen: str | None) -> Iterator[tuple[Cell, ...]]:
-    """Of the first round: all nodes, then each."""
-    line = known_of(subject.first, chosen).line
+    """Rows of the first round: all nodes, then each."""
+    line = measured_line(subject.first, chosen).line
     if line is None:
         return
     count = len(line.nodes)
     name = f"cluster of {count} node{'' if count == 1 else 's'}" if count else ONE_SERVER
-    for words, one in ((name, line.whole), *((node.name, node) for node in line.nodes)):
-        told = one.figures(line.seconds)
+    for label, node_figures in ((name, line.whole), *((node.name, node) for node in line.nodes)):
+        figures = node_figures.figures(line.seconds)
         yield (
             subject.name,
-            words,
+            label,
             line.seconds,
-            told["messages_per_s"],
-            _times(told["bytes_per_s"], 1 / KIB),
-            _times(told["cpu_cores"], PERCENT),
+            figures["messages_per_s"],
+            _times(figures["bytes_per_s"], 1 / KIB),
+            _times(figures["cpu_cores"], PERCENT),
             *(
-                _times(told[share], PERCENT)
+                _times(figures[share], PERCENT)
                 for share in ("waiting_share", "wait_share", "blocked_share", "scheduling_share")
             ),
-            told["bytes_a_message"],
-            told["memory_bytes"],
+            figures["bytes_a_message"],
+            figures["memory_bytes"],
         )
 
 
@@ -217,23 +219,27 @@ def _times(value: float | None, scale: float) -> float | None:
 
 
 def _says(subject: Subject, chosen: str | None) -> Iterator[str]:
-    known = known_of(subject.first, chosen)
-    if known.line is None:
+    measured = measured_line(subject.first, chosen)
+    if measured.line is None:
         return
-    told = known.line.whole.figures(known.line.seconds)
-    parts = [text(known.line.seconds, SECONDS)]
-    if told["messages_per_s"] is not None:
-        length = text(told["bytes_a_message"], BYTES_UNIT)
-        parts.append(f"{text(told['messages_per_s'], PER_SECOND)} messages of {length}")
-    if told["cpu_cores"] is not None:
-        cores = None if known.cluster is None else known.cluster.platform_cores
+    figures = measured.line.whole.figures(measured.line.seconds)
+    parts = [text(measured.line.seconds, SECONDS)]
+    if figures["messages_per_s"] is not None:
+        length = text(figures["bytes_a_message"], BYTES_UNIT)
+        parts.append(f"{text(figures['messages_per_s'], PER_SECOND)} messages of {length}")
+    if figures["cpu_cores"] is not None:
+        cores = None if measured.cluster is None else measured.cluster.platform_cores
         most = "" if cores is None else f" of at most {PERCENT * cores:.0f} %"
-        parts.append(f"{PERCENT * told['cpu_cores']:.4g} % of a core{most}")
-    if told["waiting_share"] is not None:
-        parts.append(f"{text(told['waiting_share'], SHARE)} of tasks' time waiting for other nodes")
+        parts.append(f"{PERCENT * figures['cpu_cores']:.4g} % of a core{most}")
+    if figures["waiting_share"] is not None:
+        parts.append(
+            f"{text(figures['waiting_share'], SHARE)} of tasks' time waiting for other nodes"
+        )
     yield f"{subject.name}: {', '.join(parts)}."
-    yield from _uneven(subject, known)
-    first, later = (of_first(subject.first, chosen, f"{of}seconds") for of in ("", "later_"))
+    yield from _uneven(subject, measured)
+    first, later = (
+        first_execution_figure(subject.first, chosen, f"{of}seconds") for of in ("", "later_")
+    )
     varied = deviation_of(subject, chosen)
     if first is not None and later:
         apart = f"; later ones deviate by {text(varied, SHARE)}" if varied is not None else ""
@@ -245,21 +251,25 @@ def _says(subject: Subject, chosen: str | None) -> Iterator[str]:
         )
 
 
-def _uneven(subject: Subject, known: Known) -> Iterator[str]:
-    if known.cluster is None:
+def _uneven(subject: Subject, measured: MeasuredLine) -> Iterator[str]:
+    if measured.cluster is None:
         return
-    name = next((n for n, line in known.cluster.operations.items() if line is known.line), None)
-    uneven = [one for one in known.cluster.skew(name) if one.is_skewed]
+    name = next(
+        (n for n, line in measured.cluster.operations.items() if line is measured.line), None
+    )
+    uneven = [skew for skew in measured.cluster.skew(name) if skew.is_skewed]
     if uneven:
-        words = [f"{one.measure} {one.ratio:.3g} times the mean on {one.node}" for one in uneven]
-        yield f"{subject.name} is uneven: {listed(words)}."
+        parts = [
+            f"{skew.measure} {skew.ratio:.3g} times the mean on {skew.node}" for skew in uneven
+        ]
+        yield f"{subject.name} is uneven: {listed(parts)}."
 
 
 def _notes(subjects: tuple[Subject, ...], chosen: str | None) -> Iterator[str]:
     for subject in subjects:
-        cluster = known_of(subject.first, chosen).cluster
-        for words in () if cluster is None else cluster.notes:
-            yield f"{subject.name}: {words}."
+        cluster = measured_line(subject.first, chosen).cluster
+        for note in () if cluster is None else cluster.notes:
+            yield f"{subject.name}: {note}."
     if subjects:
         yield (
             "A KB is of 1024 bytes, 100 % of a core one core; rates are over an execution, medians."
@@ -269,17 +279,17 @@ def _notes(subjects: tuple[Subject, ...], chosen: str | None) -> Iterator[str]:
 
 def _missing(subjects: tuple[Subject, ...], chosen: str | None) -> Iterator[str]:
     for subject in subjects:
-        known = known_of(subject.first, chosen)
-        if known.line is None:
+        measured = measured_line(subject.first, chosen)
+        if measured.line is None:
             yield f"{subject.name}: the operation has no time, so it has no line"
-        elif known.cluster is None:
+        elif measured.cluster is None:
             yield f"{subject.name} is one server: it sends itself no messages"
         else:
             reasons: dict[str, list[str]] = {}
             for word in WANTED:
-                if word in known.cluster.missing:
-                    reasons.setdefault(known.cluster.missing[word], []).append(
+                if word in measured.cluster.missing:
+                    reasons.setdefault(measured.cluster.missing[word], []).append(
                         word.removesuffix("_ns")
                     )
-            for why, words in reasons.items():
-                yield f"{subject.name}: {listed(words)} not measured: {why}"
+            for why, unmeasured in reasons.items():
+                yield f"{subject.name}: {listed(unmeasured)} not measured: {why}"

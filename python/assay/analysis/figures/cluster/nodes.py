@@ -59,7 +59,7 @@ PLACES = 48
 
 @dataclass(frozen=True)
 class Quantified:
-    """What is told of each number of nodes.
+    """A quantity that is reported for each number of nodes.
 
     Attributes:
         key: Behind the number of nodes, of a measure.
@@ -76,14 +76,14 @@ class Quantified:
 
 def _cost(key: str) -> Callable[[Run], float | None]:
     def of(run: Run) -> float | None:
-        found = costs_of(run).get(key)
-        return None if found is None else found.value
+        cost = costs_of(run).get(key)
+        return None if cost is None else cost.value
 
     return of
 
 
 def _counted(word: str) -> Callable[[Run], float | None]:
-    """Of a pass over all operations, over all nodes; None where it is not told."""
+    """Quantity of a pass over all operations, summed over nodes; None: not counted."""
     scale = 1.0 / NS_PER_S if WORDS[word][1] == "ns" else 1.0
 
     def of(run: Run) -> float | None:
@@ -127,37 +127,37 @@ class Spanned:
 
     @property
     def name(self) -> str:
-        """Of the subject."""
+        """Name of the subject."""
         return self.subject.name
 
     @property
     def is_cluster(self) -> bool:
-        """Whether it has nodes."""
+        """Return whether the engine is a cluster."""
         return bool(workers_of(self.subject.first))
 
     def of(self, what: Quantified, nodes: int) -> Spread | None:
-        """What is known over the rounds of a number of nodes."""
-        return spread(what.of(one.run) for one in self.runs.get(nodes, ()))
+        """Return the spread of a quantity over the rounds of a number of nodes."""
+        return spread(what.of(run.run) for run in self.runs.get(nodes, ()))
 
     def growth(self, what: Quantified, nodes: int) -> Factor | None:
-        """How many times as much as with the fewest nodes, over rounds that have both."""
-        first = {one.round: what.of(one.run) for one in self.runs[min(self.runs)]}
-        there = {one.round: what.of(one.run) for one in self.runs[nodes]}
+        """Return the factor beside the fewest nodes, over rounds that have both."""
+        first = {run.round: what.of(run.run) for run in self.runs[min(self.runs)]}
+        there = {run.round: what.of(run.run) for run in self.runs[nodes]}
         pairs = [(first.get(number), value) for number, value in there.items()]
         return factor_of([value / before for before, value in pairs if before and value])
 
     def speed_up(self, nodes: int) -> Factor | None:
-        """How many times as fast as with the fewest nodes; None where that is not measured."""
+        """Return the speed-up beside the fewest nodes; None where it is not measured."""
         return None if self.shared is not None else self.growth(RATE, nodes)
 
 
 def figure(asked: Asked) -> Figure:
     """The figure."""
     factor = asked.options.get("factor", WORKERS)
-    spanned = [_spanned(one) for one in subjects_of(asked, without=(factor,))]
+    spanned = [_spanned(subject) for subject in subjects_of(asked, without=(factor,))]
     # What has nodes comes first: the others are what it is held against.
-    spanned.sort(key=lambda one: not one.is_cluster)
-    levels = sorted({level for one in spanned for level in one.runs})
+    spanned.sort(key=lambda span: not span.is_cluster)
+    levels = sorted({level for span in spanned for level in span.runs})
     tables = (
         _table(spanned),
         *_growth_table(spanned),
@@ -168,8 +168,8 @@ def figure(asked: Asked) -> Figure:
         asked.name,
         asked.kind,
         asked.title,
-        says=tuple(words for one in spanned for words in _says(one)),
-        subjects=tuple(one.name for one in spanned),
+        says=tuple(sentence for span in spanned for sentence in _says(span)),
+        subjects=tuple(span.name for span in spanned),
         measures=tuple(_measures(spanned, levels)),
         tables=tables,
         charts=_charts(tables),
@@ -180,13 +180,13 @@ def figure(asked: Asked) -> Figure:
 
 def _spanned(subject: Subject) -> Spanned:
     runs: dict[int, tuple[StudyRun, ...]] = {}
-    for one in subject.runs:
-        nodes = max(1, len(workers_of(one.run)))
-        runs[nodes] = (*runs.get(nodes, ()), one)
+    for run in subject.runs:
+        nodes = max(1, len(workers_of(run.run)))
+        runs[nodes] = (*runs.get(nodes, ()), run)
     shared = shared_cores(runs[max(runs)][0].run)
     fit = None
     if shared is None:
-        points = [(float(n), RATE.of(one.run)) for n, own in runs.items() for one in own]
+        points = [(float(n), RATE.of(run.run)) for n, own in runs.items() for run in own]
         fit = scaling([(n, value) for n, value in points if value])
     return Spanned(subject, dict(sorted(runs.items())), shared, fit)
 
@@ -194,7 +194,7 @@ def _spanned(subject: Subject) -> Spanned:
 def _measures(spanned: Sequence[Spanned], levels: Sequence[int]) -> Iterator[Measure]:
     for what in QUANTITIES:
         for level in levels:
-            values = by_subject((one.name, one.of(what, level)) for one in spanned)
+            values = by_subject((span.name, span.of(what, level)) for span in spanned)
             if values:
                 title = f"{what.title}, {_nodes(level)}"
                 yield Measure(f"{level} {what.key}", title, what.unit, values, at=float(level))
@@ -205,25 +205,25 @@ def _table(spanned: Sequence[Spanned]) -> Table:
     columns += [Column(what.title, what.unit, 3) for what in QUANTITIES]
     columns += [Column("speed-up", TIMES, 3)]
     rows: list[tuple[Cell, ...]] = []
-    for one in spanned:
-        for level, runs in one.runs.items():
-            found = [one.of(what, level) for what in QUANTITIES]
-            cells = [None if value is None else value.middle for value in found]
-            gain = one.speed_up(level) if level > min(one.runs) else None
-            rows.append((one.name, level, len(runs), *cells, None if gain is None else gain.times))
+    for span in spanned:
+        for level, runs in span.runs.items():
+            spreads = [span.of(what, level) for what in QUANTITIES]
+            cells = [None if value is None else value.middle for value in spreads]
+            gain = span.speed_up(level) if level > min(span.runs) else None
+            rows.append((span.name, level, len(runs), *cells, None if gain is None else gain.times))
     return Table("nodes", "a pass, by nodes that work", tuple(columns), tuple(rows))
 
 
 def _growth_table(spanned: Sequence[Spanned]) -> tuple[Table, ...]:
     rows: list[tuple[Cell, ...]] = []
-    for one in spanned:
-        for level in list(one.runs)[1:]:
-            told = [(what.title, one.growth(what, level)) for what in GROWING]
-            told.append(("throughput (speed-up)", one.speed_up(level)))
-            for title, factor in told:
+    for span in spanned:
+        for level in list(span.runs)[1:]:
+            factors = [(what.title, span.growth(what, level)) for what in GROWING]
+            factors.append(("throughput (speed-up)", span.speed_up(level)))
+            for title, factor in factors:
                 if factor is not None:
                     ends = factor.interval or (None, None)
-                    rows.append((one.name, title, min(one.runs), level, factor.times, *ends))
+                    rows.append((span.name, title, min(span.runs), level, factor.times, *ends))
     if not rows:
         return ()
     columns = (
@@ -240,18 +240,18 @@ def _growth_table(spanned: Sequence[Spanned]) -> tuple[Table, ...]:
 
 def _law_table(spanned: Sequence[Spanned]) -> tuple[Table, ...]:
     rows: list[tuple[Cell, ...]] = []
-    for one in spanned:
-        if one.fit is None:
+    for span in spanned:
+        if span.fit is None:
             continue
-        told = {
-            "one node, a second": one.fit.one,
-            "contention (sigma)": one.fit.sigma,
-            "coherence (kappa)": one.fit.kappa,
-            "nodes at the most": one.fit.most_at,
+        parameters = {
+            "one node, a second": span.fit.one,
+            "contention (sigma)": span.fit.sigma,
+            "coherence (kappa)": span.fit.kappa,
+            "nodes at the most": span.fit.most_at,
         }
-        for name, value in told.items():
+        for name, value in parameters.items():
             ends = value.ends or (None, None)
-            rows.append((one.name, name, *map(_finite, (value.value, *ends))))
+            rows.append((span.name, name, *map(_finite, (value.value, *ends))))
     if not rows:
         return ()
     columns = (
@@ -270,39 +270,39 @@ def _finite(value: float | None) -> float | None:
 
 def _curves(spanned: Sequence[Spanned], levels: Sequence[int]) -> tuple[Table, ...]:
     """A table for each chart, as `CURVE_COLUMNS` has it."""
-    found = []
-    measured = [one for one in spanned if one.shared is None]
+    tables = []
+    measured = [span for span in spanned if span.shared is None]
     for what, own in [(what, spanned) for what in DRAWN] + [(RATE, measured)]:
-        rows = [row for one in own if one.is_cluster for row in _points(one, what, levels)]
+        rows = [row for span in own if span.is_cluster for row in _points(span, what, levels)]
         if what is RATE:
-            rows += [row for one in own for row in _law_line(one)]
+            rows += [row for span in own for row in _law_line(span)]
         units = (None, None, COUNT, what.unit, what.unit, what.unit, None)
         if rows and len({row[2] for row in rows}) > 1:
             columns = tuple(map(Column, CURVE_COLUMNS, units))
             title = f"what the chart of {what.title} draws"
-            found.append(Table(f"{CURVES}{what.key}", title, columns, tuple(rows)))
-    return tuple(found)
+            tables.append(Table(f"{CURVES}{what.key}", title, columns, tuple(rows)))
+    return tuple(tables)
 
 
-def _points(one: Spanned, what: Quantified, levels: Sequence[int]) -> Iterator[tuple[Cell, ...]]:
+def _points(span: Spanned, what: Quantified, levels: Sequence[int]) -> Iterator[tuple[Cell, ...]]:
     for level in levels:
-        known = one.of(what, level)
-        if known is None:
+        cost = span.of(what, level)
+        if cost is None:
             continue
-        ends = (known.low, known.high) if known.count > 1 else (None, None)
-        yield (one.name, f"{level} {what.key}", level, known.middle, *ends, POINT)
-        if what is not RATE or one.fit is None:
-            yield (one.name, None, level, known.middle, None, None, LINE)
+        ends = (cost.low, cost.high) if cost.count > 1 else (None, None)
+        yield (span.name, f"{level} {what.key}", level, cost.middle, *ends, POINT)
+        if what is not RATE or span.fit is None:
+            yield (span.name, None, level, cost.middle, None, None, LINE)
 
 
-def _law_line(one: Spanned) -> Iterator[tuple[Cell, ...]]:
-    if one.fit is None:
+def _law_line(span: Spanned) -> Iterator[tuple[Cell, ...]]:
+    if span.fit is None:
         return
-    first, last = min(one.runs), max(one.runs)
+    first, last = min(span.runs), max(span.runs)
     for number in range(PLACES + 1):
         at = first + (last - first) * number / PLACES
-        ends = one.fit.band(at) or (None, None)
-        yield (one.name, None, at, one.fit.law.throughput(at), *ends, LINE)
+        ends = span.fit.band(at) or (None, None)
+        yield (span.name, None, at, span.fit.law.throughput(at), *ends, LINE)
 
 
 def _charts(tables: Sequence[Table]) -> tuple[Chart, ...]:
@@ -314,31 +314,31 @@ def _charts(tables: Sequence[Table]) -> tuple[Chart, ...]:
     )
 
 
-def _says(one: Spanned) -> Iterator[str]:
-    first, last = min(one.runs), max(one.runs)
-    time = one.of(TIME, first)
+def _says(span: Spanned) -> Iterator[str]:
+    first, last = min(span.runs), max(span.runs)
+    time = span.of(TIME, first)
     took = "" if time is None else f" takes {text(time.middle, SECONDS)}"
-    if not one.is_cluster:
-        yield f"{one.name}: a pass{took} on one server."
+    if not span.is_cluster:
+        yield f"{span.name}: a pass{took} on one server."
         return
     if first == last:
-        yield f"{one.name}: a pass{took} on {_nodes(first)}; nothing to compare with."
+        yield f"{span.name}: a pass{took} on {_nodes(first)}; nothing to compare with."
         return
-    grown = [(what.title, one.growth(what, last)) for what in GROWING]
-    told = [
+    grown = [(what.title, span.growth(what, last)) for what in GROWING]
+    costs = [
         f"{title} {factor.times:.3g} times{interval_text(factor.interval, TIMES)}"
         for title, factor in grown
         if factor is not None
     ]
-    words = f"from {first} to {_nodes(last)}"
-    if told:
-        yield f"{one.name}: {words} a pass costs {listed(told)}."
-    gain = one.speed_up(last)
+    range_text = f"from {first} to {_nodes(last)}"
+    if costs:
+        yield f"{span.name}: {range_text} a pass costs {listed(costs)}."
+    gain = span.speed_up(last)
     if gain is not None:
         ends = interval_text(gain.interval, TIMES)
-        yield f"{one.name}: {words} it is {gain.times:.3g} times as fast{ends}."
-    elif one.shared is not None:
-        yield f"{one.name}: speed-up not measured: {one.shared}."
+        yield f"{span.name}: {range_text} it is {gain.times:.3g} times as fast{ends}."
+    elif span.shared is not None:
+        yield f"{span.name}: speed-up not measured: {span.shared}."
 
 
 def _nodes(count: int) -> str:
@@ -351,7 +351,7 @@ def _notes(spanned: Sequence[Spanned]) -> Iterator[str]:
         " processes of the cluster, by the kernel; messages, bytes and waits are as nodes count"
         " them, summed, of one pass."
     )
-    if any(one.fit is not None for one in spanned):
+    if any(span.fit is not None for span in spanned):
         yield (
             "The line is the Universal Scalability Law of passes a second by nodes, by least"
             " squares of relative errors over all runs; intervals are of 95 %."
@@ -359,18 +359,18 @@ def _notes(spanned: Sequence[Spanned]) -> Iterator[str]:
 
 
 def _missing(spanned: Sequence[Spanned]) -> Iterator[str]:
-    for one in spanned:
-        if not one.is_cluster:
+    for span in spanned:
+        if not span.is_cluster:
             continue
-        declared = declared_cluster(one.subject.first)
+        declared = declared_cluster(span.subject.first)
         for word in (MESSAGES, BYTES, WAIT, BLOCKED, SCHEDULING):
             why = None if declared is None else declared.missing.get(word)
             if why is not None:
-                yield f"{one.name}: {WORDS[word][0]}: not measured: {why}"
-        if one.shared is not None:
-            yield f"{one.name}: speed-up by nodes: not measured: {one.shared}"
-        elif one.fit is None:
+                yield f"{span.name}: {WORDS[word][0]}: not measured: {why}"
+        if span.shared is not None:
+            yield f"{span.name}: speed-up by nodes: not measured: {span.shared}"
+        elif span.fit is None:
             yield (
-                f"{one.name}: the law of {len(one.runs)} numbers of nodes; it takes at least"
+                f"{span.name}: the law of {len(span.runs)} numbers of nodes; it takes at least"
                 f" {PARAMETERS}"
             )

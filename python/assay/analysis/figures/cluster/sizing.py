@@ -45,7 +45,7 @@ def cluster_of(options: Mapping[str, Any]) -> Cluster:
     cores = _read("cores", options.get("cores", CORES), int, str(CORES))
     utilisation = _read("utilisation", options.get("utilisation", 1.0), float, "0.6")
     disk = str(options.get("disk", DISK_SPEED)).removesuffix("/s")
-    found = Cluster(
+    cluster = Cluster(
         nodes,
         cores,
         _read("memory", options.get("memory", MEMORY), parse_bytes, MEMORY),
@@ -58,7 +58,7 @@ def cluster_of(options: Mapping[str, Any]) -> Cluster:
         raise UsageError("nodes and cores: whole numbers from 1 on")
     if not 0 < utilisation <= 1:
         raise UsageError(f"utilisation {utilisation:g}: a part of the cores, above 0 and at most 1")
-    return found
+    return cluster
 
 
 def _read(name: str, value: object, read: Callable[[str], T], such_as: str) -> T:
@@ -74,42 +74,49 @@ def figure(asked: Asked) -> Figure:
     scale = float(asked.options.get("scale", 0.0))
     if not 0 < scale < float("inf"):
         raise UsageError("scale: say of how much data, as a number above 0")
-    told: dict[str, Sized] = {}
+    estimates: dict[str, Sized] = {}
     missing = []
     for subject in subjects_of(asked, without=asked.options.get("without", ("scale",))):
         try:
-            measured = measured_of([one.run for one in subject.runs])
+            measured = measured_of([run.run for run in subject.runs])
         except ValueError as error:
             missing.append(f"{subject.name}: {error}")
         else:
-            told[subject.name] = sized(measured, scale, cluster)
+            estimates[subject.name] = sized(measured, scale, cluster)
     return Figure(
         asked.name,
         asked.kind,
         asked.title,
-        says=tuple(_says(name, one, cluster) for name, one in told.items()),
-        subjects=tuple(told),
-        measures=tuple(_measures(told)),
-        tables=(_table(told), _whole_table(told)) if told else (),
-        charts=_charts(told),
-        notes=tuple(_notes(told)),
-        missing=tuple(missing) + tuple(_not_known(told, cluster)),
+        says=tuple(_says(name, estimate, cluster) for name, estimate in estimates.items()),
+        subjects=tuple(estimates),
+        measures=tuple(_measures(estimates)),
+        tables=(_table(estimates), _whole_table(estimates)) if estimates else (),
+        charts=_charts(estimates),
+        notes=tuple(_notes(estimates)),
+        missing=tuple(missing) + tuple(_unknowns(estimates, cluster)),
     )
 
 
-def _measures(told: Mapping[str, Sized]) -> Iterator[Measure]:
-    names = dict.fromkeys(one.name for sized in told.values() for one in sized.operations)
+def _measures(estimates: Mapping[str, Sized]) -> Iterator[Measure]:
+    names = dict.fromkeys(
+        operation.name for sized in estimates.values() for operation in sized.operations
+    )
     for name in names:
         values = by_subject(
-            (subject, spread(one.least_s for one in sized.operations if one.name == name))
-            for subject, sized in told.items()
+            (
+                subject,
+                spread(
+                    operation.least_s for operation in sized.operations if operation.name == name
+                ),
+            )
+            for subject, sized in estimates.items()
         )
         yield Measure(name, f"{name}, at least", SECONDS, values)
-    values = by_subject((subject, spread([sized.least_s])) for subject, sized in told.items())
+    values = by_subject((subject, spread([sized.least_s])) for subject, sized in estimates.items())
     yield Measure("total", "all, one after another, at least", SECONDS, values)
 
 
-def _table(told: Mapping[str, Sized]) -> Table:
+def _table(estimates: Mapping[str, Sized]) -> Table:
     columns = (
         Column("subject"),
         Column("operation"),
@@ -121,19 +128,19 @@ def _table(told: Mapping[str, Sized]) -> Table:
     rows: list[tuple[Cell, ...]] = [
         (
             subject,
-            one.name,
-            one.cpu_s,
-            one.sent_bytes,
-            *(one.seconds.get(name) for name in RESOURCES),
-            one.bound,
+            operation.name,
+            operation.cpu_s,
+            operation.sent_bytes,
+            *(operation.seconds.get(name) for name in RESOURCES),
+            operation.bound,
         )
-        for subject, sized in told.items()
-        for one in sized.operations
+        for subject, sized in estimates.items()
+        for operation in sized.operations
     ]
     return Table("operations", "each operation on paper", columns, tuple(rows))
 
 
-def _whole_table(told: Mapping[str, Sized]) -> Table:
+def _whole_table(estimates: Mapping[str, Sized]) -> Table:
     columns = (
         Column("subject"),
         Column("all operations, at least", SECONDS),
@@ -142,49 +149,60 @@ def _whole_table(told: Mapping[str, Sized]) -> Table:
         Column("fit into memory"),
         Column("beyond what was run", TIMES),
     )
-    words = {True: "yes", False: "no", None: None}
+    labels = {True: "yes", False: "no", None: None}
     rows = tuple(
-        (name, one.least_s, one.data_bytes, one.memory_bytes, words[one.fits], one.beyond)
-        for name, one in told.items()
+        (
+            name,
+            estimate.least_s,
+            estimate.data_bytes,
+            estimate.memory_bytes,
+            labels[estimate.fits],
+            estimate.beyond,
+        )
+        for name, estimate in estimates.items()
     )
     return Table("whole", "the whole on paper", columns, rows)
 
 
-def _charts(told: Mapping[str, Sized]) -> tuple[Chart, ...]:
-    keys = list(dict.fromkeys(one.name for sized in told.values() for one in sized.operations))
+def _charts(estimates: Mapping[str, Sized]) -> tuple[Chart, ...]:
+    keys = list(
+        dict.fromkeys(
+            operation.name for sized in estimates.values() for operation in sized.operations
+        )
+    )
     return (Chart("least", "at least", "bars", tuple(keys)),) if keys else ()
 
 
-def _says(name: str, told: Sized, cluster: Cluster) -> str:
+def _says(name: str, estimate: Sized, cluster: Cluster) -> str:
     bound: dict[str, float] = {}
-    for one in told.operations:
-        bound[one.bound] = bound.get(one.bound, 0.0) + one.least_s
+    for operation in estimate.operations:
+        bound[operation.bound] = bound.get(operation.bound, 0.0) + operation.least_s
     most = max(bound, key=lambda resource: bound[resource])
-    alone = len(told.operations) == 1
+    alone = len(estimate.operations) == 1
     what = (
-        f"{told.operations[0].name} takes"
+        f"{estimate.operations[0].name} takes"
         if alone
-        else f"{len(told.operations)} operations one after another take"
+        else f"{len(estimate.operations)} operations one after another take"
     )
-    words = (
-        f"{name}: at scale {told.scale:g} on {_count(cluster.nodes, 'node')} of"
-        f" {_count(cluster.cores, 'core')} {what} at least {text(told.least_s, SECONDS)}, bound by"
-        f" {most}"
+    sentence = (
+        f"{name}: at scale {estimate.scale:g} on {_count(cluster.nodes, 'node')} of"
+        f" {_count(cluster.cores, 'core')} {what} at least {text(estimate.least_s, SECONDS)}, bound"
+        f" by {most}"
     )
-    if told.memory_bytes is not None and told.memory_bytes > cluster.memory_bytes:
-        words += (
-            f"; a node would need {text(told.memory_bytes, BYTES)} of memory at the peak, more"
+    if estimate.memory_bytes is not None and estimate.memory_bytes > cluster.memory_bytes:
+        sentence += (
+            f"; a node would need {text(estimate.memory_bytes, BYTES)} of memory at the peak, more"
             f" than its {text(cluster.memory_bytes, BYTES)}"
         )
-    return f"{words}."
+    return f"{sentence}."
 
 
 def _count(number: int, what: str) -> str:
     return f"{number} {what}{'' if number == 1 else 's'}"
 
 
-def _notes(told: Mapping[str, Sized]) -> Iterator[str]:
-    far = max((one.beyond for one in told.values()), default=1.0)
+def _notes(estimates: Mapping[str, Sized]) -> Iterator[str]:
+    far = max((estimate.beyond for estimate in estimates.values()), default=1.0)
     beyond = (
         f" The size is {text(far, TIMES)} the largest that was run: what changes on the way"
         " (plans, caches, spilling) is in no figure."
@@ -192,24 +210,24 @@ def _notes(told: Mapping[str, Sized]) -> Iterator[str]:
         else ""
     )
     yield f"These are bounds on paper and no predictions.{beyond}"
-    for name, one in told.items():
-        subject = f"{name}: " if len(told) > 1 else ""
-        for step in one.assumptions:
+    for name, estimate in estimates.items():
+        subject = f"{name}: " if len(estimates) > 1 else ""
+        for step in estimate.assumptions:
             value = f": {step.value}" if step.value else ""
             yield f"{subject}{step.source}: {step.words}{value}"
 
 
-def _not_known(told: Mapping[str, Sized], cluster: Cluster) -> Iterator[str]:
-    for name, one in told.items():
-        if cluster.nodes > 1 and not any(NETWORK in op.seconds for op in one.operations):
+def _unknowns(estimates: Mapping[str, Sized], cluster: Cluster) -> Iterator[str]:
+    for name, estimate in estimates.items():
+        if cluster.nodes > 1 and not any(NETWORK in op.seconds for op in estimate.operations):
             yield (
                 f"{name}: the network: no run of several nodes that count bytes between them: run"
                 " it on an engine with workers"
             )
-        if one.memory_bytes is None:
+        if estimate.memory_bytes is None:
             yield (
                 f"{name}: the peak memory of a node: it takes runs of two scales between which it"
                 " grew, as what processes take anyway is not told apart"
             )
-        if one.fits is False and not any(DISK in op.seconds for op in one.operations):
+        if estimate.fits is False and not any(DISK in op.seconds for op in estimate.operations):
             yield f"{name}: the disks: what operations read of the data was not counted"

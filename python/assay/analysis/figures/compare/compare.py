@@ -37,8 +37,8 @@ def figure(asked: Asked) -> Figure:
         missing = ("no round has a run of both sides",)
         return Figure(asked.name, asked.kind, asked.title, missing=missing)
     names = _names(sides)
-    found = compare_sides(rounds)
-    tables = tables_of(found, names)
+    comparison = compare_sides(rounds)
+    tables = tables_of(comparison, names)
     made = {table.name for table in tables}
     wanted = (
         Chart(FOREST, f"{names[1]} by {names[0]}", "forest", ("ratio",), table=FOREST),
@@ -48,12 +48,12 @@ def figure(asked: Asked) -> Figure:
         asked.name,
         asked.kind,
         asked.title,
-        says=tuple(says_of(found, names)),
+        says=tuple(says_of(comparison, names)),
         subjects=names,
         tables=tables,
         charts=tuple(chart for chart in wanted if chart.table in made),
-        notes=tuple(notes_of(found, len(rounds))),
-        missing=tuple(_missing(found.gain is not None and found.gain.sampled, rounds)),
+        notes=tuple(notes_of(comparison, len(rounds))),
+        missing=tuple(_missing(comparison.gain is not None and comparison.gain.sampled, rounds)),
     )
 
 
@@ -70,48 +70,50 @@ def _sides(asked: Asked) -> tuple[Subject, ...]:
         if name is not None:
             chosen.append(_named(asked, every, option, str(name)))
     if len(chosen) == 1:
-        rest = [one for one in every if one is not chosen[0]]
+        rest = [subject for subject in every if subject is not chosen[0]]
         chosen = [*chosen, *rest] if "first" in asked.options else [*rest, *chosen]
     chosen = chosen or list(every)
     if len(chosen) > 2:  # noqa: PLR2004 - a comparison has two sides
-        known = ", ".join(one.name for one in chosen)
-        raise UsageError(f"a comparison has two sides: say first and second of {known}")
+        names = ", ".join(subject.name for subject in chosen)
+        raise UsageError(f"a comparison has two sides: say first and second of {names}")
     return tuple(chosen)
 
 
 def _named(asked: Asked, every: Sequence[Subject], option: str, name: str) -> Subject:
-    found = [one for one in every if name == one.name or name in one.levels.values()]
-    if len(found) == 1:
-        return found[0]
-    hint = suggestion(name, [one.name for one in every])
-    why = "is several of them" if found else "is none of them"
+    matches = [
+        subject for subject in every if name == subject.name or name in subject.levels.values()
+    ]
+    if len(matches) == 1:
+        return matches[0]
+    hint = suggestion(name, [subject.name for subject in every])
+    why = "is several of them" if matches else "is none of them"
     raise UsageError(f"figure {asked.name}: {option} {name!r} {why}; {hint}")
 
 
 def _rounds(sides: Sequence[Subject]) -> list[tuple[Run, Run]]:
     """Runs of both sides of the rounds that have them."""
-    first, second = ({one.round: one.run for one in side.runs} for side in sides)
+    first, second = ({run.round: run.run for run in side.runs} for side in sides)
     return [(first[number], second[number]) for number in sorted(first) if number in second]
 
 
 def _names(sides: Sequence[Subject]) -> tuple[str, ...]:
-    """What sides are called; versions are said where the names alone are the same."""
-    names = [one.levels.get(SIDE, one.name) for one in sides]
+    """Return the names of the sides, with versions where the names alone are equal."""
+    names = [side.levels.get(SIDE, side.name) for side in sides]
     if names[0] == names[1]:
         names = [
-            f"{name} {one.first.facts['engine']['version']}"
-            for name, one in zip(names, sides, strict=True)
+            f"{name} {side.first.facts['engine']['version']}"
+            for name, side in zip(names, sides, strict=True)
         ]
     return tuple(names)
 
 
 def _missing(sampled: bool, rounds: Sequence[tuple[Run, Run]]) -> list[str]:  # noqa: FBT001
-    told = []
+    missing = []
     if not sampled:
-        told.append(
+        missing.append(
             "CPU time by statement: it takes one client, no pipelining, and CPU samples of every"
             " run (--profile)"
         )
     if len(rounds) == 1:
-        told.append("how sure any of it is: a single round has no interval")
-    return told
+        missing.append("how sure any of it is: a single round has no interval")
+    return missing

@@ -31,13 +31,13 @@ DUST_S = 1e-10
 DIFFERS = {True: "yes", False: "no", None: "-"}
 
 
-def tables_of(found: TwoSides, names: Sequence[str]) -> tuple[Table, ...]:
+def tables_of(comparison: TwoSides, names: Sequence[str]) -> tuple[Table, ...]:
     """All tables that have rows."""
-    made = [_forest(found, names), *_of_gain(found), *_of_sides(found, names)]
+    made = [_forest(comparison, names), *_gain_tables(comparison), *_side_tables(comparison, names)]
     return tuple(table for table in made if table.rows)
 
 
-def _forest(found: TwoSides, names: Sequence[str]) -> Table:
+def _forest(comparison: TwoSides, names: Sequence[str]) -> Table:
     columns = (
         OF,
         Column("quantity"),
@@ -47,12 +47,12 @@ def _forest(found: TwoSides, names: Sequence[str]) -> Table:
         Column("at most", TIMES),
         Column("differs"),
     )
-    return Table(FOREST, f"{names[1]} by {names[0]}", columns, tuple(_ratios(found)))
+    return Table(FOREST, f"{names[1]} by {names[0]}", columns, tuple(_ratios(comparison)))
 
 
-def _of_gain(found: TwoSides) -> Iterator[Table]:
-    """What explains the difference, by cause, by statement and by both."""
-    gain, shown = found.gain, not is_noise(found)
+def _gain_tables(comparison: TwoSides) -> Iterator[Table]:
+    """Tables of what explains the difference, by cause, by statement and by both."""
+    gain, shown = comparison.gain, not is_noise(comparison)
     if gain is None:
         return
     unit = whole_of(gain)
@@ -68,45 +68,47 @@ def _of_gain(found: TwoSides) -> Iterator[Table]:
     yield Table(CAUSES, title, (OF, cause, *amount), tuple(_causes(gain, shown=shown)))
 
 
-def _of_sides(found: TwoSides, names: Sequence[str]) -> Iterator[Table]:
-    """What was seen of both sides."""
+def _side_tables(comparison: TwoSides, names: Sequence[str]) -> Iterator[Table]:
+    """Tables of plans, reads, tails, CPU time and settings of both sides."""
     sides = tuple(Column(name, SECONDS) for name in names)
     both = (*sides, Column("difference", SECONDS), *ENDS)
     columns = (OF, Column("what"), Column("says"), *sides)
-    rows = tuple(plan_rows(found.evidence))
+    rows = tuple(plan_rows(comparison.evidence))
     yield Table(PLANS, "plans, columns and reads that differ", columns, rows)
     read = (Column(f"{name}: {what}", COUNT) for name in names for what in ("reads", "needs"))
     columns = (OF, Column("table"), *read)
-    yield Table(PRUNING, "columns read against columns needed", columns, tuple(_pruning(found)))
+    yield Table(
+        PRUNING, "columns read against columns needed", columns, tuple(_pruning(comparison))
+    )
     tails = (Column(f"{name}: {what}", unit) for name in names for what, unit in TAILS)
-    yield Table(TAIL, "which statement makes the tail", (OF, *tails), tuple(_tail(found)))
-    title = f"CPU time by kind of work ({whole_of(found.gain)})"
-    yield Table(CPU, title, (Column("work"), *both), tuple(_cpu(found)))
+    yield Table(TAIL, "which statement makes the tail", (OF, *tails), tuple(_tail(comparison)))
+    title = f"CPU time by kind of work ({whole_of(comparison.gain)})"
+    yield Table(CPU, title, (Column("work"), *both), tuple(_cpu(comparison)))
     title = "optimiser's time of an execution, by CPU samples"
     columns = (OF, Column("step"), *both, Column("samples", COUNT))
-    yield Table(PLANNING, title, columns, tuple(_planning(found.planning)))
+    yield Table(PLANNING, title, columns, tuple(_planning(comparison.planning)))
     columns = (Column("setting"), *map(Column, names))
-    yield Table(SETTINGS, "what was asked for otherwise", columns, found.settings)
+    yield Table(SETTINGS, "what was asked for otherwise", columns, comparison.settings)
 
 
 TAILS = (("statement", None), ("share", SHARE), ("slower than", SECONDS))
 
 
-def is_noise(found: TwoSides) -> bool:
-    """Whether the whole may be the same: nothing is a share of a difference that is none."""
-    whole = next((one for one in found.ratios if one.what == WHOLE), None)
-    if whole is None or found.gain is None:
+def is_noise(comparison: TwoSides) -> bool:
+    """Return whether the total difference is within noise, so that it has no shares."""
+    whole = next((ratio for ratio in comparison.ratios if ratio.what == WHOLE), None)
+    if whole is None or comparison.gain is None:
         return True
-    return whole.differs is False or not found.gain.total.value
+    return whole.differs is False or not comparison.gain.total.value
 
 
 def whole_of(gain: SplitGain | None) -> str:
-    """What the whole is called."""
+    """Return the name of the unit that is compared: a transaction, or a pass."""
     return "a transaction" if gain is None or gain.is_mix else "a pass over all operations"
 
 
-def told_of(operation: str | None, statement: str | None) -> str:
-    """A statement, an operation, or all of them, as people read it."""
+def statement_label(operation: str | None, statement: str | None) -> str:
+    """Return the label of a statement or an operation; without one, `all operations`."""
     return "all operations" if operation is None else name_of(operation, statement)
 
 
@@ -114,13 +116,13 @@ def _ends(mean: Mean) -> tuple[float | None, float | None]:
     return (None, None) if mean.interval is None else mean.interval
 
 
-def _ratios(found: TwoSides) -> Iterator[tuple[Cell, ...]]:
-    for one in found.ratios:
-        ends = (None, None) if one.interval is None else one.interval
-        name = whole_of(found.gain) if one.what == WHOLE else one.what
-        unit = COUNT if one.what == THROUGHPUT else SECONDS
-        shown = tuple(text(value, unit) for value in (one.first, one.second))
-        yield (name, one.quantity, *shown, one.ratio, *ends, DIFFERS[one.differs])
+def _ratios(comparison: TwoSides) -> Iterator[tuple[Cell, ...]]:
+    for ratio in comparison.ratios:
+        ends = (None, None) if ratio.interval is None else ratio.interval
+        name = whole_of(comparison.gain) if ratio.what == WHOLE else ratio.what
+        unit = COUNT if ratio.what == THROUGHPUT else SECONDS
+        shown = tuple(text(value, unit) for value in (ratio.first, ratio.second))
+        yield (name, ratio.quantity, *shown, ratio.ratio, *ends, DIFFERS[ratio.differs])
 
 
 def _gain(gain: SplitGain, *, shown: bool) -> Iterator[tuple[Cell, ...]]:
@@ -143,11 +145,11 @@ def _statements(gain: SplitGain, *, shown: bool) -> Iterator[tuple[Cell, ...]]:
     for row in gain.by_statement:
         if abs(row.seconds.value) < DUST_S:
             continue
-        most = next(one for one in gain.by_both if one.key[:2] == row.key)
+        most = next(part for part in gain.by_both if part.key[:2] == row.key)
         share = row.seconds.value / total if shown else None
         differs = None if row.is_noise is None else not row.is_noise
         yield (
-            told_of(*row.key),
+            statement_label(*row.key),
             row.seconds.value,
             *_ends(row.seconds),
             share,
@@ -164,7 +166,7 @@ def _causes(gain: SplitGain, *, shown: bool) -> Iterator[tuple[Cell, ...]]:
         share = row.seconds.value / total if shown else None
         if abs(row.seconds.value) >= DUST_S:
             yield (
-                told_of(operation, statement),
+                statement_label(operation, statement),
                 cause,
                 row.seconds.value,
                 *_ends(row.seconds),
@@ -173,10 +175,10 @@ def _causes(gain: SplitGain, *, shown: bool) -> Iterator[tuple[Cell, ...]]:
 
 
 def plan_rows(evidence: Mapping[Key, Evidence]) -> Iterator[tuple[Cell, ...]]:
-    """What differs of each statement's plan and reads; what is told several times is one row."""
-    for (operation, statement), one in evidence.items():
-        name = told_of(operation, statement)
-        changes = () if one.plans is None else one.plans.changes
+    """Rows of differing plans and reads by statement; equal changes are one row."""
+    for (operation, statement), own in evidence.items():
+        name = statement_label(operation, statement)
+        changes = () if own.plans is None else own.plans.changes
         for kind, says in dict.fromkeys((change.kind, change.says) for change in changes):
             same = [change for change in changes if (change.kind, change.says) == (kind, says)]
             times = f" ({len(same)} times)" if len(same) > 1 else ""
@@ -184,29 +186,29 @@ def plan_rows(evidence: Mapping[Key, Evidence]) -> Iterator[tuple[Cell, ...]]:
                 _sum(getattr(change, side) for change in same) for side in ("before_s", "after_s")
             )
             yield name, kind, f"{says}{times}", before, after
-        for words in one.columns:
-            yield name, "columns read", words, None, None
-        for words in one.reads:
-            yield name, "rows read", words, None, None
+        for sentence in own.columns:
+            yield name, "columns read", sentence, None, None
+        for sentence in own.reads:
+            yield name, "rows read", sentence, None, None
 
 
 def _sum(seconds: Iterable[float | None]) -> float | None:
-    known = [value for value in seconds if value is not None]
-    return sum(known) if known else None
+    known_seconds = [value for value in seconds if value is not None]
+    return sum(known_seconds) if known_seconds else None
 
 
-def _pruning(found: TwoSides) -> Iterator[tuple[Cell, ...]]:
-    """What each statement reads of each table; first where a side reads what it does not need."""
+def _pruning(comparison: TwoSides) -> Iterator[tuple[Cell, ...]]:
+    """Rows of columns read by statement and table; unneeded or unequal reads first."""
     rows = [
-        (told_of(*key), pruned.table, *_counts(pruned.first), *_counts(pruned.second))
-        for key, one in found.evidence.items()
-        for pruned in one.pruned
+        (statement_label(*key), pruned.table, *_counts(pruned.first), *_counts(pruned.second))
+        for key, evidence in comparison.evidence.items()
+        for pruned in evidence.pruned
     ]
     yield from sorted(rows, key=lambda row: not is_remarkable(row[2:]))
 
 
 def is_remarkable(counts: Sequence[Cell]) -> bool:
-    """Whether columns are read that are not needed, or one side reads more than the other.
+    """Return whether unneeded columns are read, or the sides read different numbers.
 
     Args:
         counts: What the first side reads and needs, then the second; None where it is not told.
@@ -216,35 +218,41 @@ def is_remarkable(counts: Sequence[Cell]) -> bool:
     return wasted or (None not in (first, second) and first != second)
 
 
-def _counts(told: TableColumns | None) -> tuple[int | None, int | None]:
+def _counts(columns: TableColumns | None) -> tuple[int | None, int | None]:
     """Columns that are read, and that are needed."""
-    return (None, None) if told is None else (len(told.read or ()), len(told.needed))
+    return (None, None) if columns is None else (len(columns.read or ()), len(columns.needed))
 
 
-def _tail(found: TwoSides) -> Iterator[tuple[Cell, ...]]:
-    for one in found.tails:
-        yield one.operation, *_of_tail(one.first), *_of_tail(one.second)
+def _tail(comparison: TwoSides) -> Iterator[tuple[Cell, ...]]:
+    for tail in comparison.tails:
+        yield tail.operation, *_tail_cells(tail.first), *_tail_cells(tail.second)
 
 
-def _of_tail(tail: Tail | None) -> tuple[Cell, ...]:
+def _tail_cells(tail: Tail | None) -> tuple[Cell, ...]:
     return (None, None, None) if tail is None else (tail.statement, tail.share, tail.beyond_s)
 
 
-def _cpu(found: TwoSides) -> Iterator[tuple[Cell, ...]]:
-    for one in found.cpu:
-        (work,) = one.key
-        yield work, one.first_s, one.second_s, one.seconds.value, *_ends(one.seconds)
-
-
-def _planning(found: Sequence[Difference]) -> Iterator[tuple[Cell, ...]]:
-    for one in found:
-        operation, statement, step = one.key
+def _cpu(comparison: TwoSides) -> Iterator[tuple[Cell, ...]]:
+    for difference in comparison.cpu:
+        (work,) = difference.key
         yield (
-            told_of(operation, statement),
+            work,
+            difference.first_s,
+            difference.second_s,
+            difference.seconds.value,
+            *_ends(difference.seconds),
+        )
+
+
+def _planning(differences: Sequence[Difference]) -> Iterator[tuple[Cell, ...]]:
+    for difference in differences:
+        operation, statement, step = difference.key
+        yield (
+            statement_label(operation, statement),
             step or "all steps",
-            one.first_s,
-            one.second_s,
-            one.seconds.value,
-            *_ends(one.seconds),
-            one.samples,
+            difference.first_s,
+            difference.second_s,
+            difference.seconds.value,
+            *_ends(difference.seconds),
+            difference.samples,
         )

@@ -13,7 +13,7 @@ from assay.analysis.compare.causes import (
     READS,
 )
 from assay.analysis.compare.ratios import THROUGHPUT, WHOLE, by_chance
-from assay.analysis.figures.compare.compare_tables import is_noise, told_of, whole_of
+from assay.analysis.figures.compare.compare_tables import is_noise, statement_label, whole_of
 from assay.analysis.figures.quantities import (
     SECONDS,
     SHARE,
@@ -43,51 +43,51 @@ STATEMENTS_MAX = 3
 OF_STATEMENTS = (PLAN, COLUMNS, READS)
 
 
-def says_of(found: TwoSides, names: Sequence[str]) -> Iterator[str]:
+def says_of(comparison: TwoSides, names: Sequence[str]) -> Iterator[str]:
     """Sentences, the most important first."""
-    whole = _ratio(found, WHOLE)
-    if whole is None or found.gain is None:
+    whole = _ratio(comparison, WHOLE)
+    if whole is None or comparison.gain is None:
         yield "One of the sides succeeded in nothing, so there is nothing to compare."
         return
-    yield _first(found, names, whole)
-    if is_noise(found):
-        yield _within_noise(found.gain)
+    yield _whole_ratio(comparison, names, whole)
+    if is_noise(comparison):
+        yield _within_noise(comparison.gain)
     else:
-        yield _explained(found.gain)
-        yield from _where(found.gain)
-    yield from _disturbed(found.gain)
-    yield from _ways(found, names)
-    yield from _planning(found, names)
-    yield from _tails(found, names)
-    yield _chance(found)
+        yield _explained(comparison.gain)
+        yield from _statement_shares(comparison.gain)
+    yield from _disturbed(comparison.gain)
+    yield from _changed_plans(comparison, names)
+    yield from _planning(comparison, names)
+    yield from _tails(comparison, names)
+    yield _chance(comparison)
 
 
-def _ratio(found: TwoSides, what: str) -> Ratio | None:
-    return next((one for one in found.ratios if one.what == what), None)
+def _ratio(comparison: TwoSides, what: str) -> Ratio | None:
+    return next((ratio for ratio in comparison.ratios if ratio.what == what), None)
 
 
-def _first(found: TwoSides, names: Sequence[str], whole: Ratio) -> str:
-    unit = whole_of(found.gain)
+def _whole_ratio(comparison: TwoSides, names: Sequence[str], whole: Ratio) -> str:
+    unit = whole_of(comparison.gain)
     times = f"{text(whole.second, SECONDS)} instead of {text(whole.first, SECONDS)}"
-    ratio = _ratio(found, THROUGHPUT) or whole
+    ratio = _ratio(comparison, THROUGHPUT) or whole
     is_rate = ratio.what == THROUGHPUT
     of = "the transactions a second" if is_rate else "the time of a pass"
-    told = f"{text(ratio.ratio, TIMES)}{interval_text(ratio.interval, TIMES)} {of}"
+    ratio_text = f"{text(ratio.ratio, TIMES)}{interval_text(ratio.interval, TIMES)} {of}"
     if whole.differs is False:
         return (
-            f"No difference beyond noise: {names[1]} has {told} of {names[0]};"
+            f"No difference beyond noise: {names[1]} has {ratio_text} of {names[0]};"
             f" {unit} takes {times}."
         )
     unsure = "" if whole.interval else " By one round, so nobody knows how sure that is."
-    return f"{names[1]} has {told} of {names[0]}: {unit} takes {times}.{unsure}"
+    return f"{names[1]} has {ratio_text} of {names[0]}: {unit} takes {times}.{unsure}"
 
 
 def _explained(gain: SplitGain) -> str:
-    """How much of the difference each cause explains, as far as intervals tell it from noise."""
+    """Sentence on the share of the difference that each cause explains beyond noise."""
     total = gain.total.value
     way = "more" if total > 0 else "less"
     lead = f"Of the {text(abs(total), SECONDS)} {way}"
-    told = [
+    explained = [
         f"{_cause(gain, row)} {text(row.seconds.value / total, SHARE)}"
         for row in gain.by_cause
         if not row.is_noise
@@ -97,14 +97,14 @@ def _explained(gain: SplitGain) -> str:
     rest = next((row for row in gain.by_cause if row.key[0] == NOT_EXPLAINED), None)
     share = 0.0 if rest is None else rest.seconds.value / total
     left = f"{text(share, SHARE)} is not explained"
-    if not told:
+    if not explained:
         return f"{lead} no cause can be told from noise; {left}."
-    return f"{lead}, these explain: {listed(told, CAUSES_MAX)}; {left}."
+    return f"{lead}, these explain: {listed(explained, CAUSES_MAX)}; {left}."
 
 
 def _within_noise(gain: SplitGain) -> str:
-    """Of a whole that is no more than noise, the parts that are more, if any is."""
-    told = [
+    """Sentence for a difference within noise, with its parts that are beyond noise."""
+    parts = [
         f"{_cause(gain, row)} {text(abs(row.seconds.value), SECONDS)}"
         f" {'more' if row.seconds.value > 0 else 'less'}"
         for row in gain.by_cause
@@ -112,10 +112,10 @@ def _within_noise(gain: SplitGain) -> str:
         and row.key[0] != NOT_EXPLAINED
         and abs(row.seconds.value) >= PART_MIN * gain.first_s
     ]
-    if told:
+    if parts:
         return (
             "Nothing is a share of a difference that may be none; of its parts these differ by"
-            f" their intervals: {listed(told, CAUSES_MAX)}."
+            f" their intervals: {listed(parts, CAUSES_MAX)}."
         )
     return "Nothing is explained, because the difference is no more than noise, in its parts, too."
 
@@ -125,26 +125,26 @@ def _cause(gain: SplitGain, row: GainRow) -> str:
     (cause,) = row.key
     if cause not in OF_STATEMENTS:
         return str(cause)
-    own = [one for one in gain.by_both if one.key[2] == cause]
-    named = [one for one in own if not one.is_noise] or own[:1]
-    names = [told_of(*one.key[:2]) for one in named]
+    own = [part for part in gain.by_both if part.key[2] == cause]
+    named = [part for part in own if not part.is_noise] or own[:1]
+    names = [statement_label(*part.key[:2]) for part in named]
     return f"{cause} of {listed(names, STATEMENTS_MAX)}"
 
 
-def _where(gain: SplitGain) -> Iterator[str]:
+def _statement_shares(gain: SplitGain) -> Iterator[str]:
     """Statements that add most to the difference."""
     total = gain.total.value
-    told = [
-        f"{told_of(*row.key)} {text(row.seconds.value / total, SHARE)}"
+    shares = [
+        f"{statement_label(*row.key)} {text(row.seconds.value / total, SHARE)}"
         for row in gain.by_statement
         if row.seconds.value / total >= SHARE_MIN and not row.is_noise
     ]
-    if told:
-        yield f"It is made by {listed(told)}."
+    if shares:
+        yield f"It is made by {listed(shares)}."
 
 
 def _disturbed(gain: SplitGain) -> Iterator[str]:
-    """What is left without waiting for a CPU, where that differs as much as matters."""
+    """Sentence on the difference without waits for a CPU, where these differ notably."""
     queued = next((row for row in gain.by_cause if row.key == (FOR_A_CPU,)), None)
     if queued is None or abs(queued.seconds.value) < DISTURBED_MIN * gain.first_s:
         return
@@ -157,68 +157,72 @@ def _disturbed(gain: SplitGain) -> Iterator[str]:
     )
 
 
-def _ways(found: TwoSides, names: Sequence[str]) -> Iterator[str]:
-    planned = {key: one for key, one in found.evidence.items() if one.plans is not None}
+def _changed_plans(comparison: TwoSides, names: Sequence[str]) -> Iterator[str]:
+    planned = {
+        key: evidence for key, evidence in comparison.evidence.items() if evidence.plans is not None
+    }
     if not planned:
         yield "Plans are not compared: no statement has one on both sides."
         return
-    changed = {key: one for key, one in planned.items() if one.plan_words}
+    changed = {key: evidence for key, evidence in planned.items() if evidence.plan_words}
     if not changed:
         yield f"None of {len(planned)} plans differs."
         return
-    told = [f"{told_of(*key)}: {one.plan_words[0]}" for key, one in changed.items()]
+    changes = [
+        f"{statement_label(*key)}: {evidence.plan_words[0]}" for key, evidence in changed.items()
+    ]
     yield (
         f"{names[1]} has another plan of {len(changed)} of {len(planned)} statements:"
-        f" {'; '.join(told[:STATEMENTS_MAX])}{'; ...' if len(told) > STATEMENTS_MAX else ''}."
+        f" {'; '.join(changes[:STATEMENTS_MAX])}{'; ...' if len(changes) > STATEMENTS_MAX else ''}."
     )
 
 
-def _planning(found: TwoSides, names: Sequence[str]) -> Iterator[str]:
+def _planning(comparison: TwoSides, names: Sequence[str]) -> Iterator[str]:
     """The optimiser's time of the statement in which it differs most, if it does at all."""
-    for one in found.planning:
-        operation, statement, step = one.key
-        ends = one.seconds.interval
+    for difference in comparison.planning:
+        operation, statement, step = difference.key
+        ends = difference.seconds.interval
         if step is not None or ends is None or ends[0] <= 0.0 <= ends[1]:
             continue
-        if not is_sampled(one.samples):
+        if not is_sampled(difference.samples):
             continue
         yield (
-            f"The optimiser's time differs most in {told_of(operation, statement)}:"
-            f" {text(one.second_s, SECONDS)} of an execution with {names[1]},"
-            f" {text(one.first_s, SECONDS)} with {names[0]} ({one.samples} samples)."
+            f"The optimiser's time differs most in {statement_label(operation, statement)}:"
+            f" {text(difference.second_s, SECONDS)} of an execution with {names[1]},"
+            f" {text(difference.first_s, SECONDS)} with {names[0]} ({difference.samples} samples)."
         )
         return
 
 
-def _tails(found: TwoSides, names: Sequence[str]) -> Iterator[str]:
-    for one in found.tails:
-        if one.first is None or one.second is None:
+def _tails(comparison: TwoSides, names: Sequence[str]) -> Iterator[str]:
+    for tail in comparison.tails:
+        if tail.first is None or tail.second is None:
             continue
-        if one.first.statement != one.second.statement:
+        if tail.first.statement != tail.second.statement:
             yield (
-                f"The tail of {one.operation} is made by {one.second.statement} with {names[1]},"
-                f" and by {one.first.statement} with {names[0]}."
+                f"The tail of {tail.operation} is made by {tail.second.statement} with {names[1]},"
+                f" and by {tail.first.statement} with {names[0]}."
             )
 
 
-def _chance(found: TwoSides) -> str:
-    compared = [one for one in found.ratios if one.interval is not None]
+def _chance(comparison: TwoSides) -> str:
+    compared = [ratio for ratio in comparison.ratios if ratio.interval is not None]
     if not compared:
         return "A single round has no interval: repeat it to know what is noise."
-    differ = sum(bool(one.differs) for one in compared)
+    differ = sum(bool(ratio.differs) for ratio in compared)
     return (
         f"{differ} of {len(compared)} quantities differ by their intervals of 95 %;"
         f" {by_chance(compared):.0f} would seem to if none did."
     )
 
 
-def notes_of(found: TwoSides, rounds: int) -> Iterator[str]:
-    """How it was made."""
+def notes_of(comparison: TwoSides, rounds: int) -> Iterator[str]:
+    """Notes on the method."""
     yield (
         f"{rounds} rounds, each compared in itself, because its runs stood side by side; intervals"
         " are of 95 %, of log ratios and of differences, by Student's t."
     )
-    if found.gain is not None:
+    if comparison.gain is not None:
         yield (
             "What a transaction takes is split by statements exactly, and each statement's"
             f" difference is put down in this order: {PLANNING} (CPU samples); then, where the"

@@ -18,7 +18,7 @@ BASE = "the engine that others are told in times of; without it, or where it was
 
 
 def base_of(subjects: Sequence[Subject], wanted: object) -> Subject | None:
-    """The subject that others are told in times of; None where there is only one.
+    """Return the subject that others are compared with; None where there is only one.
 
     Args:
         subjects: In their order.
@@ -26,7 +26,7 @@ def base_of(subjects: Sequence[Subject], wanted: object) -> Subject | None:
     """
     if len(subjects) < 2:  # noqa: PLR2004 - nothing to compare
         return None
-    named = (one for one in subjects if one.first.facts["engine"]["name"] == wanted)
+    named = (subject for subject in subjects if subject.first.facts["engine"]["name"] == wanted)
     return next(named, subjects[0])
 
 
@@ -39,21 +39,21 @@ def key_of(key: str, base: Subject, wanted: object) -> str:
 def versions(subjects: Sequence[Subject]) -> Iterator[tuple[Subject, Subject]]:
     """The first subject of an engine beside each later one whose version differs."""
     first: dict[str, Subject] = {}
-    for one in subjects:
-        engine = one.first.facts["engine"]
-        old = first.setdefault(str(engine["name"]), one)
+    for subject in subjects:
+        engine = subject.first.facts["engine"]
+        old = first.setdefault(str(engine["name"]), subject)
         if old.first.facts["engine"]["version"] != engine["version"]:
-            yield old, one
+            yield old, subject
 
 
-def by_round(subject: Subject, known: Callable[[Run], float | None]) -> dict[int, float]:
-    """What is known of each round's run."""
-    found = {one.round: known(one.run) for one in subject.runs}
-    return {number: value for number, value in found.items() if value}
+def by_round(subject: Subject, quantity: Callable[[Run], float | None]) -> dict[int, float]:
+    """Return a quantity of each round's run; rounds without it, or with 0, are left out."""
+    values = {run.round: quantity(run.run) for run in subject.runs}
+    return {number: value for number, value in values.items() if value}
 
 
 def times(values: Mapping[int, float], base: Mapping[int, float]) -> Factor | None:
-    """How many times as much as the base, over the rounds that both have; None without one."""
+    """Return the factor beside the base, over the rounds that both have; None without one."""
     return factor_of([value / base[number] for number, value in values.items() if number in base])
 
 
@@ -73,9 +73,9 @@ def ends_of(factor: Factor | None) -> tuple[float | None, float | None, float | 
 
 
 def alone(factors: Sequence[Factor | None]) -> bool:
-    """Whether nothing tells any factor from noise, because each is of one round."""
-    known = [one for one in factors if one is not None]
-    return bool(known) and all(one.interval is None for one in known)
+    """Return whether no factor has an interval, because each is of one round."""
+    measured = [factor for factor in factors if factor is not None]
+    return bool(measured) and all(factor.interval is None for factor in measured)
 
 
 ONE_ROUND = "One round: nothing tells these ratios from noise."

@@ -23,15 +23,15 @@ def curve_tables(
     swept: Sequence[Swept], levels: Sequence[int], drawn: Sequence[Quantified]
 ) -> tuple[Table, ...]:
     """A table for each quantity that is drawn, as `CURVE_COLUMNS` has it."""
-    found = []
+    tables = []
     for what in drawn:
-        rows = [row for one in swept for row in _rows(one, what, levels)]
+        rows = [row for sweep in swept for row in _rows(sweep, what, levels)]
         units = (None, None, COUNT, what.unit, what.unit, what.unit, None)
         columns = tuple(map(Column, CURVE_COLUMNS, units))
         if rows:
             title = f"what the chart of {what.title} draws"
-            found.append(Table(f"{CURVES}{what.key}", title, columns, tuple(rows)))
-    return tuple(found)
+            tables.append(Table(f"{CURVES}{what.key}", title, columns, tuple(rows)))
+    return tuple(tables)
 
 
 def fitted_charts(tables: Sequence[Table], drawn: Sequence[Quantified]) -> tuple[Chart, ...]:
@@ -44,19 +44,19 @@ def fitted_charts(tables: Sequence[Table], drawn: Sequence[Quantified]) -> tuple
     )
 
 
-def _rows(one: Swept, what: Quantified, levels: Sequence[int]) -> Iterator[tuple[Cell, ...]]:
-    fit = one.fits.get(what.key)
+def _rows(sweep: Swept, what: Quantified, levels: Sequence[int]) -> Iterator[tuple[Cell, ...]]:
+    fit = sweep.fits.get(what.key)
     for level in levels:
-        known = one.of(what, level)
-        if known is None:
+        summary = sweep.of(what, level)
+        if summary is None:
             continue
-        ends = (known.low, known.high) if known.count > 1 else (None, None)
-        yield (one.name, f"{level} {what.key}", level, known.middle, *ends, POINT)
+        ends = (summary.low, summary.high) if summary.count > 1 else (None, None)
+        yield (sweep.name, f"{level} {what.key}", level, summary.middle, *ends, POINT)
         if fit is None:
-            yield (one.name, None, level, known.middle, None, None, LINE)
+            yield (sweep.name, None, level, summary.middle, None, None, LINE)
     if fit is not None:
-        first, last = min(one.runs), max(one.runs)
+        first, last = min(sweep.runs), max(sweep.runs)
         for number in range(PLACES + 1):
             at = first + (last - first) * number / PLACES
             ends = fit.band(at) or (None, None)
-            yield (one.name, None, at, fit.law.throughput(at), *ends, LINE)
+            yield (sweep.name, None, at, fit.law.throughput(at), *ends, LINE)

@@ -42,7 +42,7 @@ def _metric(name: str) -> Callable[[Run], float | None]:
     return lambda run: summary_of(run).metrics.get(name)
 
 
-def _again(run: Run) -> float | None:
+def _retries_each(run: Run) -> float | None:
     """Attempts made again for each operation that succeeded."""
     load = summary_of(run).load
     done = None if load is None else load.all_operations
@@ -65,7 +65,7 @@ QUANTITIES = (
     P50,
     P99,
     Quantified("failed", "operations that failed", "failed", SHARE, _metric("failed_share")),
-    Quantified("again", "attempts made again, an operation", "again", COUNT, _again),
+    Quantified("again", "attempts made again, an operation", "again", COUNT, _retries_each),
     Quantified("wasted", "time in failed attempts", "wasted", SHARE, _metric("wasted_share")),
 )
 FAILED, AGAIN, WASTED = QUANTITIES[-3:]
@@ -75,9 +75,9 @@ DRAWN = (TPS, QPS, P50, P99, WASTED)
 def figure(asked: Asked) -> Figure:
     """The figure."""
     factor = asked.options.get("factor", CLIENTS)
-    swept = [_swept(one) for one in subjects_of(asked, without=(factor,))]
-    swept = [one for one in swept if one.runs]
-    levels = sorted({level for one in swept for level in one.runs})
+    swept = [_swept(subject) for subject in subjects_of(asked, without=(factor,))]
+    swept = [sweep for sweep in swept if sweep.runs]
+    levels = sorted({level for sweep in swept for level in sweep.runs})
     tables = (
         _table(swept),
         _rounds_table(swept),
@@ -89,8 +89,8 @@ def figure(asked: Asked) -> Figure:
         asked.name,
         asked.kind,
         asked.title,
-        says=tuple(words for one in swept for words in _says(one)),
-        subjects=tuple(one.name for one in swept),
+        says=tuple(sentence for sweep in swept for sentence in _says(sweep)),
+        subjects=tuple(sweep.name for sweep in swept),
         measures=tuple(_measures(swept, levels)),
         tables=tables,
         charts=fitted_charts(tables, DRAWN),
@@ -107,36 +107,36 @@ def clients_of(run: Run) -> int | None:
 
 def _swept(subject: Subject) -> Swept:
     runs: dict[int, tuple[StudyRun, ...]] = {}
-    for one in subject.runs:
-        clients = clients_of(one.run)
-        if clients is not None and TPS.of(one.run):
-            runs[clients] = (*runs.get(clients, ()), one)
+    for run in subject.runs:
+        clients = clients_of(run.run)
+        if clients is not None and TPS.of(run.run):
+            runs[clients] = (*runs.get(clients, ()), run)
     fits = {}
     for what in (TPS, QPS):
-        points = [(n, what.of(one.run)) for n, own in runs.items() for one in own]
+        points = [(n, what.of(run.run)) for n, own in runs.items() for run in own]
         fit = scaling([(float(n), value) for n, value in points if value])
         if fit is not None:
             fits[what.key] = fit
     knee = fits[TPS.key].knee_at.value if TPS.key in fits else None
-    by_clients = {n: [one.run for one in own] for n, own in sorted(runs.items())}
+    by_clients = {n: [run.run for run in own] for n, own in sorted(runs.items())}
     return Swept(subject, dict(sorted(runs.items())), fits, limit_of(by_clients, knee))
 
 
 def _measures(swept: Sequence[Swept], levels: Sequence[int]) -> Iterator[Measure]:
     for what in QUANTITIES:
         for level in levels:
-            values = by_subject((one.name, one.of(what, level)) for one in swept)
+            values = by_subject((sweep.name, sweep.of(what, level)) for sweep in swept)
             title = f"{what.title}, {_clients(level)}"
             yield Measure(f"{level} {what.key}", title, what.unit, values, at=float(level))
     for what in (TPS, QPS):
-        values = by_subject((one.name, _most(one, what)) for one in swept)
+        values = by_subject((sweep.name, _peak(sweep, what)) for sweep in swept)
         yield Measure(f"most {what.key}", f"{what.title}, at most", what.unit, values)
 
 
-def _most(one: Swept, what: Quantified) -> Spread | None:
-    """What is known of the number of clients at which it is most."""
-    known = (one.of(what, clients) for clients in one.runs)
-    return max((value for value in known if value), key=lambda value: value.middle, default=None)
+def _peak(sweep: Swept, what: Quantified) -> Spread | None:
+    """Return the largest value over all numbers of clients."""
+    spreads = (sweep.of(what, clients) for clients in sweep.runs)
+    return max((value for value in spreads if value), key=lambda value: value.middle, default=None)
 
 
 def _table(swept: Sequence[Swept]) -> Table:
@@ -144,29 +144,29 @@ def _table(swept: Sequence[Swept]) -> Table:
     columns = [Column("subject"), Column(CLIENTS, COUNT)]
     columns += [Column(what.head, what.unit, 3) for what in shown]
     rows = []
-    for one in swept:
-        for level in one.runs:
-            found = [one.of(what, level) for what in shown]
-            cells = [None if value is None else value.middle for value in found]
-            rows.append((one.name, level, *cells))
+    for sweep in swept:
+        for level in sweep.runs:
+            spreads = [sweep.of(what, level) for what in shown]
+            cells = [None if value is None else value.middle for value in spreads]
+            rows.append((sweep.name, level, *cells))
     return Table("clients", "by clients", tuple(columns), tuple(rows))
 
 
 def _rounds_table(swept: Sequence[Swept]) -> Table:
     """Operations a second over rounds, beside the law; and what a specification calls them."""
-    rates = sorted({name for one in swept if (name := _rate_name(one.first))})
+    rates = sorted({name for sweep in swept if (name := _rate_name(sweep.first))})
     columns = [Column("subject"), Column(CLIENTS, COUNT), Column("rounds", COUNT)]
     columns += [Column(name, PER_SECOND) for name in (TPS.head, "lowest", "highest", "by the law")]
     columns += [Column(AGAIN.head, COUNT, 3), *(Column(name, COUNT) for name in rates)]
     rows = []
-    for one in swept:
-        for level, runs in one.runs.items():
-            known, again = one.of(TPS, level), one.of(AGAIN, level)
-            if known is None:
+    for sweep in swept:
+        for level, runs in sweep.runs.items():
+            rate, again = sweep.of(TPS, level), sweep.of(AGAIN, level)
+            if rate is None:
                 continue
-            fit = one.fits.get(TPS.key)
-            cells: list[Cell] = [one.name, level, known.count]
-            cells += [known.middle, known.low, known.high]
+            fit = sweep.fits.get(TPS.key)
+            cells: list[Cell] = [sweep.name, level, rate.count]
+            cells += [rate.middle, rate.low, rate.high]
             cells += [None if fit is None else fit.law.throughput(level)]
             cells += [None if again is None else again.middle]
             rows.append((*cells, *(_rate(runs, name) for name in rates)))
@@ -174,16 +174,20 @@ def _rounds_table(swept: Sequence[Swept]) -> Table:
 
 
 def _rate_name(run: Run) -> str | None:
-    told = summary_of(run).transactions
-    return None if told is None or told.rate is None else told.rate.name
+    transactions = summary_of(run).transactions
+    return None if transactions is None or transactions.rate is None else transactions.rate.name
 
 
 def _rate(runs: Sequence[StudyRun], name: str) -> float | None:
-    """What a specification calls the rate, over rounds."""
-    told = [summary_of(one.run).transactions for one in runs]
-    known = [one.rate for one in told if one is not None and one.rate is not None]
-    found = spread(rate.value for rate in known if rate.name == name)
-    return None if found is None else found.middle
+    """Return the median over rounds of the rate that a specification calls `name`."""
+    by_run = [summary_of(run.run).transactions for run in runs]
+    rates = [
+        transactions.rate
+        for transactions in by_run
+        if transactions is not None and transactions.rate is not None
+    ]
+    over_rounds = spread(rate.value for rate in rates if rate.name == name)
+    return None if over_rounds is None else over_rounds.middle
 
 
 LAW_COLUMNS = (
@@ -198,9 +202,9 @@ LAW_COLUMNS = (
 
 def _law_table(swept: Sequence[Swept]) -> tuple[Table, ...]:
     rows = []
-    for one in swept:
-        for key, fit in one.fits.items():
-            told = {
+    for sweep in swept:
+        for key, fit in sweep.fits.items():
+            parameters = {
                 "one client, a second": fit.one,
                 "contention (sigma)": fit.sigma,
                 "coherence (kappa)": fit.kappa,
@@ -208,18 +212,18 @@ def _law_table(swept: Sequence[Swept]) -> tuple[Table, ...]:
                 "clients at the most": fit.most_at,
                 "the most, a second": fit.most,
             }
-            for name, value in told.items():
+            for name, value in parameters.items():
                 low, high = value.ends or (None, None)
                 cells = (_finite(value.value), _finite(low), _finite(high))
-                rows.append((one.name, key, name, *cells))
-            rows.append((one.name, key, "typical error of the fit", fit.error, None, None))
+                rows.append((sweep.name, key, name, *cells))
+            rows.append((sweep.name, key, "typical error of the fit", fit.error, None, None))
     if not rows:
         return ()
     return (Table("law", "the Universal Scalability Law", LAW_COLUMNS, tuple(rows)),)
 
 
 def _limits_table(swept: Sequence[Swept]) -> tuple[Table, ...]:
-    """What an operation takes its time for, with the fewest clients and with most."""
+    """Table of an operation's time by cause, with the fewest clients and with most."""
     columns = (
         Column("subject"),
         Column("cause"),
@@ -231,16 +235,16 @@ def _limits_table(swept: Sequence[Swept]) -> tuple[Table, ...]:
     )
     rows = [
         (
-            one.name,
+            sweep.name,
             SHORT_NAMES[cause.name],
             cause.before_s,
             cause.after_s,
             cause.share,
             *(cause.interval or (None, None)),
         )
-        for one in swept
-        if one.limit is not None
-        for cause in one.limit.grown
+        for sweep in swept
+        if sweep.limit is not None
+        for cause in sweep.limit.grown
     ]
     if not rows:
         return ()
@@ -252,41 +256,41 @@ def _finite(value: float | None) -> float | None:
     return value if value is not None and value != float("inf") else None
 
 
-def _says(one: Swept) -> Iterator[str]:
-    yield f"{one.name}: {_throughput(one)}{_knee(one)}."
-    if one.limit is not None:
-        yield f"{one.name}: {one.limit.words}."
-    yield from _waste(one)
+def _says(sweep: Swept) -> Iterator[str]:
+    yield f"{sweep.name}: {_throughput(sweep)}{_knee(sweep)}."
+    if sweep.limit is not None:
+        yield f"{sweep.name}: {sweep.limit.words}."
+    yield from _waste(sweep)
 
 
-def _throughput(one: Swept) -> str:
-    """What the fewest do, the most that was done, and what the highest number does."""
-    known = {n: found.middle for n in one.runs if (found := one.of(TPS, n)) is not None}
-    first, last = min(known), max(known)
-    best = max(known, key=lambda n: known[n])
-    words = f"{text(known[first], PER_SECOND)} with {_clients(first)}"
+def _throughput(sweep: Swept) -> str:
+    """Throughput with the fewest clients, at its maximum, and with most clients."""
+    rates = {n: rate.middle for n in sweep.runs if (rate := sweep.of(TPS, n)) is not None}
+    first, last = min(rates), max(rates)
+    best = max(rates, key=lambda n: rates[n])
+    sentence = f"{text(rates[first], PER_SECOND)} with {_clients(first)}"
     if best != first:
-        words += f", {text(known[best], PER_SECOND)} with {best}"
+        sentence += f", {text(rates[best], PER_SECOND)} with {best}"
     if last != best:
-        falls = known[last] < FALLS * known[best]
-        words += f", {'only ' if falls else ''}{text(known[last], PER_SECOND)} with {last}"
-    statements = one.of(QPS, best)
+        falls = rates[last] < FALLS * rates[best]
+        sentence += f", {'only ' if falls else ''}{text(rates[last], PER_SECOND)} with {last}"
+    statements = sweep.of(QPS, best)
     more = "" if statements is None else f" ({text(statements.middle, PER_SECOND)} statements)"
-    return f"{words}{more if best == last else ''}"
+    return f"{sentence}{more if best == last else ''}"
 
 
-def _knee(one: Swept) -> str:
-    knee, last = one.knee_at, max(one.runs)
+def _knee(sweep: Swept) -> str:
+    knee, last = sweep.knee_at, max(sweep.runs)
     if knee is None:
         return ""
     if knee.value > last:
-        return f"; no knee in the range, up to {_clients(last)}{_doubt(one)}"
-    return f"; the knee is at {_number(knee.value)} clients{_ends(knee.ends)}{_doubt(one)}"
+        return f"; no knee in the range, up to {_clients(last)}{_doubt(sweep)}"
+    return f"; the knee is at {_number(knee.value)} clients{_ends(knee.ends)}{_doubt(sweep)}"
 
 
-def _doubt(one: Swept) -> str:
-    """That the law hardly holds, where it does not."""
-    error = one.fits[TPS.key].error
+def _doubt(sweep: Swept) -> str:
+    """Return a clause with the error of the law, where that is large."""
+    error = sweep.fits[TPS.key].error
     return f" (the law is off by {percent_text(error)})" if error >= OFF_MIN else ""
 
 
@@ -297,27 +301,27 @@ def _ends(ends: tuple[float, float] | None) -> str:
 
 
 def _number(clients: float) -> str:
-    """Such as `5.3`: parts of a client are of a line, and no more than that is known."""
+    """Number of clients with one decimal, such as `5.3`: the knee is a point of a line."""
     return "no end" if clients == float("inf") else f"{clients:.1f}"
 
 
-def _waste(one: Swept) -> Iterator[str]:
-    """How much of the work is done in vain with most clients, where it is worth a word."""
-    last = max(one.runs)
-    wasted, again = one.of(WASTED, last), one.of(AGAIN, last)
+def _waste(sweep: Swept) -> Iterator[str]:
+    """Sentence on time in failed attempts with most clients, where it is at least 1 %."""
+    last = max(sweep.runs)
+    wasted, again = sweep.of(WASTED, last), sweep.of(AGAIN, last)
     if wasted is None or again is None or wasted.middle < 0.01:  # noqa: PLR2004 - a hundredth
         return
-    tps, qps = (_growth(one, what) for what in (TPS, QPS))
+    tps, qps = (_growth(sweep, what) for what in (TPS, QPS))
     yield (
-        f"{one.name}: with {_clients(last)} {percent_text(wasted.middle)} of their time is in"
+        f"{sweep.name}: with {_clients(last)} {percent_text(wasted.middle)} of their time is in"
         f" attempts that failed, {again.middle:.2g} an operation that succeeded; from"
-        f" {_clients(min(one.runs))} on operations a second grow to {tps:.2g} times and statements"
-        f" to {qps:.2g} times."
+        f" {_clients(min(sweep.runs))} on operations a second grow to {tps:.2g} times and"
+        f" statements to {qps:.2g} times."
     )
 
 
-def _growth(one: Swept, what: Quantified) -> float:
-    first, last = one.of(what, min(one.runs)), one.of(what, max(one.runs))
+def _growth(sweep: Swept, what: Quantified) -> float:
+    first, last = sweep.of(what, min(sweep.runs)), sweep.of(what, max(sweep.runs))
     return last.middle / first.middle if first and last and first.middle else 1.0
 
 
@@ -326,7 +330,7 @@ def _clients(count: int) -> str:
 
 
 def _notes(swept: Sequence[Swept]) -> Iterator[str]:
-    if any(one.fits for one in swept):
+    if any(sweep.fits for sweep in swept):
         yield (
             "The line is the Universal Scalability Law, X(N) = lambda N / (1 + sigma (N - 1) +"
             " kappa N (N - 1)), by least squares of relative errors over all runs; intervals are of"
@@ -338,26 +342,26 @@ def _notes(swept: Sequence[Swept]) -> Iterator[str]:
         "Statements are those of operations that succeeded and of attempts that failed and were"
         " made again, as far as these were noted."
     )
-    for one in swept:
-        fit = one.fits.get(TPS.key)
+    for sweep in swept:
+        fit = sweep.fits.get(TPS.key)
         if fit is not None and fit.levels < LEVELS_ENOUGH:
             yield (
-                f"{one.name}: {fit.levels} numbers of clients are few for a law of {PARAMETERS}"
+                f"{sweep.name}: {fit.levels} numbers of clients are few for a law of {PARAMETERS}"
                 f" parameters: {LEVELS_ENOUGH} or more tell whether it holds."
             )
         if fit is not None and fit.most_at.value == float("inf"):
-            yield f"{one.name}: nothing says that more clients would do less (kappa is 0)."
+            yield f"{sweep.name}: nothing says that more clients would do less (kappa is 0)."
 
 
 def _missing(asked: Asked, swept: Sequence[Swept]) -> Iterator[str]:
     for made in asked.runs:
         if clients_of(made.run) is None:
             yield f"run {made.run.id} is no load of clients"
-    for one in swept:
-        if TPS.key not in one.fits:
+    for sweep in swept:
+        if TPS.key not in sweep.fits:
             yield (
-                f"{one.name}: the law of {len(one.runs)} numbers of clients; it takes at least"
+                f"{sweep.name}: the law of {len(sweep.runs)} numbers of clients; it takes at least"
                 f" {PARAMETERS}"
             )
-        if one.limit is None:
-            yield f"{one.name}: what limits it takes two numbers of clients that can be compared"
+        if sweep.limit is None:
+            yield f"{sweep.name}: what limits it takes two numbers of clients that can be compared"

@@ -9,8 +9,8 @@ from assay.analysis.figures.growth.scales_tables import (
     RATIOS,
     SHARES_OF,
     drawn_curves,
+    table_name,
     tables_of,
-    told_name,
 )
 from assay.analysis.figures.growth.scales_words import notes_of, says_of
 from assay.analysis.figures.quantities import COUNT, SHARE, TIMES, listed, spread
@@ -48,46 +48,55 @@ def figure(asked: Asked) -> Figure:
         raise UsageError(f"figure {asked.name}: option of is {COSTS} or {SHARES}, and not {of!r}")
     targets = _targets(asked)
     subjects = subjects_of(asked, without=(_factor(asked),))
-    found = {one.name: compared([(run.round, run.run) for run in one.runs]) for one in subjects}
-    known = {name: told for name, told in found.items() if told is not None}
+    by_name = {
+        subject.name: compared([(run.round, run.run) for run in subject.runs])
+        for subject in subjects
+    }
+    comparisons = {
+        name: comparison for name, comparison in by_name.items() if comparison is not None
+    }
     further = {
-        name: tuple(extrapolated(told, scale) for scale in _beyond(told, targets))
-        for name, told in known.items()
+        name: tuple(extrapolated(comparison, scale) for scale in _beyond(comparison, targets))
+        for name, comparison in comparisons.items()
     }
     shown = (of in (None, COSTS), of in (None, SHARES))
-    tables = tables_of(known, further, costs=shown[0], shares=shown[1])
+    tables = tables_of(comparisons, further, costs=shown[0], shares=shown[1])
     return Figure(
         asked.name,
         asked.kind,
         asked.title,
         says=tuple(
-            words
-            for name, told in known.items()
-            for words in says_of(
-                told, further[name], name if len(known) > 1 else "", costs=shown[0], shares=shown[1]
+            sentence
+            for name, comparison in comparisons.items()
+            for sentence in says_of(
+                comparison,
+                further[name],
+                name if len(comparisons) > 1 else "",
+                costs=shown[0],
+                shares=shown[1],
             )
         ),
-        subjects=tuple(known),
-        measures=tuple(_measures(known)),
+        subjects=tuple(comparisons),
+        measures=tuple(_measures(comparisons)),
         tables=tables,
-        charts=tuple(_charts(known, tables)),
-        notes=tuple(notes_of(known, costs=shown[0], shares=shown[1])),
-        missing=tuple(_missing(subjects, known, targets, costs=shown[0], shares=shown[1])),
+        charts=tuple(_charts(comparisons, tables)),
+        notes=tuple(notes_of(comparisons, costs=shown[0], shares=shown[1])),
+        missing=tuple(_missing(subjects, comparisons, targets, costs=shown[0], shares=shown[1])),
     )
 
 
 def _factor(asked: Asked) -> str:
     """The factor whose levels are scales."""
-    told = asked.options.get("factor")
-    factors = list(dict.fromkeys(name for one in asked.runs for name in one.levels))
-    if told is not None or SCALE in factors:
-        return str(told or SCALE)
+    option = asked.options.get("factor")
+    factors = list(dict.fromkeys(name for run in asked.runs for name in run.levels))
+    if option is not None or SCALE in factors:
+        return str(option or SCALE)
     for factor in factors:
         by_level: dict[str, set[float]] = {}
-        for one in asked.runs:
-            if factor in one.levels:
-                scales = by_level.setdefault(one.levels[factor], set())
-                scales.add(size_of(one.run).scale)
+        for run in asked.runs:
+            if factor in run.levels:
+                scales = by_level.setdefault(run.levels[factor], set())
+                scales.add(size_of(run.run).scale)
         if len(set.union(*by_level.values())) > 1 and all(
             len(own) == 1 for own in by_level.values()
         ):
@@ -101,72 +110,83 @@ def _targets(asked: Asked) -> tuple[float, ...]:
     Raises:
         UsageError: If one is no scale.
     """
-    told = asked.options.get("extrapolate")
-    several = told if isinstance(told, list | tuple) else [] if told is None else [told]
-    for one in several:
-        if isinstance(one, bool) or not isinstance(one, int | float) or one <= 0:
+    option = asked.options.get("extrapolate")
+    several = option if isinstance(option, list | tuple) else [] if option is None else [option]
+    for scale in several:
+        if isinstance(scale, bool) or not isinstance(scale, int | float) or scale <= 0:
             raise UsageError(
-                f"figure {asked.name}: option extrapolate is a scale above 0, and not {one!r}"
+                f"figure {asked.name}: option extrapolate is a scale above 0, and not {scale!r}"
             )
-    return tuple(float(one) for one in several)
+    return tuple(float(scale) for scale in several)
 
 
-def _beyond(told: Compared, targets: Sequence[float]) -> list[float]:
-    return [one for one in targets if one > told.sizes[-1].scale]
+def _beyond(comparison: Compared, targets: Sequence[float]) -> list[float]:
+    return [target for target in targets if target > comparison.sizes[-1].scale]
 
 
-def _measures(known: dict[str, Compared]) -> Iterator[Measure]:
+def _measures(comparisons: dict[str, Compared]) -> Iterator[Measure]:
     """Ratios and exponents of costs, and shares at the smallest and at the largest scale."""
-    keys = dict.fromkeys(key for told in known.values() for key in told.costs)
+    keys = dict.fromkeys(key for comparison in comparisons.values() for key in comparison.costs)
     for key in keys:
-        has = {name: told.costs[key] for name, told in known.items() if told.law(key) is not None}
+        has = {
+            name: comparison.costs[key]
+            for name, comparison in comparisons.items()
+            if comparison.law(key) is not None
+        }
         if has:
             title = next(iter(has.values())).title
-            times = {name: ratio for name, one in has.items() if (ratio := _ratios(one))}
+            times = {name: ratio for name, cost in has.items() if (ratio := _ratios(cost))}
             yield Measure(f"{key} times", f"times the {title}", TIMES, times)
-            exponents = {name: _exponent(one) for name, one in has.items()}
+            exponents = {name: _exponent(cost) for name, cost in has.items()}
             yield Measure(f"{key} exponent", f"exponent of {title}", COUNT, exponents)
-    shares = [(name, one) for name, told in known.items() for one in told.shares]
+    shares = [
+        (name, breakdown)
+        for name, comparison in comparisons.items()
+        for breakdown in comparison.shares
+    ]
     for of in (OF_CPU, OF_OPERATORS, OF_TIME):
         names = dict.fromkeys(
-            shift.name for _, one in shares if one.of == of for shift in one.shares
+            shift.name
+            for _, breakdown in shares
+            if breakdown.of == of
+            for shift in breakdown.shares
         )
         for share in names:
             for place, where in ((0, SMALLEST), (-1, LARGEST)):
                 values = {
-                    name: _alone(shift.means[place], one.rounds)
-                    for name, one in shares
-                    if one.of == of
-                    for shift in one.shares
+                    name: _without_interval(shift.means[place], breakdown.rounds)
+                    for name, breakdown in shares
+                    if breakdown.of == of
+                    for shift in breakdown.shares
                     if shift.name == share
                 }
                 yield Measure(f"{where} {share}", f"{share}, {where} scale", SHARE, values)
 
 
-def _ratios(one: Scaled) -> Spread | None:
-    """Of the largest size to the smallest, over rounds that have both."""
-    assert one.law is not None  # noqa: S101 - only those are asked for
+def _ratios(cost: Scaled) -> Spread | None:
+    """Ratio of a cost at the largest size to the smallest, over rounds that have both."""
+    assert cost.law is not None  # noqa: S101 - only those are asked for
     ends: dict[int, dict[float, float]] = {}
-    for point in one.points:
+    for point in cost.points:
         ends.setdefault(point.round, {})[point.size] = point.value
-    first, last = one.law.sizes[0], one.law.sizes[-1]
+    first, last = cost.law.sizes[0], cost.law.sizes[-1]
     return spread(own[last] / own[first] for own in ends.values() if {first, last} <= set(own))
 
 
-def _alone(mean: float, rounds: int) -> Spread:
+def _without_interval(mean: float, rounds: int) -> Spread:
     return Spread(mean, mean, mean, rounds)
 
 
-def _exponent(one: Scaled) -> Spread:
-    assert one.law is not None  # noqa: S101 - only those are asked for
-    law = one.law
+def _exponent(cost: Scaled) -> Spread:
+    assert cost.law is not None  # noqa: S101 - only those are asked for
+    law = cost.law
     low, high = law.exponent.interval or (law.exponent.value, law.exponent.value)
     return Spread(law.exponent.value, low, high, law.rounds)
 
 
-def _charts(known: dict[str, Compared], tables: Sequence[Table]) -> Iterator[Chart]:
+def _charts(comparisons: dict[str, Compared], tables: Sequence[Table]) -> Iterator[Chart]:
     made = {table.name for table in tables}
-    for what in drawn_curves(known):
+    for what in drawn_curves(comparisons):
         if what.table in made:
             keys = (what.axis, what.title)
             yield Chart(
@@ -178,52 +198,54 @@ def _charts(known: dict[str, Compared], tables: Sequence[Table]) -> Iterator[Cha
                 axis=what.axis,
                 table=what.table,
             )
-    for name, told in known.items():
-        table = told_name(RATIOS, name, known)
+    for name, comparison in comparisons.items():
+        table = table_name(RATIOS, name, comparisons)
         if table in made:
-            ends = f"{told.sizes[-1].words} by {told.sizes[0].words}"
+            ends = f"{comparison.sizes[-1].words} by {comparison.sizes[0].words}"
             yield Chart(table, f"{name}, {ends}", "forest", ("ratio",), table=table)
-        for one in told.shares:
-            table = told_name(f"{SHARES_OF}{one.of}", name, known)
-            if table in made and len(one.shares) > 1:
-                columns = tuple(size.words for size in told.sizes)
-                yield Chart(table, f"share of the {one.of}", "stacked", columns, table=table)
+        for breakdown in comparison.shares:
+            table = table_name(f"{SHARES_OF}{breakdown.of}", name, comparisons)
+            if table in made and len(breakdown.shares) > 1:
+                columns = tuple(size.words for size in comparison.sizes)
+                yield Chart(table, f"share of the {breakdown.of}", "stacked", columns, table=table)
 
 
 def _missing(
     subjects: Sequence[Subject],
-    known: dict[str, Compared],
+    comparisons: dict[str, Compared],
     targets: Sequence[float],
     *,
     costs: bool,
     shares: bool,
 ) -> Iterator[str]:
-    for one in subjects:
-        if one.name not in known:
-            scales = {size_of(run.run).words for run in one.runs if costs_of(run.run)}
+    for subject in subjects:
+        if subject.name not in comparisons:
+            scales = {size_of(run.run).words for run in subject.runs if costs_of(run.run)}
             only = f"only {listed(sorted(scales))} was run" if scales else "nothing succeeded"
-            yield f"{one.name}: {only}: a comparison of scales takes two at least"
-    for name, told in known.items():
-        if len(told.rounds) == 1:
+            yield f"{subject.name}: {only}: a comparison of scales takes two at least"
+    for name, comparison in comparisons.items():
+        if len(comparison.rounds) == 1:
             yield f"{name}: how sure any of it is: a single round has no interval"
-        if not told.rounds:
+        if not comparison.rounds:
             yield f"{name}: shares by scale: no round has a run at each of its scales"
         if costs:
-            yield from _without_law(name, told, targets)
-        if shares and not any(one.of in (OF_CPU, OF_OPERATORS) for one in told.shares):
+            yield from _without_law(name, comparison, targets)
+        if shares and not any(
+            breakdown.of in (OF_CPU, OF_OPERATORS) for breakdown in comparison.shares
+        ):
             yield f"{name}: CPU time by kind of work: it takes CPU samples of every run (--profile)"
-        if shares and any(not one.is_explained for one in told.shares):
+        if shares and any(not breakdown.is_explained for breakdown in comparison.shares):
             yield f"{name}: most of its CPU time by kind of work: no rule knows its functions"
 
 
-def _without_law(name: str, told: Compared, targets: Sequence[float]) -> Iterator[str]:
+def _without_law(name: str, comparison: Compared, targets: Sequence[float]) -> Iterator[str]:
     """Costs that have no law, and scales to which none is needed."""
-    why = [f"{one.title} ({one.why_not})" for one in told.costs.values() if one.why_not]
+    why = [f"{cost.title} ({cost.why_not})" for cost in comparison.costs.values() if cost.why_not]
     if why:
         yield f"{name}: the law of {listed(why)}"
     for scale in targets:
-        if scale <= told.sizes[-1].scale:
+        if scale <= comparison.sizes[-1].scale:
             yield (
-                f"{name}: scale {scale:g} is no extrapolation, as {told.sizes[-1].scale:g} was"
-                " run: a run there tells more"
+                f"{name}: scale {scale:g} is no extrapolation, as {comparison.sizes[-1].scale:g}"
+                " was run: a run there tells more"
             )

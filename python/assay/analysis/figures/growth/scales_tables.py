@@ -53,13 +53,13 @@ class Drawn:
         return f"{CURVES}{self.name}"
 
 
-def told_name(name: str, subject: str, known: Mapping[str, Compared]) -> str:
-    """The name of a subject's table: with the subject where there are several."""
-    return name if len(known) == 1 else f"{name} {subject}"
+def table_name(name: str, subject: str, comparisons: Mapping[str, Compared]) -> str:
+    """Return the name of a subject's table: with the subject where there are several."""
+    return name if len(comparisons) == 1 else f"{name} {subject}"
 
 
 def tables_of(
-    known: Mapping[str, Compared],
+    comparisons: Mapping[str, Compared],
     further: Mapping[str, Sequence[Extrapolated]],
     *,
     costs: bool,
@@ -67,44 +67,54 @@ def tables_of(
 ) -> tuple[Table, ...]:
     """All tables that have rows."""
     made: list[Table] = []
-    for name, told in known.items():
+    for name, comparison in comparisons.items():
         if costs:
-            made.append(_laws(name, told, known))
-            made.append(_ratios(name, told, known))
-            made.append(_per_cpu(name, told, known))
-            made.append(_beyond(name, told, further[name], known))
+            made.append(_laws(name, comparison, comparisons))
+            made.append(_ratios(name, comparison, comparisons))
+            made.append(_per_cpu(name, comparison, comparisons))
+            made.append(_beyond(name, comparison, further[name], comparisons))
         if shares:
-            made += [_shares(name, told, one, known) for one in told.shares]
+            made += [
+                _shares(name, comparison, breakdown, comparisons) for breakdown in comparison.shares
+            ]
     if costs:
-        made += [_curves(one) for one in drawn_curves(known)]
+        made += [_curves(drawn) for drawn in drawn_curves(comparisons)]
     return tuple(table for table in made if table.rows)
 
 
-def _title(words: str, name: str, known: Mapping[str, Compared]) -> str:
-    return words if len(known) == 1 else f"{name}: {words}"
+def _title(title: str, name: str, comparisons: Mapping[str, Compared]) -> str:
+    return title if len(comparisons) == 1 else f"{name}: {title}"
 
 
-def _laws(name: str, told: Compared, known: Mapping[str, Compared]) -> Table:
+def _laws(name: str, comparison: Compared, comparisons: Mapping[str, Compared]) -> Table:
     columns = (
         Column("of"),
-        *(Column(size.words) for size in told.sizes),
+        *(Column(size.words) for size in comparison.sizes),
         Column("exponent", COUNT, DIGITS),
         Column("at least", COUNT, DIGITS),
         Column("at most", COUNT, DIGITS),
     )
-    rows = tuple(_law_row(one, one.law, told) for one in told.costs.values() if one.law is not None)
-    words = f"what {told.whole} costs by scale, and each cost as a power of the size of the data"
-    return Table(told_name(LAWS, name, known), _title(words, name, known), columns, rows)
+    rows = tuple(
+        _law_row(cost, cost.law, comparison)
+        for cost in comparison.costs.values()
+        if cost.law is not None
+    )
+    title = (
+        f"what {comparison.whole} costs by scale, and each cost as a power of the size of the data"
+    )
+    return Table(
+        table_name(LAWS, name, comparisons), _title(title, name, comparisons), columns, rows
+    )
 
 
-def _law_row(one: Scaled, law: PowerLaw, told: Compared) -> tuple[Cell, ...]:
+def _law_row(cost: Scaled, law: PowerLaw, comparison: Compared) -> tuple[Cell, ...]:
     at = dict(zip(law.sizes, law.values, strict=True))
-    values = (text(at.get(size.amount), one.unit) for size in told.sizes)
+    values = (text(at.get(size.amount), cost.unit) for size in comparison.sizes)
     powers = law.exponent.interval or (None, None)
-    return (one.title, *values, law.exponent.value, *powers)
+    return (cost.title, *values, law.exponent.value, *powers)
 
 
-def _ratios(name: str, told: Compared, known: Mapping[str, Compared]) -> Table:
+def _ratios(name: str, comparison: Compared, comparisons: Mapping[str, Compared]) -> Table:
     columns = (
         Column("of"),
         Column("quantity"),
@@ -114,43 +124,53 @@ def _ratios(name: str, told: Compared, known: Mapping[str, Compared]) -> Table:
         Column("differs"),
     )
     rows = tuple(
-        _ratio_row(one, one.law.ratio, told.whole)
-        for one in told.costs.values()
-        if one.law is not None
+        _ratio_row(cost, cost.law.ratio, comparison.whole)
+        for cost in comparison.costs.values()
+        if cost.law is not None
     )
-    words = f"{told.sizes[-1].words} by {told.sizes[0].words}"
-    return Table(told_name(RATIOS, name, known), _title(words, name, known), columns, rows)
+    title = f"{comparison.sizes[-1].words} by {comparison.sizes[0].words}"
+    return Table(
+        table_name(RATIOS, name, comparisons), _title(title, name, comparisons), columns, rows
+    )
 
 
-def _ratio_row(one: Scaled, ratio: Factor, whole: str) -> tuple[Cell, ...]:
-    of, quantity = NOT_OF_THE_WHOLE.get(one.group, whole), one.title
-    if one.key.startswith(TIME_OF):
-        of, quantity = one.key.removeprefix(TIME_OF), "time"
+def _ratio_row(cost: Scaled, ratio: Factor, whole: str) -> tuple[Cell, ...]:
+    of, quantity = NOT_OF_THE_WHOLE.get(cost.group, whole), cost.title
+    if cost.key.startswith(TIME_OF):
+        of, quantity = cost.key.removeprefix(TIME_OF), "time"
     differs = None if ratio.interval is None else ratio.is_distinct
     ends = ratio.interval or (None, None)
     return (of, quantity, ratio.times, *ends, DIFFERS[differs])
 
 
-def _per_cpu(name: str, told: Compared, known: Mapping[str, Compared]) -> Table:
+def _per_cpu(name: str, comparison: Compared, comparisons: Mapping[str, Compared]) -> Table:
     columns = (
         Column("work"),
-        *(Column(size.words, COUNT, DIGITS) for size in told.sizes),
+        *(Column(size.words, COUNT, DIGITS) for size in comparison.sizes),
         Column("ratio", TIMES),
         Column("at least", TIMES),
         Column("at most", TIMES),
     )
     rows = []
-    for one in told.efficiencies:
-        at = dict(zip(one.law.sizes, one.law.values, strict=True))
-        ends = one.law.ratio.interval or (None, None)
-        values = (at.get(size.amount) for size in told.sizes)
-        rows.append((one.work.title, *values, one.law.ratio.times, *ends))
-    words = "what the engine counted in a second of its CPU time"
-    return Table(told_name(PER_CPU, name, known), _title(words, name, known), columns, tuple(rows))
+    for efficiency in comparison.efficiencies:
+        at = dict(zip(efficiency.law.sizes, efficiency.law.values, strict=True))
+        ends = efficiency.law.ratio.interval or (None, None)
+        values = (at.get(size.amount) for size in comparison.sizes)
+        rows.append((efficiency.work.title, *values, efficiency.law.ratio.times, *ends))
+    title = "what the engine counted in a second of its CPU time"
+    return Table(
+        table_name(PER_CPU, name, comparisons),
+        _title(title, name, comparisons),
+        columns,
+        tuple(rows),
+    )
 
 
 def _beyond(
-    name: str, told: Compared, further: Sequence[Extrapolated], known: Mapping[str, Compared]
+    name: str,
+    comparison: Compared,
+    further: Sequence[Extrapolated],
+    comparisons: Mapping[str, Compared],
 ) -> Table:
     columns = (
         Column("of"),
@@ -163,20 +183,27 @@ def _beyond(
     )
     rows: list[tuple[Cell, ...]] = []
     for there in further:
-        for key, one in there.costs.items():
-            cost = told.costs[key]
-            ends = one.interval or (None, None)
-            values = (one.value, *ends, there.otherwise.get(key))
+        for key, estimate in there.costs.items():
+            cost = comparison.costs[key]
+            ends = estimate.interval or (None, None)
+            values = (estimate.value, *ends, there.otherwise.get(key))
             shown = (text(value, cost.unit) for value in values)
             rows.append((cost.title, there.size, there.beyond, *shown))
-    words = "scales that were not run, by the laws of those that were"
-    return Table(told_name(BEYOND, name, known), _title(words, name, known), columns, tuple(rows))
+    title = "scales that were not run, by the laws of those that were"
+    return Table(
+        table_name(BEYOND, name, comparisons),
+        _title(title, name, comparisons),
+        columns,
+        tuple(rows),
+    )
 
 
-def _shares(name: str, told: Compared, one: Shares, known: Mapping[str, Compared]) -> Table:
+def _shares(
+    name: str, comparison: Compared, breakdown: Shares, comparisons: Mapping[str, Compared]
+) -> Table:
     columns = (
         Column("of"),
-        *(Column(size.words, SHARE) for size in told.sizes),
+        *(Column(size.words, SHARE) for size in comparison.sizes),
         Column("change", SHARE),
         Column("at least", SHARE),
         Column("at most", SHARE),
@@ -190,50 +217,64 @@ def _shares(name: str, told: Compared, one: Shares, known: Mapping[str, Compared
             *(shift.change.interval or (None, None)),
             DIFFERS[shift.shifts],
         )
-        for shift in one.shares
+        for shift in breakdown.shares
     )
-    title = _title(f"shares of the {one.of} by scale", name, known)
-    return Table(told_name(f"{SHARES_OF}{one.of}", name, known), title, columns, rows)
+    title = _title(f"shares of the {breakdown.of} by scale", name, comparisons)
+    return Table(table_name(f"{SHARES_OF}{breakdown.of}", name, comparisons), title, columns, rows)
 
 
-def drawn_curves(known: Mapping[str, Compared]) -> Iterator[Drawn]:
-    """What is drawn by size: what is said first, a line a subject; of each its queries."""
-    if not known:
+def drawn_curves(comparisons: Mapping[str, Compared]) -> Iterator[Drawn]:
+    """Charts by size: the first costs with a line a subject, then each subject's queries."""
+    if not comparisons:
         return
-    unit = next(iter(known.values())).sizes[0].unit
-    chosen = {one.key: one for told in known.values() for one in headline(told, COUNTED_MAX)}
-    for key, one in chosen.items():
+    unit = next(iter(comparisons.values())).sizes[0].unit
+    chosen = {
+        cost.key: cost
+        for comparison in comparisons.values()
+        for cost in headline(comparison, COUNTED_MAX)
+    }
+    for key, cost in chosen.items():
         curves = {
-            name: told.costs[key] for name, told in known.items() if told.law(key) is not None
+            name: comparison.costs[key]
+            for name, comparison in comparisons.items()
+            if comparison.law(key) is not None
         }
-        title = one.title if one.group in NOT_OF_THE_WHOLE else f"{one.title} of {_whole(known)}"
-        yield Drawn(key, title, unit, one.unit, curves)
-    for name, told in known.items():
-        queries = [one for key, one in told.costs.items() if key.startswith(TIME_OF) and one.law]
-        largest = sorted(queries, key=lambda one: -(one.law.values[-1] if one.law else 0.0))
-        curves = {one.key.removeprefix(TIME_OF): one for one in largest[:QUERIES_MAX]}
+        title = (
+            cost.title
+            if cost.group in NOT_OF_THE_WHOLE
+            else f"{cost.title} of {_whole(comparisons)}"
+        )
+        yield Drawn(key, title, unit, cost.unit, curves)
+    for name, comparison in comparisons.items():
+        queries = [
+            cost for key, cost in comparison.costs.items() if key.startswith(TIME_OF) and cost.law
+        ]
+        largest = sorted(queries, key=lambda cost: -(cost.law.values[-1] if cost.law else 0.0))
+        curves = {cost.key.removeprefix(TIME_OF): cost for cost in largest[:QUERIES_MAX]}
         if len(curves) > 1:
-            title = "time of queries" if len(known) == 1 else f"time of queries, {name}"
-            yield Drawn(told_name(QUERIES, name, known), title, unit, largest[0].unit, curves)
+            title = "time of queries" if len(comparisons) == 1 else f"time of queries, {name}"
+            yield Drawn(
+                table_name(QUERIES, name, comparisons), title, unit, largest[0].unit, curves
+            )
 
 
-def _whole(known: Mapping[str, Compared]) -> str:
-    return next(iter(known.values())).whole
+def _whole(comparisons: Mapping[str, Compared]) -> str:
+    return next(iter(comparisons.values())).whole
 
 
 def _curves(drawn: Drawn) -> Table:
     """The measured points with their lowest and highest, and the line of the law."""
     rows: list[tuple[Cell, ...]] = []
-    for name, one in drawn.curves.items():
-        if one.law is None:
+    for name, cost in drawn.curves.items():
+        if cost.law is None:
             continue
-        for size, value in zip(one.law.sizes, one.law.values, strict=True):
-            own = [point.value for point in one.points if point.size == size]
+        for size, value in zip(cost.law.sizes, cost.law.values, strict=True):
+            own = [point.value for point in cost.points if point.size == size]
             ends = (min(own), max(own)) if len(own) > 1 else (None, None)
             rows.append((name, None, size, value, *ends, POINT))
         rows += [
-            (name, None, size, one.law.at(size), None, None, LINE)
-            for size in (one.law.sizes[0], one.law.sizes[-1])
+            (name, None, size, cost.law.at(size), None, None, LINE)
+            for size in (cost.law.sizes[0], cost.law.sizes[-1])
         ]
     units = (None, None, COUNT, drawn.unit, drawn.unit, drawn.unit, None)
     columns = tuple(map(Column, CURVE_COLUMNS, units))

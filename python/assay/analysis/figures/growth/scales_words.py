@@ -43,7 +43,7 @@ FAR = 10.0
 
 
 def says_of(
-    told: Compared,
+    comparison: Compared,
     further: Sequence[Extrapolated],
     name: str,
     *,
@@ -53,7 +53,7 @@ def says_of(
     """Sentences, the most important first.
 
     Args:
-        told: What was run.
+        comparison: What was run.
         further: Scales that were not.
         name: Of the subject; empty where there is one alone.
         costs: Whether costs are asked for.
@@ -61,20 +61,20 @@ def says_of(
     """
     lead = f"{name}: " if name else ""
     if costs:
-        yield f"{lead}{_growth(told)}"
-        yield from (f"{lead}{words}" for words in _power(told))
+        yield f"{lead}{_growth(comparison)}"
+        yield from (f"{lead}{sentence}" for sentence in _power(comparison))
     if shares:
-        yield from (f"{lead}{words}" for words in _measure_different_things(told))
+        yield from (f"{lead}{sentence}" for sentence in _measure_different_things(comparison))
     if costs:
-        yield from (f"{lead}{words}" for words in _efficient(told))
-        yield from (f"{lead}{words}" for words in _bent(told))
+        yield from (f"{lead}{sentence}" for sentence in _efficiency(comparison))
+        yield from (f"{lead}{sentence}" for sentence in _exceptions(comparison))
         for there in further:
-            yield f"{lead}{_there(told, there)}"
-            yield from (f"{lead}{words}" for words in _warnings(told, there))
+            yield f"{lead}{_extrapolation(comparison, there)}"
+            yield from (f"{lead}{sentence}" for sentence in _warnings(comparison, there))
 
 
-def times_words(times: float) -> str:
-    """How many times as much, such as `7.1 times`."""
+def times_text(times: float) -> str:
+    """Return a factor in words, such as `7.1 times`."""
     if times >= WHOLE_FROM:
         return f"{times:,.0f} times"
     if times >= TENTHS_FROM:
@@ -82,42 +82,46 @@ def times_words(times: float) -> str:
     return f"{times:.1f} times" if times >= 1 else f"{times:.2f} times"
 
 
-def _growth(told: Compared) -> str:
-    """Such as `10 times the data: 7.1 times the look-ups, 3.2 times the time`."""
-    factor = told.factor
-    much = "Ten times" if abs(factor / TEN - 1) < NEAR else times_words(factor)
-    ends = f"{told.sizes[0].words} to {told.sizes[-1].words}"
-    known = [(one, one.law) for one in headline(told, COUNTED_MAX) if one.law is not None]
-    parts = [_part(law, one.title) for one, law in known if one.group not in NOT_OF_THE_WHOLE]
+def _growth(comparison: Compared) -> str:
+    """Growth of costs, such as `10 times the data: 7.1 times the look-ups, 3.2 times the time`."""
+    factor = comparison.factor
+    much = "Ten times" if abs(factor / TEN - 1) < NEAR else times_text(factor)
+    ends = f"{comparison.sizes[0].words} to {comparison.sizes[-1].words}"
+    costs = [(cost, cost.law) for cost in headline(comparison, COUNTED_MAX) if cost.law is not None]
+    parts = [_part(law, cost.title) for cost, law in costs if cost.group not in NOT_OF_THE_WHOLE]
     if not parts:
         return f"{much} the data ({ends}): no cost is told at both scales."
-    beside = [_part(law, one.title) for one, law in known if one.group in NOT_OF_THE_WHOLE]
+    beside = [_part(law, cost.title) for cost, law in costs if cost.group in NOT_OF_THE_WHOLE]
     also = f"; {', '.join(beside)}" if beside else ""
-    unsure = "" if len(told.rounds) > 1 else " By one round, so nobody knows how sure that is."
-    return f"{much} the data ({ends}): {', '.join(parts)}, for {told.whole}{also}.{unsure}"
+    unsure = (
+        "" if len(comparison.rounds) > 1 else " By one round, so nobody knows how sure that is."
+    )
+    return f"{much} the data ({ends}): {', '.join(parts)}, for {comparison.whole}{also}.{unsure}"
 
 
 def _part(law: PowerLaw, title: str) -> str:
     ends = law.ratio.interval
     between = "" if ends is None else f" [{_number(ends[0])}, {_number(ends[1])}]"
-    return f"{times_words(law.ratio.times)}{between} the {title}"
+    return f"{times_text(law.ratio.times)}{between} the {title}"
 
 
 def _number(times: float) -> str:
-    return times_words(times).removesuffix(" times")
+    return times_text(times).removesuffix(" times")
 
 
-def _power(told: Compared) -> Iterator[str]:
+def _power(comparison: Compared) -> Iterator[str]:
     """The exponent of the time, and the queries that grow most and least."""
-    law = told.law(WHOLE_TIME)
+    law = comparison.law(WHOLE_TIME)
     if law is None:
         return
-    power = exponent_words(law)
-    yield f"The time of {told.whole} grows as the size of the data to the power {power}."
+    power = exponent_text(law)
+    yield f"The time of {comparison.whole} grows as the size of the data to the power {power}."
     queries = [
-        one for key, one in told.costs.items() if key.startswith(TIME_OF) and one.law is not None
+        cost
+        for key, cost in comparison.costs.items()
+        if key.startswith(TIME_OF) and cost.law is not None
     ]
-    ordered = sorted(queries, key=lambda one: -(one.law.exponent.value if one.law else 0.0))
+    ordered = sorted(queries, key=lambda cost: -(cost.law.exponent.value if cost.law else 0.0))
     if len(ordered) > 1 and ordered[0].law is not None and ordered[-1].law is not None:
         most, least = ordered[0], ordered[-1]
         yield (
@@ -126,8 +130,8 @@ def _power(told: Compared) -> Iterator[str]:
         )
 
 
-def _query(one: Scaled) -> str:
-    return one.key.removeprefix(TIME_OF)
+def _query(cost: Scaled) -> str:
+    return cost.key.removeprefix(TIME_OF)
 
 
 def _short(law: PowerLaw) -> str:
@@ -137,7 +141,7 @@ def _short(law: PowerLaw) -> str:
     return f"{law.exponent.value:.2f}{between}"
 
 
-def exponent_words(law: PowerLaw) -> str:
+def exponent_text(law: PowerLaw) -> str:
     """An exponent with its interval, and what it means."""
     value = law.exponent.value
     low, high = law.exponent.interval or (value - IN_PROPORTION, value + IN_PROPORTION)
@@ -152,19 +156,19 @@ def exponent_words(law: PowerLaw) -> str:
     return f"{_short(law)}: {means}"
 
 
-def _measure_different_things(told: Compared) -> Iterator[str]:
+def _measure_different_things(comparison: Compared) -> Iterator[str]:
     """The finding that shares shift, or that none does."""
-    ends = f"{told.sizes[0].words} and {told.sizes[-1].words}"
-    shifted = [(one, one.shifted) for one in told.shares]
+    ends = f"{comparison.sizes[0].words} and {comparison.sizes[-1].words}"
+    shifted = [(breakdown, breakdown.shifted) for breakdown in comparison.shares]
     if any(own for _, own in shifted):
-        parts = [f"{_shifts(own)} of the {one.of}" for one, own in shifted if own]
+        parts = [f"{_shifts(own)} of the {breakdown.of}" for breakdown, own in shifted if own]
         yield f"{ends} measure different things: {'; '.join(parts)}."
-        yield from _moved(told)
-    elif told.shares and all(one.rounds > 1 for one in told.shares):
-        yield _no_shift(told, ends)
-    elif told.shares:
-        first = told.shares[0]
-        large = [one for one in first.shares if one.is_large]
+        yield from _moved_share(comparison)
+    elif comparison.shares and all(breakdown.rounds > 1 for breakdown in comparison.shares):
+        yield _no_shift(comparison, ends)
+    elif comparison.shares:
+        first = comparison.shares[0]
+        large = [share for share in first.shares if share.is_large]
         if large:
             yield (
                 f"Between {ends} shares of the {first.of} differ, {_shifts(large)}; one round does"
@@ -172,10 +176,10 @@ def _measure_different_things(told: Compared) -> Iterator[str]:
             )
 
 
-def _no_shift(told: Compared, ends: str) -> str:
-    """That shares are the same, or that it is not known whether they are."""
-    of = listed([one.of for one in told.shares])
-    most = max(one.largest_unseen for one in told.shares)
+def _no_shift(comparison: Compared, ends: str) -> str:
+    """Sentence that no share shifts, or that rounds differ too much to know."""
+    of = listed([breakdown.of for breakdown in comparison.shares])
+    most = max(breakdown.largest_unseen for breakdown in comparison.shares)
     up_to = text(most, SHARE)
     if most <= SHIFT_MIN:
         return f"{ends} measure the same: no share of the {of} shifts by more than {up_to}."
@@ -186,76 +190,79 @@ def _no_shift(told: Compared, ends: str) -> str:
 
 
 def _shifts(shifts: Sequence[Shift]) -> str:
-    """Such as `optimiser/parse from 14 % to 2.2 %`."""
+    """List shifts of shares, such as `optimiser/parse from 14 % to 2.2 %`."""
     return listed(
         [
-            f"{one.name} from {text(one.means[0], SHARE)} to {text(one.means[-1], SHARE)}"
-            for one in shifts
+            f"{shift.name} from {text(shift.means[0], SHARE)} to {text(shift.means[-1], SHARE)}"
+            for shift in shifts
         ],
         SHIFTS_MAX,
     )
 
 
-def _moved(told: Compared) -> Iterator[str]:
-    one = next((one for one in told.shares if one.of in (OF_CPU, OF_OPERATORS)), None)
-    if one is not None and one.shifted:
+def _moved_share(comparison: Compared) -> Iterator[str]:
+    breakdown = next(
+        (breakdown for breakdown in comparison.shares if breakdown.of in (OF_CPU, OF_OPERATORS)),
+        None,
+    )
+    if breakdown is not None and breakdown.shifted:
         yield (
-            f"In all {text(one.moved, SHARE)} of the {one.of} goes into other work at"
-            f" {told.sizes[-1].words} than at {told.sizes[0].words}."
+            f"In all {text(breakdown.moved, SHARE)} of the {breakdown.of} goes into other work at"
+            f" {comparison.sizes[-1].words} than at {comparison.sizes[0].words}."
         )
 
 
-def _efficient(told: Compared) -> Iterator[str]:
-    """How much work a second of CPU time does at the larger scale."""
-    for one in told.efficiencies[:1]:
-        work, cpu = one.work.law, one.cpu.law
+def _efficiency(comparison: Compared) -> Iterator[str]:
+    """Sentence on the work of a CPU second at the largest scale beside the smallest."""
+    for efficiency in comparison.efficiencies[:1]:
+        work, cpu = efficiency.work.law, efficiency.cpu.law
         if work is None or cpu is None:
             continue
-        ends = one.law.ratio.interval
+        ends = efficiency.law.ratio.interval
         between = "" if ends is None else f" [{_number(ends[0])}, {_number(ends[1])}]"
-        noise = ends is not None and not one.law.ratio.is_distinct
+        noise = ends is not None and not efficiency.law.ratio.is_distinct
         yield (
-            f"{times_words(work.ratio.times)} the {one.work.title} take"
-            f" {times_words(cpu.ratio.times)} the CPU time: {told.sizes[-1].words} does"
-            f" {times_words(one.law.ratio.times)}{between} as many a second of CPU time as"
-            f" {told.sizes[0].words}{', which may be noise' if noise else ''}."
+            f"{times_text(work.ratio.times)} the {efficiency.work.title} take"
+            f" {times_text(cpu.ratio.times)} the CPU time: {comparison.sizes[-1].words} does"
+            f" {times_text(efficiency.law.ratio.times)}{between} as many a second of CPU time as"
+            f" {comparison.sizes[0].words}{', which may be noise' if noise else ''}."
         )
 
 
-def _bent(told: Compared) -> Iterator[str]:
+def _exceptions(comparison: Compared) -> Iterator[str]:
     """Costs of which one exponent does not tell the whole range, and plans that are others."""
-    for one in headline(told, COUNTED_MAX):
-        if one.law is not None and one.law.is_bent:
+    for cost in headline(comparison, COUNTED_MAX):
+        if cost.law is not None and cost.law.is_bent:
             yield (
-                f"No power law has the {one.title}: the exponent is {one.law.locals[0].value:.2f}"
+                f"No power law has the {cost.title}: the exponent is {cost.law.locals[0].value:.2f}"
                 " between the two smallest scales and"
-                f" {one.law.locals[-1].value:.2f} between the two largest."
+                f" {cost.law.locals[-1].value:.2f} between the two largest."
             )
-    if told.replanned:
-        names = listed(list(told.replanned), SHIFTS_MAX)
-        first, how = next(iter(told.replanned.items()))
+    if comparison.replanned:
+        names = listed(list(comparison.replanned), SHIFTS_MAX)
+        first, how = next(iter(comparison.replanned.items()))
         yield (
-            f"By another plan at {told.sizes[-1].words} than at {told.sizes[0].words}: {names};"
-            f" of {first} {how}."
+            f"By another plan at {comparison.sizes[-1].words} than at {comparison.sizes[0].words}:"
+            f" {names}; of {first} {how}."
         )
 
 
-def _there(told: Compared, there: Extrapolated) -> str:
-    """What a scale that was not run would come to."""
+def _extrapolation(comparison: Compared, there: Extrapolated) -> str:
+    """Sentence with the extrapolated costs of a scale that was not run."""
     keys = (WHOLE_TIME, CPU_TIME, READ_BYTES, MEMORY_PEAK)
     parts = [
-        f"{told.costs[key].title} {text(there.costs[key].value, told.costs[key].unit)}"
-        f"{interval_text(there.costs[key].interval, told.costs[key].unit)}"
+        f"{comparison.costs[key].title} {text(there.costs[key].value, comparison.costs[key].unit)}"
+        f"{interval_text(there.costs[key].interval, comparison.costs[key].unit)}"
         for key in keys
         if key in there.costs
     ]
-    words = ", ".join(parts) if parts else "nothing can be said"
-    return f"{there.size} was not run; by these laws {told.whole} would have: {words}."
+    estimates = ", ".join(parts) if parts else "nothing can be said"
+    return f"{there.size} was not run; by these laws {comparison.whole} would have: {estimates}."
 
 
-def _warnings(told: Compared, there: Extrapolated) -> Iterator[str]:
-    """What the laws do not know of that scale."""
-    far = f"{there.size} is {times_words(there.beyond)} as large as the largest scale that was run"
+def _warnings(comparison: Compared, there: Extrapolated) -> Iterator[str]:
+    """Sentences on what the laws leave out at a scale that was not run."""
+    far = f"{there.size} is {times_text(there.beyond)} as large as the largest scale that was run"
     doubt = (
         "; so far outside that a law of what was measured tells little"
         if (there.beyond >= FAR)
@@ -264,29 +271,30 @@ def _warnings(told: Compared, there: Extrapolated) -> Iterator[str]:
     few = (
         "; with two scales nothing tells whether there is such a law"
         if (
-            len(told.sizes) == 2  # noqa: PLR2004 - two scales
+            len(comparison.sizes) == 2  # noqa: PLR2004 - two scales
         )
         else ""
     )
     yield f"{far}{doubt}{few}. Another plan there, as engines choose by size, is in no law."
     memory = there.outgrows()
     if memory is not None:
-        here = told.law(DATA_BYTES)
+        here = comparison.law(DATA_BYTES)
         fits = here is not None and here.values[-1] <= min(_memories(there), default=0.0)
         change = ", where those that were run fit" if fits else ""
         yield (
             f"Its data would take {text(there.data_bytes, BYTES)} and do not fit into"
-            f" {memory} ({text(_there_is(there, memory), BYTES)}){change}: reads and waits that no"
+            f" {memory} ({text(_capacity_bytes(there, memory), BYTES)}){change}: reads and waits"
+            " that no"
             " run had begin there, and no law of these runs has them."
         )
     elif there.data_bytes is None:
         yield "Nobody looked how large the data are, so whether they would fit is not known."
-    yield from _other_laws(told, there)
+    yield from _other_laws(comparison, there)
 
 
-def _other_laws(told: Compared, there: Extrapolated) -> Iterator[str]:
-    """What the time would be if it went by another law, and which of both fits."""
-    law = told.law(WHOLE_TIME)
+def _other_laws(comparison: Compared, there: Extrapolated) -> Iterator[str]:
+    """Sentences on the time by a law with a fixed part, and on which law fits better."""
+    law = comparison.law(WHOLE_TIME)
     if law is None or WHOLE_TIME not in there.otherwise:
         return
     otherwise = text(there.otherwise[WHOLE_TIME], SECONDS)
@@ -295,12 +303,12 @@ def _other_laws(told: Compared, there: Extrapolated) -> Iterator[str]:
         f" {otherwise}{_fit(law)}."
     )
     if law.is_bent:
-        last = text(law.by_last_two(told.sizes[-1].amount * there.beyond), SECONDS)
+        last = text(law.by_last_two(comparison.sizes[-1].amount * there.beyond), SECONDS)
         yield f"By the two largest scales alone it would be {last}: the exponent is not the same."
 
 
 def _fit(law: PowerLaw) -> str:
-    """Which law is nearer to what was measured, where three scales can tell."""
+    """Clause on the largest error of both laws; two scales fit both exactly."""
     if len(law.sizes) == 2:  # noqa: PLR2004 - both go through two points
         return "; both laws fit two scales exactly"
     laws = (law.at, law.with_fixed_part)
@@ -316,16 +324,16 @@ def _fit(law: PowerLaw) -> str:
 
 
 def _memories(there: Extrapolated) -> list[float]:
-    return [one for one in (there.cache_bytes, there.host_bytes) if one is not None]
+    return [capacity for capacity in (there.cache_bytes, there.host_bytes) if capacity is not None]
 
 
-def _there_is(there: Extrapolated, memory: str) -> float | None:
+def _capacity_bytes(there: Extrapolated, memory: str) -> float | None:
     return there.host_bytes if memory == "memory" else there.cache_bytes
 
 
-def notes_of(known: Mapping[str, Compared], *, costs: bool, shares: bool) -> Iterator[str]:
-    """How it was made."""
-    if not known:
+def notes_of(comparisons: Mapping[str, Compared], *, costs: bool, shares: bool) -> Iterator[str]:
+    """Notes on the method."""
+    if not comparisons:
         return
     if costs:
         yield (
@@ -335,7 +343,11 @@ def notes_of(known: Mapping[str, Compared], *, costs: bool, shares: bool) -> Ite
             " how far single runs are off the line through all of them."
         )
     if shares:
-        by_chance = sum(one.by_chance for told in known.values() for one in told.shares)
+        by_chance = sum(
+            breakdown.by_chance
+            for comparison in comparisons.values()
+            for breakdown in comparison.shares
+        )
         yield (
             "A share shifts where its change from the smallest to the largest scale has an interval"
             f" over rounds that holds no 0, and is at least {percent_text(SHIFT_LARGE)} of the"

@@ -22,7 +22,7 @@ TPS_KEY = "tps"
 
 @dataclass(frozen=True)
 class Quantified:
-    """What is told of each number of clients.
+    """A quantity that is reported for each number of clients.
 
     Attributes:
         key: Behind the number of clients, of a measure.
@@ -61,12 +61,12 @@ class Swept:
 
     @property
     def name(self) -> str:
-        """Of the subject."""
+        """Name of the subject."""
         return self.subject.name
 
     def of(self, what: Quantified, clients: int) -> Spread | None:
-        """What is known over the rounds of a number of clients."""
-        return spread(what.of(one.run) for one in self.runs.get(clients, ()))
+        """Return the spread of a quantity over the rounds of a number of clients."""
+        return spread(what.of(run.run) for run in self.runs.get(clients, ()))
 
     @property
     def knee_at(self) -> Quantity | None:

@@ -33,21 +33,21 @@ RUNS = (Column("subject"), Column("reads in a run, at most", COUNT), Column("run
 
 
 def contiguity_tables(subjects: tuple[Subject, ...], operation: str | None) -> Iterator[Table]:
-    """How contiguous reads were, their distances, lengths of runs; nothing where not traced."""
-    told = {one.name: _told(one, operation) for one in subjects}
-    known = {name: one for name, one in told.items() if one is not None}
-    if not known:
+    """Tables of contiguity, distances and run lengths of reads; none where not traced."""
+    by_name = {subject.name: _middle_trace(subject, operation) for subject in subjects}
+    traced = {name: pair for name, pair in by_name.items() if pair is not None}
+    if not traced:
         return
     shares, distances, runs = [], [], []
-    for name, (found, row) in known.items():
+    for name, (trace, row) in traced.items():
         shares.append(_shares(name, row))
         distances += [
-            (name, _distance(one), one["reads"])
-            for one in found.distances.filter(operation=row["operation"]).iter_rows(named=True)
+            (name, _distance(distance), distance["reads"])
+            for distance in trace.distances.filter(operation=row["operation"]).iter_rows(named=True)
         ]
         runs += [
-            (name, one["at_most_reads"], one["runs"])
-            for one in found.run_lengths.filter(operation=row["operation"]).iter_rows(named=True)
+            (name, length["at_most_reads"], length["runs"])
+            for length in trace.run_lengths.filter(operation=row["operation"]).iter_rows(named=True)
         ]
     yield Table("contiguity", "how contiguous reads were", SHARES, tuple(shares))
     yield Table("distances", "where reads begin", DISTANCES, tuple(distances))
@@ -55,10 +55,10 @@ def contiguity_tables(subjects: tuple[Subject, ...], operation: str | None) -> I
 
 
 def contiguity_says(subject: Subject, operation: str | None) -> Iterator[str]:
-    """How contiguous the reads of a subject were, in a sentence; nothing where not traced."""
-    told = _told(subject, operation)
-    if told is not None and told[1]["sequential_share"] is not None:
-        row = told[1]
+    """Sentence on the contiguity of a subject's reads; none where they were not traced."""
+    traced = _middle_trace(subject, operation)
+    if traced is not None and traced[1]["sequential_share"] is not None:
+        row = traced[1]
         yield (
             f"Of its reads {text(row['sequential_share'], SHARE)} begin where the one before"
             f" ended, {text(row['near_share'], SHARE)} within 128 KiB of it, and"
@@ -67,19 +67,21 @@ def contiguity_says(subject: Subject, operation: str | None) -> Iterator[str]:
 
 
 def why_not_traced(run: Run) -> str:
-    """Why nobody knows how contiguous the reads of a run were."""
-    told = (run.facts.get("probes") or {}).get("requests") or {}
-    return str(told.get("error") or "its requests were not traced (--block-trace)")
+    """Return the reason why the requests of a run were not traced."""
+    probe = (run.facts.get("probes") or {}).get("requests") or {}
+    return str(probe.get("error") or "its requests were not traced (--block-trace)")
 
 
-def _told(subject: Subject, operation: str | None) -> tuple[Contiguity, dict[str, Any]] | None:
-    """What is known of the middle run, and the row of the operation."""
+def _middle_trace(
+    subject: Subject, operation: str | None
+) -> tuple[Contiguity, dict[str, Any]] | None:
+    """Return the contiguity of the middle run, and the row of the operation; None: unknown."""
     run = middle_run(subject.runs, operation).run
-    found, reads = _contiguity(run), query_reads(run, operation)
-    if found is None or reads is None or is_disturbed(run, operation):
+    trace, reads = _contiguity(run), query_reads(run, operation)
+    if trace is None or reads is None or is_disturbed(run, operation):
         return None
-    rows = found.operations.filter(operation=reads.operation).to_dicts()
-    return (found, rows[0]) if rows else None
+    rows = trace.operations.filter(operation=reads.operation).to_dicts()
+    return (trace, rows[0]) if rows else None
 
 
 @lru_cache(maxsize=64)

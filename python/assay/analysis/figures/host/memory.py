@@ -44,19 +44,19 @@ RESIDENT = "by what was resident beyond what was before"
 def figure(asked: Asked) -> Figure:
     """The figure."""
     every = subjects_of(asked)
-    subjects = tuple(one for one in every if _peaks(one.first))
+    subjects = tuple(subject for subject in every if _peaks(subject.first))
     scale, streams = _target(asked)
     measures = (*_queries(subjects), *_whole(subjects, scale, streams))
-    queries = [one for one in measures if one.key not in ("streams", "extrapolated")]
-    known = {one.name for one in subjects}
+    queries = [query for query in measures if query.key not in ("streams", "extrapolated")]
+    measured = {subject.name for subject in subjects}
     tables = (
         Table(
             "queries",
             "the most memory of each query",
-            (Column("query"), *(Column(one.name, BYTES) for one in subjects)),
+            (Column("query"), *(Column(subject.name, BYTES) for subject in subjects)),
             tuple(
-                (one.title, *(_middle(one, subject.name) for subject in subjects))
-                for one in queries
+                (query.title, *(_middle(query, subject.name) for subject in subjects))
+                for query in queries
             ),
         ),
         Table(
@@ -78,26 +78,29 @@ def figure(asked: Asked) -> Figure:
         asked.title,
         says=(
             *_in_all(measures),
-            *(_says(one, measures, scale, streams) for one in subjects),
+            *(_says(subject, measures, scale, streams) for subject in subjects),
         ),
-        subjects=tuple(one.name for one in subjects),
+        subjects=tuple(subject.name for subject in subjects),
         measures=measures,
         tables=tables if subjects else (),
         charts=_charts(queries),
         notes=(
             ASSUMPTION,
-            *(f"{one.name}: {_how(one.first)}{_alone_more(one.first)}." for one in subjects),
+            *(
+                f"{subject.name}: {_source(subject.first)}{_larger_alone(subject.first)}."
+                for subject in subjects
+            ),
         ),
         missing=tuple(
-            f"{one.name}: no query took memory that could be told from what was resident before"
-            for one in every
-            if one.name not in known
+            f"{subject.name}: no query took memory that could be told from what was resident before"
+            for subject in every
+            if subject.name not in measured
         ),
     )
 
 
-def _middle(one: Measure, name: str) -> Cell:
-    return one.values[name].middle if name in one.values else None
+def _middle(query: Measure, name: str) -> Cell:
+    return query.values[name].middle if name in query.values else None
 
 
 @lru_cache(maxsize=256)
@@ -105,28 +108,30 @@ def _peaks(run: Run) -> tuple[MemoryPeak, ...]:
     test = test_of(run)
     processes = run.table("processes") if run.has("processes") else None
     runs = () if test is None or test.why_not else test.runs
-    return memory_peaks(runs, _alone(run), processes)
+    return memory_peaks(runs, _query_operations(run), processes)
 
 
-def _alone(run: Run) -> list[OperationSummary]:
+def _query_operations(run: Run) -> list[OperationSummary]:
     """Operations that are queries, with what each took."""
     test = run.facts.get("test")
     refreshes = () if test is None else refresh_names(test)
-    return [one for one in summary_of(run).operations if one.name not in refreshes]
+    return [
+        operation for operation in summary_of(run).operations if operation.name not in refreshes
+    ]
 
 
 def _is_own(run: Run) -> bool:
-    """Whether the engine told the memory of its queries itself."""
-    return any(one.engine_memory_bytes for one in _alone(run))
+    """Return whether the engine itself reports the memory of its queries."""
+    return any(operation.engine_memory_bytes for operation in _query_operations(run))
 
 
-def _how(run: Run) -> str:
+def _source(run: Run) -> str:
     return OWN if _is_own(run) else RESIDENT
 
 
-def _alone_more(run: Run) -> str:
-    """A query that takes more by itself than a stream did beside others: it can be more."""
-    together, most = _in_streams(run), next(iter(_peaks(run)), None)
+def _larger_alone(run: Run) -> str:
+    """Clause on a query that alone takes more memory than each stream."""
+    together, most = _streams_peak(run), next(iter(_peaks(run)), None)
     if together is None or most is None or most.streams > 1:
         return ""
     return (
@@ -137,39 +142,48 @@ def _alone_more(run: Run) -> str:
 
 def _bytes_of(run: Run, query: str) -> float | None:
     is_own = _is_own(run)
-    for one in _alone(run):
-        if one.name == query:
-            return one.engine_memory_bytes if is_own else one.memory_growth_bytes
+    for operation in _query_operations(run):
+        if operation.name == query:
+            return operation.engine_memory_bytes if is_own else operation.memory_growth_bytes
     return None
 
 
 def _queries(subjects: tuple[Subject, ...]) -> list[Measure]:
     """The queries that took most, most first."""
-    names = dict.fromkeys(op.name for one in subjects for op in _alone(one.first))
-    found = [measure(name, name, BYTES, subjects, partial(_bytes_of, query=name)) for name in names]
-    taken = [one for one in found if any(each.middle for each in one.values.values())]
-    return sorted(taken, key=lambda one: -max(each.middle for each in one.values.values()))
+    names = dict.fromkeys(
+        op.name for subject in subjects for op in _query_operations(subject.first)
+    )
+    measures = [
+        measure(name, name, BYTES, subjects, partial(_bytes_of, query=name)) for name in names
+    ]
+    taken = [query for query in measures if any(peak.middle for peak in query.values.values())]
+    return sorted(taken, key=lambda query: -max(peak.middle for peak in query.values.values()))
 
 
 def _whole(
     subjects: tuple[Subject, ...], scale: float | None, streams: int | None
 ) -> Iterator[Measure]:
-    """Of the throughput test, and of what a larger scale would take."""
+    """Measures of the throughput test's peak, and of the peak at a larger scale."""
     beside: dict[str, Spread] = by_subject(
         (
-            one.name,
-            spread(peak.bytes for run in one.runs if (peak := _in_streams(run.run)) is not None),
+            subject.name,
+            spread(
+                peak.bytes for run in subject.runs if (peak := _streams_peak(run.run)) is not None
+            ),
         )
-        for one in subjects
+        for subject in subjects
     )
     yield Measure("streams", "peak of the throughput test", BYTES, beside)
-    far = by_subject((one.name, spread([_far(one, scale, streams)])) for one in subjects)
+    far = by_subject(
+        (subject.name, spread([_extrapolated_bytes(subject, scale, streams)]))
+        for subject in subjects
+    )
     yield Measure(
         "extrapolated", f"at scale {scale:g}" if scale else "at 100 times the scale", BYTES, far
     )
 
 
-def _in_streams(run: Run) -> MemoryPeak | None:
+def _streams_peak(run: Run) -> MemoryPeak | None:
     """The most that streams took together, of all throughput tests of a run."""
     return max(
         (peak for peak in _peaks(run) if peak.streams > 1),
@@ -178,9 +192,9 @@ def _in_streams(run: Run) -> MemoryPeak | None:
     )
 
 
-def _deciding(run: Run) -> MemoryPeak | None:
-    """What is extrapolated from: streams together, and without them the largest query alone."""
-    return _in_streams(run) or next(iter(_peaks(run)), None)
+def _deciding_peak(run: Run) -> MemoryPeak | None:
+    """Return the peak to extrapolate from: of all streams, else of the largest query."""
+    return _streams_peak(run) or next(iter(_peaks(run)), None)
 
 
 def _target(asked: Asked) -> tuple[float | None, int | None]:
@@ -191,7 +205,7 @@ def _target(asked: Asked) -> tuple[float | None, int | None]:
     return (None if scale is None else float(scale)), (None if streams is None else int(streams))
 
 
-def _there(run: Run, scale: float | None, streams: int | None) -> tuple[float, int]:
+def _scale_and_streams(run: Run, scale: float | None, streams: int | None) -> tuple[float, int]:
     """Scale and streams that are extrapolated to from a run."""
     mine = float(run.facts["request"]["scale"])
     larger = larger_scales(run.facts, 0.0)
@@ -200,18 +214,18 @@ def _there(run: Run, scale: float | None, streams: int | None) -> tuple[float, i
     return to, streams or (fewest[-1] if fewest else larger[0][1] if larger else 1)
 
 
-def _far(subject: Subject, scale: float | None, streams: int | None) -> float | None:
-    peak = _deciding(subject.first)
+def _extrapolated_bytes(subject: Subject, scale: float | None, streams: int | None) -> float | None:
+    peak = _deciding_peak(subject.first)
     if peak is None:
         return None
     mine = float(subject.first.facts["request"]["scale"])
-    to, count = _there(subject.first, scale, streams)
+    to, count = _scale_and_streams(subject.first, scale, streams)
     return extrapolated_bytes(peak.bytes, mine, peak.streams, to, count)
 
 
 def _scales(subject: Subject) -> Iterator[tuple[Cell, ...]]:
     mine = float(subject.first.facts["request"]["scale"])
-    peak = _deciding(subject.first)
+    peak = _deciding_peak(subject.first)
     if peak is not None:
         yield subject.name, peak.what, mine, peak.streams, peak.bytes
         larger = larger_scales(subject.first.facts, mine)
@@ -220,7 +234,7 @@ def _scales(subject: Subject) -> Iterator[tuple[Cell, ...]]:
 
 
 def _charts(queries: list[Measure]) -> tuple[Chart, ...]:
-    shown = tuple(one.key for one in queries[:SHOWN_MAX])
+    shown = tuple(query.key for query in queries[:SHOWN_MAX])
     return (Chart("queries", "memory", "bars", shown),) if shown else ()
 
 
@@ -228,30 +242,30 @@ def _in_all(measures: tuple[Measure, ...]) -> Iterator[str]:
     """One sentence of all subjects, where there are several."""
     far = measures[-1]
     if len(far.values) > 1:
-        told = each_text((name, text(one.middle, BYTES)) for name, one in far.values.items())
-        yield f"Memory of queries {far.title} would be {told}."
+        peaks = each_text((name, text(peak.middle, BYTES)) for name, peak in far.values.items())
+        yield f"Memory of queries {far.title} would be {peaks}."
 
 
 def _says(
     subject: Subject, measures: tuple[Measure, ...], scale: float | None, streams: int | None
 ) -> str:
-    by_key = {one.key: one for one in measures}
+    by_key = {entry.key: entry for entry in measures}
     mine = [
-        (one.values[subject.name].middle, key)
-        for key, one in by_key.items()
-        if key not in ("streams", "extrapolated") and subject.name in one.values
+        (entry.values[subject.name].middle, key)
+        for key, entry in by_key.items()
+        if key not in ("streams", "extrapolated") and subject.name in entry.values
     ]
-    words = f"{subject.name}: "
+    sentence = f"{subject.name}: "
     if mine:
         most, name = max(mine)
-        words += f"{name} takes most memory alone, {text(most, BYTES)}; "
+        sentence += f"{name} takes most memory alone, {text(most, BYTES)}; "
     beside = by_key["streams"].values.get(subject.name)
     if beside is not None:
-        together = _in_streams(subject.first)
+        together = _streams_peak(subject.first)
         if together is not None:
-            words += f"{together.streams} streams together {text(beside.middle, BYTES)}; "
+            sentence += f"{together.streams} streams together {text(beside.middle, BYTES)}; "
     far = by_key["extrapolated"].values.get(subject.name)
-    to, count = _there(subject.first, scale, streams)
+    to, count = _scale_and_streams(subject.first, scale, streams)
     name = subject.first.facts["workload"].get("scale_name", "scale")
     there = text(None if far is None else far.middle, BYTES)
-    return f"{words}at {name} {to:g} with {count} streams it would be {there}."
+    return f"{sentence}at {name} {to:g} with {count} streams it would be {there}."

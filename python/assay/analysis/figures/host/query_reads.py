@@ -61,11 +61,13 @@ def query_reads(run: Run, operation: str | None = None) -> QueryReads | None:
     None where executions overlap, or none of it succeeded.
     """
     rows = operation_reads(run)
-    known = rows["operation"].unique().to_list()
-    if operation is None and known:
-        seconds = {name: rows.filter(operation=name)["seconds"].mean() or 0.0 for name in known}
+    operations = rows["operation"].unique().to_list()
+    if operation is None and operations:
+        seconds = {
+            name: rows.filter(operation=name)["seconds"].mean() or 0.0 for name in operations
+        }
         operation = max(seconds, key=lambda name: float(str(seconds[name])))
-    if operation not in known:
+    if operation not in operations:
         return None
     own = rows.filter(operation=operation)
     means = {name: own[name].mean() for name in FIELDS}
@@ -88,26 +90,26 @@ def others_share(run: Run, operation: str | None = None) -> float | None:
 
 
 def is_disturbed(run: Run, operation: str | None = None) -> bool:
-    """Whether others read so much that figures of the device are not the query's."""
+    """Return whether reads of others are too many to charge the device's to the query."""
     return (others_share(run, operation) or 0.0) > OTHERS_MAX
 
 
-def disturbed_words(run: Run, operation: str | None = None) -> str:
-    """What others read meanwhile, in a clause."""
+def disturbance_text(run: Run, operation: str | None = None) -> str:
+    """Return a clause with the share of reads that were for others."""
     share = text(others_share(run, operation), SHARE)
     return f"{share} of what the device read meanwhile was for others: repeat it where it is quiet"
 
 
 def middle_run(runs: Sequence[StudyRun], operation: str | None) -> StudyRun:
-    """Of several rounds the one whose query takes as long as most: the lower middle one."""
-    known = [(query_reads(one.run, operation), one) for one in runs]
+    """Return the run with the median time of the query, the lower one of two."""
+    pairs = [(query_reads(run.run, operation), run) for run in runs]
     timed = sorted(
-        ((reads.seconds, place) for place, (reads, _) in enumerate(known) if reads is not None)
+        ((reads.seconds, place) for place, (reads, _) in enumerate(pairs) if reads is not None)
     )
     if not timed:
         return runs[0]
     whole = median(seconds for seconds, _ in timed)
-    return runs[min(timed, key=lambda one: (abs(one[0] - whole), one))[1]]
+    return runs[min(timed, key=lambda pair: (abs(pair[0] - whole), pair))[1]]
 
 
 def span_s(run: Run, operation: str | None) -> tuple[float, float] | None:

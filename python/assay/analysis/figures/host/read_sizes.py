@@ -41,10 +41,10 @@ AXES = ("size of a read", "reads a second")
 
 def figure(asked: Asked) -> Figure:
     """The figure."""
-    ceilings = [read_ceiling(one.run) for one in asked.ceilings]
+    ceilings = [read_ceiling(ceiling.run) for ceiling in asked.ceilings]
     if not ceilings:
         return Figure(asked.name, asked.kind, asked.title, missing=("nobody looked at the disk",))
-    sizes = sorted({size for one in ceilings for size in one.sizes()})
+    sizes = sorted({size for ceiling in ceilings for size in ceiling.sizes()})
     measures = tuple(_measures(ceilings, sizes))
     columns = (Column("size"), *(Column(way, COUNT, 4) for way in WAYS))
     return Figure(
@@ -75,7 +75,7 @@ def curves(ceiling: Ceiling) -> tuple[tuple[Cell, ...], ...]:
     return tuple(_points(ceiling, ceiling.sizes()))
 
 
-def _known(ceiling: Ceiling, way: str, size_bytes: int) -> Estimate | None:
+def _iops(ceiling: Ceiling, way: str, size_bytes: int) -> Estimate | None:
     pattern, cache, depth = WAYS[way]
     return ceiling.iops(size_bytes, depth, pattern, cache=cache)
 
@@ -83,51 +83,56 @@ def _known(ceiling: Ceiling, way: str, size_bytes: int) -> Estimate | None:
 def _measures(ceilings: list[Ceiling], sizes: list[int]) -> Iterator[Measure]:
     for way in WAYS:
         for size in sizes:
-            found = _over(ceilings, way, size)
-            words = bytes_text(size)
-            if found is not None:
-                values = {SUBJECT: found}
-                yield Measure(f"{words} {way}", f"{words} {way}", PER_SECOND, values, at=size)
+            rate = _rate_over_rounds(ceilings, way, size)
+            size_text = bytes_text(size)
+            if rate is not None:
+                values = {SUBJECT: rate}
+                yield Measure(
+                    f"{size_text} {way}", f"{size_text} {way}", PER_SECOND, values, at=size
+                )
 
 
-def _over(ceilings: list[Ceiling], way: str, size_bytes: int) -> Spread | None:
-    known = [_known(one, way, size_bytes) for one in ceilings]
-    return spread(None if one is None else one.value for one in known)
+def _rate_over_rounds(ceilings: list[Ceiling], way: str, size_bytes: int) -> Spread | None:
+    estimates = [_iops(ceiling, way, size_bytes) for ceiling in ceilings]
+    return spread(None if estimate is None else estimate.value for estimate in estimates)
 
 
 def _rows(ceilings: list[Ceiling], sizes: list[int]) -> Iterator[tuple[Cell, ...]]:
     for size in sizes:
-        found = [_over(ceilings, way, size) for way in WAYS]
-        yield (bytes_text(size), *(None if one is None else one.middle for one in found))
+        rates = [_rate_over_rounds(ceilings, way, size) for way in WAYS]
+        yield (bytes_text(size), *(None if rate is None else rate.middle for rate in rates))
 
 
 def _points(ceiling: Ceiling, sizes: list[int]) -> Iterator[tuple[Cell, ...]]:
     for way in WAYS:
         for size in sizes:
-            one = _known(ceiling, way, size)
-            if one is not None:
+            estimate = _iops(ceiling, way, size)
+            if estimate is not None:
                 key = f"{bytes_text(size)} {way}"
-                yield (way, key, size, one.value, one.low, one.high, LINE)
+                yield (way, key, size, estimate.value, estimate.low, estimate.high, LINE)
 
 
 def _says(ceilings: list[Ceiling], sizes: list[int]) -> Iterator[str]:
     ceiling = ceilings[0]
     page = min(sizes, key=lambda size: abs(size - PAGE_BYTES))
-    one, many = _known(ceiling, "random", page), ceiling.most_iops(page, RANDOM)
-    straight = _known(ceiling, "sequential", page)
-    if one is None:
+    single, many = _iops(ceiling, "random", page), ceiling.most_iops(page, RANDOM)
+    straight = _iops(ceiling, "sequential", page)
+    if single is None:
         return
-    words = f"At random, one at a time, this disk gives {text(one.value, PER_SECOND)} reads of"
+    sentence = (
+        f"At random, one at a time, this disk gives {text(single.value, PER_SECOND)} reads of"
+    )
     more = (
-        f"; of many at once {text(many.value, PER_SECOND)}, {many.value / one.value:.1f} times that"
+        f"; of many at once {text(many.value, PER_SECOND)}, {many.value / single.value:.1f} times"
+        " that"
         if many is not None
         else ""
     )
-    yield f"{words} {bytes_text(page)}{more}."
+    yield f"{sentence} {bytes_text(page)}{more}."
     if straight is not None:
         yield (
             f"In sequence it gives {text(straight.value, PER_SECOND)} of that size,"
-            f" {text(straight.value / one.value, TIMES)} as many as at random."
+            f" {text(straight.value / single.value, TIMES)} as many as at random."
         )
 
 
@@ -135,10 +140,10 @@ def _notes(looks: tuple[StudyRun, ...]) -> Iterator[str]:
     yield (
         "Reads are of a file of Assay's own and go past the page cache (O_DIRECT), but for the"
         " column that says otherwise; each figure is the mean over the rounds of"
-        f" {' and '.join(one.run.id for one in looks)}, whose report has the rest."
+        f" {' and '.join(look.run.id for look in looks)}, whose report has the rest."
     )
-    for one in looks[:1]:
-        told = one.run.environment
-        device = (told.get("host") or {}).get("data_device")
-        for sign in hiding_signs(read_ceiling(one.run), told.get("medium"), device):
+    for look in looks[:1]:
+        environment = look.run.environment
+        device = (environment.get("host") or {}).get("data_device")
+        for sign in hiding_signs(read_ceiling(look.run), environment.get("medium"), device):
             yield f"It may not be the medium that answers: {sign}."

@@ -13,7 +13,7 @@ from assay.analysis.figures.host.contiguous_reads import (
     why_not_traced,
 )
 from assay.analysis.figures.host.query_reads import (
-    disturbed_words,
+    disturbance_text,
     is_disturbed,
     middle_run,
     query_reads,
@@ -69,8 +69,8 @@ def figure(asked: Asked) -> Figure:
         return Figure(asked.name, asked.kind, asked.title, missing=missing)
     ceiling = read_ceiling(asked.ceilings[0].run)
     placed = {
-        one.name: placed_reads(middle_run(one.runs, operation).run, ceiling, operation)
-        for one in subjects
+        subject.name: placed_reads(middle_run(subject.runs, operation).run, ceiling, operation)
+        for subject in subjects
     }
     points = tuple(_points(subjects, ceiling, operation))
     return Figure(
@@ -78,7 +78,7 @@ def figure(asked: Asked) -> Figure:
         asked.kind,
         asked.title,
         says=(*_says(placed), *contiguity_says(subjects[0], operation)),
-        subjects=tuple(one.name for one in subjects),
+        subjects=tuple(subject.name for subject in subjects),
         measures=tuple(_measures(subjects, ceiling, operation)),
         tables=(
             Table("placed", "reads beside what the disk gives", COLUMNS, tuple(_rows(placed))),
@@ -91,9 +91,9 @@ def figure(asked: Asked) -> Figure:
     )
 
 
-def _why(subject: Subject, operation: str | None) -> str:
+def _disturbance(subject: Subject, operation: str | None) -> str:
     run = middle_run(subject.runs, operation).run
-    return f": {disturbed_words(run, operation)}" if is_disturbed(run, operation) else ""
+    return f": {disturbance_text(run, operation)}" if is_disturbed(run, operation) else ""
 
 
 def _missing(
@@ -101,7 +101,7 @@ def _missing(
 ) -> Iterator[str]:
     for subject in subjects:
         if placed[subject.name] is None:
-            yield f"{subject.name}: its reads are not known{_why(subject, operation)}"
+            yield f"{subject.name}: its reads are not known{_disturbance(subject, operation)}"
         if not subject.first.has("requests"):
             yield f"{subject.name}: how contiguous its reads were: {why_not_traced(subject.first)}"
 
@@ -114,14 +114,14 @@ def placed_reads(run: Run, ceiling: Ceiling, operation: str | None = None) -> Pl
 
 @lru_cache(maxsize=256)
 def reads_of(run: Run, operation: str | None = None) -> Reads | None:
-    """What an operation of a run had the disk do; None where that is not known, or nothing."""
-    known = None if is_disturbed(run, operation) else query_reads(run, operation)
-    if known is None or not known.mean_read_bytes or known.reads_per_s is None:
+    """Return the disk reads of an operation of a run; None where unknown, or without any."""
+    observed = None if is_disturbed(run, operation) else query_reads(run, operation)
+    if observed is None or not observed.mean_read_bytes or observed.reads_per_s is None:
         return None
-    return Reads(known.mean_read_bytes, known.reads_per_s, _at_once(run, operation))
+    return Reads(observed.mean_read_bytes, observed.reads_per_s, _mean_queue_depth(run, operation))
 
 
-def _at_once(run: Run, operation: str | None) -> float | None:
+def _mean_queue_depth(run: Run, operation: str | None) -> float | None:
     """Requests under way while there were any, over the operation's first execution."""
     device, span = data_device(run), span_s(run, operation)
     if device is None or span is None:
@@ -137,20 +137,20 @@ def _at_once(run: Run, operation: str | None) -> float | None:
 def _measures(
     subjects: tuple[Subject, ...], ceiling: Ceiling, operation: str | None
 ) -> Iterator[Measure]:
-    def known(take: Callable[[Placed], float | None]) -> Callable[[Run], float | None]:
+    def quantity(take: Callable[[Placed], float | None]) -> Callable[[Run], float | None]:
         def of(run: Run) -> float | None:
             placed = placed_reads(run, ceiling, operation)
             return None if placed is None else take(placed)
 
         return of
 
-    told: dict[str, tuple[str, str, Callable[[Placed], float | None]]] = {
-        "iops": ("reads a second", PER_SECOND, lambda one: one.reads.per_s),
-        "io_size": ("mean size of a read", BYTES, lambda one: one.reads.size_bytes),
-        "share": ("of what the disk gives at random", SHARE, lambda one: one.share),
+    quantities: dict[str, tuple[str, str, Callable[[Placed], float | None]]] = {
+        "iops": ("reads a second", PER_SECOND, lambda placed: placed.reads.per_s),
+        "io_size": ("mean size of a read", BYTES, lambda placed: placed.reads.size_bytes),
+        "share": ("of what the disk gives at random", SHARE, lambda placed: placed.share),
     }
-    for key, (title, unit, take) in told.items():
-        yield measure(key, title, unit, subjects, known(take))
+    for key, (title, unit, take) in quantities.items():
+        yield measure(key, title, unit, subjects, quantity(take))
 
 
 def _points(
@@ -158,37 +158,37 @@ def _points(
 ) -> Iterator[tuple[Cell, ...]]:
     """A point a run."""
     for subject in subjects:
-        for one in subject.runs:
-            placed = placed_reads(one.run, ceiling, operation)
+        for run in subject.runs:
+            placed = placed_reads(run.run, ceiling, operation)
             if placed is not None:
                 reads = placed.reads
                 yield (subject.name, None, reads.size_bytes, reads.per_s, None, None, POINT)
 
 
 def _rows(placed: dict[str, Placed | None]) -> Iterator[tuple[Cell, ...]]:
-    for name, one in placed.items():
-        if one is not None:
-            known = (one.random, one.sequential, one.most)
-            random, straight, most = (None if each is None else each.value for each in known)
-            reads = one.reads
+    for name, position in placed.items():
+        if position is not None:
+            rates = (position.random, position.sequential, position.most)
+            random, straight, most = (None if rate is None else rate.value for rate in rates)
+            reads = position.reads
             yield (
                 name,
                 reads.size_bytes,
                 reads.per_s,
                 reads.at_once,
                 random,
-                one.share,
+                position.share,
                 straight,
                 most,
             )
 
 
 def _says(placed: dict[str, Placed | None]) -> Iterator[str]:
-    for name, one in placed.items():
-        if one is None or one.share is None:
+    for name, position in placed.items():
+        if position is None or position.share is None:
             continue
-        yield f"{name[:1].upper()}{name[1:]}: {placed_words(one)}."
-    first = next((one for one in placed.values() if one is not None), None)
+        yield f"{name[:1].upper()}{name[1:]}: {placed_text(position)}."
+    first = next((position for position in placed.values() if position is not None), None)
     if first is not None and (first.more_at_once or 0.0) >= NOTABLY_MORE:
         yield (
             f"Of many at once the disk gives {text(first.more_at_once, TIMES)} as many: what"
@@ -196,14 +196,15 @@ def _says(placed: dict[str, Placed | None]) -> Iterator[str]:
         )
 
 
-def placed_words(one: Placed) -> str:
-    """Where reads stand, in a clause."""
-    reads = one.reads
-    ends = interval_text(one.share_interval, SHARE)
-    at_once = f"{one.depth:.2g} at once" if one.depth >= SEVERAL else "one at a time"
+def placed_text(position: Placed) -> str:
+    """Return a clause that compares reads with what the disk gives."""
+    reads = position.reads
+    ends = interval_text(position.share_interval, SHARE)
+    at_once = f"{position.depth:.2g} at once" if position.depth >= SEVERAL else "one at a time"
     return (
         f"{text(reads.per_s, PER_SECOND)} reads of {text(reads.size_bytes, BYTES)}, which is"
-        f" {text(one.share, SHARE)}{ends} of what this disk gives of that size at random, {at_once}"
+        f" {text(position.share, SHARE)}{ends} of what this disk gives of that size at random,"
+        f" {at_once}"
     )
 
 
@@ -213,7 +214,7 @@ def _notes(asked: Asked) -> Iterator[str]:
         f" that does nothing else ({asked.ceilings[0].run.id}). How many reads are under way is"
         " the device's own account: the disk is held against as many."
     )
-    devices = {name for one in asked.runs if (name := data_device(one.run)) is not None}
+    devices = {name for run in asked.runs if (name := data_device(run.run)) is not None}
     looked_at = (asked.ceilings[0].run.environment.get("host") or {}).get("data_device") or {}
     others = sorted(devices - {str(looked_at.get("name"))})
     if others and looked_at:

@@ -9,7 +9,7 @@ import polars as pl
 
 from assay.analysis.figures.contract import Chart, Column, Figure, Table
 from assay.analysis.figures.host.query_reads import (
-    disturbed_words,
+    disturbance_text,
     is_disturbed,
     middle_run,
     query_reads,
@@ -105,11 +105,11 @@ def _charts() -> tuple[Chart, ...]:
 
 def _measures(subjects: tuple[Subject, ...], operation: str | None) -> Iterator[Measure]:
     for key, (title, unit, field, divisor) in MEASURED.items():
-        known = partial(_known, operation=operation, field=field, divisor=divisor)
-        yield measure(key, title, unit, subjects, known)
+        reading = partial(_field_value, operation=operation, field=field, divisor=divisor)
+        yield measure(key, title, unit, subjects, reading)
 
 
-def _known(run: Run, operation: str | None, field: str, divisor: float) -> float | None:
+def _field_value(run: Run, operation: str | None, field: str, divisor: float) -> float | None:
     reads = query_reads(run, operation)
     value = None if reads is None else getattr(reads, field)
     return None if value is None else float(value) / divisor
@@ -127,11 +127,11 @@ def _each_run(subjects: tuple[Subject, ...], operation: str | None) -> Table:
     rows: list[tuple[Cell, ...]] = [
         (
             subject.name,
-            one.round,
-            *(_known(one.run, operation, field, by) for _, _, field, by in MEASURED.values()),
+            run.round,
+            *(_field_value(run.run, operation, field, by) for _, _, field, by in MEASURED.values()),
         )
         for subject in subjects
-        for one in subject.runs
+        for run in subject.runs
     ]
     return Table("runs", "each run as a whole", columns, tuple(rows))
 
@@ -176,26 +176,26 @@ def _percent(value: float | None) -> float | None:
 
 
 def _says(subjects: tuple[Subject, ...], measures: tuple[Measure, ...]) -> Iterator[str]:
-    by_key = {one.key: one.values for one in measures}
+    by_key = {quantity.key: quantity.values for quantity in measures}
     for subject in subjects:
-        told = {
-            key: text(by_key[key][subject.name].middle, one.unit)
-            for key, one in ((one.key, one) for one in measures)
+        texts = {
+            key: text(by_key[key][subject.name].middle, quantity.unit)
+            for key, quantity in ((quantity.key, quantity) for quantity in measures)
             if subject.name in by_key[key]
         }
-        if {"seconds", "iops", "io_size", "mbps"} <= told.keys():
+        if {"seconds", "iops", "io_size", "mbps"} <= texts.keys():
             yield (
-                f"{subject.name[:1].upper()}{subject.name[1:]}: {told['seconds']}; reads at"
-                f" {told['iops']} of {told['io_size']}, {told['mbps']}{_cpus_say(told)}."
+                f"{subject.name[:1].upper()}{subject.name[1:]}: {texts['seconds']}; reads at"
+                f" {texts['iops']} of {texts['io_size']}, {texts['mbps']}{_cpus_say(texts)}."
             )
 
 
-def _cpus_say(told: dict[str, str]) -> str:
-    if not {"usr", "sys", "iowait", "idle"} <= told.keys():
+def _cpus_say(texts: dict[str, str]) -> str:
+    if not {"usr", "sys", "iowait", "idle"} <= texts.keys():
         return ""
     return (
-        f"; the CPUs were {told['usr']} of the time in programs, {told['sys']} in the kernel,"
-        f" {told['iowait']} idle for I/O and {told['idle']} idle"
+        f"; the CPUs were {texts['usr']} of the time in programs, {texts['sys']} in the kernel,"
+        f" {texts['iowait']} idle for I/O and {texts['idle']} idle"
     )
 
 
@@ -209,21 +209,21 @@ def _notes(subjects: tuple[Subject, ...], operation: str | None) -> Iterator[str
             " apart. Figures of a run are over the query's own time; CPUs are all of the host."
         )
     if any(len(subject.runs) > 1 for subject in subjects):
-        rounds = {subject.name: _shown(subject, operation).round for subject in subjects}
+        rounds = {subject.name: _shown_run(subject, operation).round for subject in subjects}
         shown = "; ".join(f"{name}: {number}" for name, number in rounds.items())
         yield f"The charts are of the round whose query took the middle time ({shown})."
 
 
-def _shown(subject: Subject, operation: str | None) -> StudyRun:
+def _shown_run(subject: Subject, operation: str | None) -> StudyRun:
     return middle_run(subject.runs, operation)
 
 
 def _doubts(subjects: tuple[Subject, ...], operation: str | None) -> Iterator[str]:
     for subject in subjects:
-        disturbed = [one for one in subject.runs if is_disturbed(one.run, operation)]
+        disturbed = [run for run in subject.runs if is_disturbed(run.run, operation)]
         if disturbed:
-            words = disturbed_words(disturbed[0].run, operation)
-            yield f"{subject.name}, round {disturbed[0].round}: {words}."
+            reason = disturbance_text(disturbed[0].run, operation)
+            yield f"{subject.name}, round {disturbed[0].round}: {reason}."
 
 
 def _missing(subjects: tuple[Subject, ...], operation: str | None) -> Iterator[str]:

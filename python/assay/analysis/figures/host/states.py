@@ -54,8 +54,10 @@ def figure(asked: Asked) -> Figure:
     states = _states(asked)
     measures = tuple(_measures(subjects, states))
     shown = tuple(subject.name for subject in subjects)
-    keys = tuple(one.key for one in measures if one.unit == SECONDS)
-    powers = tuple(one.key for one in measures if one.unit == PER_HOUR and one.values)
+    keys = tuple(measure.key for measure in measures if measure.unit == SECONDS)
+    powers = tuple(
+        measure.key for measure in measures if measure.unit == PER_HOUR and measure.values
+    )
     return Figure(
         asked.name,
         asked.kind,
@@ -72,7 +74,7 @@ def figure(asked: Asked) -> Figure:
                 else ()
             ),
         ),
-        notes=(*_notes(subjects), *_strange(subjects, states, measures)),
+        notes=(*_notes(subjects), *_contradictions(subjects, states, measures)),
         missing=tuple(_missing(subjects, states)),
     )
 
@@ -92,62 +94,65 @@ def seconds_once(run: Run) -> float | None:
     return None if power is None else power.seconds
 
 
-def _asked(one: StudyRun) -> str:
-    state = state_of(one.run)
-    return one.levels.get(FACTOR) or ("not recorded" if state is None else state.asked)
+def _state_name(run: StudyRun) -> str:
+    state = state_of(run.run)
+    return run.levels.get(FACTOR) or ("not recorded" if state is None else state.asked)
 
 
 def _states(asked: Asked) -> list[str]:
-    found = dict.fromkeys(_asked(one) for one in asked.runs)
+    states = dict.fromkeys(_state_name(run) for run in asked.runs)
 
     def place(name: str) -> tuple[int, str]:
         word = name.partition(":")[0]
         return (IN_ORDER.index(word) if word in IN_ORDER else len(IN_ORDER), name)
 
-    return sorted(found, key=place)
+    return sorted(states, key=place)
 
 
 def _measures(subjects: tuple[Subject, ...], states: list[str]) -> Iterator[Measure]:
     power = BY_NAME[POWER]
     for state in states:
-        yield _of_state(state, state, SECONDS, subjects, state, seconds_once)
+        yield _state_measure(state, state, SECONDS, subjects, state, seconds_once)
     for state in states:
-        yield _of_state(
+        yield _state_measure(
             f"{state}_power", state, PER_HOUR, subjects, state, lambda run: value_of(run, power)
         )
 
 
-def _of_state(
+def _state_measure(
     key: str,
     title: str,
     unit: str,
     subjects: tuple[Subject, ...],
     state: str,
-    known: Callable[[Run], float | None],
+    quantity: Callable[[Run], float | None],
 ) -> Measure:
     values = by_subject(
-        (subject.name, spread(known(one.run) for one in subject.runs if _asked(one) == state))
+        (
+            subject.name,
+            spread(quantity(run.run) for run in subject.runs if _state_name(run) == state),
+        )
         for subject in subjects
     )
     return Measure(key, title, unit, values)
 
 
 def _rows(subjects: tuple[Subject, ...]) -> tuple[tuple[Cell, ...], ...]:
-    return tuple(_row(subject, one) for subject in subjects for one in subject.runs)
+    return tuple(_row(subject, run) for subject in subjects for run in subject.runs)
 
 
-def _row(subject: Subject, one: StudyRun) -> tuple[Cell, ...]:
-    state = state_of(one.run)
+def _row(subject: Subject, run: StudyRun) -> tuple[Cell, ...]:
+    state = state_of(run.run)
     first = None if state is None else state.first_operation
     share = None if state is None else state.resident_share
     return (
         subject.name,
-        _asked(one),
-        one.round,
-        seconds_once(one.run),
-        value_of(one.run, BY_NAME[POWER]),
+        _state_name(run),
+        run.round,
+        seconds_once(run.run),
+        value_of(run.run, BY_NAME[POWER]),
         first or "-",
-        None if first is None else _first_seconds(one.run, first),
+        None if first is None else _first_seconds(run.run, first),
         None if state is None else state.first_read_bytes,
         "not looked at" if share is None else text(share, "share"),
     )
@@ -156,7 +161,7 @@ def _row(subject: Subject, one: StudyRun) -> tuple[Cell, ...]:
 def _first_seconds(run: Run, operation: str) -> float | None:
     test = test_of(run)
     if test is not None and test.runs and test.runs[0].power is not None:
-        lengths = {one.operation: one.seconds for one in test.runs[0].power.queries}
+        lengths = {query.operation: query.seconds for query in test.runs[0].power.queries}
         return lengths.get(operation)
     return None
 
@@ -164,25 +169,25 @@ def _first_seconds(run: Run, operation: str) -> float | None:
 def _says(
     subjects: tuple[Subject, ...], states: list[str], measures: tuple[Measure, ...]
 ) -> Iterator[str]:
-    by_key = {one.key: one for one in measures}
+    by_key = {measure.key: measure for measure in measures}
     yield from _in_all(states, by_key)
     for subject in subjects:
-        known = {
+        by_state = {
             state: by_key[state].values[subject.name].middle
             for state in states
             if subject.name in by_key[state].values
         }
-        if len(known) < 2:  # noqa: PLR2004 - nothing to compare
+        if len(by_state) < 2:  # noqa: PLR2004 - nothing to compare
             continue
-        base = "hot" if "hot" in known else min(known, key=known.__getitem__)
+        base = "hot" if "hot" in by_state else min(by_state, key=by_state.__getitem__)
         parts = [
-            f"{text(seconds, SECONDS)} {state} ({text(seconds / known[base], TIMES)})"
-            for state, seconds in known.items()
+            f"{text(seconds, SECONDS)} {state} ({text(seconds / by_state[base], TIMES)})"
+            for state, seconds in by_state.items()
             if state != base
         ]
         yield (
-            f"{subject.name}: all operations take {text(known[base], SECONDS)} {base},"
-            f" {', '.join(parts)}{_power_says(subject.name, known, base, by_key)}."
+            f"{subject.name}: all operations take {text(by_state[base], SECONDS)} {base},"
+            f" {', '.join(parts)}{_power_says(subject.name, by_state, base, by_key)}."
         )
 
 
@@ -191,15 +196,17 @@ def _in_all(states: list[str], by_key: dict[str, Measure]) -> Iterator[str]:
     first, last = by_key[states[0]].values, by_key[states[-1]].values
     both = [name for name in first if name in last]
     if len(both) > 1 and len(states) > 1:
-        told = each_text((n, text(first[n].middle / last[n].middle, TIMES)) for n in both)
-        yield f"Beginning {states[0]} takes {told} of what it takes {states[-1]}."
+        ratios = each_text((n, text(first[n].middle / last[n].middle, TIMES)) for n in both)
+        yield f"Beginning {states[0]} takes {ratios} of what it takes {states[-1]}."
 
 
-def _power_says(name: str, known: dict[str, float], base: str, by_key: dict[str, Measure]) -> str:
-    """What the geometric mean makes of it: short operations weigh as much as long ones."""
+def _power_says(
+    name: str, by_state: dict[str, float], base: str, by_key: dict[str, Measure]
+) -> str:
+    """Clause on power by state: its geometric mean weighs short operations like long ones."""
     powers = {
         state: by_key[f"{state}_power"].values[name].middle
-        for state in known
+        for state in by_state
         if name in by_key[f"{state}_power"].values
     }
     if base not in powers or len(powers) < 2:  # noqa: PLR2004 - nothing to compare
@@ -215,22 +222,22 @@ def _power_says(name: str, known: dict[str, float], base: str, by_key: dict[str,
 
 def _notes(subjects: tuple[Subject, ...]) -> Iterator[str]:
     for subject in subjects:
-        told: dict[str, None] = {}
-        for one in subject.runs:
-            state = state_of(one.run)
-            for words in () if state is None else state.left:
-                told.setdefault(f"{subject.name}, {_asked(one)}: {words}.", None)
-        yield from told
+        notes: dict[str, None] = {}
+        for run in subject.runs:
+            state = state_of(run.run)
+            for remark in () if state is None else state.left:
+                notes.setdefault(f"{subject.name}, {_state_name(run)}: {remark}.", None)
+        yield from notes
 
 
-def _strange(
+def _contradictions(
     subjects: tuple[Subject, ...], states: list[str], measures: tuple[Measure, ...]
 ) -> Iterator[str]:
-    """Where more was in memory and it took longer: the state does not explain that."""
-    by_key = {one.key: one for one in measures}
+    """Sentences on states with more in memory that took longer all the same."""
+    by_key = {measure.key: measure for measure in measures}
     for subject in subjects:
-        known = [state for state in states if subject.name in by_key[state].values]
-        for less, more in pairwise(known):
+        measured = [state for state in states if subject.name in by_key[state].values]
+        for less, more in pairwise(measured):
             longer, took = (by_key[state].values[subject.name] for state in (more, less))
             if longer.middle > took.middle * (1 + NOTABLE):
                 yield (
@@ -241,7 +248,7 @@ def _strange(
 
 def _missing(subjects: tuple[Subject, ...], states: list[str]) -> Iterator[str]:
     for subject in subjects:
-        played = {_asked(one) for one in subject.runs}
+        played = {_state_name(run) for run in subject.runs}
         for state in states:
             if state not in played:
                 yield f"{subject.name} was not run {state}"

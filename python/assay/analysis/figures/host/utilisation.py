@@ -42,49 +42,63 @@ APART_MAX = 0.25
 
 def figure(asked: Asked) -> Figure:
     """The figure."""
-    subjects = [one for one in subjects_of(asked) if any(_of(run.run) for run in one.runs)]
+    subjects = [
+        subject
+        for subject in subjects_of(asked)
+        if any(_utilisations(run.run) for run in subject.runs)
+    ]
     measures = tuple(
-        Measure(key, title, unit, by_subject((one.name, _spread(one, name)) for one in subjects))
+        Measure(
+            key,
+            title,
+            unit,
+            by_subject((subject.name, _spread(subject, name)) for subject in subjects),
+        )
         for key, title, unit, name in PARTS
     )
-    measures = (*measures[:-1], _of_middles(measures))
+    measures = (*measures[:-1], _share_of_middles(measures))
     rows = tuple(row for subject in subjects for row in _rows(subject))
     columns = (Column("subject"), Column("round", COUNT), Column("run", COUNT))
     of_parts = tuple(Column(title, unit) for _, title, unit, _ in PARTS)
-    found = {one.name for one in subjects}
+    names = {subject.name for subject in subjects}
     return Figure(
         asked.name,
         asked.kind,
         asked.title,
-        says=(*_in_all(subjects, measures[-1]), *(_says(one, measures) for one in subjects)),
-        subjects=tuple(one.name for one in subjects),
+        says=(
+            *_in_all(subjects, measures[-1]),
+            *(_says(subject, measures) for subject in subjects),
+        ),
+        subjects=tuple(subject.name for subject in subjects),
         measures=measures,
         tables=(Table("runs", "both tests of each run", (*columns, *of_parts), rows),),
         charts=(Chart("share", "utilised by the power test", "bars", ("share",)),)
         if subjects
         else (),
         missing=tuple(
-            f"{one.name} has no power test and throughput test of one run (test = 'full')"
-            for one in subjects_of(asked)
-            if one.name not in found
+            f"{subject.name} has no power test and throughput test of one run (test = 'full')"
+            for subject in subjects_of(asked)
+            if subject.name not in names
         ),
     )
 
 
-def _of(run: Run) -> list[Utilisation]:
+def _utilisations(run: Run) -> list[Utilisation]:
     test = test_of(run)
     if test is None or test.why_not:
         return []
-    return [told for one in test.runs if (told := utilisation(one)) is not None]
+    return [use for run in test.runs if (use := utilisation(run)) is not None]
 
 
 def _spread(subject: Subject, name: str) -> Spread | None:
-    return spread(float(getattr(told, name)) for one in subject.runs for told in _of(one.run))
+    return spread(
+        float(getattr(use, name)) for run in subject.runs for use in _utilisations(run.run)
+    )
 
 
-def _of_middles(measures: tuple[Measure, ...]) -> Measure:
+def _share_of_middles(measures: tuple[Measure, ...]) -> Measure:
     """The share of the middle times, so that it is what they give; lowest and highest of runs."""
-    by_key = {one.key: one.values for one in measures}
+    by_key = {measure.key: measure.values for measure in measures}
     values = {}
     for name, share in by_key["share"].items():
         power_s, elapsed_s, streams = (
@@ -96,40 +110,44 @@ def _of_middles(measures: tuple[Measure, ...]) -> Measure:
 
 
 def _rows(subject: Subject) -> Iterator[tuple[Cell, ...]]:
-    for one in subject.runs:
-        for told in _of(one.run):
+    for run in subject.runs:
+        for use in _utilisations(run.run):
             yield (
                 subject.name,
-                one.round,
-                told.run,
-                *(getattr(told, name) for _, _, _, name in PARTS),
+                run.round,
+                use.run,
+                *(getattr(use, name) for _, _, _, name in PARTS),
             )
 
 
 def _in_all(subjects: list[Subject], share: Measure) -> Iterator[str]:
     """One sentence of all subjects, where there are several."""
     if len(subjects) > 1:
-        told = [(one.name, text(share.values[one.name].middle, SHARE)) for one in subjects]
+        shares = [
+            (subject.name, text(share.values[subject.name].middle, SHARE)) for subject in subjects
+        ]
         yield (
-            f"A stream's share of the throughput test is {each_text(told)} of a power test; what"
+            f"A stream's share of the throughput test is {each_text(shares)} of a power test; what"
             " is missing to 100 % one stream leaves unused."
         )
 
 
 def _says(subject: Subject, measures: tuple[Measure, ...]) -> str:
-    told = {one.key: one.values[subject.name].middle for one in measures}
-    share, ends = told["share"], measures[-1].values[subject.name]
-    words = (
-        f"{subject.name}: a power test takes {text(told['power_seconds'], SECONDS)}, and"
-        f" {told['streams']:.0f} times the work in streams"
-        f" {text(told['elapsed_seconds'], SECONDS)},"
+    middles = {measure.key: measure.values[subject.name].middle for measure in measures}
+    share, ends = middles["share"], measures[-1].values[subject.name]
+    sentence = (
+        f"{subject.name}: a power test takes {text(middles['power_seconds'], SECONDS)}, and"
+        f" {middles['streams']:.0f} times the work in streams"
+        f" {text(middles['elapsed_seconds'], SECONDS)},"
         f" so the power test uses {text(share, SHARE)} of what the machine gives"
     )
     if ends.high - ends.low > APART_MAX:
         low, high = text(ends.low, SHARE), text(ends.high, SHARE)
-        return f"{words}; of single runs it is {low} to {high}, so both tests did not begin alike."
+        return (
+            f"{sentence}; of single runs it is {low} to {high}, so both tests did not begin alike."
+        )
     if share > 1 + EVEN:
-        return f"{words}: streams are in each other's way."
+        return f"{sentence}: streams are in each other's way."
     if share < 1 - EVEN:
-        return f"{words}; {text(1 - share, SHARE)} are left to better parallelism of one stream."
-    return f"{words}: all of it."
+        return f"{sentence}; {text(1 - share, SHARE)} are left to better parallelism of one stream."
+    return f"{sentence}: all of it."

@@ -31,7 +31,7 @@ def figure(asked: Asked) -> Figure:
     factor = asked.options.get("factor") or most_levels(asked.runs)
     places = places_of(asked.runs, factor)
     levels = list(places)
-    having = tuple(one for one in asked.runs if factor in one.levels)
+    having = tuple(run for run in asked.runs if factor in run.levels)
     subjects = subjects_of(replace(asked, runs=having), without=(factor,))
     measures = tuple(
         Measure(level, level, metric.unit, _values(subjects, factor, level, metric), places[level])
@@ -42,18 +42,20 @@ def figure(asked: Asked) -> Figure:
         asked.name,
         asked.kind,
         asked.title,
-        says=tuple(words for name in shown if (words := _says(name, measures, metric, factor))),
+        says=tuple(
+            sentence for name in shown if (sentence := _says(name, measures, metric, factor))
+        ),
         subjects=shown,
         measures=measures,
         tables=(_table(factor, shown, measures, metric),),
         charts=(_chart(asked, factor, metric, measures),),
         notes=_rounds(measures),
-        missing=(*_alone(levels, factor), *_missing(shown, measures, metric)),
+        missing=(*_single_level(levels, factor), *_missing(shown, measures, metric)),
     )
 
 
-def _alone(levels: list[str], factor: str) -> tuple[str, ...]:
-    """That there is nothing to compare, where only one level was run."""
+def _single_level(levels: list[str], factor: str) -> tuple[str, ...]:
+    """Say that there is nothing to compare, where only one level was run."""
     if len(levels) > 1:
         return ()
     return (f"of {factor.removeprefix('set.')} only {levels[0]} was run: nothing to compare with",)
@@ -71,7 +73,7 @@ def _values(
         (
             subject.name,
             spread(
-                value_of(one.run, metric) for one in subject.runs if one.levels.get(factor) == level
+                value_of(run.run, metric) for run in subject.runs if run.levels.get(factor) == level
             ),
         )
         for subject in subjects
@@ -79,13 +81,13 @@ def _values(
 
 
 def _chart(asked: Asked, factor: str, metric: Metric, measures: tuple[Measure, ...]) -> Chart:
-    places = [one.at for one in measures]
+    places = [measure.at for measure in measures]
     in_line = None not in places and len(set(places)) == len(places) > 1
     return Chart(
         "sweep",
         metric.title,
         "lines" if in_line else "dots",
-        tuple(one.key for one in measures),
+        tuple(measure.key for measure in measures),
         bool(asked.options.get("logarithmic")),
         factor.removeprefix("set."),
     )
@@ -94,7 +96,7 @@ def _chart(asked: Asked, factor: str, metric: Metric, measures: tuple[Measure, .
 def _table(
     factor: str, subjects: tuple[str, ...], measures: tuple[Measure, ...], metric: Metric
 ) -> Table:
-    several = any(one.count > 1 for measure in measures for one in measure.values.values())
+    several = any(summary.count > 1 for measure in measures for summary in measure.values.values())
     columns = [Column(factor.removeprefix("set."))]
     for name in subjects:
         columns.append(Column(name, metric.unit))
@@ -105,10 +107,10 @@ def _table(
     for measure in measures:
         cells: list[Cell] = [measure.title]
         for name in subjects:
-            known = measure.values.get(name)
-            cells.append(None if known is None else known.middle)
+            summary = measure.values.get(name)
+            cells.append(None if summary is None else summary.middle)
             if several:
-                cells += [None, None] if known is None else [known.low, known.high]
+                cells += [None, None] if summary is None else [summary.low, summary.high]
         rows.append(tuple(cells))
     return Table(
         "sweep", f"{metric.title} by {factor.removeprefix('set.')}", tuple(columns), tuple(rows)
@@ -116,12 +118,14 @@ def _table(
 
 
 def _says(name: str, measures: tuple[Measure, ...], metric: Metric, factor: str) -> str | None:
-    """Which level is best, and whether that is more than runs alike differ by."""
-    known = [(one.title, one.values[name]) for one in measures if name in one.values]
-    if len(known) < 2:  # noqa: PLR2004 - nothing to compare
+    """Sentence on the best level, and on whether it differs by more than noise."""
+    levels = [
+        (measure.title, measure.values[name]) for measure in measures if name in measure.values
+    ]
+    if len(levels) < 2:  # noqa: PLR2004 - nothing to compare
         return None
     sign = 1 if metric.is_better == "lower" else -1
-    ordered = sorted(known, key=lambda one: sign * one[1].middle)
+    ordered = sorted(levels, key=lambda pair: sign * pair[1].middle)
     (best, least), (worst, most) = ordered[0], ordered[-1]
     factor = factor.removeprefix("set.")
     apart = abs(most.middle - least.middle) / most.middle if most.middle else 0.0
@@ -143,7 +147,7 @@ def _says(name: str, measures: tuple[Measure, ...], metric: Metric, factor: str)
 
 
 def _rounds(measures: tuple[Measure, ...]) -> tuple[str, ...]:
-    counts = [one.count for measure in measures for one in measure.values.values()]
+    counts = [summary.count for measure in measures for summary in measure.values.values()]
     if not counts or max(counts) == 1:
         return ()
     return (f"Medians over up to {max(counts)} rounds, with the lowest and the highest.",)
@@ -153,8 +157,8 @@ def _missing(
     subjects: tuple[str, ...], measures: tuple[Measure, ...], metric: Metric
 ) -> tuple[str, ...]:
     return tuple(
-        f"{name} at {one.title} has no {metric.title}: it was not run, or operations failed"
-        for one in measures
+        f"{name} at {measure.title} has no {metric.title}: it was not run, or operations failed"
+        for measure in measures
         for name in subjects
-        if name not in one.values
+        if name not in measure.values
     )

@@ -45,25 +45,29 @@ def figure(asked: Asked) -> Figure:
     if asked.options.get("grid") is not None:
         return grid_figure(asked, metric, factor, str(asked.options["grid"]))
     places = places_of(asked.runs, factor)
-    having = tuple(one for one in asked.runs if factor in one.levels)
+    having = tuple(run for run in asked.runs if factor in run.levels)
     subjects = subjects_of(replace(asked, runs=having), without=(factor,))
-    made = {one.name: _trade(one, factor, list(places), metric, asked) for one in subjects}
-    known = {name: trade for name, trade in made.items() if trade is not None}
-    tables = tables_of(known, factor, places, metric)
+    made = {
+        subject.name: _trade(subject, factor, list(places), metric, asked) for subject in subjects
+    }
+    trades = {name: trade for name, trade in made.items() if trade is not None}
+    tables = tables_of(trades, factor, places, metric)
     return Figure(
         asked.name,
         asked.kind,
         asked.title,
         says=tuple(
-            words for name, one in known.items() for words in says_of(name, one, factor, metric)
+            sentence
+            for name, trade in trades.items()
+            for sentence in says_of(name, trade, factor, metric)
         ),
-        subjects=tuple(known),
-        measures=tuple(_measures(known, places, metric)),
+        subjects=tuple(trades),
+        measures=tuple(_measures(trades, places, metric)),
         tables=tables,
         charts=(Chart("trade", metric.title, "trade", (), axis=_short(factor), table=CURVES),)
-        if known
+        if trades
         else (),
-        notes=tuple(notes_of(known)),
+        notes=tuple(notes_of(trades)),
         missing=tuple(missing_of(made, list(places), factor, metric)),
     )
 
@@ -76,59 +80,61 @@ def _trade(
     subject: Subject, factor: str, levels: list[str], metric: Metric, asked: Asked
 ) -> Trade | None:
     runs = {
-        level: [(one.round, one.run) for one in subject.runs if one.levels.get(factor) == level]
+        level: [(run.round, run.run) for run in subject.runs if run.levels.get(factor) == level]
         for level in levels
     }
     judged = {
         level: {
-            number: value for number, run in told if (value := value_of(run, metric)) is not None
+            number: value
+            for number, run in level_runs
+            if (value := value_of(run, metric)) is not None
         }
-        for level, told in runs.items()
+        for level, level_runs in runs.items()
     }
     sides = Sides(*(_names(asked, key) for key in ("moves", "scheduling", "blocking")))
     return trade_of(runs, judged, lower_is_better=metric.is_better == "lower", asked=sides)
 
 
 def _names(asked: Asked, key: str) -> tuple[str, ...]:
-    told = asked.options.get(key, ())
-    if not isinstance(told, list | tuple) or not all(isinstance(one, str) for one in told):
+    names = asked.options.get(key, ())
+    if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
         raise UsageError(f"figure {asked.name}: option {key} is a list of names of counters")
-    return tuple(told)
+    return tuple(names)
 
 
 def _measures(
-    known: Mapping[str, Trade], places: Mapping[str, float | None], metric: Metric
+    trades: Mapping[str, Trade], places: Mapping[str, float | None], metric: Metric
 ) -> Iterator[Measure]:
-    """What an article's values stand beside, a level each: `10K time`, `10K scheduling`."""
+    """Measures of each level for comparison with an article: `10K time`, `10K scheduling`."""
     what = "time" if metric.unit == SECONDS else metric.name
     for level, at in places.items():
-        told: list[tuple[str, str, str, Callable[[Trade, Level], Spread | None]]] = [
+        quantities: list[tuple[str, str, str, Callable[[Trade, Level], Spread | None]]] = [
             (
                 what,
                 metric.title,
                 metric.unit,
-                lambda _, one: _spread(one.response, len(one.rounds)),
+                lambda _, own: _spread(own.response, len(own.rounds)),
             ),
             ("first", "first execution", SECONDS, _first),
             ("first times", "first execution in times of later ones", TIMES, _first_times),
             ("variability", "executions of one run differ by", SHARE, _variability),
         ]
         for side in ("scheduling", "blocking"):
-            counters = {name: _main(trade, side) for name, trade in known.items()}
-            units = {one.unit for one in counters.values() if one is not None}
+            counters = {name: _main(trade, side) for name, trade in trades.items()}
+            units = {counter.unit for counter in counters.values() if counter is not None}
             if len(units) == 1:
-                title = next(one.title for one in counters.values() if one is not None)
+                title = next(counter.title for counter in counters.values() if counter is not None)
                 unit = units.pop()
-                told.append((side, f"{side}: {title}", unit, _side(side)))
-        told += [
-            (key, title, unit, _message(key)) for key, title, unit in _quantities(known, level)
+                quantities.append((side, f"{side}: {title}", unit, _side(side)))
+        quantities += [
+            (key, title, unit, _message(key)) for key, title, unit in _quantities(trades, level)
         ]
-        for key, title, unit, value in told:
+        for key, title, unit, value in quantities:
             values = by_subject(
-                (name, value(trade, one))
-                for name, trade in known.items()
-                for one in trade.levels
-                if one.name == level
+                (name, value(trade, own))
+                for name, trade in trades.items()
+                for own in trade.levels
+                if own.name == level
             )
             if values:
                 yield Measure(f"{level} {key}", f"{level}: {title}", unit, values, at)
@@ -158,14 +164,14 @@ def _variability(_: Trade, level: Level) -> Spread | None:
 
 
 def _main(trade: Trade, side: str) -> Moved | None:
-    """What stands for a side."""
+    """Return the counter that represents a side."""
     return next(iter(shown_first(getattr(trade, side))), None)
 
 
 def _side(side: str) -> Callable[[Trade, Level], Spread | None]:
     def value(trade: Trade, level: Level) -> Spread | None:
-        told = _main(trade, side)
-        values = () if told is None else told.values.get(level.name, ())
+        counter = _main(trade, side)
+        values = () if counter is None else counter.values.get(level.name, ())
         if not values:
             return None
         return Spread(sum(values) / len(values), min(values), max(values), len(values))
@@ -173,21 +179,21 @@ def _side(side: str) -> Callable[[Trade, Level], Spread | None]:
     return value
 
 
-def _quantities(known: Mapping[str, Trade], level: str) -> list[tuple[str, str, str]]:
-    """What of messages was counted at a level."""
-    told = (
-        (one.name, one.title, one.unit)
-        for trade in known.values()
+def _quantities(trades: Mapping[str, Trade], level: str) -> list[tuple[str, str, str]]:
+    """Return key, title and unit of the message quantities that were counted at a level."""
+    quantities = (
+        (message.name, message.title, message.unit)
+        for trade in trades.values()
         for own in trade.levels
-        for one in own.messages
-        if own.name == level and one.counted is not None
+        for message in own.messages
+        if own.name == level and message.counted is not None
     )
-    return list(dict.fromkeys(told))
+    return list(dict.fromkeys(quantities))
 
 
 def _message(name: str) -> Callable[[Trade, Level], Spread | None]:
     def value(_: Trade, level: Level) -> Spread | None:
-        told = next((one.counted for one in level.messages if one.name == name), None)
-        return None if told is None else Spread(told, told, told)
+        count = next((message.counted for message in level.messages if message.name == name), None)
+        return None if count is None else Spread(count, count, count)
 
     return value

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 def grid_figure(asked: Asked, metric: Metric, factor: str, other: str) -> Figure:
     """The figure of two factors: a table a subject, drawn by colour."""
-    down, across = (list(places_of(asked.runs, one)) for one in (factor, other))
-    having = tuple(one for one in asked.runs if {factor, other} <= set(one.levels))
+    down, across = (list(places_of(asked.runs, axis)) for axis in (factor, other))
+    having = tuple(run for run in asked.runs if {factor, other} <= set(run.levels))
     subjects = subjects_of(replace(asked, runs=having), without=(factor, other))
-    made = {one.name: _cells(one, factor, other, metric) for one in subjects}
+    made = {subject.name: _cells(subject, factor, other, metric) for subject in subjects}
     tables = tuple(
         _table(name, cells, (factor, other), (down, across), metric, several=len(made) > 1)
         for name, cells in made.items()
@@ -54,11 +54,12 @@ def grid_figure(asked: Asked, metric: Metric, factor: str, other: str) -> Figure
             for name, table in zip(made, tables, strict=True)
         ),
         missing=tuple(
-            f"{name} at {one}, {two} has no {metric.title}: it was not run, or operations failed"
+            f"{name} at {down_level}, {across_level} has no {metric.title}: it was not run, or"
+            " operations failed"
             for name, cells in made.items()
-            for one in down
-            for two in across
-            if (one, two) not in cells
+            for down_level in down
+            for across_level in across
+            if (down_level, across_level) not in cells
         ),
     )
 
@@ -68,12 +69,12 @@ def _short(factor: str) -> str:
 
 
 def _cells(subject: Subject, factor: str, other: str, metric: Metric) -> Cells:
-    found: dict[tuple[str, str], dict[int, float]] = {}
-    for one in subject.runs:
-        value = value_of(one.run, metric)
+    cells: dict[tuple[str, str], dict[int, float]] = {}
+    for run in subject.runs:
+        value = value_of(run.run, metric)
         if value is not None:
-            found.setdefault((one.levels[factor], one.levels[other]), {})[one.round] = value
-    return found
+            cells.setdefault((run.levels[factor], run.levels[other]), {})[run.round] = value
+    return cells
 
 
 def _mean(cells: Cells, down: str, across: str) -> float | None:
@@ -92,13 +93,17 @@ def _table(
 ) -> Table:
     down, across = levels
     rows: list[tuple[Cell, ...]] = [
-        (one, *(_mean(cells, one, two) for two in across)) for one in down
+        (down_level, *(_mean(cells, down_level, across_level) for across_level in across))
+        for down_level in down
     ]
     of = f"{name}: " if several else ""
     return Table(
         f"grid {name}" if several else "grid",
         f"{of}{metric.title} by {_short(factors[0])} (rows) and {_short(factors[1])} (columns)",
-        (Column(_short(factors[0])), *(Column(two, metric.unit) for two in across)),
+        (
+            Column(_short(factors[0])),
+            *(Column(across_level, metric.unit) for across_level in across),
+        ),
         tuple(rows),
     )
 
@@ -108,17 +113,19 @@ def _says(name: str, cells: Cells, metric: Metric) -> str:
     sign = 1 if metric.is_better == "lower" else -1
     means = {key: geometric_mean_of(list(rounds.values())) for key, rounds in cells.items()}
     best = min(means, key=lambda key: sign * means[key].value)
-    told = text(means[best].value, metric.unit) + interval_text(means[best].interval, metric.unit)
+    figure_text = text(means[best].value, metric.unit) + interval_text(
+        means[best].interval, metric.unit
+    )
     same = [key for key in cells if key != best and not _differs(cells[key], cells[best])]
-    words = f"{name}: {metric.title}: {' with '.join(best)} is best, {told}"
+    sentence = f"{name}: {metric.title}: {' with '.join(best)} is best, {figure_text}"
     if not same:
-        return f"{words}, and every other combination differs from it."
-    each = listed([" with ".join(key) for key in same])
-    return f"{words}; {each} {'does' if len(same) == 1 else 'do'} not differ from it."
+        return f"{sentence}, and every other combination differs from it."
+    phrase = listed([" with ".join(key) for key in same])
+    return f"{sentence}; {phrase} {'does' if len(same) == 1 else 'do'} not differ from it."
 
 
-def _differs(one: Mapping[int, float], best: Mapping[int, float]) -> bool:
-    ratios = [one[number] / best[number] for number in one if best.get(number, 0.0) > 0]
+def _differs(cell: Mapping[int, float], best: Mapping[int, float]) -> bool:
+    ratios = [cell[number] / best[number] for number in cell if best.get(number, 0.0) > 0]
     factor = factor_of([ratio for ratio in ratios if ratio > 0])
     return factor is not None and factor.is_distinct
 
@@ -127,12 +134,18 @@ def _measures(
     made: Mapping[str, Cells], down: list[str], across: list[str], metric: Metric
 ) -> Iterator[Measure]:
     """A measure a combination: `10K 2`."""
-    for one in down:
-        for two in across:
+    for down_level in down:
+        for across_level in across:
             values = {
-                name: known
+                name: over_rounds
                 for name, cells in made.items()
-                if (known := spread(cells.get((one, two), {}).values())) is not None
+                if (over_rounds := spread(cells.get((down_level, across_level), {}).values()))
+                is not None
             }
             if values:
-                yield Measure(f"{one} {two}", f"{one}, {two}", metric.unit, values)
+                yield Measure(
+                    f"{down_level} {across_level}",
+                    f"{down_level}, {across_level}",
+                    metric.unit,
+                    values,
+                )

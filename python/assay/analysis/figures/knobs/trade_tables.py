@@ -33,39 +33,39 @@ KNOWN = {True: "yes", False: "no", None: "not known"}
 
 
 def tables_of(
-    known: Mapping[str, Trade],
+    trades: Mapping[str, Trade],
     factor: str,
     places: Mapping[str, float | None],
     metric: Metric,
 ) -> tuple[Table, ...]:
     """All tables; the first is the curve with the first counter of each side."""
-    if not known:
+    if not trades:
         return ()
     short = factor.removeprefix("set.")
-    told = (
-        _curve(known, short, list(places), metric),
-        _first(known, short),
-        _counters(known, short),
+    tables = (
+        _curve(trades, short, list(places), metric),
+        _first(trades, short),
+        _counters(trades, short),
         Table(
             "read-back",
             "what was asked and what was in force",
             READ_BACK_COLUMNS,
-            tuple(_read_back(known)),
+            tuple(_read_back(trades)),
         ),
-        _model(known, short),
+        _model(trades, short),
         Table(
             CURVES,
             f"what is drawn: {metric.title}, and both sides below it",
             tuple(Column(name, COUNT if name in NUMBERS else None) for name in TRADE_COLUMNS),
-            tuple(_drawn(known, metric)),
+            tuple(_drawn(trades, metric)),
         ),
     )
-    return tuple(table for table in told if table.rows)
+    return tuple(table for table in tables if table.rows)
 
 
-def _curve(known: Mapping[str, Trade], short: str, levels: list[str], metric: Metric) -> Table:
-    several = len(known) > 1
-    sides = [_shared(known, side) for side in (SCHEDULING, BLOCKING)]
+def _curve(trades: Mapping[str, Trade], short: str, levels: list[str], metric: Metric) -> Table:
+    several = len(trades) > 1
+    sides = [_shared(trades, side) for side in (SCHEDULING, BLOCKING)]
     columns = [
         *([Column("subject")] if several else []),
         Column(short),
@@ -74,15 +74,15 @@ def _curve(known: Mapping[str, Trade], short: str, levels: list[str], metric: Me
         Column("at most", metric.unit),
         Column("beside the best", TIMES),
         Column("first", SECONDS),
-        *(Column(one.title, one.unit) for one in sides if one is not None),
+        *(Column(side.title, side.unit) for side in sides if side is not None),
     ]
     rows: list[tuple[Cell, ...]] = []
-    for name, trade in known.items():
-        by_name = {one.name: one for one in trade.levels}
+    for name, trade in trades.items():
+        by_name = {level.name: level for level in trade.levels}
         for level in levels:
             if level in by_name:
-                one = by_name[level]
-                cells: tuple[Cell, ...] = (level, *_response(trade, one))
+                measured = by_name[level]
+                cells: tuple[Cell, ...] = (level, *_response(trade, measured))
                 cells += tuple(_mean(side, trade, level) for side in sides if side is not None)
                 rows.append((name, *cells) if several else cells)
     return Table("trade", f"{metric.title} by {short}, and both sides", tuple(columns), tuple(rows))
@@ -94,7 +94,7 @@ def _heading(metric: Metric) -> str:
 
 def _response(trade: Trade, level: Level) -> tuple[Cell, ...]:
     ends = level.response.interval or (None, None)
-    beside = {one.level: one.factor for one in trade.beside}
+    beside = {comparison.level: comparison.factor for comparison in trade.beside}
     factor = beside.get(level.name)
     times = 1.0 if level.name == trade.best else None if factor is None else factor.times
     first = None if level.first is None else level.first.first_s.value
@@ -104,27 +104,29 @@ def _response(trade: Trade, level: Level) -> tuple[Cell, ...]:
 def shown_first(counters: Sequence[Moved]) -> list[Moved]:
     """Counters that were counted, in the order in which they are shown: what is not zero first."""
     return sorted(
-        (one for one in counters if one.values), key=lambda one: not any(one.means.values())
+        (counter for counter in counters if counter.values),
+        key=lambda counter: not any(counter.means.values()),
     )
 
 
-def _shared(known: Mapping[str, Trade], side: str) -> Moved | None:
+def _shared(trades: Mapping[str, Trade], side: str) -> Moved | None:
     """The first counter of a side that was counted of all subjects."""
     every = [
-        {one.name: one for one in shown_first(getattr(trade, side))} for trade in known.values()
+        {counter.name: counter for counter in shown_first(getattr(trade, side))}
+        for trade in trades.values()
     ]
-    names = [name for name in every[0] if all(name in one for one in every)]
+    names = [name for name in every[0] if all(name in by_name for by_name in every)]
     return every[0][names[0]] if names else None
 
 
 def _mean(counter: Moved, trade: Trade, level: str) -> Cell:
-    for one in (*trade.scheduling, *trade.blocking):
-        if one.name == counter.name:
-            return one.means.get(level)
+    for moved in (*trade.scheduling, *trade.blocking):
+        if moved.name == counter.name:
+            return moved.means.get(level)
     return None
 
 
-def _first(known: Mapping[str, Trade], short: str) -> Table:
+def _first(trades: Mapping[str, Trade], short: str) -> Table:
     columns = (
         Column("subject"),
         Column(short),
@@ -137,25 +139,25 @@ def _first(known: Mapping[str, Trade], short: str) -> Table:
         Column("because"),
     )
     rows: list[tuple[Cell, ...]] = []
-    for name, trade in known.items():
+    for name, trade in trades.items():
         for level in trade.levels:
             first, differ = level.first, level.variability
-            told: tuple[Cell, ...] = (None,) * 5
+            cells: tuple[Cell, ...] = (None,) * 5
             if first is not None:
                 times = first.first_s.value / first.later_s.value if first.later_s.value else None
-                told = (first.first_s.value, first.later_s.value, times)
-                told += (first.first_faults, first.later_faults)
+                cells = (first.first_s.value, first.later_s.value, times)
+                cells += (first.first_faults, first.later_faults)
             share = None if differ is None else differ.share
             why = "-" if differ is None or differ.reason is None else differ.reason
-            rows.append((name, level.name, *told, share, why))
+            rows.append((name, level.name, *cells, share, why))
     return Table(
         "first", "the first execution of each run, and how later ones differ", columns, tuple(rows)
     )
 
 
-def _counters(known: Mapping[str, Trade], short: str) -> Table:
+def _counters(trades: Mapping[str, Trade], short: str) -> Table:
     """Counters of both sides and those that have to move, a row each: units differ."""
-    levels = list(dict.fromkeys(one.name for trade in known.values() for one in trade.levels))
+    levels = list(dict.fromkeys(level.name for trade in trades.values() for level in trade.levels))
     columns = (
         Column("subject"),
         Column("side"),
@@ -167,20 +169,20 @@ def _counters(known: Mapping[str, Trade], short: str) -> Table:
         Column("why not counted"),
     )
     rows: list[tuple[Cell, ...]] = []
-    for name, trade in known.items():
+    for name, trade in trades.items():
         for side, counters in _sides(trade):
-            for one in counters:
-                means = one.means
+            for counter in counters:
+                means = counter.means
                 rows.append(
                     (
                         name,
                         side,
-                        one.title,
-                        one.unit,
+                        counter.title,
+                        counter.unit,
                         *(means.get(level) for level in levels),
-                        KNOWN[one.moved],
-                        one.chance,
-                        "-" if one.values or one.why_not is None else one.why_not,
+                        KNOWN[counter.moved],
+                        counter.chance,
+                        "-" if counter.values or counter.why_not is None else counter.why_not,
                     )
                 )
     return Table("counters", "counters of one execution, by level", columns, tuple(rows))
@@ -194,20 +196,20 @@ def _sides(trade: Trade) -> tuple[tuple[str, tuple[Moved, ...]], ...]:
     )
 
 
-def _read_back(known: Mapping[str, Trade]) -> Iterator[tuple[Cell, ...]]:
-    for name, trade in known.items():
-        for one in trade.effect.read_back:
+def _read_back(trades: Mapping[str, Trade]) -> Iterator[tuple[Cell, ...]]:
+    for name, trade in trades.items():
+        for reading in trade.effect.read_back:
             yield (
                 name,
-                one.level,
+                reading.level,
                 trade.turned.setting or "-",
-                one.asked or "-",
-                one.effective or "not told",
-                KNOWN[one.is_asked],
+                reading.asked or "-",
+                reading.effective or "not told",
+                KNOWN[reading.is_asked],
             )
 
 
-def _model(known: Mapping[str, Trade], short: str) -> Table:
+def _model(trades: Mapping[str, Trade], short: str) -> Table:
     """Messages on paper and as they were counted; empty of engines that are no cluster."""
     columns = (
         Column("subject"),
@@ -220,17 +222,26 @@ def _model(known: Mapping[str, Trade], short: str) -> Table:
         Column("why they differ"),
     )
     rows: list[tuple[Cell, ...]] = [
-        (name, level.name, one.title, one.unit, one.predicted, one.counted, one.ratio, one.why)
-        for name, trade in known.items()
+        (
+            name,
+            level.name,
+            message.title,
+            message.unit,
+            message.predicted,
+            message.counted,
+            message.ratio,
+            message.why,
+        )
+        for name, trade in trades.items()
         for level in trade.levels
-        for one in level.messages
+        for message in level.messages
     ]
     title = "messages between nodes of one execution, on paper and as they were counted"
     return Table("model", title, columns, tuple(rows))
 
 
-def _drawn(known: Mapping[str, Trade], metric: Metric) -> Iterator[tuple[Cell, ...]]:
-    for name, trade in known.items():
+def _drawn(trades: Mapping[str, Trade], metric: Metric) -> Iterator[tuple[Cell, ...]]:
+    for name, trade in trades.items():
         for level in trade.levels:
             ends = level.response.interval or (None, None)
             head = (RESPONSE, metric.title, metric.unit, name, level.name)
@@ -238,11 +249,13 @@ def _drawn(known: Mapping[str, Trade], metric: Metric) -> Iterator[tuple[Cell, .
             if level.first is not None and metric.unit == SECONDS:
                 yield *head, level.first.first_s.value, None, None, FIRST
         for side, counters in _sides(trade)[:2]:
-            for one in [one for one in counters if any(one.means.values())][:DRAWN_MAX]:
+            for counter in [counter for counter in counters if any(counter.means.values())][
+                :DRAWN_MAX
+            ]:
                 for level in trade.levels:
-                    values = one.values.get(level.name, ())
+                    values = counter.values.get(level.name, ())
                     if values:
-                        head = (side, one.title, one.unit, name, level.name)
+                        head = (side, counter.title, counter.unit, name, level.name)
                         yield *head, *_mean_and_ends(values), LATER
 
 

@@ -48,41 +48,54 @@ def _effect(name: str, trade: Trade, short: str) -> str:
 
 
 def _best(name: str, trade: Trade, short: str, metric: Metric) -> str:
-    by_name = {one.name: one for one in trade.levels}
+    by_name = {level.name: level for level in trade.levels}
     best = by_name[trade.best]
-    told = text(best.response.value, metric.unit)
-    told += interval_text(best.response.interval, metric.unit)
+    figure_text = text(best.response.value, metric.unit)
+    figure_text += interval_text(best.response.interval, metric.unit)
     if not trade.beside:
-        return f"{name}: of {short} only {trade.best} has a figure, {told}."
-    distinct = [one for one in trade.beside if one.factor is not None and one.factor.is_distinct]
-    same = [one.level for one in trade.beside if one.factor is None or not one.factor.is_distinct]
-    alone = all(one.factor is None or one.factor.interval is None for one in trade.beside)
-    words = f"{name}: {metric.title}: {short} {trade.best} is best, {told}"
+        return f"{name}: of {short} only {trade.best} has a figure, {figure_text}."
+    distinct = [
+        comparison
+        for comparison in trade.beside
+        if comparison.factor is not None and comparison.factor.is_distinct
+    ]
+    same = [
+        comparison.level
+        for comparison in trade.beside
+        if comparison.factor is None or not comparison.factor.is_distinct
+    ]
+    alone = all(
+        comparison.factor is None or comparison.factor.interval is None
+        for comparison in trade.beside
+    )
+    sentence = f"{name}: {metric.title}: {short} {trade.best} is best, {figure_text}"
     if alone:
-        return f"{words}; one run a level, so nothing tells the others from noise."
+        return f"{sentence}; one run a level, so nothing tells the others from noise."
     much = "as long" if metric.unit == SECONDS else "as much"
     parts = [
-        f"{one.level} takes {text(one.factor.times, TIMES)} {much}"
-        f"{interval_text(one.factor.interval, TIMES)}"
-        for one in distinct
-        if one.factor is not None
+        f"{comparison.level} takes {text(comparison.factor.times, TIMES)} {much}"
+        f"{interval_text(comparison.factor.interval, TIMES)}"
+        for comparison in distinct
+        if comparison.factor is not None
     ]
     if metric.unit != SECONDS:
         parts = [part.replace(" takes ", " has ") for part in parts]
     if same:
         parts.append(f"{listed(same)} {'does' if len(same) == 1 else 'do'} not differ from it")
     if not distinct:
-        return f"{words}, but no other level differs from it beyond what runs alike differ by."
-    return f"{words}; {'; '.join(parts)}."
+        return f"{sentence}, but no other level differs from it beyond what runs alike differ by."
+    return f"{sentence}; {'; '.join(parts)}."
 
 
 def _sides(name: str, trade: Trade) -> str:
-    """What both sides did from the first level to the last."""
+    """Sentence on the counters of both sides, from the first level to the last."""
     parts = []
     for side, counters in (("scheduling", trade.scheduling), ("blocking", trade.blocking)):
-        told = [words for one in counters if (words := _from_to(one, trade.levels))][:SIDES_MAX]
-        if told or any(one.values for one in counters):
-            parts.append(f"{side}: {listed(told) if told else 'none at any level'}")
+        moves = [move for counter in counters if (move := _move_text(counter, trade.levels))][
+            :SIDES_MAX
+        ]
+        if moves or any(counter.values for counter in counters):
+            parts.append(f"{side}: {listed(moves) if moves else 'none at any level'}")
     if not parts:
         return ""
     ends = f"{trade.levels[0].name} to {trade.levels[-1].name}"
@@ -90,12 +103,12 @@ def _sides(name: str, trade: Trade) -> str:
     return f"{name}: both sides from {ends}, one execution{whose}: {'; '.join(parts)}."
 
 
-def _from_to(counter: Moved, levels: tuple[Level, ...]) -> str:
-    means = [counter.means[one.name] for one in levels if one.name in counter.means]
+def _move_text(counter: Moved, levels: tuple[Level, ...]) -> str:
+    means = [counter.means[level.name] for level in levels if level.name in counter.means]
     if len(means) < len(levels) or len(means) < 2 or not any(means):  # noqa: PLR2004 - from and to
         return ""
     title = in_sentence(counter.title)
-    shown = " to ".join(text(one, counter.unit) for one in (means[0], means[-1]))
+    shown = " to ".join(text(mean, counter.unit) for mean in (means[0], means[-1]))
     most = max(means)
     if most > max(means[0], means[-1]) * LONGER_MIN:
         shown += f", at most {text(most, counter.unit)}"
@@ -104,70 +117,75 @@ def _from_to(counter: Moved, levels: tuple[Level, ...]) -> str:
 
 def _read_back(name: str, trade: Trade, short: str) -> Iterator[str]:
     """Levels at which another value was in force than was asked."""
-    wrong = [one for one in trade.effect.read_back if one.is_asked is False]
+    wrong = [reading for reading in trade.effect.read_back if reading.is_asked is False]
     if wrong:
-        told = listed([f"{one.effective} in force for {one.asked}" for one in wrong])
-        yield f"{name}: {short} was not as asked at {len(wrong)} of its levels: {told}."
+        differences = listed(
+            [f"{reading.effective} in force for {reading.asked}" for reading in wrong]
+        )
+        yield f"{name}: {short} was not as asked at {len(wrong)} of its levels: {differences}."
 
 
 def _first(name: str, trade: Trade) -> Iterator[str]:
     """The largest penalty of a first execution."""
-    told = [
-        (one.first.first_s.value / one.first.later_s.value, one, one.first)
-        for one in trade.levels
-        if one.first is not None and one.first.later_s.value
+    penalties = [
+        (level.first.first_s.value / level.first.later_s.value, level, level.first)
+        for level in trade.levels
+        if level.first is not None and level.first.later_s.value
     ]
-    if not told:
+    if not penalties:
         return
-    times, level, first = max(told, key=lambda one: one[0])
+    times, level, first = max(penalties, key=lambda penalty: penalty[0])
     if times < LONGER_MIN:
         yield f"{name}: first executions take no longer than later ones at any level."
         return
-    words = (
+    sentence = (
         f"{name}: the first execution, in no interval, takes up to {text(times, TIMES)} as long as"
         f" later ones: {text(first.first_s.value, SECONDS)} and"
         f" {text(first.later_s.value, SECONDS)} at {level.name}"
     )
     if first.first_faults is not None and first.later_faults is not None:
-        words += (
+        sentence += (
             f", with {first.first_faults:,.0f} minor page faults against {first.later_faults:,.0f}"
         )
-    yield f"{words}."
+    yield f"{sentence}."
 
 
 def _variability(name: str, trade: Trade) -> Iterator[str]:
-    told = [one for one in trade.levels if one.variability is not None]
-    if not told:
+    varying = [level for level in trade.levels if level.variability is not None]
+    if not varying:
         return
-    most = max(told, key=lambda one: one.variability.share if one.variability else 0.0)
+    most = max(varying, key=lambda level: level.variability.share if level.variability else 0.0)
     differ = most.variability
     if differ is None:
         return
-    words = f"{name}: executions of one run differ by {percent_text(differ.share)}"
+    sentence = f"{name}: executions of one run differ by {percent_text(differ.share)}"
     if differ.share < STEADY_MAX:
-        yield f"{words} at most ({most.name}): under {percent_text(STEADY_MAX)}."
+        yield f"{sentence} at most ({most.name}): under {percent_text(STEADY_MAX)}."
     else:
-        yield f"{words} at {most.name}, and not under {percent_text(STEADY_MAX)}: {differ.reason}."
+        yield (
+            f"{sentence} at {most.name}, and not under {percent_text(STEADY_MAX)}: {differ.reason}."
+        )
 
 
 def _model(name: str, trade: Trade) -> Iterator[str]:
-    """How the messages that were counted stand to those on paper, at the best level."""
-    best = next(one for one in trade.levels if one.name == trade.best)
-    told = [
-        f"{one.title} {text(one.counted, one.unit)} for {text(one.predicted, one.unit)}"
-        for one in best.messages
-        if one.ratio is not None and one.name != "bytes a message"
+    """Sentence on counted messages beside predicted ones, at the best level."""
+    best = next(level for level in trade.levels if level.name == trade.best)
+    counts = [
+        f"{message.title} {text(message.counted, message.unit)} for"
+        f" {text(message.predicted, message.unit)}"
+        for message in best.messages
+        if message.ratio is not None and message.name != "bytes a message"
     ]
-    if told:
-        each = listed(told)
-        yield f"{name}: counted for what the message model has on paper, at {best.name}: {each}."
+    if counts:
+        phrase = listed(counts)
+        yield f"{name}: counted for what the message model has on paper, at {best.name}: {phrase}."
 
 
-def notes_of(known: Mapping[str, Trade]) -> Iterator[str]:
-    """How it was made."""
-    if not known:
+def notes_of(trades: Mapping[str, Trade]) -> Iterator[str]:
+    """Notes on the method."""
+    if not trades:
         return
-    rounds = max(len(one.rounds) for trade in known.values() for one in trade.levels)
+    rounds = max(len(level.rounds) for trade in trades.values() for level in trade.levels)
     if rounds > 1:
         yield (
             f"Means over {rounds} rounds in turns, geometric, intervals of 95 % by Student's t;"
@@ -183,22 +201,22 @@ def notes_of(known: Mapping[str, Trade]) -> Iterator[str]:
 def missing_of(
     made: Mapping[str, Trade | None], levels: list[str], factor: str, metric: Metric
 ) -> Iterator[str]:
-    """What has no figure, and why."""
+    """Sentences on what has no value, with the reason."""
     short = factor.removeprefix("set.")
     if len(levels) == 1:
         yield f"of {short} only {levels[0]} was run: nothing to compare with"
     for name, trade in made.items():
-        has = () if trade is None else tuple(one.name for one in trade.levels)
+        has = () if trade is None else tuple(level.name for level in trade.levels)
         for level in levels:
             if level not in has:
                 yield (
                     f"{name} at {level} has no {metric.title}: it was not run, or operations failed"
                 )
         for side in ("scheduling", "blocking"):
-            for one in () if trade is None else getattr(trade, side):
-                if not one.values:
-                    yield f"{name}: {side}: {one.title}: not measured: {one.why_not}"
-        if trade is not None and all(one.first is None for one in trade.levels):
+            for counter in () if trade is None else getattr(trade, side):
+                if not counter.values:
+                    yield f"{name}: {side}: {counter.title}: not measured: {counter.why_not}"
+        if trade is not None and all(level.first is None for level in trade.levels):
             yield (
                 f"{name} has no first execution apart: there is one of an order that begins with an"
                 " untimed pass"

@@ -82,16 +82,16 @@ LEADER = (
 def figure(asked: Asked) -> Figure:
     """The figure."""
     metric = metric_of(asked.options.get("metric"), asked.runs[0])
-    begun = sorted(asked.runs, key=lambda one: str(one.run.facts.get("started_utc", "")))
-    trials = [trial_of(one, metric) for one in begun]
-    found, held = standings(trials), hold_outs(trials)
-    failed = {one.setting: str(one.reason) for one in trials if one.cost is None}
+    begun = sorted(asked.runs, key=lambda run: str(run.run.facts.get("started_utc", "")))
+    trials = [trial_of(run, metric) for run in begun]
+    ranked, held = standings(trials), hold_outs(trials)
+    failed = {trial.setting: str(trial.reason) for trial in trials if trial.cost is None}
     failed |= {str(name): str(why) for name, why in asked.options.get("failed", {}).items()}
     tables = (
-        _leaders(found, held, metric),
+        _leaders(ranked, held, metric),
         _conclusion(held, metric),
-        _values(found, metric),
-        _sensitivity(found),
+        _values(ranked, metric),
+        _sensitivity(ranked),
         _progress(trials, metric),
         _trials(begun, trials, metric),
     )
@@ -99,37 +99,37 @@ def figure(asked: Asked) -> Figure:
         asked.name,
         asked.kind,
         asked.title,
-        says=tuple(_says(found, held, begun, trials, metric, failed)),
-        tables=tuple(one for one in tables if one.rows),
+        says=tuple(_says(ranked, held, begun, trials, metric, failed)),
+        tables=tuple(table for table in tables if table.rows),
         charts=tuple(_charts(tables, metric)),
         notes=tuple(_notes(held, metric)),
-        missing=tuple(_missing(found, trials)),
+        missing=tuple(_missing(ranked, trials)),
     )
 
 
 def _says(
-    found: Sequence[Standing],
+    ranked: Sequence[Standing],
     held: Sequence[HoldOut],
     begun: Sequence[StudyRun],
     trials: Sequence[Trial],
     metric: Metric,
     failed: Mapping[str, str],
 ) -> Iterator[str]:
-    better = next((one for one in held if one.is_better), None)
+    better = next((hold_out for hold_out in held if hold_out.is_better), None)
     if better is None:
-        yield _refused(found, held, metric, failed)
+        yield _refused(ranked, held, metric, failed)
     else:
         mean = better.mean or 0.0
         times = text(math.exp(-mean), TIMES)
         yield (
             f"Recommended: {better.setting}. Beside the default {metric.title} is"
-            f" {_gain_words(better, metric)}, {times} as good, over {len(better.ratios)} pairs of"
+            f" {_gain_text(better, metric)}, {times} as good, over {len(better.ratios)} pairs of"
             " runs that had no part in the choice."
         )
-        told = " ".join(f"--set {_plain(name, value)}" for name, value in better.levels.items())
-        yield f"To apply it: {told}"
+        switches = " ".join(f"--set {_plain(name, value)}" for name, value in better.levels.items())
+        yield f"To apply it: {switches}"
     yield _cost(begun)
-    alone = [one.cost for one in trials if one.setting == DEFAULT and one.cost is not None]
+    alone = [trial.cost for trial in trials if trial.setting == DEFAULT and trial.cost is not None]
     if len(alone) > 1:
         yield (
             f"The default itself differed by {percent_text(stdev(alone))} from run to run (standard"
@@ -141,34 +141,34 @@ def _says(
             f"{len(failed)} setting{'s' if many else ''} failed, which the verdict of the whole"
             f" counts: {'each' if many else 'it'} is a point of the search, and no better."
         )
-    yield from _told_by(found)
+    yield from _knob_shares(ranked)
 
 
 def _refused(
-    found: Sequence[Standing],
+    ranked: Sequence[Standing],
     held: Sequence[HoldOut],
     metric: Metric,
     failed: Mapping[str, str],
 ) -> str:
-    """Why nothing is recommended."""
+    """Sentence on why nothing is recommended."""
     lead = "Nothing is recommended:"
-    best = min(held, key=lambda one: one.mean or 0.0, default=None)
+    best = min(held, key=lambda hold_out: hold_out.mean or 0.0, default=None)
     if best is not None and best.setting in failed:
         return f"{lead} {best.setting} failed when it was repeated: {failed[best.setting]}."
     if best is not None and best.ratios:
         few = " so far" if len(best.ratios) < PAIRS_MIN else ""
         return (
             f"{lead} no setting is better than the default beyond noise. With {best.setting}, which"
-            f" looked best, {metric.title} is {_gain_words(best, metric)}, over"
+            f" looked best, {metric.title} is {_gain_text(best, metric)}, over"
             f" {len(best.ratios)} pairs of runs{few}{_meaning(best)}."
         )
-    ahead = leaders(found)
+    ahead = leaders(ranked)
     if not ahead:
-        tried = failed.keys() | {one.setting for one in found}
+        tried = failed.keys() | {standing.setting for standing in ranked}
         return f"{lead} {'every setting that was tried failed' if tried else 'none was tried'}."
     leading = ahead[0].ratio
     if leading is None or leading.value >= 0:
-        return f"{lead} none of {len(found)} settings looked better than the default."
+        return f"{lead} none of {len(ranked)} settings looked better than the default."
     if ahead[0].setting in failed:
         return f"{lead} {ahead[0].setting} failed when it was repeated."
     return (
@@ -177,13 +177,13 @@ def _refused(
     )
 
 
-def _gain_words(one: HoldOut, metric: Metric) -> str:
-    """By how much, in the words of the metric, with the interval."""
-    mean = change_text(_change(one.mean or 0.0, metric))
-    if one.interval is None or one.interval[1] - one.interval[0] >= WIDE:
+def _gain_text(hold_out: HoldOut, metric: Metric) -> str:
+    """Return the change of the metric in words, with its interval."""
+    mean = change_text(_change(hold_out.mean or 0.0, metric))
+    if hold_out.interval is None or hold_out.interval[1] - hold_out.interval[0] >= WIDE:
         return f"{mean} (too few pairs to say how far)"
     # Both ends have their own direction: the better one stands first.
-    ends = [_change(end, metric) for end in one.interval]
+    ends = [_change(end, metric) for end in hold_out.interval]
     if ends[0] * ends[1] > 0:
         low, high = sorted(map(abs, ends))
         return f"{mean}{interval_text((low, high), SHARE)}"
@@ -195,16 +195,16 @@ def _change(ratio: float, metric: Metric) -> float:
     return gain(ratio, metric) * (1 if metric.is_better == "higher" else -1)
 
 
-def _meaning(one: HoldOut) -> str:
-    """What an interval that has the default in it says."""
-    if one.interval is None or not one.interval[0] <= 0 <= one.interval[1]:
+def _meaning(hold_out: HoldOut) -> str:
+    """Clause that the default may be as good, where the interval contains it."""
+    if hold_out.interval is None or not hold_out.interval[0] <= 0 <= hold_out.interval[1]:
         return ""
     return ": the default may be as good, or better"
 
 
 def _cost(begun: Sequence[StudyRun]) -> str:
     """Runs, minutes and CPU seconds."""
-    runs = list({one.run.id: one.run for one in begun}.values())
+    runs = list({run.run.id: run.run for run in begun}.values())
     took = math.fsum(took_s(run) or 0.0 for run in runs)
     cpu = [seconds for run in runs if (seconds := _cpu_s(run)) is not None]
     used = f" and {math.fsum(cpu):,.0f} CPU seconds of engine and client" if cpu else ""
@@ -219,25 +219,25 @@ def _cpu_s(run: Run) -> float | None:
         return None
     ends = processes.select(pl.col("time_ns").min().alias("a"), pl.col("time_ns").max().alias("b"))
     first, last = ends.row(0)
-    told = None if first is None else accounts(cpus, processes, int(first), int(last))
-    return None if told is None else math.fsum(told.by_process.values())
+    spent = None if first is None else accounts(cpus, processes, int(first), int(last))
+    return None if spent is None else math.fsum(spent.by_process.values())
 
 
-def _told_by(found: Sequence[Standing]) -> Iterator[str]:
-    """Which knob tells most."""
-    shares = sensitivities(found)
+def _knob_shares(ranked: Sequence[Standing]) -> Iterator[str]:
+    """Sentence on the share of variation that each knob explains."""
+    shares = sensitivities(ranked)
     if shares:
-        each = ", ".join(f"{knob} {percent_text(share)}" for knob, share in _ordered(shares))
-        yield f"Of what settings of the search differ by, each knob by itself tells: {each}."
+        parts = ", ".join(f"{knob} {percent_text(share)}" for knob, share in _ordered(shares))
+        yield f"Of what settings of the search differ by, each knob by itself tells: {parts}."
 
 
 def _ordered(shares: Mapping[str, float]) -> list[tuple[str, float]]:
-    return sorted(shares.items(), key=lambda one: -one[1])
+    return sorted(shares.items(), key=lambda pair: -pair[1])
 
 
 def _plain(name: str, value: str) -> str:
-    told = f"{name.removeprefix(SETTING)}={value}"
-    return f"'{told}'" if " " in told else told
+    assignment = f"{name.removeprefix(SETTING)}={value}"
+    return f"'{assignment}'" if " " in assignment else assignment
 
 
 def _short(levels: Mapping[str, str]) -> str:
@@ -245,7 +245,7 @@ def _short(levels: Mapping[str, str]) -> str:
     return " / ".join(levels.values())
 
 
-def _leaders(found: Sequence[Standing], held: Sequence[HoldOut], metric: Metric) -> Table:
+def _leaders(ranked: Sequence[Standing], held: Sequence[HoldOut], metric: Metric) -> Table:
     """The settings that looked best, and what their hold-outs came to."""
     rows: list[tuple[Cell, ...]] = []
     sign = 1 if metric.is_better == "lower" else -1
@@ -254,11 +254,13 @@ def _leaders(found: Sequence[Standing], held: Sequence[HoldOut], metric: Metric)
             ends, count = _ends(out.interval, sign), len(out.ratios)
             ratio = math.exp(sign * out.mean)
             rows.append((_short(out.levels), HELD_OUT, ratio, *ends, _differs(ends), count))
-    for one in leaders(found)[:LEADERS_MAX]:
-        if one.ratio is not None:
-            ends, ratio = _ends(one.ratio.interval, sign), math.exp(sign * one.ratio.value)
-            rows.append((_short(one.levels), SEARCHED, ratio, *ends, _differs(ends), one.rounds))
-    knobs = list(found[0].levels) if found else []
+    for leader in leaders(ranked)[:LEADERS_MAX]:
+        if leader.ratio is not None:
+            ends, ratio = _ends(leader.ratio.interval, sign), math.exp(sign * leader.ratio.value)
+            rows.append(
+                (_short(leader.levels), SEARCHED, ratio, *ends, _differs(ends), leader.rounds)
+            )
+    knobs = list(ranked[0].levels) if ranked else []
     of = " / ".join(name.removeprefix(SETTING) for name in knobs)
     return Table("leaders", f"{metric.title} by the default's, of {of}", LEADER, tuple(rows))
 
@@ -278,7 +280,7 @@ def _differs(ends: tuple[Cell, Cell]) -> str:
 
 
 def _conclusion(held: Sequence[HoldOut], metric: Metric) -> Table:
-    """What programs read: each hold-out with its gain."""
+    """Table for programs: each hold-out with its gain."""
     columns = (
         Column("setting"),
         Column("recommended"),
@@ -290,27 +292,27 @@ def _conclusion(held: Sequence[HoldOut], metric: Metric) -> Table:
         Column("may be wrong", SHARE),
     )
     rows: list[tuple[Cell, ...]] = []
-    for one in held:
-        share = None if one.mean is None else gain(one.mean, metric)
-        ends = sorted(gain(end, metric) for end in one.interval or ())
+    for hold_out in held:
+        share = None if hold_out.mean is None else gain(hold_out.mean, metric)
+        ends = sorted(gain(end, metric) for end in hold_out.interval or ())
         low, high = ends or (None, None)
-        yes = "yes" if one.is_better else "no"
+        yes = "yes" if hold_out.is_better else "no"
         rows.append(
             (
-                one.setting,
+                hold_out.setting,
                 yes,
                 metric.name,
                 share,
                 low,
                 high,
-                len(one.ratios),
-                one.alpha,
+                len(hold_out.ratios),
+                hold_out.alpha,
             )
         )
     return Table("conclusion", "what was compared to decide", columns, tuple(rows))
 
 
-def _values(found: Sequence[Standing], metric: Metric) -> Table:
+def _values(ranked: Sequence[Standing], metric: Metric) -> Table:
     columns = (
         Column("knob"),
         Column("values"),
@@ -319,27 +321,30 @@ def _values(found: Sequence[Standing], metric: Metric) -> Table:
     )
     sign = 1 if metric.is_better == "lower" else -1
     rows = tuple(
-        (one.knob, one.values, one.settings, math.exp(sign * one.ratio)) for one in by_value(found)
+        (outcome.knob, outcome.values, outcome.settings, math.exp(sign * outcome.ratio))
+        for outcome in by_value(ranked)
     )
     return Table("values", f"{metric.title} by each knob's values", columns, rows)
 
 
-def _sensitivity(found: Sequence[Standing]) -> Table:
+def _sensitivity(ranked: Sequence[Standing]) -> Table:
     columns = (Column("knob"), Column("tells", SHARE))
-    rows = tuple(_ordered(sensitivities(found)))
+    rows = tuple(_ordered(sensitivities(ranked)))
     return Table("sensitivity", "what settings differ by", columns, rows)
 
 
 def _progress(trials: Sequence[Trial], metric: Metric) -> Table:
-    """Each run of a setting by the default's of its round, and the best mean until then."""
+    """Table of each run by the default's run of its round, and of the best mean so far."""
     sign = 1 if metric.is_better == "lower" else -1
-    defaults = {(one.part, one.round): one.cost for one in trials if one.setting == DEFAULT}
+    defaults = {
+        (trial.part, trial.round): trial.cost for trial in trials if trial.setting == DEFAULT
+    }
     rows: list[tuple[Cell, ...]] = []
-    for number, one in enumerate(trials, 1):
-        base = defaults.get((one.part, one.round))
-        if one.setting != DEFAULT and one.cost is not None and base is not None:
-            ratio = math.exp(sign * (one.cost - base))
-            rows.append((PHASES[kind_of(one.part)], None, number, ratio, None, None, POINT))
+    for number, trial in enumerate(trials, 1):
+        base = defaults.get((trial.part, trial.round))
+        if trial.setting != DEFAULT and trial.cost is not None and base is not None:
+            ratio = math.exp(sign * (trial.cost - base))
+            rows.append((PHASES[kind_of(trial.part)], None, number, ratio, None, None, POINT))
         best = leaders(standings(trials[:number]))
         if best and best[0].ratio is not None:
             mean = math.exp(sign * best[0].ratio.value)
@@ -359,14 +364,14 @@ def _trials(begun: Sequence[StudyRun], trials: Sequence[Trial], metric: Metric) 
         Column("failed"),
     )
     rows = tuple(
-        (one.run.id, trial.part, trial.round, trial.setting, trial.value, trial.reason)
-        for one, trial in zip(begun, trials, strict=True)
+        (run.run.id, trial.part, trial.round, trial.setting, trial.value, trial.reason)
+        for run, trial in zip(begun, trials, strict=True)
     )
     return Table("trials", "every run", columns, rows)
 
 
 def _charts(tables: Sequence[Table], metric: Metric) -> Iterator[Chart]:
-    names = {one.name for one in tables if one.rows}
+    names = {table.name for table in tables if table.rows}
     if "leaders" in names:
         title = f"{metric.title} by the default's"
         yield Chart("leaders", title, "forest", ("ratio",), table="leaders")
@@ -389,11 +394,11 @@ def _notes(held: Sequence[HoldOut], metric: Metric) -> Iterator[str]:
     yield f"Better is {metric.is_better}: {metric.title}."
 
 
-def _missing(found: Sequence[Standing], trials: Sequence[Trial]) -> Iterator[str]:
-    failed = {one.setting: one.reason for one in trials if one.cost is None}
+def _missing(ranked: Sequence[Standing], trials: Sequence[Trial]) -> Iterator[str]:
+    failed = {trial.setting: trial.reason for trial in trials if trial.cost is None}
     yield from (f"{setting} failed: {reason}" for setting, reason in failed.items())
-    if len(leaders(found)) < SETTINGS_MIN:
+    if len(leaders(ranked)) < SETTINGS_MIN:
         yield (
             f"how much each knob tells: that takes {SETTINGS_MIN} settings, and"
-            f" {len(leaders(found))} gave a ratio"
+            f" {len(leaders(ranked))} gave a ratio"
         )

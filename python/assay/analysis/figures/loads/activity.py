@@ -26,25 +26,25 @@ SAME_PAGE, ROWS = "look-ups on the page of the one before", "rows of a look-up"
 def figure(asked: Asked) -> Figure:
     """The figure."""
     subjects = subjects_of(asked)
-    counted = {one.name: counted_of(one.first) for one in subjects}
-    known = [one for one in subjects if counted[one.name]]
-    measures = (*_counts(known), *_derived(known))
-    keys = tuple(one.key for one in measures if one.unit == SHARE)
+    counted = {subject.name: counted_of(subject.first) for subject in subjects}
+    measured = [subject for subject in subjects if counted[subject.name]]
+    measures = (*_counts(measured), *_derived(measured))
+    keys = tuple(measure.key for measure in measures if measure.unit == SHARE)
     return Figure(
         asked.name,
         asked.kind,
         asked.title,
-        says=tuple(_says(one.name, counted[one.name]) for one in known),
-        subjects=tuple(one.name for one in subjects),
+        says=tuple(_says(subject.name, counted[subject.name]) for subject in measured),
+        subjects=tuple(subject.name for subject in subjects),
         measures=measures,
-        tables=tuple(_tables(known, counted)) if known else (),
+        tables=tuple(_tables(measured, counted)) if measured else (),
         charts=(Chart("places", "look-ups on the page before", "bars", keys),) if keys else (),
-        missing=tuple(_missing(one) for one in subjects if not counted[one.name]),
+        missing=tuple(_missing(subject) for subject in subjects if not counted[subject.name]),
     )
 
 
 def counted_of(run: Run) -> Mapping[str, float]:
-    """By `meters.WORDS` what the measured part counted; empty where the engine does not tell."""
+    """Return counts of the measured part by `meters.WORDS`; empty without such meters."""
     window = window_ns(run.table("events"))
     return {} if window is None else activity_between(run, Span(*window)) or {}
 
@@ -52,22 +52,24 @@ def counted_of(run: Run) -> Mapping[str, float]:
 def _counts(subjects: list[Subject]) -> Iterator[Measure]:
     for word, title in TITLES.items():
 
-        def known(run: Run, word: str = word) -> float | None:
+        def count(run: Run, word: str = word) -> float | None:
             return counted_of(run).get(word)
 
-        values = by_subject((one.name, spread(one.over_rounds(known))) for one in subjects)
+        values = by_subject(
+            (subject.name, spread(subject.over_rounds(count))) for subject in subjects
+        )
         if values:
             yield Measure(title, title, COUNT, values)
 
 
 def _derived(subjects: list[Subject]) -> Iterator[Measure]:
     page = by_subject(
-        (one.name, spread(one.over_rounds(lambda run: locality(counted_of(run)).same_page)))
-        for one in subjects
+        (subject.name, spread(subject.over_rounds(lambda run: locality(counted_of(run)).same_page)))
+        for subject in subjects
     )
     rows = by_subject(
-        (one.name, spread(one.over_rounds(lambda run: locality(counted_of(run)).rows_each)))
-        for one in subjects
+        (subject.name, spread(subject.over_rounds(lambda run: locality(counted_of(run)).rows_each)))
+        for subject in subjects
     )
     if page:
         yield Measure(SAME_PAGE, SAME_PAGE, SHARE, page)
@@ -76,14 +78,14 @@ def _derived(subjects: list[Subject]) -> Iterator[Measure]:
 
 
 def _tables(subjects: list[Subject], counted: Mapping[str, Mapping[str, float]]) -> Iterator[Table]:
-    columns = (Column("meter"), *(Column(one.name, COUNT, 4) for one in subjects))
+    columns = (Column("meter"), *(Column(subject.name, COUNT, 4) for subject in subjects))
     rows = tuple(
-        (title, *(counted[one.name].get(word) for one in subjects))
+        (title, *(counted[subject.name].get(word) for subject in subjects))
         for word, title in TITLES.items()
     )
     yield Table("meters", "what the measured part did", columns, rows)
     lines: tuple[tuple[Cell, ...], ...] = tuple(
-        (one.name, activity_line(counted[one.name])) for one in subjects
+        (subject.name, activity_line(counted[subject.name])) for subject in subjects
     )
     columns = (Column("subject"), Column("line"))
     yield Table("lines", "the same as the server prints it", columns, lines)
@@ -100,5 +102,5 @@ def _says(name: str, counted: Mapping[str, float]) -> str:
     )
 
 
-def _missing(one: Subject) -> str:
-    return f"{one.name} has no such meters: {why_no_activity(one.first)}"
+def _missing(subject: Subject) -> str:
+    return f"{subject.name} has no such meters: {why_no_activity(subject.first)}"

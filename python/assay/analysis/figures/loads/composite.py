@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from assay.analysis.composite.naming import COMPOSITE, POWER, THROUGHPUT
 from assay.analysis.figures.contract import Chart, Column, Figure, Measure, Table
-from assay.analysis.figures.metrics import metric_of_run, of_kind, test_of
+from assay.analysis.figures.metrics import metric_of_kind, metric_of_run, test_of
 from assay.analysis.figures.quantities import (
     PER_HOUR,
     SECONDS,
@@ -43,11 +43,13 @@ COLUMNS = (
 
 def figure(asked: Asked) -> Figure:
     """The figure."""
-    subjects = [one for one in subjects_of(asked) if test_of(one.first) is not None]
+    subjects = [subject for subject in subjects_of(asked) if test_of(subject.first) is not None]
     measures = tuple(_measures(subjects))
     shown = tuple(subject.name for subject in subjects)
     rows = tuple(row for subject in subjects for row in _rows(subject))
-    keys = tuple(one.key for one in measures if one.unit == PER_HOUR and "_" in one.key)
+    keys = tuple(
+        quantity.key for quantity in measures if quantity.unit == PER_HOUR and "_" in quantity.key
+    )
     return Figure(
         asked.name,
         asked.kind,
@@ -68,39 +70,39 @@ def _measures(subjects: list[Subject]) -> Iterator[Measure]:
         yield measure(kind, kind, PER_HOUR, subjects, partial(_reported, kind=kind))
     for kind in KINDS:
         for number in (1, 2):
-            known = partial(metric_of_run, kind=kind, number=number)
+            metric = partial(metric_of_run, kind=kind, number=number)
             title = f"{kind} of run {number}"
-            yield measure(f"{kind}_{number}", title, PER_HOUR, subjects, known)
+            yield measure(f"{kind}_{number}", title, PER_HOUR, subjects, metric)
     for kind in KINDS:
         title = f"{kind}: second run over the first, less 1"
-        found = measure(f"{kind}_gain", title, SHARE, subjects, partial(gain, kind=kind))
-        if found.values:
-            yield found
+        change = measure(f"{kind}_gain", title, SHARE, subjects, partial(gain, kind=kind))
+        if change.values:
+            yield change
 
 
 def _reported(run: Run, kind: str) -> float | None:
     test = test_of(run)
-    return None if test is None else of_kind(test.figures(), kind)
+    return None if test is None else metric_of_kind(test.figures(), kind)
 
 
 def gain(run: Run, kind: str) -> float | None:
-    """By which share the second run's metric is higher; None of a single run."""
+    """Return the share by which the second run's metric is higher; None of a single run."""
     first, second = (metric_of_run(run, kind, number) for number in (1, 2))
     return second / first - 1 if first and second else None
 
 
 def _rows(subject: Subject) -> Iterator[tuple[Cell, ...]]:
-    for one in subject.runs:
-        test = test_of(one.run)
+    for study_run in subject.runs:
+        test = test_of(study_run.run)
         for run in () if test is None else test.runs:
             assert test is not None  # noqa: S101 - there are no runs without
             elapsed_s = None if run.throughput is None else run.throughput.elapsed_ns * NS
             is_reported = test.reported is not None and test.reported.number == run.number
             yield (
                 subject.name,
-                one.round,
+                study_run.round,
                 run.number,
-                *(metric_of_run(one.run, kind, run.number) for kind in KINDS),
+                *(metric_of_run(study_run.run, kind, run.number) for kind in KINDS),
                 None if run.power is None else run.power.seconds,
                 elapsed_s,
                 "reported" if is_reported else "",
@@ -108,15 +110,15 @@ def _rows(subject: Subject) -> Iterator[tuple[Cell, ...]]:
 
 
 def _says(subjects: list[Subject], measures: tuple[Measure, ...]) -> Iterator[str]:
-    by_key = {one.key: one for one in measures}
+    by_key = {quantity.key: quantity for quantity in measures}
     yield from _in_all(by_key)
     for subject in subjects:
         test = test_of(subject.first)
-        kind = next((one for one in KINDS if subject.name in by_key[one].values), None)
+        kind = next((name for name in KINDS if subject.name in by_key[name].values), None)
         if kind is None or test is None:
             continue
         reported = by_key[kind].values[subject.name].middle
-        words = f"{subject.name}: {test.named(kind).label} {text(reported, PER_HOUR)}"
+        sentence = f"{subject.name}: {test.named(kind).label} {text(reported, PER_HOUR)}"
         gains = {
             name: by_key[f"{name}_gain"].values[subject.name].middle
             for name in KINDS
@@ -125,23 +127,23 @@ def _says(subjects: list[Subject], measures: tuple[Measure, ...]) -> Iterator[st
         parts = [f"{name} {change_text(share)}" for name, share in gains.items() if name != kind]
         if kind in gains:
             beside = f" ({', '.join(parts)})" if parts else ""
-            words += f"; its second run's {kind} is {change_text(gains[kind])}{beside}"
-        yield f"{words}."
+            sentence += f"; its second run's {kind} is {change_text(gains[kind])}{beside}"
+        yield f"{sentence}."
 
 
 def _in_all(by_key: dict[str, Measure]) -> Iterator[str]:
     """One sentence of all subjects, where there are several."""
-    kind = next((one for one in KINDS if len(by_key[one].values) > 1), None)
+    kind = next((name for name in KINDS if len(by_key[name].values) > 1), None)
     if kind is None:
         return
     values = by_key[kind].values
-    told = each_text((name, text(one.middle, PER_HOUR)) for name, one in values.items())
-    yield f"The {kind} is {told}."
+    metrics = each_text((name, text(value.middle, PER_HOUR)) for name, value in values.items())
+    yield f"The {kind} is {metrics}."
 
 
 def _notes(subject: Subject) -> Iterator[str]:
-    for one in subject.runs:
-        test = test_of(one.run)
+    for run in subject.runs:
+        test = test_of(run.run)
         if test is not None and test.left_out:
             name = test.named(test.metrics[0]).is_not
             is_not = "" if name is None else f"; not {name}"
@@ -154,12 +156,12 @@ def _notes(subject: Subject) -> Iterator[str]:
 
 
 def _missing(asked: Asked, subjects: list[Subject]) -> Iterator[str]:
-    known = {one.name for one in subjects}
+    tested = {subject.name for subject in subjects}
     for other in subjects_of(asked):
-        if other.name not in known:
+        if other.name not in tested:
             yield f"{other.name} was put to no test, so it has no metric"
     for subject in subjects:
-        for one in subject.runs:
-            test = test_of(one.run)
+        for run in subject.runs:
+            test = test_of(run.run)
             for why in () if test is None else test.why_not:
-                yield f"{subject.name}, round {one.round}, has no metric: {why}"
+                yield f"{subject.name}, round {run.round}, has no metric: {why}"

@@ -91,25 +91,25 @@ class _Crashed:
 def figure(asked: Asked) -> Figure:
     """The figure."""
     every = subjects_of(asked, without=(MOMENT,))
-    crashed = [one for subject in every for one in _crashed(subject)]
-    known = {one.subject for one in crashed}
-    subjects = [one for one in every if one.name in known]
+    crashed = [crash for subject in every for crash in _crashed(subject)]
+    recovered = {crash.subject for crash in crashed}
+    subjects = [subject for subject in every if subject.name in recovered]
     seconds = measure("recovery_s", "seconds until it answered", SECONDS, subjects, _recovery_s)
     lost = measure("lost", "acknowledged and lost", COUNT, subjects, _lost)
     return Figure(
         asked.name,
         asked.kind,
         asked.title,
-        says=tuple(_says(one) for one in crashed),
-        subjects=tuple(one.name for one in subjects),
+        says=tuple(_says(crash) for crash in crashed),
+        subjects=tuple(subject.name for subject in subjects),
         measures=(seconds, lost) if subjects else (),
         tables=(
-            Table("sums", "acknowledged, found and lost", SUMS, tuple(map(_sums, crashed))),
+            Table("sums", "acknowledged, found and lost", SUMS, tuple(map(_sum_row, crashed))),
             Table(
                 "each",
                 "each recovered database",
                 EACH,
-                tuple(row for c in crashed for row in _each(c)),
+                tuple(row for c in crashed for row in _database_rows(c)),
             ),
         )
         if crashed
@@ -119,9 +119,9 @@ def figure(asked: Asked) -> Figure:
         else (),
         notes=_notes(crashed),
         missing=tuple(
-            f"{one.name}: nothing was killed or copied, so nothing was recovered"
-            for one in every
-            if one.name not in known
+            f"{subject.name}: nothing was killed or copied, so nothing was recovered"
+            for subject in every
+            if subject.name not in recovered
         ),
     )
 
@@ -129,59 +129,59 @@ def figure(asked: Asked) -> Figure:
 def _notes(crashed: list[_Crashed]) -> tuple[str, ...]:
     if not crashed:
         return ()
-    if all(one.kind == "kill" for one in crashed):
+    if all(crash.kind == "kill" for crash in crashed):
         return (NAMES, KEEPS_CACHE)
     return (NAMES, COUNTED_BY_COPY)
 
 
 def _crashed(subject: Subject) -> Iterator[_Crashed]:
-    found = [(one.run, look) for one in subject.runs for look in looks(one.run)]
-    for kind in dict.fromkeys(look.kind for _, look in found):
-        own = tuple(one for one in found if one[1].kind == kind)
+    pairs = [(run.run, look) for run in subject.runs for look in looks(run.run)]
+    for kind in dict.fromkeys(look.kind for _, look in pairs):
+        own = tuple(pair for pair in pairs if pair[1].kind == kind)
         operation = own[0][0].facts["workload"]["receipt"]["operation"]
         yield _Crashed(subject.name, kind, operation, own)
 
 
 def _recovery_s(run: Run) -> float | None:
-    known = [look.recovery_s for look in looks(run) if look.recovery_s is not None]
-    return median(known) if known else None
+    times = [look.recovery_s for look in looks(run) if look.recovery_s is not None]
+    return median(times) if times else None
 
 
 def _lost(run: Run) -> float | None:
-    found = looks(run)
-    return float(sum(look.comparison.lost for look in found)) if found else None
+    copies = looks(run)
+    return float(sum(look.comparison.lost for look in copies)) if copies else None
 
 
-def _sums(one: _Crashed) -> tuple[Cell, ...]:
-    seconds = spread(one.recovery_s)
+def _sum_row(crash: _Crashed) -> tuple[Cell, ...]:
+    seconds = spread(crash.recovery_s)
     ends = (None, None, None) if seconds is None else (seconds.middle, seconds.low, seconds.high)
     counts = ("acknowledged", "found", "lost")
     return (
-        one.subject,
-        AFTER[one.kind][0],
-        len(one.looks),
-        *(one.sum_of(name) for name in counts),
+        crash.subject,
+        AFTER[crash.kind][0],
+        len(crash.looks),
+        *(crash.sum_of(name) for name in counts),
         *ends,
     )
 
 
-def _each(one: _Crashed) -> Iterator[tuple[Cell, ...]]:
-    for run, look in one.looks:
-        told = look.comparison
+def _database_rows(crash: _Crashed) -> Iterator[tuple[Cell, ...]]:
+    for run, look in crash.looks:
+        comparison = look.comparison
         yield (
-            one.subject,
-            AFTER[one.kind][0],
+            crash.subject,
+            AFTER[crash.kind][0],
             _after_s(run, look),
-            told.acknowledged,
-            told.lost,
-            told.unacknowledged,
+            comparison.acknowledged,
+            comparison.lost,
+            comparison.unacknowledged,
             look.recovery_s,
             _remark(run, look),
         )
 
 
 def _remark(run: Run, look: RecoveredCopy) -> str | None:
-    """Why it was not recovered, or how far back it lost something, and the first of it."""
+    """Return the error of a recovery, or the age and the key of the first lost row."""
     if look.error is not None or not look.comparison.first_lost:
         return look.error
     names = run.facts["workload"]["receipt"]["names"]
@@ -202,23 +202,26 @@ def _after_s(run: Run, look: RecoveredCopy) -> float | None:
     return max(0.0, (look.at_ns - begun) * NS)
 
 
-def _says(one: _Crashed) -> str:
-    times = len(one.looks)
-    each = f"{times:,} {AFTER[one.kind][1 if times == 1 else 2]}"
-    acknowledged, lost = one.sum_of("acknowledged"), one.sum_of("lost")
-    if one.failed:
-        return f"{one.subject} was not recovered from {one.failed} of {each}."
+def _says(crash: _Crashed) -> str:
+    times = len(crash.looks)
+    crashes = f"{times:,} {AFTER[crash.kind][1 if times == 1 else 2]}"
+    acknowledged, lost = crash.sum_of("acknowledged"), crash.sum_of("lost")
+    if crash.failed:
+        return f"{crash.subject} was not recovered from {crash.failed} of {crashes}."
     if lost:
-        of = sum(look.comparison.lost > 0 for _, look in one.looks)
+        of = sum(look.comparison.lost > 0 for _, look in crash.looks)
         return (
-            f"{one.subject} lost {lost:,} of {acknowledged:,} acknowledged {one.operation}, in"
-            f" {of} of {each}."
+            f"{crash.subject} lost {lost:,} of {acknowledged:,} acknowledged {crash.operation}, in"
+            f" {of} of {crashes}."
         )
     if not acknowledged:
-        return f"{one.subject}: no {one.operation} had been acknowledged, so {each} prove nothing."
-    seconds = spread(one.recovery_s)
+        return (
+            f"{crash.subject}: no {crash.operation} had been acknowledged, so {crashes} prove"
+            " nothing."
+        )
+    seconds = spread(crash.recovery_s)
     took = "" if seconds is None else f"; it answered again after {text(seconds.middle, SECONDS)}"
     return (
-        f"{one.subject}: after {each} all {acknowledged:,} acknowledged {one.operation} were"
+        f"{crash.subject}: after {crashes} all {acknowledged:,} acknowledged {crash.operation} were"
         f" found{took}."
     )

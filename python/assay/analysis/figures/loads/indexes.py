@@ -32,47 +32,47 @@ def figure(asked: Asked) -> Figure:
     """The figure."""
     subjects = subjects_of(asked)
     most = int(asked.options.get("rows", ROWS_DEFAULT))
-    known = [one for one in subjects if worked(one.first, STEADY) is not None]
-    measures = tuple(_measures(known))
-    keys = tuple(one.key for one in measures)
-    found = [parts_of(one.first) for one in known]
+    measured = [subject for subject in subjects if worked(subject.first, STEADY) is not None]
+    measures = tuple(_measures(measured))
+    keys = tuple(measure.key for measure in measures)
+    splits = [parts_of(subject.first) for subject in measured]
     return Figure(
         asked.name,
         asked.kind,
         asked.title,
-        says=tuple(words for one in known for words in _says(one)),
-        subjects=tuple(one.name for one in subjects),
+        says=tuple(sentence for subject in measured for sentence in _says(subject)),
+        subjects=tuple(subject.name for subject in subjects),
         measures=measures,
-        tables=tuple(_tables(known, most)),
+        tables=tuple(_tables(measured, most)),
         charts=(Chart("reads", "pages read, by what they hold", "bars", keys),) if keys else (),
         notes=tuple(
-            f"{one.name}: {SINCE_THE_START} is {told.words}."
-            for one, told in zip(known, found, strict=True)
-            if told is not None
+            f"{subject.name}: {SINCE_THE_START} is {split.words}."
+            for subject, split in zip(measured, splits, strict=True)
+            if split is not None
         ),
         missing=tuple(
-            f"what was done to the indexes of {one.name} was not told by its engine"
-            for one in subjects
-            if one not in known
+            f"what was done to the indexes of {subject.name} was not told by its engine"
+            for subject in subjects
+            if subject not in measured
         ),
     )
 
 
 def worked(run: Run, part: str) -> tuple[IndexWork, ...] | None:
     """Indexes of one part of a run; None where its engine does not tell."""
-    found = parts_of(run)
-    if found is None:
+    parts = parts_of(run)
+    if parts is None:
         return None
-    return index_work(run, found.rest if part == STEADY else found.first)
+    return index_work(run, parts.rest if part == STEADY else parts.first)
 
 
 def _tables(subjects: Sequence[Subject], most: int) -> Iterator[Table]:
-    for one in subjects:
+    for subject in subjects:
         for part in (SINCE_THE_START, STEADY):
-            name = part if len(subjects) == 1 else f"{one.name}, {part}"
+            name = part if len(subjects) == 1 else f"{subject.name}, {part}"
             rows = tuple(
-                (told.name, told.touches, told.reads, told.buffers)
-                for told in (worked(one.first, part) or ())[:most]
+                (index.name, index.touches, index.reads, index.buffers)
+                for index in (worked(subject.first, part) or ())[:most]
             )
             yield Table(name, f"touches and pages by index, {name}", COLUMNS, rows)
 
@@ -83,7 +83,9 @@ def _measures(subjects: Sequence[Subject]) -> Iterator[Measure]:
         def share(run: Run, kind: Holds = kind) -> float | None:
             return share_of_reads(worked(run, STEADY) or (), kind)
 
-        values = by_subject((one.name, spread(one.over_rounds(share))) for one in subjects)
+        values = by_subject(
+            (subject.name, spread(subject.over_rounds(share))) for subject in subjects
+        )
         if values:
             yield Measure(kind, f"pages read that hold {WORDS[kind]}", SHARE, values)
 
@@ -91,18 +93,18 @@ def _measures(subjects: Sequence[Subject]) -> Iterator[Measure]:
 def _says(subject: Subject) -> Iterator[str]:
     for part in (SINCE_THE_START, STEADY):
         work = worked(subject.first, part) or ()
-        pages = sum(one.reads or 0.0 for one in work)
+        pages = sum(index.reads or 0.0 for index in work)
         if not work or not pages:
             yield f"{subject.name}, {part}: no page was read."
             continue
-        most = max(work, key=lambda one: one.touches or 0.0)
+        most = max(work, key=lambda index: index.touches or 0.0)
         shares = [
             f"{text(share, SHARE)} {WORDS[kind]}"
             for kind in HOLDS
             if (share := share_of_reads(work, kind)) is not None
         ]
-        of_it = f", {', '.join(shares)}" if shares else ""
+        breakdown = f", {', '.join(shares)}" if shares else ""
         yield (
-            f"{subject.name}, {part}: {text(pages, COUNT)} pages were read{of_it}; most are of"
+            f"{subject.name}, {part}: {text(pages, COUNT)} pages were read{breakdown}; most are of"
             f" {work[0].name}, and {most.name} was touched most."
         )

@@ -87,15 +87,15 @@ class Group:
         return [name for name in self.mixes if name != self.base] if self.base else []
 
     def whole(self, name: str) -> Factor | None:
-        """How many times as long as the base: mean latency, geometric mean over workloads."""
+        """Return mean latency beside the base, as a geometric mean over workloads."""
         return self._over(name, lambda mix: {"": mix.mean_s})
 
     def alike(self, name: str) -> Factor | None:
-        """The same where each operation weighs alike, however often it is played."""
+        """Return latency beside the base with equal weight for each operation."""
         return self._over(name, lambda mix: mix.means_s)
 
     def operation(self, name: str, workload: str, operation: str) -> Factor | None:
-        """The same of one operation."""
+        """Return mean latency of one operation beside the base."""
         values = self.seconds(name, workload, operation)
         return times(values, self.seconds(self.base or "", workload, operation))
 
@@ -118,9 +118,11 @@ class Group:
             )
         )
 
-    def _over(self, name: str, told: Callable[[Mix], Mapping[str, float]]) -> Factor | None:
+    def _over(self, name: str, quantity: Callable[[Mix], Mapping[str, float]]) -> Factor | None:
         """Geometric means over what both have in a round; rounds that lack some are left out."""
-        mine, base = (_flat(self.mixes.get(one, {}), told) for one in (name, self.base or ""))
+        mine, base = (
+            _flat(self.mixes.get(subject, {}), quantity) for subject in (name, self.base or "")
+        )
         both = mine.keys() & base.keys()
         every = {place[1:] for place in both}
         logs: dict[int, list[float]] = {}
@@ -136,7 +138,7 @@ class Group:
 
 def figure(asked: Asked) -> Figure:
     """The figure."""
-    parts = list(dict.fromkeys(one.part for one in asked.runs))
+    parts = list(dict.fromkeys(run.part for run in asked.runs))
     groups = [_group(asked, part) for part in parts]
     shown = tuple(dict.fromkeys(name for group in groups for name in group.others))
     measures = tuple(_measures(groups))
@@ -163,7 +165,7 @@ def figure(asked: Asked) -> Figure:
 
 
 def _group(asked: Asked, part: str) -> Group:
-    runs = tuple(one for one in asked.runs if one.part == part)
+    runs = tuple(run for run in asked.runs if run.part == part)
     subjects = subjects_of(replace(asked, runs=runs), without=(WORKLOAD,))
     base = base_of(subjects, asked.options.get("base"))
     titles = asked.options.get("titles", {})
@@ -172,26 +174,26 @@ def _group(asked: Asked, part: str) -> Group:
         part if base is None else key_of(part, base, asked.options.get("base")),
         str(titles.get(part, part)),
         None if base is None else base.name,
-        {one.name: _mixes(one) for one in subjects},
+        {subject.name: _mixes(subject) for subject in subjects},
     )
 
 
 def _mixes(subject: Subject) -> dict[tuple[int, str], Mix]:
-    found = {}
-    for one in subject.runs:
-        mix = mix_of(one.run)
+    mixes = {}
+    for run in subject.runs:
+        mix = mix_of(run.run)
         if mix is not None:
-            found[one.round, str(one.run.facts["workload"]["name"])] = mix
-    return found
+            mixes[run.round, str(run.run.facts["workload"]["name"])] = mix
+    return mixes
 
 
 def _flat(
-    mixes: Mapping[tuple[int, str], Mix], told: Callable[[Mix], Mapping[str, float]]
+    mixes: Mapping[tuple[int, str], Mix], quantity: Callable[[Mix], Mapping[str, float]]
 ) -> dict[Place, float]:
     return {
         (number, workload, name): seconds
         for (number, workload), mix in mixes.items()
-        for name, seconds in told(mix).items()
+        for name, seconds in quantity(mix).items()
     }
 
 
@@ -234,33 +236,38 @@ def _mean(values: Mapping[int, float]) -> float | None:
 
 
 def _says(groups: Sequence[Group]) -> Iterator[str]:
-    told: dict[str, list[str]] = {}
+    by_base: dict[str, list[str]] = {}
     for group in groups:
-        known = ((name, group.whole(name)) for name in group.others)
-        each = [(name, text(factor.times, TIMES)) for name, factor in known if factor is not None]
-        if each:
-            told.setdefault(str(group.base), []).append(f"{group.title} {each_text(each)}")
-    for base, words in told.items():
-        yield f"In times of what {base} takes: {'; '.join(words)}."
+        factors = ((name, group.whole(name)) for name in group.others)
+        multiples = [
+            (name, text(factor.times, TIMES)) for name, factor in factors if factor is not None
+        ]
+        if multiples:
+            by_base.setdefault(str(group.base), []).append(f"{group.title} {each_text(multiples)}")
+    for base, parts in by_base.items():
+        yield f"In times of what {base} takes: {'; '.join(parts)}."
     for group in groups:
         yield from _slowest(group)
 
 
 def _slowest(group: Group) -> Iterator[str]:
-    """Where operations of a group are far apart: a mean hides it."""
+    """Sentences on the slowest and fastest operation of a group, which a mean hides."""
     if len(group.operations()) < 2:  # noqa: PLR2004 - nothing to compare
         return
     for name in group.others:
-        known = {
+        multiples = {
             operation: factor.times
             for workload, operation in group.operations()
             if (factor := group.operation(name, workload, operation)) is not None
         }
-        if len(known) > 1:
-            most, least = max(known, key=known.__getitem__), min(known, key=known.__getitem__)
+        if len(multiples) > 1:
+            most, least = (
+                max(multiples, key=multiples.__getitem__),
+                min(multiples, key=multiples.__getitem__),
+            )
             yield (
-                f"{name}, {group.title}: from {text(known[least], TIMES)} in {least} to"
-                f" {text(known[most], TIMES)} in {most}."
+                f"{name}, {group.title}: from {text(multiples[least], TIMES)} in {least} to"
+                f" {text(multiples[most], TIMES)} in {most}."
             )
 
 
@@ -274,7 +281,7 @@ def _missing(asked: Asked, groups: Sequence[Group]) -> Iterator[str]:
         for name, mixes in group.mixes.items():
             if not mixes:
                 yield f"{group.title}: {name} played no mix, or nothing of it succeeded"
-    engines = {one.run.facts["engine"]["name"] for one in asked.runs}
+    engines = {run.run.facts["engine"]["name"] for run in asked.runs}
     if wanted is not None and wanted not in engines and any(group.base for group in groups):
         bases = listed(list(dict.fromkeys(group.base for group in groups if group.base)))
         yield f"no run is of {wanted}, so times are those of {bases}"

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from assay.analysis.load.sequences import Sequence as Mixes
     from assay.record.reader import Run
 
-    Known = Callable[[Run], float | None]
+    RunMetric = Callable[[Run], float | None]
 
 OPTIONS: dict[str, str] = {}
 # Factors that make no subjects: each pair of their levels is a measure.
@@ -45,7 +45,7 @@ QUERIES = (
 
 @dataclass(frozen=True)
 class Place:
-    """What a rate is of: `size` units of `size_name` at a scale, and so many clients."""
+    """The place of a rate: `size` units of `size_name` at a scale, and a number of clients."""
 
     scale: float
     size: float
@@ -61,25 +61,25 @@ class Point:
     place: Place
     runs: tuple[StudyRun, ...]
 
-    def over_rounds(self, known: Known) -> Spread | None:
-        """Median and ends of what is known of each run."""
-        return spread([known(one.run) for one in self.runs])
+    def over_rounds(self, metric: RunMetric) -> Spread | None:
+        """Return median and ends of a metric over the runs."""
+        return spread([metric(run.run) for run in self.runs])
 
-    def middle(self, known: Known) -> float | None:
-        """The median."""
-        told = self.over_rounds(known)
-        return None if told is None else told.middle
+    def middle(self, metric: RunMetric) -> float | None:
+        """Return the median of a metric over the runs."""
+        over_rounds = self.over_rounds(metric)
+        return None if over_rounds is None else over_rounds.middle
 
 
 def figure(asked: Asked) -> Figure:
     """The figure."""
     points = _points(asked)
-    subjects = tuple(dict.fromkeys(one.subject for one in points))
+    subjects = tuple(dict.fromkeys(point.subject for point in points))
     name = _rate_name(points[0].runs[0].run) if points else NO_NAME
     measures = tuple(_measures(points, name))
-    rates = tuple(one.key for one in measures if one.unit == name)
-    queries = tuple(one.key for one in measures if one.unit == SECONDS)
-    without = [one for one in asked.runs if _mixes(one.run) is None]
+    rates = tuple(measure.key for measure in measures if measure.unit == name)
+    queries = tuple(measure.key for measure in measures if measure.unit == SECONDS)
+    without = [run for run in asked.runs if _mixes(run.run) is None]
     return Figure(
         asked.name,
         asked.kind,
@@ -94,7 +94,7 @@ def figure(asked: Asked) -> Figure:
         if points
         else (),
         charts=tuple(_charts(name, rates, queries)),
-        missing=tuple(f"{one.run.id} played no mix to its end" for one in without),
+        missing=tuple(f"{run.run.id} played no mix to its end" for run in without),
     )
 
 
@@ -114,15 +114,15 @@ def _mixes(run: Run) -> Mixes | None:
 def _points(asked: Asked) -> tuple[Point, ...]:
     """Subjects at their places, by size and then clients."""
     groups: dict[tuple[str, Place], list[StudyRun]] = {}
-    for one in asked.runs:
-        if (mixes := _mixes(one.run)) is None:
+    for run in asked.runs:
+        if (mixes := _mixes(run.run)) is None:
             continue
-        scale = float(one.run.facts["request"]["scale"])
+        scale = float(run.run.facts["request"]["scale"])
         place = Place(scale, mixes.size, mixes.size_name, mixes.clients)
-        kept = [(factor, level) for factor, level in one.levels.items() if factor not in WITHIN]
-        groups.setdefault((subject_name(kept, one.run), place), []).append(one)
-    found = [Point(name, place, tuple(runs)) for (name, place), runs in groups.items()]
-    return tuple(sorted(found, key=lambda one: (one.place.scale, one.place.clients)))
+        kept = [(factor, level) for factor, level in run.levels.items() if factor not in WITHIN]
+        groups.setdefault((subject_name(kept, run.run), place), []).append(run)
+    points = [Point(name, place, tuple(runs)) for (name, place), runs in groups.items()]
+    return tuple(sorted(points, key=lambda point: (point.place.scale, point.place.clients)))
 
 
 def _rate_name(run: Run) -> str:
@@ -138,47 +138,49 @@ def _rate(run: Run) -> float | None:
     return mixes.metrics[0].value if mixes.metrics else mixes.mixes_per_s
 
 
-def _of_all(run: Run) -> float | None:
+def _mean_query_s(run: Run) -> float | None:
     """Mean time of a query, whichever it is."""
     mixes = _mixes(run)
-    count = sum(one.executions for one in mixes.queries) if mixes is not None else 0
+    count = sum(query.executions for query in mixes.queries) if mixes is not None else 0
     return mixes.operations_s / count if mixes is not None and count else None
 
 
-def _metric(name: str) -> Known:
+def _metric(name: str) -> RunMetric:
     return lambda run: summary_of(run).metrics.get(name)
 
 
-def _mean_of(query: str, what: str = "mean_s") -> Known:
-    def known(run: Run) -> float | None:
+def _mean_of(query: str, what: str = "mean_s") -> RunMetric:
+    def mean(run: Run) -> float | None:
         mixes = _mixes(run)
-        found = [one for one in mixes.queries if one.name == query] if mixes is not None else []
-        return getattr(found[0], what) if found else None
+        matches = (
+            [entry for entry in mixes.queries if entry.name == query] if mixes is not None else []
+        )
+        return getattr(matches[0], what) if matches else None
 
-    return known
+    return mean
 
 
 def _measures(points: Sequence[Point], name: str) -> Iterator[Measure]:
-    for place in dict.fromkeys(one.place for one in points):
-        here = [one for one in points if one.place == place]
+    for place in dict.fromkeys(point.place for point in points):
+        here = [point for point in points if point.place == place]
         key = f"{name} {place.scale:g} {place.clients}"
         title = f"{place.size:,.0f} {place.size_name}, {_clients(place)}"
         yield Measure(key, title, name, _values(here, _rate))
-    for place in dict.fromkeys(one.place for one in points if one.place.clients == 1):
-        here = [one for one in points if one.place == place]
+    for place in dict.fromkeys(point.place for point in points if point.place.clients == 1):
+        here = [point for point in points if point.place == place]
         for query in _queries(here):
             key, title = f"{query} {place.scale:g}", f"{query}, {place.size:,.0f} {place.size_name}"
             yield Measure(key, title, SECONDS, _values(here, _mean_of(query)))
 
 
-def _values(points: Sequence[Point], known: Known) -> dict[str, Spread]:
-    return by_subject((one.subject, one.over_rounds(known)) for one in points)
+def _values(points: Sequence[Point], metric: RunMetric) -> dict[str, Spread]:
+    return by_subject((point.subject, point.over_rounds(metric)) for point in points)
 
 
 def _queries(points: Sequence[Point]) -> list[str]:
     """Names of queries, in the order of the mix."""
-    mixes = [found for one in points if (found := _mixes(one.runs[0].run)) is not None]
-    return list(dict.fromkeys(query.name for one in mixes for query in one.queries))
+    mixes = [sequence for point in points if (sequence := _mixes(point.runs[0].run)) is not None]
+    return list(dict.fromkeys(query.name for mix in mixes for query in mix.queries))
 
 
 def _clients(place: Place) -> str:
@@ -192,7 +194,7 @@ def _columns(points: Sequence[Point], name: str) -> tuple[Column, ...]:
         Column("clients", COUNT),
         Column(name, None, 5),
         Column("mean time", SECONDS),
-        *(Column(one.rpartition("_")[2], SECONDS) for one in PERCENTILES),
+        *(Column(percentile.rpartition("_")[2], SECONDS) for percentile in PERCENTILES),
         Column("engine CPU", SECONDS),
         Column("client CPU", SECONDS),
         Column("steady"),
@@ -203,26 +205,26 @@ def _columns(points: Sequence[Point], name: str) -> tuple[Column, ...]:
 def _rows(points: Sequence[Point]) -> tuple[tuple[Cell, ...], ...]:
     return tuple(
         (
-            one.subject,
-            one.place.size,
-            one.place.clients,
-            one.middle(_rate),
-            one.middle(_of_all),
-            *(one.middle(_metric(name)) for name in (*PERCENTILES, ENGINE_CPU, DRIVER_CPU)),
-            _steady(one),
-            ", ".join(dict.fromkeys(worst(run.checks).word for run in one.runs)),
+            point.subject,
+            point.place.size,
+            point.place.clients,
+            point.middle(_rate),
+            point.middle(_mean_query_s),
+            *(point.middle(_metric(name)) for name in (*PERCENTILES, ENGINE_CPU, DRIVER_CPU)),
+            _steady(point),
+            ", ".join(dict.fromkeys(worst(run.checks).word for run in point.runs)),
         )
-        for one in points
+        for point in points
     )
 
 
 def _steady(point: Point) -> str:
     """From which mix on each round was steady."""
-    told = [_from(run.run) for run in point.runs]
-    return ", ".join(dict.fromkeys(told))
+    starts = [_steady_from(run.run) for run in point.runs]
+    return ", ".join(dict.fromkeys(starts))
 
 
-def _from(run: Run) -> str:
+def _steady_from(run: Run) -> str:
     mixes = summary_of(run).mixes
     if mixes is None:
         return "not looked at"
@@ -233,38 +235,40 @@ def _from(run: Run) -> str:
 
 
 def _by_query(points: Sequence[Point]) -> tuple[tuple[Cell, ...], ...]:
-    alone = [one for one in points if one.place.clients == 1]
+    alone = [point for point in points if point.place.clients == 1]
     return tuple(
         (
             query,
             _title(alone, query),
-            one.subject,
-            one.place.size,
-            one.middle(_mean_of(query)),
-            one.middle(_mean_of(query, "geometric_mean_s")),
-            one.middle(_mean_of(query, "share")),
+            point.subject,
+            point.place.size,
+            point.middle(_mean_of(query)),
+            point.middle(_mean_of(query, "geometric_mean_s")),
+            point.middle(_mean_of(query, "share")),
         )
         for query in _queries(alone)
-        for one in alone
+        for point in alone
     )
 
 
 def _title(points: Sequence[Point], query: str) -> str:
-    mixes = [found for one in points if (found := _mixes(one.runs[0].run)) is not None]
-    titles = (one.title for each in mixes for one in each.queries if one.name == query)
+    mixes = [sequence for point in points if (sequence := _mixes(point.runs[0].run)) is not None]
+    titles = (entry.title for mix in mixes for entry in mix.queries if entry.name == query)
     return next(titles, "")
 
 
 def _says(points: Sequence[Point], name: str) -> Iterator[str]:
-    for place in dict.fromkeys(one.place for one in points):
-        here = [one for one in points if one.place == place]
-        told = [(one.subject, text(one.middle(_rate), None)) for one in here]
-        yield f"{name}({place.size:,.0f} {place.size_name}, {_clients(place)}): {each_text(told)}."
-    alone = [one for one in points if one.place.clients == 1]
-    for one in alone:
-        shares = {query: one.middle(_mean_of(query, "share")) or 0.0 for query in _queries([one])}
+    for place in dict.fromkeys(point.place for point in points):
+        here = [point for point in points if point.place == place]
+        rates = [(point.subject, text(point.middle(_rate), None)) for point in here]
+        yield f"{name}({place.size:,.0f} {place.size_name}, {_clients(place)}): {each_text(rates)}."
+    alone = [point for point in points if point.place.clients == 1]
+    for point in alone:
+        shares = {
+            query: point.middle(_mean_of(query, "share")) or 0.0 for query in _queries([point])
+        }
         most = max(shares, key=shares.__getitem__)
         yield (
-            f"{one.subject}, {one.place.size:,.0f} {one.place.size_name}: {most} is"
+            f"{point.subject}, {point.place.size:,.0f} {point.place.size_name}: {most} is"
             f" {text(shares[most], 'share')} of the time of queries."
         )

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from assay.analysis.stats.rounds import Factor
     from assay.record.reader import Run
 
-    Known = Callable[[Run], float | None]
+    RunMetric = Callable[[Run], float | None]
 
 OPTIONS = {"base": BASE}
 # Keys of measures.
@@ -76,17 +76,17 @@ ALL = "all"
 def figure(asked: Asked) -> Figure:
     """The figure."""
     every = subjects_of(asked)
-    subjects = tuple(one for one in every if any(mix_of(run.run) for run in one.runs))
+    subjects = tuple(subject for subject in every if any(mix_of(run.run) for run in subject.runs))
     base = base_of(subjects, asked.options.get("base"))
-    others = [one for one in subjects if base is not None and one is not base]
-    types = list(dict.fromkeys(name for one in subjects for name in _types(one)))
+    others = [subject for subject in subjects if base is not None and subject is not base]
+    types = list(dict.fromkeys(name for subject in subjects for name in _types(subject)))
     of_types = tuple(f"{name}_{quantile}" for name in types for quantile in DRAWN)
     return Figure(
         asked.name,
         asked.kind,
         asked.title,
         says=tuple(_says(subjects, base, types)),
-        subjects=tuple(one.name for one in subjects),
+        subjects=tuple(subject.name for subject in subjects),
         measures=tuple(_measures(asked, subjects, base, types)),
         tables=(
             Table("runs", "the mix on each engine", RUNS, _rows(subjects)),
@@ -99,8 +99,10 @@ def figure(asked: Asked) -> Figure:
         )
         if subjects
         else (),
-        notes=_notes([_ratio(one, base, _per_s) for one in others]),
-        missing=tuple(f"{one.name} played no mix" for one in every if one not in subjects),
+        notes=_notes([_ratio(other, base, _per_s) for other in others]),
+        missing=tuple(
+            f"{subject.name} played no mix" for subject in every if subject not in subjects
+        ),
     )
 
 
@@ -114,7 +116,7 @@ def _mean(run: Run) -> float | None:
     return None if mix is None else mix.mean_s
 
 
-def _counted(name: str) -> Known:
+def _counted(name: str) -> RunMetric:
     """A count of a run's mix: `retries`, `failed`."""
     return lambda run: None if (mix := mix_of(run)) is None else float(getattr(mix, name))
 
@@ -124,27 +126,27 @@ def _rate(run: Run) -> float | None:
     return None if mix is None or mix.rate is None else mix.rate.value
 
 
-def _mean_of(name: str) -> Known:
+def _mean_of(name: str) -> RunMetric:
     """Mean latency of a type."""
     return lambda run: None if (mix := mix_of(run)) is None else mix.means_s.get(name)
 
 
-def _quantile_of(name: str, quantile: str) -> Known:
+def _quantile_of(name: str, quantile: str) -> RunMetric:
     """A percentile of a type's latency."""
 
-    def known(run: Run) -> float | None:
+    def latency(run: Run) -> float | None:
         mix = mix_of(run)
         if mix is None or name not in mix.latency:
             return None
         value: float | None = getattr(mix.latency[name], quantile)
         return value
 
-    return known
+    return latency
 
 
 def _types(subject: Subject) -> list[str]:
     """Operations of the mix that were played, in the order of the workload."""
-    mixes = [mix for one in subject.runs if (mix := mix_of(one.run)) is not None]
+    mixes = [mix for run in subject.runs if (mix := mix_of(run.run)) is not None]
     names = operations_of(subject.first)
     return [name for name in names if any(name in mix.latency for mix in mixes)]
 
@@ -154,11 +156,13 @@ def _measures(
 ) -> Iterator[Measure]:
     yield measure(PER_S, "transactions a second", PER_SECOND, subjects, _per_s)
     yield measure(LATENCY, "mean latency", SECONDS, subjects, _mean)
-    mixes = [mix for one in subjects if (mix := mix_of(one.first)) is not None]
+    mixes = [mix for subject in subjects if (mix := mix_of(subject.first)) is not None]
     for name in list(dict.fromkeys(mix.rate.name for mix in mixes if mix.rate is not None))[:1]:
         yield measure(RATE, name, name, subjects, _rate)
     if base is not None:
-        ratios = by_subject((one.name, spread_of(_ratio(one, base, _mean))) for one in subjects)
+        ratios = by_subject(
+            (subject.name, spread_of(_ratio(subject, base, _mean))) for subject in subjects
+        )
         title = f"mean latency, in times of {base.name}"
         key = key_of(RATIO, base, asked.options.get("base"))
         yield Measure(key, title, TIMES, {n: r for n, r in ratios.items() if n != base.name})
@@ -167,8 +171,8 @@ def _measures(
         yield Measure(LATER, "transactions a second, of the first version", TIMES, later)
     for name in types:
         for quantile in DRAWN:
-            known = _quantile_of(name, quantile)
-            yield measure(f"{name}_{quantile}", f"{name} {quantile}", SECONDS, subjects, known)
+            latency = _quantile_of(name, quantile)
+            yield measure(f"{name}_{quantile}", f"{name} {quantile}", SECONDS, subjects, latency)
 
 
 def _gains(subjects: Sequence[Subject]) -> Iterator[tuple[Subject, Subject, Factor | None]]:
@@ -176,28 +180,28 @@ def _gains(subjects: Sequence[Subject]) -> Iterator[tuple[Subject, Subject, Fact
     return ((old, new, _ratio(new, old, _per_s)) for old, new in versions(subjects))
 
 
-def _ratio(one: Subject, base: Subject | None, known: Known) -> Factor | None:
-    if base is None or one is base:
+def _ratio(subject: Subject, base: Subject | None, metric: RunMetric) -> Factor | None:
+    if base is None or subject is base:
         return None
-    return times(by_round(one, known), by_round(base, known))
+    return times(by_round(subject, metric), by_round(base, metric))
 
 
-def _middle(subject: Subject, known: Known) -> float | None:
-    told = spread(subject.over_rounds(known))
-    return None if told is None else told.middle
+def _middle(subject: Subject, metric: RunMetric) -> float | None:
+    over_rounds = spread(subject.over_rounds(metric))
+    return None if over_rounds is None else over_rounds.middle
 
 
 def _rows(subjects: Sequence[Subject]) -> tuple[tuple[Cell, ...], ...]:
     return tuple(
         (
-            one.name,
-            _middle(one, _per_s),
-            _middle(one, _mean),
-            _middle(one, _counted("retries")),
-            _middle(one, _counted("failed")),
-            len(by_round(one, _per_s)),
+            subject.name,
+            _middle(subject, _per_s),
+            _middle(subject, _mean),
+            _middle(subject, _counted("retries")),
+            _middle(subject, _counted("failed")),
+            len(by_round(subject, _per_s)),
         )
-        for one in subjects
+        for subject in subjects
     )
 
 
@@ -205,12 +209,12 @@ def _by_type(subjects: Sequence[Subject], types: Sequence[str]) -> tuple[tuple[C
     return tuple(
         (
             name,
-            one.name,
-            _middle(one, _mean_of(name)),
-            *(_middle(one, _quantile_of(name, quantile)) for quantile in QUANTILES),
+            subject.name,
+            _middle(subject, _mean_of(name)),
+            *(_middle(subject, _quantile_of(name, quantile)) for quantile in QUANTILES),
         )
         for name in types
-        for one in subjects
+        for subject in subjects
     )
 
 
@@ -220,58 +224,58 @@ def _ratios(
     """Mean latency beside the base, of the mix and of each type."""
     if base is None:
         return
-    known = {ALL: _mean, **{name: _mean_of(name) for name in types}}
+    means = {ALL: _mean, **{name: _mean_of(name) for name in types}}
     rows = tuple(
-        (name, one.name, *ends_of(_ratio(one, base, of)))
-        for name, of in known.items()
-        for one in subjects
-        if one is not base
+        (name, subject.name, *ends_of(_ratio(subject, base, of)))
+        for name, of in means.items()
+        for subject in subjects
+        if subject is not base
     )
     yield Table("ratios", f"mean latency, in times of {base.name}", RATIOS, rows)
 
 
 def _says(subjects: Sequence[Subject], base: Subject | None, types: Sequence[str]) -> Iterator[str]:
-    rates = [(one.name, text(_middle(one, _per_s), PER_SECOND)) for one in subjects]
+    rates = [(subject.name, text(_middle(subject, _per_s), PER_SECOND)) for subject in subjects]
     if rates:
         yield f"Transactions a second: {each_text(rates)}."
-    for one in subjects:
-        factor = _ratio(one, base, _mean)
+    for subject in subjects:
+        factor = _ratio(subject, base, _mean)
         if factor is not None and base is not None:
             yield (
-                f"A transaction takes {one.name} {text(factor.times, TIMES)} what it takes"
-                f" {base.name}{_most(one, base, types)}."
+                f"A transaction takes {subject.name} {text(factor.times, TIMES)} what it takes"
+                f" {base.name}{_worst_type(subject, base, types)}."
             )
     for old, new, gain in _gains(subjects):
         if gain is not None:
             yield f"{new.name} has {text(gain.times, TIMES)} the rate of {old.name}."
-    yield from (words for one in subjects if (words := _tail(one, types)))
+    yield from (sentence for subject in subjects if (sentence := _tail(subject, types)))
 
 
-def _most(one: Subject, base: Subject, types: Sequence[str]) -> str:
+def _worst_type(subject: Subject, base: Subject, types: Sequence[str]) -> str:
     """The type that stands worst beside the base."""
-    known = {n: f.times for n in types if (f := _ratio(one, base, _mean_of(n))) is not None}
-    if len(known) < 2:  # noqa: PLR2004 - nothing to compare
+    ratios = {n: f.times for n in types if (f := _ratio(subject, base, _mean_of(n))) is not None}
+    if len(ratios) < 2:  # noqa: PLR2004 - nothing to compare
         return ""
-    worst = max(known, key=known.__getitem__)
-    return f", most in {worst} ({text(known[worst], TIMES)})"
+    worst = max(ratios, key=ratios.__getitem__)
+    return f", most in {worst} ({text(ratios[worst], TIMES)})"
 
 
-def _tail(one: Subject, types: Sequence[str]) -> str | None:
+def _tail(subject: Subject, types: Sequence[str]) -> str | None:
     """The type whose slowest in a hundred are furthest from its median."""
-    known: dict[str, tuple[float, float]] = {}
+    quantiles: dict[str, tuple[float, float]] = {}
     for name in types:
-        median, slow = (_middle(one, _quantile_of(name, quantile)) for quantile in DRAWN)
+        median, slow = (_middle(subject, _quantile_of(name, quantile)) for quantile in DRAWN)
         if median and slow:
-            known[name] = median, slow
-    if not known:
+            quantiles[name] = median, slow
+    if not quantiles:
         return None
-    worst = max(known, key=lambda name: known[name][1] / known[name][0])
-    median, slow = known[worst]
+    worst = max(quantiles, key=lambda name: quantiles[name][1] / quantiles[name][0])
+    median, slow = quantiles[worst]
     if slow < TAIL_MIN * median:
         return None
     return (
-        f"{one.name}: the slowest in a hundred of {worst} take {text(slow, SECONDS)}, its median"
-        f" {text(median, SECONDS)}."
+        f"{subject.name}: the slowest in a hundred of {worst} take {text(slow, SECONDS)}, its"
+        f" median {text(median, SECONDS)}."
     )
 
 

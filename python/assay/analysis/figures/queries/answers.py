@@ -29,21 +29,24 @@ COLUMNS = (
 def figure(asked: Asked) -> Figure:
     """The figure."""
     subjects = subjects_of(asked)
-    judged = {one.run.id: result_of(one) for one in asked.runs}
+    judged = {run.run.id: result_of(run) for run in asked.runs}
     rows = tuple(
         (
             subject.name,
-            one.round,
-            one.run.id,
+            run.round,
+            run.run.id,
             "not judged" if result is None else _word(result),
             "" if result is None else result.reason,
         )
         for subject in subjects
-        for one in subject.runs
-        for result in (result_of(one),)
+        for run in subject.runs
+        for result in (result_of(run),)
     )
     right = Measure(
-        "right", "runs whose answers are right", SHARE, {one.name: _share(one) for one in subjects}
+        "right",
+        "runs whose answers are right",
+        SHARE,
+        {subject.name: _share(subject) for subject in subjects},
     )
     unjudged = sum(result is None for result in judged.values())
     return Figure(
@@ -51,23 +54,23 @@ def figure(asked: Asked) -> Figure:
         asked.kind,
         asked.title,
         says=says(subjects),
-        subjects=tuple(one.name for one in subjects),
+        subjects=tuple(subject.name for subject in subjects),
         measures=(right,),
         tables=(Table("answers", "the answers of each run", COLUMNS, rows),),
         missing=(f"{unjudged} runs were not judged",) if unjudged else (),
     )
 
 
-def result_of(one: StudyRun) -> CheckResult | None:
-    """What the check of answers came to; None where nobody judged the run."""
-    return next((result for result in one.checks if result.check == CHECK), None)
+def result_of(run: StudyRun) -> CheckResult | None:
+    """Return the result of the check of answers; None where the run was not judged."""
+    return next((result for result in run.checks if result.check == CHECK), None)
 
 
 def says(subjects: tuple[Subject, ...]) -> tuple[str, ...]:
-    """How many runs have right answers, and of whom they are not."""
-    results = [(subject.name, result_of(one)) for subject in subjects for one in subject.runs]
+    """Return sentences on how many runs have right answers, and which have not."""
+    results = [(subject.name, result_of(run)) for subject in subjects for run in subject.runs]
     # A run that two parts ask for is one run.
-    runs = {one.run.id: result_of(one) for subject in subjects for one in subject.runs}
+    runs = {run.run.id: result_of(run) for subject in subjects for run in subject.runs}
     counts = Counter(None if result is None else result.verdict for result in runs.values())
     of = len(runs)
     right = counts[Verdict.VALID]
@@ -76,19 +79,19 @@ def says(subjects: tuple[Subject, ...]) -> tuple[str, ...]:
         return (f"The answers of {runs_of} are right.",)
     if counts[Verdict.UNKNOWN] == of:
         return ("Nobody knows whether the answers are right: there was nothing to compare with.",)
-    found = [f"The answers of {right} of {of} runs are right."]
-    for verdict, words in (
+    sentences = [f"The answers of {right} of {of} runs are right."]
+    for verdict, lead in (
         (Verdict.INVALID, "Wrong answers came from"),
         (Verdict.UNKNOWN, "Nobody knows whether answers are right of"),
     ):
         names = list(
             dict.fromkeys(
-                name for name, one in results if one is not None and one.verdict is verdict
+                name for name, result in results if result is not None and result.verdict is verdict
             )
         )
         if names:
-            found.append(f"{words} {listed(names)}.")
-    return tuple(found)
+            sentences.append(f"{lead} {listed(names)}.")
+    return tuple(sentences)
 
 
 def _word(result: CheckResult) -> str:
@@ -98,6 +101,8 @@ def _word(result: CheckResult) -> str:
 
 
 def _share(subject: Subject) -> Spread:
-    results = [result_of(one) for one in subject.runs]
-    share = sum(one is not None and one.verdict is Verdict.VALID for one in results) / len(results)
+    results = [result_of(run) for run in subject.runs]
+    share = sum(result is not None and result.verdict is Verdict.VALID for result in results) / len(
+        results
+    )
     return Spread(share, share, share, len(results))

@@ -47,8 +47,8 @@ SPREAD_COLUMNS = (
 
 def longest(run: Run) -> str | None:
     """The operation that takes longest; None where none has a time."""
-    known = {name: seconds for name, seconds in seconds_of(run).items() if seconds is not None}
-    return max(known, key=lambda name: known[name], default=None)
+    timed = {name: seconds for name, seconds in seconds_of(run).items() if seconds is not None}
+    return max(timed, key=lambda name: timed[name], default=None)
 
 
 @lru_cache(maxsize=64)
@@ -65,7 +65,7 @@ def _timed(run: Run) -> pl.DataFrame:
 def spread_rows(subject: Subject) -> Iterator[tuple[Cell, ...]]:
     """A row an operation: executions of all rounds, and how far medians of rounds are apart."""
     timed = pl.concat(
-        [_timed(one.run).with_columns(pl.lit(one.round).alias("round")) for one in subject.runs]
+        [_timed(run.run).with_columns(pl.lit(run.round).alias("round")) for run in subject.runs]
     )
     for (operation,), own in timed.group_by("operation", maintain_order=True):
         seconds = own["seconds"].to_list()
@@ -96,21 +96,21 @@ def deviation(seconds: list[float]) -> float | None:
 
 
 def deviation_of(subject: Subject, chosen: str | None) -> float | None:
-    """The same of consecutive executions of the chosen operation: the median of the rounds."""
-    each = []
-    for one in subject.runs:
-        own = _timed(one.run).filter(pl.col("operation") == (chosen or longest(one.run)))
-        each.append(deviation(own["seconds"].to_list()))
-    found = spread(each)
-    return None if found is None else found.middle
+    """Return the relative deviation of the chosen operation: the median of the rounds."""
+    deviations = []
+    for run in subject.runs:
+        own = _timed(run.run).filter(pl.col("operation") == (chosen or longest(run.run)))
+        deviations.append(deviation(own["seconds"].to_list()))
+    over_rounds = spread(deviations)
+    return None if over_rounds is None else over_rounds.middle
 
 
 def first_rows(subject: Subject) -> Iterator[tuple[Cell, ...]]:
     """A row an operation whose first execution is known: medians over the rounds."""
-    frames = [first_and_later(_executions(one.run)) for one in subject.runs]
+    frames = [first_and_later(_executions(run.run)) for run in subject.runs]
     figures = [pl.exclude("operation", "in_warm_up").median()]
-    each = pl.concat(frames).group_by("operation", maintain_order=True).agg(figures)
-    for row in each.iter_rows(named=True):
+    medians = pl.concat(frames).group_by("operation", maintain_order=True).agg(figures)
+    for row in medians.iter_rows(named=True):
         yield (
             subject.name,
             row["operation"],
@@ -126,8 +126,8 @@ def _more(row: dict[str, float | None], name: str) -> float | None:
     return None if first is None or later is None else max(0.0, first - later)
 
 
-def of_first(run: Run, chosen: str | None, name: str) -> float | None:
+def first_execution_figure(run: Run, chosen: str | None, name: str) -> float | None:
     """A figure of the first execution, or of later ones, of the chosen operation."""
     wanted = chosen or longest(run)
-    each = first_and_later(_executions(run)).filter(pl.col("operation") == wanted)
-    return None if each.is_empty() else float(each[name][0])
+    rows = first_and_later(_executions(run)).filter(pl.col("operation") == wanted)
+    return None if rows.is_empty() else float(rows[name][0])

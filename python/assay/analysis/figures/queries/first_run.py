@@ -65,16 +65,16 @@ CACHED_COLUMNS = (
 def figure(asked: Asked) -> Figure:
     """The figure."""
     every = subjects_of(asked)
-    subjects = tuple(one for one in every if not _pairs(one).is_empty())
-    known = {one.name for one in subjects}
+    subjects = tuple(subject for subject in every if not _pairs(subject).is_empty())
+    compared = {subject.name for subject in subjects}
     measures = tuple(_measures(subjects)) if subjects else ()
     keys = tuple(f"{POWER}_{number}" for number in (1, 2))
     return Figure(
         asked.name,
         asked.kind,
         asked.title,
-        says=(*_in_all(measures), *(_says(one) for one in subjects)),
-        subjects=tuple(one.name for one in subjects),
+        says=(*_in_all(measures), *(_says(subject) for subject in subjects)),
+        subjects=tuple(subject.name for subject in subjects),
         measures=measures,
         tables=(
             Table(
@@ -89,25 +89,25 @@ def figure(asked: Asked) -> Figure:
         if subjects
         else (),
         missing=tuple(
-            f"{one.name} has no two power tests of one run (test = 'full')"
-            for one in every
-            if one.name not in known
+            f"{subject.name} has no two power tests of one run (test = 'full')"
+            for subject in every
+            if subject.name not in compared
         ),
     )
 
 
 def _cached(subjects: tuple[Subject, ...]) -> Iterator[Table]:
-    """What loading had left in the engine's own cache, of the first run of each subject.
+    """Table of what loading left in the engine's own cache, of each subject's first run.
 
     Of runs that began as loading left the engine, where the engine tells of its cache.
     """
     rows: list[tuple[Cell, ...]] = []
     for subject in subjects:
         state = starting_state(subject.runs[0].run)
-        for one in ((state and state.engine_cache) or ())[:CACHED_MAX]:
-            held, whole = one["cached_bytes"], one["bytes"]
+        for entry in ((state and state.engine_cache) or ())[:CACHED_MAX]:
+            held, whole = entry["cached_bytes"], entry["bytes"]
             share = min(1.0, held / whole) if whole else None
-            rows.append((subject.name, one["name"] or "all together", held, share))
+            rows.append((subject.name, entry["name"] or "all together", held, share))
     if rows:
         title = "what the engine's own cache held between the load and the first power test"
         yield Table("cached", title, CACHED_COLUMNS, tuple(rows))
@@ -116,9 +116,9 @@ def _cached(subjects: tuple[Subject, ...]) -> Iterator[Table]:
 def _measures(subjects: tuple[Subject, ...]) -> Iterator[Measure]:
     for kind in (POWER, THROUGHPUT):
         for number in (1, 2):
-            known = partial(metric_of_run, kind=kind, number=number)
+            metric = partial(metric_of_run, kind=kind, number=number)
             title = f"{kind} of run {number}"
-            yield measure(f"{kind}_{number}", title, PER_HOUR, subjects, known)
+            yield measure(f"{kind}_{number}", title, PER_HOUR, subjects, metric)
         title = f"{kind}: from the first run to the second"
         yield measure(f"{kind}_gain", title, SHARE, subjects, partial(gain, kind=kind))
     title = "second throughput over the first"
@@ -132,7 +132,7 @@ def _difference(run: Run) -> float | None:
 
 def _pairs(subject: Subject) -> pl.DataFrame:
     """One row an operation of both power tests: the medians over the rounds."""
-    frames = [frame for one in subject.runs if (frame := _of_run(one.run)) is not None]
+    frames = [frame for run in subject.runs if (frame := _power_test_pairs(run.run)) is not None]
     if not frames:
         return pl.DataFrame()
     names = [name for name in frames[0].columns if name not in ("operation", "in_warm_up")]
@@ -145,7 +145,7 @@ def _pairs(subject: Subject) -> pl.DataFrame:
     )
 
 
-def _of_run(run: Run) -> pl.DataFrame | None:
+def _power_test_pairs(run: Run) -> pl.DataFrame | None:
     if run.facts.get("test") is None:
         return None
     tasks = run.table("tasks") if run.has("tasks") else None
@@ -182,26 +182,30 @@ def _in_all(measures: tuple[Measure, ...]) -> Iterator[str]:
     """One sentence of all subjects, where there are several."""
     for gains in measures:
         if gains.key == f"{POWER}_gain" and len(gains.values) > 1:
-            told = each_text((name, change_text(one.middle)) for name, one in gains.values.items())
-            yield f"Beside the first, the power of the second test is {told}."
+            changes = each_text(
+                (name, change_text(change.middle)) for name, change in gains.values.items()
+            )
+            yield f"Beside the first, the power of the second test is {changes}."
 
 
 def _says(subject: Subject) -> str:
     pairs = _pairs(subject)
     first_s, second_s = float(pairs["seconds"].sum()), float(pairs["later_seconds"].sum())
-    gains = [one for one in subject.over_rounds(lambda run: gain(run, POWER)) if one is not None]
-    words = (
+    gains = [
+        share for share in subject.over_rounds(lambda run: gain(run, POWER)) if share is not None
+    ]
+    sentence = (
         f"{subject.name}: the first power test takes {text(first_s, SECONDS)}, the second"
         f" {text(second_s, SECONDS)}"
     )
     if gains:
         change = spread(gains)
         assert change is not None  # noqa: S101 - of at least one
-        words += f", whose power is {change_text(change.middle)}"
+        sentence += f", whose power is {change_text(change.middle)}"
     slower = pairs.filter(pl.col("times") > 1 + NOTICED)["operation"].to_list()
     if not slower:
-        return f"{words}; no operation took {NOTICED * 100:.0f} % longer the first time."
+        return f"{sentence}; no operation took {NOTICED * 100:.0f} % longer the first time."
     return (
-        f"{words}; {len(slower)} operations took over {NOTICED * 100:.0f} % longer at first, most"
-        f" {listed(slower[:3])}."
+        f"{sentence}; {len(slower)} operations took over {NOTICED * 100:.0f} % longer at first,"
+        f" most {listed(slower[:3])}."
     )

@@ -20,7 +20,7 @@ OPTIONS = {"operations": "names of those that are shown; without it all"}
 def figure(asked: Asked) -> Figure:
     """The figure."""
     subjects = subjects_of(asked)
-    names = list(dict.fromkeys(name for one in asked.runs for name in seconds_of(one.run)))
+    names = list(dict.fromkeys(name for run in asked.runs for name in seconds_of(run.run)))
     wanted = asked.options.get("operations")
     titles = subjects[0].first.facts["workload"].get("operation_titles", {})
     measures = tuple(
@@ -39,7 +39,11 @@ def figure(asked: Asked) -> Figure:
         tables=(_table(shown, measures, titles),),
         charts=(
             Chart(
-                "seconds", "seconds", "dots", tuple(one.key for one in measures), logarithmic=True
+                "seconds",
+                "seconds",
+                "dots",
+                tuple(quantity.key for quantity in measures),
+                logarithmic=True,
             ),
         ),
         missing=_missing(shown, measures),
@@ -60,14 +64,14 @@ def _table(
     two = len(subjects) == 2  # noqa: PLR2004 - a ratio is of two
     columns = [Column("operation"), *(Column(name, SECONDS) for name in subjects)]
     rows: list[tuple[Cell, ...]] = []
-    for one in measures:
-        known = [one.values.get(name) for name in subjects]
+    for quantity in measures:
+        spreads = [quantity.values.get(name) for name in subjects]
         cells: list[Cell] = [
-            _title(one.key, titles),
-            *(None if each is None else each.middle for each in known),
+            _title(quantity.key, titles),
+            *(None if seconds is None else seconds.middle for seconds in spreads),
         ]
         if two:
-            first, second = known
+            first, second = spreads
             cells.append(first.middle / second.middle if first and second else None)
         rows.append(tuple(cells))
     if two:
@@ -76,30 +80,34 @@ def _table(
 
 
 def _says(subjects: tuple[str, ...], measures: tuple[Measure, ...]) -> tuple[str, ...]:
-    whole = [one for one in measures if all(name in one.values for name in subjects)]
-    sums = {name: sum(one.values[name].middle for one in whole) for name in subjects}
+    whole = [quantity for quantity in measures if all(name in quantity.values for name in subjects)]
+    sums = {name: sum(quantity.values[name].middle for quantity in whole) for name in subjects}
     if not whole:
         return ()
     fastest = min(subjects, key=sums.__getitem__)
-    longest = max(whole, key=lambda one: one.values[fastest].middle)
+    longest = max(whole, key=lambda quantity: quantity.values[fastest].middle)
     share = text(longest.values[fastest].middle / sums[fastest], "share")
-    told = each_text((name, text(sums[name], SECONDS)) for name in subjects)
-    first = f"All operations once take {told}; {fastest} spends most, {share}, in {longest.key}."
+    totals = each_text((name, text(sums[name], SECONDS)) for name in subjects)
+    first = f"All operations once take {totals}; {fastest} spends most, {share}, in {longest.key}."
     others = [_against(fastest, name, sums, whole) for name in subjects if name != fastest]
     return (first, *others)
 
 
 def _against(fastest: str, other: str, sums: dict[str, float], whole: list[Measure]) -> str:
     slower = sums[other] / sums[fastest]
-    wins = [one.key for one in whole if one.values[other].middle < one.values[fastest].middle]
+    wins = [
+        quantity.key
+        for quantity in whole
+        if quantity.values[other].middle < quantity.values[fastest].middle
+    ]
     beaten = f", but is faster in {listed(wins)}" if wins else " and is faster in none"
     return f"{other} takes {slower:.3g} times as long as {fastest}{beaten}."
 
 
 def _missing(subjects: tuple[str, ...], measures: tuple[Measure, ...]) -> tuple[str, ...]:
-    found = []
+    missing = []
     for name in subjects:
-        lacking = [one.key for one in measures if name not in one.values]
+        lacking = [quantity.key for quantity in measures if name not in quantity.values]
         if lacking:
-            found.append(f"{name} has no time of {listed(lacking)}: no execution succeeded")
-    return tuple(found)
+            missing.append(f"{name} has no time of {listed(lacking)}: no execution succeeded")
+    return tuple(missing)

@@ -56,7 +56,7 @@ SAMPLES_MIN, A_SHARE, DEVIATIONS = 1000, 0.1, 1.96
 
 @dataclass(frozen=True)
 class WorkProfile:
-    """What the time of a run went into.
+    """The time of a run by kind of work.
 
     Attributes:
         source: `CPU samples`, or `plans`: what the engine said of itself when asked for them.
@@ -73,7 +73,7 @@ class WorkProfile:
     doubt: str | None = None
 
     def share(self, work: str) -> float | None:
-        """The part of the time that went into it; None where nothing tells.
+        """Return the share of a kind of work in the time; None where it is unknown.
 
         Of samples a word that none has is 0; plans tell of what they have words for, and no more.
         """
@@ -84,7 +84,7 @@ class WorkProfile:
 
     @property
     def is_explained(self) -> bool:
-        """Whether rules or plans say of at least half of the time what it was."""
+        """Return whether rules or plans classify at least half of the time."""
         whole = sum(self.seconds.values())
         return self.seconds.get(UNCLASSIFIED, 0.0) <= (1 - CLASSIFIED_MIN) * whole
 
@@ -92,34 +92,36 @@ class WorkProfile:
 def figure(asked: Asked) -> Figure:
     """The figure."""
     every = subjects_of(asked)
-    subjects = tuple(one for one in every if profile_of(one.first) is not None)
-    known = {one.name for one in subjects}
+    subjects = tuple(subject for subject in every if profile_of(subject.first) is not None)
+    profiled = {subject.name for subject in subjects}
     measures = _measures(subjects)
-    shown = tuple(one for one in measures if _most(one) >= SHOWN_MIN)
+    shown = tuple(measure for measure in measures if _largest_share(measure) >= SHOWN_MIN)
     count = int(asked.options.get("functions", FUNCTIONS))
-    functions = (_functions(one, count) for one in subjects)
+    functions = (_functions(subject, count) for subject in subjects)
     return Figure(
         asked.name,
         asked.kind,
         asked.title,
-        says=(*_in_all(subjects), *(_says(one) for one in subjects)),
-        subjects=tuple(one.name for one in subjects),
+        says=(*_in_all(subjects), *(_says(subject) for subject in subjects)),
+        subjects=tuple(subject.name for subject in subjects),
         measures=measures,
-        tables=(_work(subjects, shown), *(one for one in functions if one is not None))
+        tables=(_work(subjects, shown), *(table for table in functions if table is not None))
         if subjects
         else (),
-        charts=(Chart("work", "share of the time", "stacked", tuple(one.key for one in shown)),)
+        charts=(
+            Chart("work", "share of the time", "stacked", tuple(measure.key for measure in shown)),
+        )
         if shown
         else (),
-        notes=tuple(_note(one) for one in subjects),
+        notes=tuple(_note(subject) for subject in subjects),
         missing=(
             *(
-                f"{one.name} has no profile: no CPU samples (profile = true), and no plans with"
+                f"{subject.name} has no profile: no CPU samples (profile = true), and no plans with"
                 " times"
-                for one in every
-                if one.name not in known
+                for subject in every
+                if subject.name not in profiled
             ),
-            *(words for one in subjects for words in _lacking(one)),
+            *(sentence for subject in subjects for sentence in _unexplained(subject)),
         ),
     )
 
@@ -143,7 +145,7 @@ def _by_samples(run: Run) -> WorkProfile | None:
 
 
 def _by_plans(run: Run) -> WorkProfile | None:
-    """What operators' own time went into; None where no plan has times."""
+    """Return operators' own time by kind of work; None where no plan has times."""
     plans = read_plans(run)
     pairs = work_by_operation(plans)
     if pairs.is_empty():
@@ -152,8 +154,8 @@ def _by_plans(run: Run) -> WorkProfile | None:
     seconds = dict(sums.select("work", "seconds").iter_rows())
     mixed = mixed_work(plan for several in plans.values() for plan in several)
     whole = sum(seconds.values())
-    share = sum(one.seconds for one in mixed) / whole
-    also = dict.fromkeys(word for one in mixed for word in one.also)
+    share = sum(operator.seconds for operator in mixed) / whole
+    also = dict.fromkeys(word for operator in mixed for word in operator.also)
     doubt = (
         f"{text(share, SHARE)} of that is of operators that did other work as well, which their"
         f" plans do not tell apart: {listed(list(also), 8)}"
@@ -164,60 +166,73 @@ def _by_plans(run: Run) -> WorkProfile | None:
 
 
 def _queries(pairs: pl.DataFrame) -> dict[str, list[str]]:
-    """By word of work the operations that have at least `QUERIES_MIN` of it, most first."""
+    """Return operations by kind of work, those with `QUERIES_MIN` of it or more, most first."""
     whole = pl.col("seconds").sum().over("work")
     kept = pairs.filter(pl.col("seconds") >= QUERIES_MIN * whole).sort("seconds", descending=True)
-    found: dict[str, list[str]] = {}
+    by_work: dict[str, list[str]] = {}
     for work, operation in kept.select("work", "operation").iter_rows():
-        found.setdefault(work, []).append(operation)
-    return found
+        by_work.setdefault(work, []).append(operation)
+    return by_work
 
 
 def _measures(subjects: tuple[Subject, ...]) -> tuple[Measure, ...]:
     """Shares by kind of work, what is largest anywhere first; what nobody explained is last."""
-    told = {one.name: [profile_of(run.run) for run in one.runs] for one in subjects}
-    seen = (w for each in told.values() for one in each if one is not None for w in one.seconds)
+    profiles = {subject.name: [profile_of(run.run) for run in subject.runs] for subject in subjects}
+    seen = (
+        w
+        for several in profiles.values()
+        for profile in several
+        if profile is not None
+        for w in profile.seconds
+    )
     # What an engine does not do it does for no time: that is known as well.
-    words = dict.fromkeys((*seen, *WORDS)) if subjects else {}
-    found = [
+    kinds = dict.fromkeys((*seen, *WORDS)) if subjects else {}
+    measures = [
         Measure(
             work,
             work,
             SHARE,
             by_subject(
-                (name, spread(None if one is None else one.share(work) for one in each))
-                for name, each in told.items()
+                (
+                    name,
+                    spread(None if profile is None else profile.share(work) for profile in several),
+                )
+                for name, several in profiles.items()
             ),
         )
-        for work in words
+        for work in kinds
     ]
-    return tuple(sorted(found, key=lambda one: (one.key == UNCLASSIFIED, -_most(one))))
+    return tuple(
+        sorted(
+            measures, key=lambda measure: (measure.key == UNCLASSIFIED, -_largest_share(measure))
+        )
+    )
 
 
-def _most(one: Measure) -> float:
-    return max((each.middle for each in one.values.values()), default=0.0)
+def _largest_share(measure: Measure) -> float:
+    return max((share.middle for share in measure.values.values()), default=0.0)
 
 
 def _work(subjects: tuple[Subject, ...], measures: tuple[Measure, ...]) -> Table:
     columns = [Column("work")]
-    for one in subjects:
-        columns += [Column(one.name, SHARE), Column("most of it in")]
+    for subject in subjects:
+        columns += [Column(subject.name, SHARE), Column("most of it in")]
     rows = []
     for measure in measures:
         cells: list[Cell] = [measure.title]
-        for one in subjects:
-            known = measure.values.get(one.name)
-            told = profile_of(one.first)
-            cells.append(None if known is None else known.middle)
-            cells.append("" if told is None else _names(told.queries.get(measure.key, [])))
+        for subject in subjects:
+            share = measure.values.get(subject.name)
+            profile = profile_of(subject.first)
+            cells.append(None if share is None else share.middle)
+            cells.append("" if profile is None else _names(profile.queries.get(measure.key, [])))
         rows.append(tuple(cells))
     return Table("work", "shares of the time by kind of work", tuple(columns), tuple(rows))
 
 
 def _functions(subject: Subject, count: int) -> Table | None:
     """The functions with most samples, as a profiler lists them, with what each does."""
-    told = profile_of(subject.first)
-    if told is None or told.sampled is None:
+    profile = profile_of(subject.first)
+    if profile is None or profile.sampled is None:
         return None
     rows: list[tuple[Cell, ...]] = [
         (
@@ -228,7 +243,7 @@ def _functions(subject: Subject, count: int) -> Table | None:
             (row["says"] or "").rstrip("."),
             "all" if row["operations_all"] else _names(row["operations"], FEW),
         )
-        for row in symbols_table(told.sampled).head(count).iter_rows(named=True)
+        for row in symbols_table(profile.sampled).head(count).iter_rows(named=True)
     ]
     columns = (
         Column("samples", COUNT, 9),
@@ -250,56 +265,57 @@ def _names(operations: list[str], most: int = NAMED_MAX) -> str:
 def _in_all(subjects: tuple[Subject, ...]) -> Iterator[str]:
     """One sentence of all subjects, where there are several."""
     if len(subjects) > 1:
-        told = [(one.name, _largest(one)) for one in subjects]
-        yield f"The largest kind of work is {each_text(told)}."
+        largest = [(subject.name, _largest(subject)) for subject in subjects]
+        yield f"The largest kind of work is {each_text(largest)}."
 
 
 def _largest(subject: Subject) -> str:
-    told = profile_of(subject.first)
-    assert told is not None  # noqa: S101 - subjects have one
-    known = {work: seconds for work, seconds in told.seconds.items() if work != UNCLASSIFIED}
-    if not known or not told.is_explained:
+    profile = profile_of(subject.first)
+    assert profile is not None  # noqa: S101 - subjects have one
+    explained = {work: seconds for work, seconds in profile.seconds.items() if work != UNCLASSIFIED}
+    if not explained or not profile.is_explained:
         return "not explained"
-    largest = max(known, key=known.__getitem__)
-    return f"{largest}, {text(told.share(largest), SHARE)}"
+    largest = max(explained, key=explained.__getitem__)
+    return f"{largest}, {text(profile.share(largest), SHARE)}"
 
 
 def _says(subject: Subject) -> str:
-    told = profile_of(subject.first)
-    assert told is not None  # noqa: S101 - subjects have one
-    if not told.is_explained:
-        share = text(told.share(UNCLASSIFIED), SHARE)
+    profile = profile_of(subject.first)
+    assert profile is not None  # noqa: S101 - subjects have one
+    if not profile.is_explained:
+        share = text(profile.share(UNCLASSIFIED), SHARE)
         return f"{subject.name}: {share} of the time is in functions without names or rules."
-    explained = [(s, w) for w, s in told.seconds.items() if w != UNCLASSIFIED]
-    whole = sum(told.seconds.values())
+    explained = [(s, w) for w, s in profile.seconds.items() if w != UNCLASSIFIED]
+    whole = sum(profile.seconds.values())
     largest = sorted(explained, reverse=True)[:3]
     parts = [f"{work} {text(seconds / whole, SHARE)}" for seconds, work in largest]
-    words = f"{subject.name} spends most of its time in {listed(parts)}"
+    sentence = f"{subject.name} spends most of its time in {listed(parts)}"
     if largest:
-        names = told.queries.get(largest[0][1], [])[:3]
-        words += f"; {largest[0][1]} is mostly of {listed(names)}" if names else ""
-    return f"{words}."
+        names = profile.queries.get(largest[0][1], [])[:3]
+        sentence += f"; {largest[0][1]} is mostly of {listed(names)}" if names else ""
+    return f"{sentence}."
 
 
 def _note(subject: Subject) -> str:
-    told = profile_of(subject.first)
-    assert told is not None  # noqa: S101 - subjects have one
-    if told.sampled is None:
-        doubt = f" {told.doubt[:1].upper()}{told.doubt[1:]}." if told.doubt else ""
+    profile = profile_of(subject.first)
+    assert profile is not None  # noqa: S101 - subjects have one
+    if profile.sampled is None:
+        doubt = f" {profile.doubt[:1].upper()}{profile.doubt[1:]}." if profile.doubt else ""
         return (
-            f"{subject.name}: by its own plans, {text(sum(told.seconds.values()), SECONDS)} of"
-            f" operators' own time with the waiting that is in it, because {_why(subject)}.{doubt}"
+            f"{subject.name}: by its own plans, {text(sum(profile.seconds.values()), SECONDS)} of"
+            " operators' own time with the waiting that is in it, because"
+            f" {_reason(subject)}.{doubt}"
         )
-    sampling = told.sampled.sampling
+    sampling = profile.sampled.sampling
     return (
-        f"{subject.name}: by {text(told.sampled.samples.height, COUNT)} CPU samples"
+        f"{subject.name}: by {text(profile.sampled.samples.height, COUNT)} CPU samples"
         f" ({sampling.event}, {sampling.frequency_hz:g} a second of CPU time)"
-        f"{_chance(told.sampled.samples.height)}."
+        f"{_chance(profile.sampled.samples.height)}."
     )
 
 
 def _chance(samples: int) -> str:
-    """How well few samples tell a share; empty of enough."""
+    """Return a clause on the precision of a share; empty where samples are enough."""
     if not 0 < samples < SAMPLES_MIN:
         return ""
     off = DEVIATIONS * math.sqrt(A_SHARE * (1 - A_SHARE) / samples)
@@ -307,8 +323,8 @@ def _chance(samples: int) -> str:
     return f": so few that a share of {text(A_SHARE, SHARE)} may be one of {low} to {high}"
 
 
-def _why(subject: Subject) -> str:
-    """Why it is no profile of samples."""
+def _reason(subject: Subject) -> str:
+    """Return why the profile is not by CPU samples."""
     sampled = _by_samples(subject.first)
     if sampled is None:
         return "it has no CPU samples"
@@ -316,10 +332,11 @@ def _why(subject: Subject) -> str:
     return f"{share} of its CPU samples are in functions that have no names or no rules"
 
 
-def _lacking(subject: Subject) -> Iterator[str]:
-    told = profile_of(subject.first)
-    if told is not None and not told.is_explained:
+def _unexplained(subject: Subject) -> Iterator[str]:
+    profile = profile_of(subject.first)
+    if profile is not None and not profile.is_explained:
         yield (
-            f"{subject.name}: {text(told.share(UNCLASSIFIED), SHARE)} of its time is in functions"
-            " that no rule knows, most of them without names, so the work they do cannot be told"
+            f"{subject.name}: {text(profile.share(UNCLASSIFIED), SHARE)} of its time is in"
+            " functions that no rule knows, most of them without names, so the work they do cannot"
+            " be told"
         )

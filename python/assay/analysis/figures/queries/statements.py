@@ -91,14 +91,17 @@ def figure(asked: Asked) -> Figure:
     base = base_of(subjects, asked.options.get("base"))
     names = _names(asked, subjects)
     wide = {str(narrow): str(other) for narrow, other in asked.options.get("wide", {}).items()}
-    factors = [_ratio(one, base, name) for one in subjects for name in names]
+    factors = [_ratio(subject, base, name) for subject in subjects for name in names]
     return Figure(
         asked.name,
         asked.kind,
         asked.title,
         says=(*_says(subjects, base, names), *_pruned(subjects, wide)),
-        subjects=tuple(one.name for one in subjects),
-        measures=(*_measures(asked, subjects, base, names), *_of_columns(subjects, names, wide)),
+        subjects=tuple(subject.name for subject in subjects),
+        measures=(
+            *_measures(asked, subjects, base, names),
+            *_column_measures(subjects, names, wide),
+        ),
         tables=tuple(_tables(subjects, base, names)),
         charts=(Chart("medians", "median latency", "dots", tuple(names), logarithmic=True),)
         if names
@@ -110,27 +113,29 @@ def figure(asked: Asked) -> Figure:
 
 def _names(asked: Asked, subjects: Sequence[Subject]) -> list[str]:
     """Statements that are shown, in the order in which they were asked for or found."""
-    found = [name for one in subjects for run in one.runs for name in timed_statements(run.run)]
+    timed = [
+        name for subject in subjects for run in subject.runs for name in timed_statements(run.run)
+    ]
     wanted = asked.options.get("statements")
     if wanted is None:
-        return list(dict.fromkeys(found))
-    return [str(name) for name in wanted if name in found]
+        return list(dict.fromkeys(timed))
+    return [str(name) for name in wanted if name in timed]
 
 
 def _median(name: str) -> Callable[[Run], float | None]:
-    return partial(_of, name=name, quantile="median")
+    return partial(_latency, name=name, quantile="median")
 
 
-def _of(run: Run, name: str, quantile: str) -> float | None:
-    one = timed_statements(run).get(name)
-    value: float | None = None if one is None else getattr(one, quantile)
+def _latency(run: Run, name: str, quantile: str) -> float | None:
+    statement = timed_statements(run).get(name)
+    value: float | None = None if statement is None else getattr(statement, quantile)
     return value
 
 
-def _ratio(one: Subject, base: Subject | None, name: str) -> Factor | None:
-    if base is None or one is base:
+def _ratio(subject: Subject, base: Subject | None, name: str) -> Factor | None:
+    if base is None or subject is base:
         return None
-    return times(by_round(one, _median(name)), by_round(base, _median(name)))
+    return times(by_round(subject, _median(name)), by_round(base, _median(name)))
 
 
 def _measures(
@@ -140,7 +145,9 @@ def _measures(
         yield measure(name, name, SECONDS, subjects, _median(name))
     if base is not None:
         for name in names:
-            ratios = by_subject((one.name, spread_of(_ratio(one, base, name))) for one in subjects)
+            ratios = by_subject(
+                (subject.name, spread_of(_ratio(subject, base, name))) for subject in subjects
+            )
             key = key_of(f"{name}{RATIO}", base, asked.options.get("base"))
             yield Measure(key, f"{name}, in times of {base.name}", TIMES, ratios)
     pairs = list(versions(subjects))
@@ -149,50 +156,52 @@ def _measures(
         yield Measure(f"{name}{GAIN}", f"{name}, the first version over it", TIMES, gains)
 
 
-def _of_columns(
+def _column_measures(
     subjects: Sequence[Subject], names: Sequence[str], wide: Mapping[str, str]
 ) -> Iterator[Measure]:
-    """What is read, and what reading more costs."""
+    """Measures of columns that are read, and of the cost of reading more."""
     for narrow, other in wide.items():
-        factors = by_subject((one.name, spread_of(_wider(one, narrow, other))) for one in subjects)
+        factors = by_subject(
+            (subject.name, spread_of(_wider(subject, narrow, other))) for subject in subjects
+        )
         yield Measure(f"{narrow}{PRUNED}", f"{other} over {narrow}", TIMES, factors)
     for name in names:
-        known = partial(_columns_read, name=name)
+        columns_read = partial(_columns_read, name=name)
         title = f"{name}, columns read"
-        yield measure(f"{name}{READ}", title, COUNT, subjects, known)
+        yield measure(f"{name}{READ}", title, COUNT, subjects, columns_read)
 
 
-def _wider(one: Subject, narrow: str, other: str) -> Factor | None:
-    return times(by_round(one, _median(other)), by_round(one, _median(narrow)))
+def _wider(subject: Subject, narrow: str, other: str) -> Factor | None:
+    return times(by_round(subject, _median(other)), by_round(subject, _median(narrow)))
 
 
 def _columns_read(run: Run, name: str) -> float | None:
     """Columns that a statement reads of all its tables; None where one of them is not told."""
     tables = columns_by_statement(run).get(name, ())
-    known = [len(one.read) for one in tables if one.read is not None]
-    return float(sum(known)) if tables and len(known) == len(tables) else None
+    counts = [len(table.read) for table in tables if table.read is not None]
+    return float(sum(counts)) if tables and len(counts) == len(tables) else None
 
 
 def _tables(
     subjects: Sequence[Subject], base: Subject | None, names: Sequence[str]
 ) -> Iterator[Table]:
-    """Those that have a row."""
-    seconds = (Column("statement"), *(Column(one.name, SECONDS) for one in subjects))
-    rows = [(name, *(_middle(one, name, "median") for one in subjects)) for name in names]
+    """Tables that have a row."""
+    seconds = (Column("statement"), *(Column(subject.name, SECONDS) for subject in subjects))
+    rows = [(name, *(_middle(subject, name, "median") for subject in subjects)) for name in names]
     yield Table("medians", "median latency", seconds, tuple(rows))
-    slow = [(name, *(_middle(one, name, "p99") for one in subjects)) for name in names]
+    slow = [(name, *(_middle(subject, name, "p99") for subject in subjects)) for name in names]
     yield Table("p99", "latency of the slowest in a hundred", seconds, tuple(slow))
     if base is not None:
         title = f"median latency, in times of {base.name}"
         yield Table("ratios", title, RATIOS, _ratio_rows(subjects, base, names))
     paths = [(name, who, path) for name in names for who, path in _grouped(subjects, name)]
     yield Table("paths", "how each statement gets at its rows", PATHS, tuple(paths))
-    every = [(name, one) for name in names for one in subjects]
-    columns = (_column_row(one, name) for name, one in every)
-    known = tuple(row for row in columns if row[2] is not None)
-    if known:
-        yield Table("columns", "columns of its tables", COLUMNS, known)
-    reads = tuple(row for name, one in every if (row := _read_row(one, name)) is not None)
+    every = [(name, subject) for name in names for subject in subjects]
+    columns = (_column_row(subject, name) for name, subject in every)
+    column_rows = tuple(row for row in columns if row[2] is not None)
+    if column_rows:
+        yield Table("columns", "columns of its tables", COLUMNS, column_rows)
+    reads = tuple(row for name, subject in every if (row := _read_row(subject, name)) is not None)
     if reads:
         yield Table("reads", "what one execution asks storage for", READS_OF, reads)
 
@@ -201,71 +210,71 @@ def _ratio_rows(
     subjects: Sequence[Subject], base: Subject, names: Sequence[str]
 ) -> tuple[tuple[Cell, ...], ...]:
     return tuple(
-        (name, one.name, *ends_of(_ratio(one, base, name)))
+        (name, subject.name, *ends_of(_ratio(subject, base, name)))
         for name in names
-        for one in subjects
-        if one is not base
+        for subject in subjects
+        if subject is not base
     )
 
 
-def _middle(one: Subject, name: str, quantile: str) -> float | None:
-    told = spread(one.over_rounds(partial(_of, name=name, quantile=quantile)))
-    return None if told is None else told.middle
+def _middle(subject: Subject, name: str, quantile: str) -> float | None:
+    latency = spread(subject.over_rounds(partial(_latency, name=name, quantile=quantile)))
+    return None if latency is None else latency.middle
 
 
-def _plan(one: Subject, name: str) -> Plan | None:
-    """Of the first run that has it."""
-    plans = (plans_by_statement(run.run).get(name) for run in one.runs)
+def _plan(subject: Subject, name: str) -> Plan | None:
+    """Return the plan of a statement, of the first run that has it."""
+    plans = (plans_by_statement(run.run).get(name) for run in subject.runs)
     return next((plan for plan in plans if plan is not None), None)
 
 
-def _path(one: Subject, name: str) -> str | None:
-    plan = _plan(one, name)
+def _path(subject: Subject, name: str) -> str | None:
+    plan = _plan(subject, name)
     return None if plan is None else access_path(plan)
 
 
-def _column_row(one: Subject, name: str) -> tuple[Cell, ...]:
-    found = (columns_by_statement(run.run).get(name) for run in one.runs)
-    tables: tuple[TableColumns, ...] = next((some for some in found if some), ())
+def _column_row(subject: Subject, name: str) -> tuple[Cell, ...]:
+    by_run = (columns_by_statement(run.run).get(name) for run in subject.runs)
+    tables: tuple[TableColumns, ...] = next((some for some in by_run if some), ())
     unneeded = [column for table in tables for column in table.unneeded]
     widths = [table.unneeded_bytes for table in tables if table.unneeded]
-    known = [width for width in widths if width is not None]
-    counts = (_columns_read(run.run, name) for run in one.runs)
+    known_widths = [width for width in widths if width is not None]
+    counts = (_columns_read(run.run, name) for run in subject.runs)
     return (
         name,
-        one.name,
+        subject.name,
         next((count for count in counts if count is not None), None),
         sum(len(table.needed) for table in tables) if tables else None,
-        sum(known) if known and len(known) == len(widths) else None,
+        sum(known_widths) if known_widths and len(known_widths) == len(widths) else None,
         listed(unneeded, NAMED_COLUMNS) or "-",
     )
 
 
-def _read_row(one: Subject, name: str) -> tuple[Cell, ...] | None:
-    plan = _plan(one, name)
+def _read_row(subject: Subject, name: str) -> tuple[Cell, ...] | None:
+    plan = _plan(subject, name)
     if plan is None or plan.reads is None:
         return None
     reads = plan.reads
-    return name, one.name, reads.index_lookups, reads.index_rows, reads.scan_rows
+    return name, subject.name, reads.index_lookups, reads.index_rows, reads.scan_rows
 
 
 def _says(subjects: Sequence[Subject], base: Subject | None, names: Sequence[str]) -> Iterator[str]:
-    """Where each subject stands worst beside the base, and where versions have other plans."""
-    told = []
-    for one in subjects:
-        known = {n: f.times for n in names if (f := _ratio(one, base, n)) is not None}
-        if known:
-            worst = max(known, key=known.__getitem__)
-            told.append((one.name, f"{worst}, {text(known[worst], TIMES)}"))
-    if told and base is not None:
-        yield f"Furthest behind {base.name}: {each_text(told)}."
+    """Sentences on the worst ratio of each subject, and on plans that differ by version."""
+    furthest = []
+    for subject in subjects:
+        ratios = {n: f.times for n in names if (f := _ratio(subject, base, n)) is not None}
+        if ratios:
+            worst = max(ratios, key=ratios.__getitem__)
+            furthest.append((subject.name, f"{worst}, {text(ratios[worst], TIMES)}"))
+    if furthest and base is not None:
+        yield f"Furthest behind {base.name}: {each_text(furthest)}."
     for old, new in versions(subjects):
-        known = {n: f.times for n in names if (f := _ratio(old, new, n)) is not None}
-        if known:
-            most, least = (pick(known, key=known.__getitem__) for pick in (max, min))
+        ratios = {n: f.times for n in names if (f := _ratio(old, new, n)) is not None}
+        if ratios:
+            most, least = (pick(ratios, key=ratios.__getitem__) for pick in (max, min))
             yield (
-                f"{old.name} takes from {text(known[least], TIMES)} ({least}) to"
-                f" {text(known[most], TIMES)} ({most}) of what {new.name} takes."
+                f"{old.name} takes from {text(ratios[least], TIMES)} ({least}) to"
+                f" {text(ratios[most], TIMES)} ({most}) of what {new.name} takes."
             )
     for name in names:
         yield from _other_plans(subjects, name)
@@ -273,8 +282,8 @@ def _says(subjects: Sequence[Subject], base: Subject | None, names: Sequence[str
 
 def _other_plans(subjects: Sequence[Subject], name: str) -> Iterator[str]:
     """Versions of one engine that execute a statement otherwise: they tell plans alike."""
-    for engine in dict.fromkeys(str(one.first.facts["engine"]["name"]) for one in subjects):
-        mine = [one for one in subjects if one.first.facts["engine"]["name"] == engine]
+    for engine in dict.fromkeys(str(subject.first.facts["engine"]["name"]) for subject in subjects):
+        mine = [subject for subject in subjects if subject.first.facts["engine"]["name"] == engine]
         paths = list(_grouped(mine, name))
         if len(paths) > 1:
             yield f"{name} is executed by {each_text(paths)}."
@@ -282,34 +291,36 @@ def _other_plans(subjects: Sequence[Subject], name: str) -> Iterator[str]:
 
 def _grouped(subjects: Sequence[Subject], name: str) -> Iterator[tuple[str, str]]:
     """Subjects that execute a statement alike, and how."""
-    paths = {one.name: path for one in subjects if (path := _path(one, name)) is not None}
+    paths = {
+        subject.name: path for subject in subjects if (path := _path(subject, name)) is not None
+    }
     for path in dict.fromkeys(paths.values()):
         yield listed([who for who, own in paths.items() if own == path], len(paths)), path
 
 
 def _pruned(subjects: Sequence[Subject], wide: Mapping[str, str]) -> Iterator[str]:
-    """What reading more columns costs: as much as an engine saves that does not read them."""
+    """Sentences on the cost of more columns: what reading only needed ones saves."""
     for narrow, other in wide.items():
-        told = [
-            (one.name, text(factor.times, TIMES))
-            for one in subjects
-            if (factor := _wider(one, narrow, other)) is not None and factor.times >= PRUNED_MIN
+        costs = [
+            (subject.name, text(factor.times, TIMES))
+            for subject in subjects
+            if (factor := _wider(subject, narrow, other)) is not None and factor.times >= PRUNED_MIN
         ]
-        if told:
-            yield f"Reading more columns, {other} takes {each_text(told)} of {narrow}."
+        if costs:
+            yield f"Reading more columns, {other} takes {each_text(costs)} of {narrow}."
 
 
 def _missing(subjects: Sequence[Subject], names: Sequence[str]) -> Iterator[str]:
-    for one in subjects:
-        lacking = [name for name in names if _middle(one, name, "median") is None]
+    for subject in subjects:
+        lacking = [name for name in names if _middle(subject, name, "median") is None]
         if lacking:
-            yield f"{one.name} has no time of {listed(lacking)}"
-        if all(_plan(one, name) is None for name in names):
-            yield f"{one.name} has no plans: {_why_none(one.first)}"
+            yield f"{subject.name} has no time of {listed(lacking)}"
+        if all(_plan(subject, name) is None for name in names):
+            yield f"{subject.name} has no plans: {_reason_missing(subject.first)}"
 
 
-def _why_none(run: Run) -> str:
-    """Why a run has no plans: of several reasons the one of most statements."""
-    known = captured(run)
-    reasons = [one.reason for one in known.missing]
-    return known.reason or max(reasons, key=reasons.count, default="none were told")
+def _reason_missing(run: Run) -> str:
+    """Return why a run has no plans: the reason of most statements."""
+    plans = captured(run)
+    reasons = [gap.reason for gap in plans.missing]
+    return plans.reason or max(reasons, key=reasons.count, default="none were told")
