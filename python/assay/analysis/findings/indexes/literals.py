@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.analysis.counters.index_work import HOLDS, WORDS, share_of_reads, told_work
+from assay.analysis.counters.index_work import HOLDS, WORDS, read_index_work, share_of_reads
 from assay.model.finding import Evidence, Finding
 from assay.model.units import percent_text
 
@@ -18,7 +18,7 @@ PAGES_MIN = 1_000
 
 def find(case: Case) -> list[Finding]:
     """What the pages hold that were read; silent where no index is known to hold any of it."""
-    work = told_work(case.counters)
+    work = read_index_work(case.counters)
     pages = sum(one.reads or 0.0 for one in work if one.holds is not None)
     if pages < PAGES_MIN:
         return []
