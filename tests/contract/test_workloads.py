@@ -390,7 +390,7 @@ class TestAnswers:
     ) -> None:
         facts = workload.facts.operations
         drawn = [name for name in workload.drawn_operations if facts[name].program is None]
-        assert [name for name in drawn if facts[name].rows_told is None] == []
+        assert [name for name in drawn if facts[name].rows_expected is None] == []
 
     def test_every_column_that_is_a_float_in_nature_has_a_kind(self, workload: Workload) -> None:
         """An average or a quotient has as many digits as an engine likes, so it cannot be exact."""

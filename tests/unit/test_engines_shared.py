@@ -10,7 +10,7 @@ import pytest
 
 from assay.engines.contract import EngineError
 from assay.engines.feeding import fed
-from assay.engines.programs import inherited, told_by
+from assay.engines.programs import inherited, run_program
 from assay.engines.sql_text import SqlText
 
 if TYPE_CHECKING:
@@ -36,14 +36,14 @@ class TestSql:
 class TestPrograms:
     def test_it_is_told_what_the_program_says(self) -> None:
         command = [sys.executable, "-c", "import os; print(sorted(os.environ))"]
-        told = told_by(command, inherited("/nowhere"), "it")
+        told = run_program(command, inherited("/nowhere"), "it")
         assert "'LD_LIBRARY_PATH'" in told.stdout
         assert "'PATH'" in told.stdout
         assert "'HOME'" not in told.stdout
 
     def test_one_that_does_not_run_is_told_with_its_mend(self) -> None:
         with pytest.raises(EngineError, match=r"the server does not run on this host.*--bin-dir"):
-            told_by(["/nowhere/server"], inherited(), "the server")
+            run_program(["/nowhere/server"], inherited(), "the server")
 
 
 def batches(count: int) -> pa.RecordBatchReader:

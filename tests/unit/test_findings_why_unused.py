@@ -17,7 +17,7 @@ from assay.analysis.findings.memory import temporary_tables
 from assay.analysis.findings.plans import function_per_row, planner_setting, triggers
 from assay.analysis.server.beside import other_clients_cpu
 from assay.engines.mariadb.plans import normalised
-from assay.engines.mysql_family.alternatives import PlanAsker, alternatives, each
+from assay.engines.mysql_family.alternatives import PlanAsker, alternatives, single_settings
 from assay.engines.mysql_family.configuration import read_configuration, write_configuration
 from assay.model.catalogue import Alternative, ChangedSetting, Index
 from tests.cases import case, node, operation, plan, plans
@@ -201,7 +201,7 @@ class TestSettings:
     def test_flags_of_the_switch_are_asked_one_by_one(self) -> None:
         two = ChangedSetting("optimizer_switch", "a=off,b=on", "a=on,b=off")
         other = ChangedSetting("join_cache_level", "0", "2")
-        assert [(one.value, one.default) for one in each([two, other])] == [
+        assert [(one.value, one.default) for one in single_settings([two, other])] == [
             ("a=off", "a=on"),
             ("b=on", "b=off"),
             ("0", "2"),

@@ -10,8 +10,8 @@ import pytest
 from assay.analysis.counters.activity import (
     activity_between,
     activity_by_operation,
+    activity_document,
     activity_facts,
-    activity_told,
     why_no_activity,
 )
 from assay.analysis.counters.index_work import (
@@ -153,7 +153,7 @@ class TestIndexes:
         run = counted(synthetic, {})
         assert index_work(run, SECONDS_2_TO_4) is None
         assert activity_between(run, SECONDS_2_TO_4) is None
-        assert (activity_told(run), activity_by_operation(run)) == (None, {})
+        assert (activity_document(run), activity_by_operation(run)) == (None, {})
         assert why_no_activity(run) == "its engine declares none"
         assert tables_apart(run) == []
 
@@ -221,7 +221,7 @@ class TestActivity:
     def test_a_report_has_lines_of_the_part_of_intervals_and_of_operations(
         self, synthetic: SyntheticRun
     ) -> None:
-        told = activity_told(counted(synthetic))
+        told = activity_document(counted(synthetic))
         assert told is not None
         assert told["missing"] is None
         each = [one["line"].split()[0] for one in told["intervals"]]
@@ -233,7 +233,7 @@ class TestActivity:
         self, synthetic: SyntheticRun
     ) -> None:
         elsewhere = ACTIVITY | {"source": "nowhere"}
-        told = activity_told(counted(synthetic, DECLARED | {"activity": elsewhere}))
+        told = activity_document(counted(synthetic, DECLARED | {"activity": elsewhere}))
         assert told is not None
         assert (told["missing"], told["line"]) == ("it was asked over connections", None)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from assay.workloads.discovery import find_workload
-from assay.workloads.queries import one_more, ordered_by, reads
+from assay.workloads.queries import ordered_by, reads, with_one_more_row
 
 GRAMMAR = "postgres"
 
@@ -87,12 +87,12 @@ class TestOrder:
 
 class TestLimit:
     def test_one_row_more_is_asked_for(self) -> None:
-        assert one_more("select a from t order by a limit 10\n") == (
+        assert with_one_more_row("select a from t order by a limit 10\n") == (
             "select a from t order by a limit 11",
             10,
         )
-        assert one_more("select a from t LIMIT 9;") == ("select a from t LIMIT 10", 9)
+        assert with_one_more_row("select a from t LIMIT 9;") == ("select a from t LIMIT 10", 9)
 
     @pytest.mark.parametrize("text", ["select 1", "select * from (select 1 limit 2) as t"])
     def test_where_nothing_is_cut_off_nothing_is_asked(self, text: str) -> None:
-        assert one_more(text) is None
+        assert with_one_more_row(text) is None

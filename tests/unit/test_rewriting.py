@@ -7,7 +7,7 @@ import pytest
 from assay.model.errors import UsageError
 from assay.workloads.discovery import find_workload
 from assay.workloads.rewriting import parts, without, without_computation, without_part
-from assay.workloads.rewriting.grammar import columns_of, grammar_of, words_of
+from assay.workloads.rewriting.grammar import columns_of, grammar_of, text_of
 
 POSTGRESQL, DUCKDB, SQLITE, CLICKHOUSE = ("postgresql",), ("duckdb",), ("sqlite",), ("clickhouse",)
 TABLES = {"t": ("a", "b", "c"), "u": ("k", "d"), "v": ("n", "e")}
@@ -200,8 +200,8 @@ class TestGrammar:
     def test_words_are_short_and_keep_what_is_quoted(self) -> None:
         import sqlglot
 
-        assert words_of(sqlglot.parse_one("A = 'Xy'"), ()) == "a = 'Xy'"
-        assert len(words_of(sqlglot.parse_one(" AND ".join(["a = 1"] * 40)), ())) <= 72
+        assert text_of(sqlglot.parse_one("A = 'Xy'"), ()) == "a = 'Xy'"
+        assert len(text_of(sqlglot.parse_one(" AND ".join(["a = 1"] * 40)), ())) <= 72
 
     @pytest.mark.parametrize(
         "dialect", ["postgresql", "mariadb", "sqlite", "clickhouse", "virtuoso"]

@@ -166,7 +166,7 @@ class Told:
         self.answers = answers
         self.asked: list[str] = []
 
-    def told(self, path: str) -> object:
+    def get(self, path: str) -> object:
         self.asked.append(path)
         return self.answers.get(path)
 

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from assay.analysis.stats.variance import chance_of_alike, incomplete_beta, told_share
+from assay.analysis.stats.variance import chance_of_alike, explained_share, incomplete_beta
 
 TRIALS, LEVEL = 3_000, 0.05
 # Of so many trials the share that is called different by chance is within this of the level.
@@ -62,14 +62,14 @@ def test_what_does_not_vary_is_alike_only_where_it_is_equal() -> None:
 
 
 def test_groups_tell_all_of_what_differs_or_nothing_on_average() -> None:
-    assert told_share([(1.0, 1.0), (2.0, 2.0)]) == 1.0
+    assert explained_share([(1.0, 1.0), (2.0, 2.0)]) == 1.0
     # Between them 2 of 4, within them 2 of two degrees of freedom: (2 - 1) / 4.
-    assert told_share([(0.0, 2.0**0.5), (2.0**0.5, 2 * 2.0**0.5)]) == pytest.approx(0.25)
+    assert explained_share([(0.0, 2.0**0.5), (2.0**0.5, 2 * 2.0**0.5)]) == pytest.approx(0.25)
     drawn = random.Random(5)
     shares = [
-        told_share([[drawn.gauss(0, 1) for _ in range(5)] for _ in range(3)]) or 0.0
+        explained_share([[drawn.gauss(0, 1) for _ in range(5)] for _ in range(3)]) or 0.0
         for _ in range(500)
     ]
     assert sum(shares) / len(shares) < 0.1
     for nothing in ([], [(1.0, 2.0)], [(1.0,), (2.0,)], [(1.0, 1.0), (1.0, 1.0)]):
-        assert told_share(nothing) is None
+        assert explained_share(nothing) is None

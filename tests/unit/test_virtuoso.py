@@ -118,7 +118,11 @@ class TestSerialising:
 @pytest.fixture
 def programs(tmp_path: Path) -> Programs:
     """A program that has the names of settings in it, and nothing else."""
-    names = (*(name for _, name, _ in configuration.known().values()), "Rare", "ServerPort")
+    names = (
+        *(name for _, name, _ in configuration.known_settings().values()),
+        "Rare",
+        "ServerPort",
+    )
     program = tmp_path / "bin" / "virtuoso-t"
     program.parent.mkdir()
     program.write_bytes(b"\0" + b"\0".join(name.encode() for name in names) + b"\0")

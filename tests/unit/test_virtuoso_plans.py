@@ -21,7 +21,7 @@ from assay.analysis.plans.work import (
 )
 from assay.analysis.work.rules import UNCLASSIFIED, WORDS
 from assay.engines.virtuoso.explaining import VirtuosoPlans, asked
-from assay.engines.virtuoso.plan_text import words
+from assay.engines.virtuoso.plan_text import step_words
 from assay.engines.virtuoso.plan_totals import Native, read_native, totals
 from assay.engines.virtuoso.plans import normalised
 from assay.model.plan import OPERATORS, Plan, PlanNode
@@ -291,7 +291,7 @@ def test_what_is_no_plan_is_refused_with_its_line(text: str, words: str) -> None
 
 
 def test_words_are_of_plans_and_of_samples() -> None:
-    for word in words():
+    for word in step_words():
         assert word.operator in OPERATORS
         assert word.work in (*WORDS, UNCLASSIFIED)
 

@@ -45,8 +45,8 @@ def is_measured(frame: pl.DataFrame) -> pl.Expr:
 
 def plain(events: pl.DataFrame) -> pl.DataFrame:
     """Events with words as text, so that tables of several runs can be joined."""
-    words = ["phase", "operation", "outcome", "error"]
-    return events.with_columns(pl.col(words).cast(pl.String))
+    columns = ["phase", "operation", "outcome", "error"]
+    return events.with_columns(pl.col(columns).cast(pl.String))
 
 
 def operation_table(events: pl.DataFrame) -> pl.DataFrame:
@@ -93,10 +93,10 @@ def total_and_mean(seconds: Sequence[float | None]) -> tuple[float | None, float
 
     None where one has no time, or there is none: the rest would look like a result.
     """
-    known = [value for value in seconds if value is not None]
-    if not known or len(known) != len(seconds):
+    times = [value for value in seconds if value is not None]
+    if not times or len(times) != len(seconds):
         return None, None
-    return sum(known), geometric_mean(known)
+    return sum(times), geometric_mean(times)
 
 
 def window_ns(events: pl.DataFrame) -> tuple[int, int] | None:

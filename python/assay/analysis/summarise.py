@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from assay.analysis.cluster.fleet import measured_share
 from assay.analysis.cluster.told import Cluster, cluster_of
-from assay.analysis.counters.activity import activity_told
+from assay.analysis.counters.activity import activity_document
 from assay.analysis.counters.engine_counters import engine_counters
-from assay.analysis.counters.index_work import index_work_told
+from assay.analysis.counters.index_work import index_documents
 from assay.analysis.counters.parts import tables_apart
 from assay.analysis.findings.discovery import judged_findings
 from assay.analysis.findings.reading import read_case
@@ -119,8 +119,8 @@ def _engine_counters(run: Run) -> dict[str, Any] | None:
         if counted is None:
             return None
         tables = [*counted["tables"], *tables_apart(run)]
-        work = index_work_told(run)
-        return counted | {"tables": tables, "activity": activity_told(run), "index_work": work}
+        work = index_documents(run)
+        return counted | {"tables": tables, "activity": activity_document(run), "index_work": work}
     except ValueError as error:
         log.warning("run %s has no engine counters: %s", run.id, error)
         return None

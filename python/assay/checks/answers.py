@@ -38,31 +38,33 @@ def check(run: Run) -> CheckResult:
     executed = executions(run.table("events"), refresh)
     counted = _counted_instead(run, executed["operation"].unique())
     asked = executed.filter(~pl.col("operation").is_in(list(counted)))
-    found = _Judgement(run, refresh, asked)
-    if found.wrong:
-        names = list(dict.fromkeys(words.operation for words in found.wrong))
+    judgement = _Judgement(run, refresh, asked)
+    if judgement.wrong:
+        names = list(dict.fromkeys(mistake.operation for mistake in judgement.wrong))
         of = asked["operation"].n_unique()
         others = f" ({len(names)} of {of} operations are wrong: {', '.join(names)})"
         more = others if len(names) > 1 else ""
-        return CheckResult(NAME, Verdict.INVALID, f"wrong answer: {found.wrong[0].words}{more}")
-    why_unknown = _why_unknown(run, refresh, executed, found)
+        return CheckResult(
+            NAME, Verdict.INVALID, f"wrong answer: {judgement.wrong[0].difference}{more}"
+        )
+    why_unknown = _why_unknown(run, refresh, executed, judgement)
     if why_unknown:
         return CheckResult(NAME, Verdict.UNKNOWN, why_unknown)
     if asked.is_empty():
         reason = "answers not compared: all values are drawn at each execution; rows are counted"
         return CheckResult(NAME, Verdict.VALID, reason, measured=False)
-    return CheckResult(NAME, Verdict.VALID, _all_right(run, asked, found))
+    return CheckResult(NAME, Verdict.VALID, _all_right(run, asked, judgement))
 
 
 @dataclass(frozen=True)
 class _Wrong:
     operation: str
-    words: str
+    difference: str
 
 
 @dataclass
 class _Judgement:
-    """What became of each distinct answer.
+    """The comparison of each distinct answer.
 
     Attributes:
         wrong: Those that fit nothing that they may be.
@@ -140,8 +142,8 @@ class _Judgement:
                 return
             differences.append(different)
         if all(files.values()):
-            words = self._words(answer, states, differences[0])
-            self.wrong.append(_Wrong(operation, words))
+            difference = self._description(answer, states, differences[0])
+            self.wrong.append(_Wrong(operation, difference))
         else:
             self._leave("without", answer)
 
@@ -158,13 +160,15 @@ class _Judgement:
         executed, digests = self._seen[operation, variant]
         if executed < kept_at_most:
             return False
-        return sum(len(self._compared.kept(operation, one)) for one in digests) >= kept_at_most
+        return (
+            sum(len(self._compared.kept(operation, digest)) for digest in digests) >= kept_at_most
+        )
 
     def _leave(self, why: str, answer: dict[str, Any]) -> None:
         of = self.not_compared.setdefault(why, Counter())
         of[answer["operation"]] += answer["answers"]
 
-    def _words(self, answer: dict[str, Any], states: range, different: str) -> str:
+    def _description(self, answer: dict[str, Any], states: range, different: str) -> str:
         operation = str(answer["operation"])
         if self.run.facts.get("test") is None:
             return f"{operation}, {different}"
@@ -177,40 +181,40 @@ class _Judgement:
         )
 
 
-def _all_right(run: Run, asked: pl.DataFrame, found: _Judgement) -> str:
+def _all_right(run: Run, asked: pl.DataFrame, judgement: _Judgement) -> str:
     if run.facts.get("test") is None:
         operations = asked["operation"].n_unique()
         if operations == len(run.facts["workload"].get("checks", [])):
-            told = f"{operations} of {operations} answers to fixed values right"
-            return f"{told}; all other values are drawn at each execution"
+            summary = f"{operations} of {operations} answers to fixed values right"
+            return f"{summary}; all other values are drawn at each execution"
         return f"{operations} of {operations} answers right, in every pass"
-    told = f"{found.right} of {found.right} answers right"
-    if found.refresh is None:
-        return told
-    told += f", in {len(found.states)} state{'s' * (len(found.states) > 1)} of the data"
-    if found.asked_again:
-        told += (
-            f"; {found.asked_again} beside refreshes of one transaction an order were not compared,"
-            " but asked again afterwards"
+    summary = f"{judgement.right} of {judgement.right} answers right"
+    if judgement.refresh is None:
+        return summary
+    summary += f", in {len(judgement.states)} state{'s' * (len(judgement.states) > 1)} of the data"
+    if judgement.asked_again:
+        summary += (
+            f"; {judgement.asked_again} beside refreshes of one transaction an order were not"
+            " compared, but asked again afterwards"
         )
-    return told
+    return summary
 
 
 def _why_unknown(
-    run: Run, refresh: Refresh | None, executed: pl.DataFrame, found: _Judgement
+    run: Run, refresh: Refresh | None, executed: pl.DataFrame, judgement: _Judgement
 ) -> str | None:
-    """What could not be compared, where nothing that could be was wrong."""
+    """Describe what could not be compared; None if everything was."""
     if executed.is_empty():
         return "answers not verified: no operation succeeded"
-    why = _not_compared(run, found)
+    why = _not_compared(run, judgement)
     if run.facts.get("test") is not None:
         planned = _planned_executions(run, refresh)
-        if why is None and found.right + found.asked_again < planned:
+        if why is None and judgement.right + judgement.asked_again < planned:
             why = "the others were not returned"
-        return why and f"{found.right} of {planned} answers right; {why}"
+        return why and f"{judgement.right} of {planned} answers right; {why}"
     if why is not None:
         return f"answers not verified: {why}"
-    answered = found.asked["operation"].n_unique()
+    answered = judgement.asked["operation"].n_unique()
     names = set(run.facts["plan"]["operations"])
     planned = len(names - _counted_instead(run, names))
     # Plans that were forced are cut off where they take too long, which the outcomes tell.
@@ -219,11 +223,11 @@ def _why_unknown(
     return None
 
 
-def _not_compared(run: Run, found: _Judgement) -> str | None:
+def _not_compared(run: Run, judgement: _Judgement) -> str | None:
     """Why some answers were not compared, the worst reason first; None if all were."""
-    left = found.not_compared
+    left = judgement.not_compared
     if "without" in left:
-        return _without(run, found)
+        return _without(run, judgement)
     if "unseen" in left:
         return f"{next(iter(left['unseen']))} returned more different results than were kept"
     if "lost" in left:
@@ -248,14 +252,14 @@ def _planned_executions(run: Run, refresh: Refresh | None) -> int:
 
 def _counted_instead(run: Run, operations: Iterable[str]) -> set[str]:
     """Operations without one answer: their rows are counted, or their program reads them."""
-    told = run.facts["workload"]
-    counted = {*told.get("rows_expected", {}), *told.get("programs", {})}
-    return counted & set(told.get("drawn_operations", [])) & set(operations)
+    workload = run.facts["workload"]
+    counted = {*workload.get("rows_expected", {}), *workload.get("programs", {})}
+    return counted & set(workload.get("drawn_operations", [])) & set(operations)
 
 
-def _without(run: Run, found: _Judgement) -> str:
+def _without(run: Run, judgement: _Judgement) -> str:
     """Why there are no rows to compare with."""
-    unknown = list(found.not_compared["without"])
+    unknown = list(judgement.not_compared["without"])
     drawn = [name for name in unknown if name in run.facts["workload"].get("drawn_operations", [])]
     if drawn:
         return (
@@ -264,18 +268,22 @@ def _without(run: Run, found: _Judgement) -> str:
         )
     origin = run.expected_origin
     not_made = origin.get("made", {}).get("not_made", [])
-    if why := origin.get("why") or _of_one(not_made, unknown):
+    if why := origin.get("why") or _first_reason(not_made, unknown):
         return str(why)
     if not run.complete:
         return "the run ended before reference rows were made"
     if run.facts["request"]["parameters"] != "default":
         return "reference rows are kept for default parameters only"
-    if len(unknown) == found.asked["operation"].n_unique():
+    if len(unknown) == judgement.asked["operation"].n_unique():
         return f"no reference rows are kept for scale {run.facts['request']['scale']:g}"
     return f"no reference rows are kept for {', '.join(unknown)}"
 
 
-def _of_one(not_made: list[dict[str, Any]], unknown: list[str]) -> str | None:
+def _first_reason(not_made: list[dict[str, Any]], unknown: list[str]) -> str | None:
     """Why the first of the operations has none."""
-    told = [f"{one['operation']}: {one['why']}" for one in not_made if one["operation"] in unknown]
-    return told[0] if told else None
+    reasons = [
+        f"{operation['operation']}: {operation['why']}"
+        for operation in not_made
+        if operation["operation"] in unknown
+    ]
+    return reasons[0] if reasons else None

@@ -22,12 +22,12 @@ def check(run: Run) -> CheckResult:
         return CheckResult(NAME, Verdict.INVALID, reason)
     if not run.complete:
         why = run.facts.get("reason") or "it was killed or is still running"
-        told = "its figures are whole, for its plan was played to the end"
+        extent = "its figures are whole, for its plan was played to the end"
         if not run.driven:
-            told = "its figures are of a part of it"
+            extent = "its figures are of a part of it"
         if run.facts["status"] == STATUS_FAILED:
-            return CheckResult(NAME, Verdict.UNKNOWN, f"the run failed: {why}; {told}")
-        reason = f"the run is {run.facts['status']} ({why}): {told}"
+            return CheckResult(NAME, Verdict.UNKNOWN, f"the run failed: {why}; {extent}")
+        reason = f"the run is {run.facts['status']} ({why}): {extent}"
         return CheckResult(NAME, Verdict.UNKNOWN, reason)
     ended = (run.driver_report or {}).get("ended", "done")
     if ended != "done" and run.facts.get("fault") is None:

@@ -39,15 +39,17 @@ def check(run: Run) -> CheckResult:
         for phase, name, rows in events.select("phase", "operation", "rows").iter_rows()
         if phase in PHASES
     }
-    recovered = [run.recovered(one["number"]).counts for one in run.facts.get("recovered", [])]
+    recovered = [
+        run.recovered(database["number"]).counts for database in run.facts.get("recovered", [])
+    ]
     if recovered:
         # Of several databases the one that violates a condition most.
-        known = dict.fromkeys(name for counts in recovered for name in counts)
+        names = dict.fromkeys(name for counts in recovered for name in counts)
         seen |= {
             (PHASE_AFTER, name): max(
                 seen.get((PHASE_AFTER, name), 0), *(counts.get(name, 0) for counts in recovered)
             )
-            for name in known
+            for name in names
         }
         planned.add(PHASE_AFTER)
     broken = [key for key, rows in seen.items() if rows and key[1] in asked[key[0]]]
@@ -77,11 +79,11 @@ def _broken(
 ) -> CheckResult:
     phase, name = broken[0]
     title = run.facts["workload"]["operation_titles"].get(name)
-    words = f" ({title})" if title else ""
+    description = f" ({title})" if title else ""
     rows = seen[phase, name]
     more = f"; {len(broken) - 1} more are violated" if len(broken) > 1 else ""
     reason = (
-        f"condition {name}{words} was violated {phase} the load, by {rows}"
+        f"condition {name}{description} was violated {phase} the load, by {rows}"
         f" row{'s' if rows != 1 else ''}{more}"
     )
     return CheckResult(NAME, Verdict.INVALID, reason, value=float(len(broken)), threshold=0.0)

@@ -29,15 +29,15 @@ def expected_plan(run: Run, steps: Sequence[str]) -> CheckResult:
         steps: Operators, each before its inputs: `sort`, `index scan TABLE INDEX`. A step that
             names neither table nor index is of any.
     """
-    known = captured(run)
-    if not known.plans:
-        reason = f"the plan was not seen: {known.reason or 'the engine told none'}"
+    capture = captured(run)
+    if not capture.plans:
+        reason = f"the plan was not seen: {capture.reason or 'the engine told none'}"
         return CheckResult(NAME, Verdict.UNKNOWN, reason, measured=False)
-    for plans in known.plans.values():
+    for plans in capture.plans.values():
         for plan in plans:
-            found = plan_steps(plan)
-            if not _fits(found, steps):
-                return CheckResult(NAME, Verdict.INVALID, _words(plan, found, steps))
+            actual = plan_steps(plan)
+            if not _fits(actual, steps):
+                return CheckResult(NAME, Verdict.INVALID, _difference(plan, actual, steps))
     return CheckResult(NAME, Verdict.VALID, f"the plan is the expected one: {_chain(steps)}")
 
 
@@ -50,16 +50,17 @@ def _step(node: PlanNode) -> str:
     return " ".join(filter(None, (node.operator, node.object, node.index)))
 
 
-def _fits(found: Sequence[str], steps: Sequence[str]) -> bool:
-    return len(found) == len(steps) and all(
-        f"{one} ".startswith(f"{step} ") for one, step in zip(found, steps, strict=True)
+def _fits(actual: Sequence[str], steps: Sequence[str]) -> bool:
+    return len(actual) == len(steps) and all(
+        f"{actual_step} ".startswith(f"{step} ")
+        for actual_step, step in zip(actual, steps, strict=True)
     )
 
 
-def _words(plan: Plan, found: Sequence[str], steps: Sequence[str]) -> str:
+def _difference(plan: Plan, actual: Sequence[str], steps: Sequence[str]) -> str:
     return (
         f"{plan.operation} was executed by another plan than the expected one:"
-        f" {_chain(found)}, and not {_chain(steps)}"
+        f" {_chain(actual)}, and not {_chain(steps)}"
     )
 
 

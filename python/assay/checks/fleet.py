@@ -39,17 +39,17 @@ def check(run: Run) -> CheckResult:
     if unsure_s is None:
         reason = f"{seen}, and their clocks were not measured: times of different hosts do not fit"
         return CheckResult(NAME, Verdict.UNKNOWN, reason)
-    words = "on one clock" if unsure_s == 0 else f"clocks known to {seconds_text(unsure_s)}"
+    clock = "on one clock" if unsure_s == 0 else f"clocks known to {seconds_text(unsure_s)}"
     if unsure_s > CLOCK_UNCERTAINTY_S_MAX:
         reason = (
-            f"{seen}, {words} only: what is read second by second mixes moments; use a network with"
+            f"{seen}, {clock} only: what is read second by second mixes moments; use a network with"
             " shorter ways"
         )
         return CheckResult(
             NAME, Verdict.UNKNOWN, reason, value=unsure_s, threshold=CLOCK_UNCERTAINTY_S_MAX
         )
     return CheckResult(
-        NAME, Verdict.VALID, f"{seen}, {words}", value=unsure_s, threshold=CLOCK_UNCERTAINTY_S_MAX
+        NAME, Verdict.VALID, f"{seen}, {clock}", value=unsure_s, threshold=CLOCK_UNCERTAINTY_S_MAX
     )
 
 

@@ -34,11 +34,11 @@ def check(run: Run) -> CheckResult:
         return max(problems, key=lambda problem: problem.verdict)
     if limited is None and not changes:
         return CheckResult(NAME, Verdict.VALID, "nothing was limited or changed on the host")
-    told = [use_words(use) for use in limited.uses] if limited else []
-    told += [change["what"] for change in changes]
+    phrases = [use_words(use) for use in limited.uses] if limited else []
+    phrases += [change["what"] for change in changes]
     excess = max((use.excess or 0.0 for use in limited.uses), default=None) if limited else None
     threshold = None if excess is None else LIMIT_EXCESS_SHARE_MAX
-    return CheckResult(NAME, Verdict.VALID, "; ".join(told), value=excess, threshold=threshold)
+    return CheckResult(NAME, Verdict.VALID, "; ".join(phrases), value=excess, threshold=threshold)
 
 
 def _of_limits(limited: LimitsUsed) -> Iterator[CheckResult]:
@@ -49,8 +49,8 @@ def _of_limits(limited: LimitsUsed) -> Iterator[CheckResult]:
 def _of_limit(use: LimitUse) -> Iterator[CheckResult]:
     asked = f"{use.name} {amount_text(use.name, use.asked)}"
     if not use.in_effect:
-        told = "no limit" if use.effective is None else amount_text(use.name, use.effective)
-        reason = f"{asked} did not take effect: the kernel told {told} at the end"
+        effective = "no limit" if use.effective is None else amount_text(use.name, use.effective)
+        reason = f"{asked} did not take effect: the kernel told {effective} at the end"
         yield CheckResult(NAME, Verdict.INVALID, reason)
     if use.used is None and use.name != "cpus":
         reason = f"whether {asked} was kept is not known: what was used was not counted"

@@ -30,7 +30,7 @@ def check(run: Run) -> CheckResult:
         reason = "mix not checked: the engine was killed in the middle of it"
         return CheckResult(NAME, Verdict.VALID, reason, measured=False)
     load = summarise_load(run)
-    done = {} if load is None else {name: one.ok for name, one in load.by_name.items()}
+    done = {} if load is None else {name: operation.ok for name, operation in load.by_name.items()}
     total = sum(done.values())
     if not total:
         return CheckResult(NAME, Verdict.UNKNOWN, "mix not checked: nothing succeeded")
@@ -39,13 +39,15 @@ def check(run: Run) -> CheckResult:
     }
     if not lacking:
         return CheckResult(NAME, Verdict.VALID, f"every type has its share of {total:,}")
-    name, least = max(lacking.items(), key=lambda one: one[1] - done.get(one[0], 0) / total)
+    name, least = max(lacking.items(), key=lambda entry: entry[1] - done.get(entry[0], 0) / total)
     share = done.get(name, 0) / total
     reason = (
         f"the mix is broken: {name} was {100 * share:.{DIGITS}f} % of {total:,} transactions that"
         f" succeeded, and {100 * least:g} % is the least"
     )
-    if all(_may_be_undealt(run, one, done, total, lacking[one]) for one in lacking):
+    if all(
+        _may_be_undealt(run, operation, done, total, lacking[operation]) for operation in lacking
+    ):
         reason = (
             f"{reason}; decks that were not played to their end may lack it: say a longer --time"
         )

@@ -113,13 +113,13 @@ def _all_succeeded(run: Run, events: pl.DataFrame, skipped: int) -> str:
             f" {events.height - ended} were under way then"
         )
     again = events.filter((pl.col("retries") > 0) & (pl.col("outcome") == "ok")).height
-    words = f"{events.height} operations were due, and all of them succeeded"
+    sentence = f"{events.height} operations were due, and all of them succeeded"
     if skipped:
-        words = (
+        sentence = (
             f"{events.height} operations were due, {skipped} of them too shortly before the end to"
             " be started; all others succeeded"
         )
-    return f"{words}, {again} after being tried again" if again else words
+    return f"{sentence}, {again} after being tried again" if again else sentence
 
 
 def identity_broken(events: pl.DataFrame, counted: dict[str, int] | None) -> str | None:

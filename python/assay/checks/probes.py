@@ -22,22 +22,22 @@ ASKED_FOR = ("profile", "requests")
 
 def check(run: Run) -> CheckResult:
     """Unknown if a probe failed, left a gap, or cost more than its threshold."""
-    told = run.facts.get("probes")
+    probes = run.facts.get("probes")
     meter_error = (run.driver_report or {}).get("meter_error")
     if meter_error:
         reason = f"counters around operations are not whole: {meter_error}"
         return CheckResult(NAME, Verdict.UNKNOWN, reason)
-    if not told:
+    if not probes:
         return CheckResult(NAME, Verdict.UNKNOWN, "no probe ran: resources were not measured")
     # What asked an engine that was killed has ended with it; what it saw until then is looked at.
     killed = run.facts.get("fault") is not None
-    for name, probe in told.items():
+    for name, probe in probes.items():
         if probe["error"] and not killed:
             reason = f"probe {name} failed: {probe['error']}"
             return CheckResult(NAME, Verdict.UNKNOWN, reason)
     gaps = [
         (_longest_gap_s(run, probe["stream"]), PROBE_GAP_INTERVALS_MAX * _interval_s(run, probe))
-        for probe in told.values()
+        for probe in probes.values()
     ]
     gap_s, limit_s = max(gaps, key=lambda gap: gap[0] / gap[1])
     if gap_s > limit_s:
@@ -53,7 +53,7 @@ def check(run: Run) -> CheckResult:
         )
         return CheckResult(NAME, Verdict.UNKNOWN, reason, value=share, threshold=share_max)
     cost = "cost not measured" if share is None else f"{percent_text(share)} of a core"
-    reason = f"{len(told)} probes, no gap over {gap_s:.1f} s, {cost}"
+    reason = f"{len(probes)} probes, no gap over {gap_s:.1f} s, {cost}"
     return CheckResult(NAME, Verdict.VALID, reason, value=gap_s, threshold=limit_s)
 
 

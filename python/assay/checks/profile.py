@@ -58,13 +58,16 @@ def _lost_share(sampling: Sampling) -> float | None:
     return sampling.lost / all_of_them if all_of_them else 0.0
 
 
-def _agreement(found: Shares) -> CheckResult:
-    ratio, by_chance = found.agreement, found.by_chance
+def _agreement(explained: Shares) -> CheckResult:
+    ratio, by_chance = explained.agreement, explained.by_chance
     if ratio is None or by_chance is None:
         reason = "CPU time was not counted around operations: samples are compared with nothing"
         return CheckResult(NAME, Verdict.VALID, reason, measured=False)
     difference = abs(ratio - 1)
-    seen = f"samples stand for {found.sampled_s:.3g} s of CPU time, {found.metered_s:.3g} s counted"
+    seen = (
+        f"samples stand for {explained.sampled_s:.3g} s of CPU time,"
+        f" {explained.metered_s:.3g} s counted"
+    )
     is_far = difference > PROFILE_DIFFERENCE_MAX
     if is_far and difference <= by_chance:
         reason = f"{seen}: too few to be compared; measure for longer"

@@ -22,32 +22,32 @@ def check(run: Run) -> CheckResult:
     """Invalid if something that was acknowledged is not there, or the engine did not start."""
     recovered = looks(run)
     if not recovered:
-        return _not_known(run)
+        return _without_copies(run)
     operation = run.facts["workload"]["receipt"]["operation"]
-    worst = max(recovered, key=lambda one: (one.error is not None, one.comparison.lost))
-    told, after = worst.comparison, AFTER.get(worst.kind, worst.kind)
-    lost = float(sum(one.comparison.lost for one in recovered))
+    worst = max(recovered, key=lambda copy: (copy.error is not None, copy.comparison.lost))
+    comparison, after = worst.comparison, AFTER.get(worst.kind, worst.kind)
+    lost = float(sum(copy.comparison.lost for copy in recovered))
     if worst.error is not None:
         reason = (
-            f"the database was not recovered {after}, with {told.acknowledged:,} acknowledged"
+            f"the database was not recovered {after}, with {comparison.acknowledged:,} acknowledged"
             f" {operation}: {worst.error}"
         )
         return CheckResult(NAME, Verdict.INVALID, reason, value=lost, threshold=0.0)
-    if told.lost:
+    if comparison.lost:
         reason = (
-            f"{told.lost:,} of {told.acknowledged:,} acknowledged {operation} were lost {after}:"
-            f" {_keys(run, worst)}"
+            f"{comparison.lost:,} of {comparison.acknowledged:,} acknowledged {operation} were"
+            f" lost {after}: {_keys(run, worst)}"
         )
         return CheckResult(NAME, Verdict.INVALID, reason, value=lost, threshold=0.0)
-    acknowledged = sum(one.comparison.acknowledged for one in recovered)
+    acknowledged = sum(copy.comparison.acknowledged for copy in recovered)
     if not acknowledged:
         reason = f"no {operation} had been acknowledged: say a longer time until then"
         return CheckResult(NAME, Verdict.UNKNOWN, reason)
     return CheckResult(NAME, Verdict.VALID, _held(recovered, acknowledged, operation), value=lost)
 
 
-def _not_known(run: Run) -> CheckResult:
-    """Of a run that asked no recovered database: it had none to ask, or ended before."""
+def _without_copies(run: Run) -> CheckResult:
+    """Judge a run that asked no recovered database: it had none, or ended before."""
     if run.facts.get("fault") is not None:
         done = "the engine was killed, and what is in its database then"
     elif run.facts.get("copies"):
@@ -75,9 +75,9 @@ def _held(recovered: list[RecoveredCopy], acknowledged: int, operation: str) -> 
 def _keys(run: Run, worst: RecoveredCopy) -> str:
     """The first keys that were lost, such as `w_id 1, d_id 3, o_id 3120`."""
     names = run.facts["workload"]["receipt"]["names"]
-    told = [
+    keys = [
         ", ".join(f"{name} {value}" for name, value in zip(names, key, strict=True))
         for key in worst.comparison.first_lost[:KEYS_TOLD]
     ]
-    more = worst.comparison.lost - len(told)
-    return "; ".join(told) + (f"; and {more:,} more" if more else "")
+    more = worst.comparison.lost - len(keys)
+    return "; ".join(keys) + (f"; and {more:,} more" if more else "")

@@ -23,15 +23,15 @@ def check(run: Run) -> CheckResult:
         if limits_s:
             reason = "limits of response times are of a load, and there was none"
         return CheckResult(NAME, Verdict.VALID, reason, measured=False)
-    known = {
-        name: one.latency.p90
-        for name, one in load.by_name.items()
-        if name in limits_s and one.latency.p90 is not None
+    p90_s = {
+        name: operation.latency.p90
+        for name, operation in load.by_name.items()
+        if name in limits_s and operation.latency.p90 is not None
     }
-    if not known:
+    if not p90_s:
         reason = "limits of response times not checked: too few operations succeeded"
         return CheckResult(NAME, Verdict.UNKNOWN, reason, measured=False)
-    name, p90 = max(known.items(), key=lambda one: one[1] / limits_s[one[0]])
+    name, p90 = max(p90_s.items(), key=lambda entry: entry[1] / limits_s[entry[0]])
     limit_s = limits_s[name]
     if p90 > limit_s:
         reason = (

@@ -19,15 +19,15 @@ NAME = "row_counts"
 
 def check(run: Run) -> CheckResult:
     """Invalid if an execution that succeeded returned another number of rows."""
-    told: dict[str, int | list[int]] = run.facts["workload"].get("rows_expected", {})
-    if not told or not run.facts["engine"]["answers"]:
+    rows_expected: dict[str, int | list[int]] = run.facts["workload"].get("rows_expected", {})
+    if not rows_expected or not run.facts["engine"]["answers"]:
         reason = "rows not counted: no operation says how many it returns"
-        if told:
+        if rows_expected:
             reason = f"rows not counted: engine {run.facts['engine']['name']} returns none"
         return CheckResult(NAME, Verdict.VALID, reason, measured=False)
-    counted = _counted(run, told)
+    counted = _counted(run, rows_expected)
     if counted.is_empty():
-        names = ", ".join(told)
+        names = ", ".join(rows_expected)
         return CheckResult(NAME, Verdict.UNKNOWN, f"rows not counted: none of {names} succeeded")
     within = pl.col("rows").is_between(pl.col("least"), pl.col("most"))
     wrong = counted.filter(~within.fill_null(value=False))
@@ -42,13 +42,18 @@ def check(run: Run) -> CheckResult:
     return CheckResult(NAME, Verdict.INVALID, reason, value=float(wrong.height), threshold=0.0)
 
 
-def _counted(run: Run, told: dict[str, int | list[int]]) -> pl.DataFrame:
+def _counted(run: Run, rows_expected: dict[str, int | list[int]]) -> pl.DataFrame:
     """Executions that succeeded, of operations whose rows are known; with their `least`, `most`."""
-    bounds = {name: [rows, rows] if isinstance(rows, int) else rows for name, rows in told.items()}
+    bounds = {
+        name: [rows, rows] if isinstance(rows, int) else rows
+        for name, rows in rows_expected.items()
+    }
 
     def bound(place: int) -> pl.Expr:
-        each = {name: both[place] for name, both in bounds.items()}
-        return pl.col("operation").replace_strict(each, default=None, return_dtype=pl.Int64)
+        bound_by_name = {name: both[place] for name, both in bounds.items()}
+        return pl.col("operation").replace_strict(
+            bound_by_name, default=None, return_dtype=pl.Int64
+        )
 
     events = plain(run.table("events")).filter(pl.col("outcome") == "ok")
     return events.select(

@@ -30,31 +30,31 @@ def check(run: Run) -> CheckResult:
     asked = run.facts["request"].get("slow")
     if not asked:
         return CheckResult(NAME, Verdict.VALID, "not slowed: nothing was asked to be")
-    told: dict[str, Any] = run.facts.get("slowing") or {"error": "it was never told how it ended"}
-    if told["error"]:
-        reason = f"the engine was not slowed to the end: {told['error']}; run it again"
+    ending: dict[str, Any] = run.facts.get("slowing") or {"error": "it was never told how it ended"}
+    if ending["error"]:
+        reason = f"the engine was not slowed to the end: {ending['error']}; run it again"
         return CheckResult(NAME, Verdict.INVALID, reason)
     window = window_ns(run.table("events"))
     done = slowing(run, window)
     if window is None or done is None:
         reason = "what slowing did is not known: there are no rows of it around the measured part"
         return CheckResult(NAME, Verdict.UNKNOWN, reason, measured=False)
-    cost = told["cpu_ns"] / NS_PER_S / max(1e-9, _seconds(run))
+    cost = ending["cpu_ns"] / NS_PER_S / max(1e-9, _seconds(run))
     findings = (_factor(done), _overlooked(run, done), _ahead(done), _cost(cost))
-    return next((found for found in findings if found is not None), _as_asked(done, cost))
+    return next((result for result in findings if result is not None), _as_asked(done, cost))
 
 
 def _factor(done: Slowing) -> CheckResult | None:
     share = done.paid_share
     if share is None or abs(share - 1.0) <= SLOWED_DIFFERENCE_MAX:
         return None
-    reached = _words(done.achieved)
+    reached = _factors_text(done.achieved)
     reason = (
-        f"{_words(done.asked)} was asked for, and {reached} was reached: the engine stood still"
-        f" for {seconds_text(done.stopped_s)} of {seconds_text(done.owed_s)}; repeat it on a"
+        f"{_factors_text(done.asked)} was asked for, and {reached} was reached: the engine stood"
+        f" still for {seconds_text(done.stopped_s)} of {seconds_text(done.owed_s)}; repeat it on a"
         " quieter host"
     )
-    return _unknown(reason, abs(share - 1.0), SLOWED_DIFFERENCE_MAX)
+    return _unknown_result(reason, abs(share - 1.0), SLOWED_DIFFERENCE_MAX)
 
 
 def _overlooked(run: Run, done: Slowing) -> CheckResult | None:
@@ -71,7 +71,7 @@ def _overlooked(run: Run, done: Slowing) -> CheckResult | None:
         f"{percent_text(share)} of the engine's CPU time was overlooked and not slowed: its"
         " processes live too short, or the driver in its process computes much"
     )
-    return _unknown(reason, share, SLOWED_OVERLOOKED_MAX)
+    return _unknown_result(reason, share, SLOWED_OVERLOOKED_MAX)
 
 
 def _ahead(done: Slowing) -> CheckResult | None:
@@ -83,7 +83,7 @@ def _ahead(done: Slowing) -> CheckResult | None:
         " slowed nothing: the disk was slower by less than was asked for. Limit it instead"
         " (--limit read-iops or read-rate), or take the read-ahead away"
     )
-    return _unknown(reason, share, SLOWED_AHEAD_SHARE_MAX)
+    return _unknown_result(reason, share, SLOWED_AHEAD_SHARE_MAX)
 
 
 def _cost(share: float) -> CheckResult | None:
@@ -93,13 +93,13 @@ def _cost(share: float) -> CheckResult | None:
         f"what slowed the engine used {percent_text(share)} of a core, which the engine may have"
         " missed: repeat it on a quieter host"
     )
-    return _unknown(reason, share, SLOWER_CORE_SHARE_MAX)
+    return _unknown_result(reason, share, SLOWER_CORE_SHARE_MAX)
 
 
 def _as_asked(done: Slowing, cost: float) -> CheckResult:
     share = done.paid_share
     reason = (
-        f"{_words(done.achieved)} slower for the engine, which stood still for"
+        f"{_factors_text(done.achieved)} slower for the engine, which stood still for"
         f" {done.stopped_s:.2f} s; {percent_text(cost)} of a core was needed for it"
     )
     value = None if share is None else abs(share - 1.0)
@@ -112,9 +112,9 @@ def _seconds(run: Run) -> float:
     return float(times[-1] - times[0]) / NS_PER_S
 
 
-def _unknown(reason: str, value: float, threshold: float) -> CheckResult:
+def _unknown_result(reason: str, value: float, threshold: float) -> CheckResult:
     return CheckResult(NAME, Verdict.UNKNOWN, reason, value=value, threshold=threshold)
 
 
-def _words(factors: dict[str, float]) -> str:
+def _factors_text(factors: dict[str, float]) -> str:
     return " and ".join(f"{name} {factor:.3g} times" for name, factor in factors.items())

@@ -18,8 +18,8 @@ NAME = "specified_rate"
 
 def check(run: Run) -> CheckResult:
     """Invalid if the rate is outside of its bounds by more than chance; they hold with waits."""
-    told = transactions(run, summarise_load(run))
-    rate = None if told is None else told.rate
+    mix = transactions(run, summarise_load(run))
+    rate = None if mix is None else mix.rate
     if rate is None or rate.least is None or rate.most is None:
         reason = "the rate has no bounds: they are of a specified mix with waits"
         return CheckResult(NAME, Verdict.VALID, reason, measured=False)

@@ -87,15 +87,15 @@ def _past_the_cache(state: StartingState, seen: str, share: float) -> CheckResul
     read, data = state.first_read_bytes or 0, state.data_bytes or 0
     if not state.page_cache:
         return _not_reached(state, f"{seen}, and the engine reads them past the page cache", share)
-    told = "" if state.first_read_bytes is None else f", {_first_read(state)}"
+    first_read = "" if state.first_read_bytes is None else f", {_first_read(state)}"
     least = max((1 - WARM_RESIDENT_SHARE_MIN) * data, PROGRAMS_READ_BYTES_MAX)
     if least < read <= data:
         why = "that is more than its programs, so it may read its data past the page cache"
-        return _not_reached(state, f"{seen}, and yet{told[1:]}: {why}", share)
+        return _not_reached(state, f"{seen}, and yet{first_read[1:]}: {why}", share)
     return CheckResult(
         NAME,
         Verdict.VALID,
-        f"os-warm: {seen}{told}",
+        f"os-warm: {seen}{first_read}",
         value=share,
         threshold=WARM_RESIDENT_SHARE_MIN,
     )

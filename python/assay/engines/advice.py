@@ -129,7 +129,7 @@ class AdviceFacts(BaseModel):
 
     @field_validator("settings")
     @classmethod
-    def _known(cls, settings: dict[str, SettingFacts]) -> dict[str, SettingFacts]:
+    def _check_roles(cls, settings: dict[str, SettingFacts]) -> dict[str, SettingFacts]:
         for role in settings:
             if role not in ROLES:
                 raise ValueError(f"no setting has the role {role!r}; {suggestion(role, [*ROLES])}")
@@ -146,7 +146,7 @@ class AdviceFacts(BaseModel):
             CannotError: If the engine has none, or the value is not of its sort.
         """
         if role not in self.settings:
-            raise CannotError(self.without.get(role, f"it has no setting for {_words(role)}"))
+            raise CannotError(self.without.get(role, f"it has no setting for {_spaced(role)}"))
         facts = self.settings[role]
         return facts.name, self._value(facts, value.strip())
 
@@ -171,13 +171,13 @@ class AdviceFacts(BaseModel):
 
     def _size(self, size_bytes: int) -> str:
         """In the largest word that it is a whole number of, rounded up to one of the smallest."""
-        words = sorted(self.sizes.items(), key=lambda word: -word[1])
-        if not words:
+        units = sorted(self.sizes.items(), key=lambda word: -word[1])
+        if not units:
             return str(size_bytes)
-        for word, step in words:
+        for word, step in units:
             if size_bytes >= step and size_bytes % step == 0:
                 return f"{size_bytes // step}{word}"
-        word, step = words[-1]
+        word, step = units[-1]
         return f"{-(-size_bytes // step)}{word}"
 
 
@@ -192,10 +192,10 @@ def read_advice(document: Mapping[str, Any], file: Path) -> AdviceFacts:
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])
-        known = SettingFacts if first["loc"][0] == "settings" else AdviceFacts
+        model = SettingFacts if first["loc"][0] == "settings" else AdviceFacts
         unknown = first["type"] == "extra_forbidden"
         word = str(first["loc"][-1])
-        hint = f"; {suggestion(word, list(known.model_fields))}" if unknown else ""
+        hint = f"; {suggestion(word, list(model.model_fields))}" if unknown else ""
         raise EngineError(f"{file}: {key}: {first['msg']}{hint}") from error
     for doing, name in facts.statements.items():
         _check_template(file, doing, file.parent / name)
@@ -215,5 +215,5 @@ def _check_template(file: Path, doing: str, path: Path) -> None:
         )
 
 
-def _words(role: str) -> str:
+def _spaced(role: str) -> str:
     return role.replace("_", " ")

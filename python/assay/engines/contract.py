@@ -744,8 +744,8 @@ class HasPlans(Protocol):
         """A reader on a connection of its own, which sees what the sessions see."""
         ...
 
-    def plan(self, told: str, operation: str, statement: int, native: str) -> Plan:
-        """The plan that `told`, the engine's own words, means. Pure.
+    def plan(self, text: str, operation: str, statement: int, native: str) -> Plan:
+        """Parse `text`, the engine's own plan. Pure.
 
         Raises:
             ValueError: If the words are not understood.

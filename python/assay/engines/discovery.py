@@ -187,12 +187,12 @@ def read_facts(manifest: Path) -> EngineFacts:
 
 def find_engines() -> dict[str, EngineFolder]:
     """All engines by name; where two have the same name, the first one found."""
-    found: dict[str, EngineFolder] = {}
+    engines: dict[str, EngineFolder] = {}
     for root in _roots():
         for manifest in sorted(root.glob(f"*/{MANIFEST}")):
             facts = read_facts(manifest)
-            found.setdefault(facts.name, EngineFolder(facts, manifest.parent))
-    return found
+            engines.setdefault(facts.name, EngineFolder(facts, manifest.parent))
+    return engines
 
 
 def find_engine(name: str) -> EngineFolder:

@@ -36,11 +36,11 @@ class DurabilityFacts(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _flat(cls, told: object) -> object:
-        if not isinstance(told, dict) or isinstance(told.get("settings"), dict):
-            return told
-        others = {name: told[name] for name in ("about", "moot") if name in told}
-        settings = {name: value for name, value in told.items() if name not in others}
+    def _flat(cls, declared: object) -> object:
+        if not isinstance(declared, dict) or isinstance(declared.get("settings"), dict):
+            return declared
+        others = {name: declared[name] for name in ("about", "moot") if name in declared}
+        settings = {name: value for name, value in declared.items() if name not in others}
         return {**others, "settings": settings}
 
     def kept(self, settings: Mapping[str, str]) -> bool:
@@ -59,7 +59,7 @@ def _agree(wanted: Mapping[str, str], settings: Mapping[str, str]) -> bool:
 def level_of(levels: Mapping[Level, DurabilityFacts], settings: Mapping[str, str]) -> Level | None:
     """The first level that is kept by these settings; None: it is none of them, or not told."""
     for level in LEVELS:
-        told = levels.get(level)
-        if told is not None and told.kept(settings):
+        facts = levels.get(level)
+        if facts is not None and facts.kept(settings):
             return level
     return None

@@ -46,14 +46,14 @@ def fed(reader: pa.RecordBatchReader, feeds: Sequence[Callable[[Batches], None]]
     """
     batches, failures = Batches(reader), list[BaseException]()
 
-    def feed(one: Callable[[Batches], None]) -> None:
+    def feed(take: Callable[[Batches], None]) -> None:
         try:
-            one(batches)
+            take(batches)
         except BaseException as error:  # noqa: BLE001 - raised by the thread that waits for this one
             batches.stop()
             failures.append(error)
 
-    threads = [threading.Thread(target=feed, args=(one,)) for one in feeds]
+    threads = [threading.Thread(target=feed, args=(take,)) for take in feeds]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -96,28 +96,30 @@ class KnobsFacts(BaseModel):
         """The knob of a setting, by its own name or that of the setting; None: none is known."""
         if name in self.knobs:
             return name, self.knobs[name]
-        found = [(known, knob) for known, knob in self.knobs.items() if knob.setting == name]
-        return found[0] if found else None
+        matching = [
+            (knob_name, knob) for knob_name, knob in self.knobs.items() if knob.setting == name
+        ]
+        return matching[0] if matching else None
 
     def near(self, settings: Iterable[str]) -> str:
-        """What knobs somebody may have meant who named settings that the engine does not have.
+        """Suggest knobs that were meant by settings which the engine does not have.
 
         Words that go on after those of a refusal; empty: nothing is near.
         """
-        told = []
+        hints = []
         for wrong in settings:
             if self.of_setting(wrong) is None or wrong in self.knobs:
                 near = difflib.get_close_matches(wrong, self.knobs, cutoff=NEAR)
-                told += [
+                hints += [
                     f"the knob {name!r} of --vary is {self.knobs[name].setting}" for name in near
                 ]
-        return f" ({'; '.join(dict.fromkeys(told))})" if told else ""
+        return f" ({'; '.join(dict.fromkeys(hints))})" if hints else ""
 
 
 def beside_of(knobs: Iterable[Turned], turned: Collection[str]) -> dict[str, str]:
     """Settings that are needed beside those that are turned, but for these themselves."""
     needed = (knob.beside for knob in knobs if knob.setting in turned)
-    return {name: one[name] for one in needed for name in one if name not in turned}
+    return {name: settings[name] for settings in needed for name in settings if name not in turned}
 
 
 def read_knobs(document: Mapping[str, Any], file: Path) -> KnobsFacts:
@@ -129,7 +131,7 @@ def read_knobs(document: Mapping[str, Any], file: Path) -> KnobsFacts:
     try:
         return KnobsFacts.model_validate(document)
     except ValidationError as error:
-        first = min(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
+        first = min(error.errors(), key=lambda detail: detail["type"] != "extra_forbidden")
         key = ".".join(str(part) for part in first["loc"])
         unknown = first["type"] == "extra_forbidden"
         model = Knob if str(first["loc"][0]) == "knobs" else KnobsFacts

@@ -102,8 +102,8 @@ def _writer(file: Path, schema: pa.Schema) -> pq.ParquetWriter:
 
 
 def _plain(schema: pa.Schema) -> pa.Schema:
-    """The same columns without Arrow's own ways to lay out texts."""
-    return pa.schema([pa.field(one.name, _plain_type(one.type)) for one in schema])
+    """Return the schema without Arrow's own layouts of texts."""
+    return pa.schema([pa.field(column.name, _plain_type(column.type)) for column in schema])
 
 
 def _plain_type(kind: pa.DataType) -> pa.DataType:

@@ -25,7 +25,7 @@ def listener(port: int, proc: Path = Path("/proc")) -> int | None:
 
 def _listening(port: int, proc: Path) -> set[str]:
     """Inodes of the sockets that listen on a port."""
-    found = set()
+    inodes = set()
     for table in TABLES:
         try:
             lines = (proc / "net" / table).read_text(encoding="ascii").splitlines()[1:]
@@ -34,8 +34,8 @@ def _listening(port: int, proc: Path) -> set[str]:
         for line in lines:
             fields = line.split()
             if fields[3] == LISTENS and int(fields[1].rpartition(":")[2], 16) == port:
-                found.add(fields[9])
-    return found
+                inodes.add(fields[9])
+    return inodes
 
 
 def _has(descriptors: Path, sockets: set[str]) -> bool:

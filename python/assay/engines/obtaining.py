@@ -50,7 +50,7 @@ def obtain(facts: EngineFacts, wanted: Wanted, tell: Tell) -> Product:
         EngineError: If the version is unknown or cannot be brought; names the mend.
     """
     if wanted.bin_dir is not None:
-        home = _found("directory", str(wanted.bin_dir))
+        home = _home_found("directory", str(wanted.bin_dir))
         return Product("", home, {"provider": "directory", "directory": str(home)})
     chosen = resolve(facts, wanted.version)
     shelf = wanted.cache / facts.name
@@ -78,8 +78,8 @@ def resolve(facts: EngineFacts, version: str | None) -> ProductFacts:
     for product in facts.products:
         if product.version.split(".")[: len(parts)] == parts:
             return product
-    known = "; ".join(f"@{product.version} ({product.about})" for product in facts.products)
-    raise EngineError(f"{facts.title} {version} cannot be obtained. There is: {known}.")
+    products = "; ".join(f"@{product.version} ({product.about})" for product in facts.products)
+    raise EngineError(f"{facts.title} {version} cannot be obtained. There is: {products}.")
 
 
 def _shelved(shelf: Path, facts: EngineFacts, chosen: ProductFacts, tell: Tell) -> Product:
@@ -90,7 +90,7 @@ def _shelved(shelf: Path, facts: EngineFacts, chosen: ProductFacts, tell: Tell) 
             origin = _install(shelf, home, chosen, tell)
         except ProviderError as error:
             raised = f"{facts.title} {chosen.version} cannot be obtained: {error}"
-            instead = _found_installed(chosen)
+            instead = _installed_home(chosen)
             if instead is None:
                 raise EngineError(raised) from error
             log.warning("%s The one in %s is used.", raised, instead)
@@ -134,18 +134,18 @@ def _verified(files: Sequence[Path], chosen: ProductFacts, tell: Tell) -> dict[s
     if not files:
         raise ProviderError(f"{chosen.package} came without a file: try another version.")
     expected_bytes, done_bytes = sum(file.stat().st_size for file in files), 0
-    found: dict[str, str] = {}
+    digests: dict[str, str] = {}
     for file in files:
         tell("verifying", done_bytes, expected_bytes, "bytes")
-        found[file.name] = _sha256(file)
+        digests[file.name] = _sha256(file)
         done_bytes += file.stat().st_size
     if chosen.sha256:
-        _compare(found, chosen.sha256)
-    return found
+        _compare(digests, chosen.sha256)
+    return digests
 
 
-def _compare(found: Mapping[str, str], pinned: Mapping[str, str]) -> None:
-    for name, digest in found.items():
+def _compare(digests: Mapping[str, str], pinned: Mapping[str, str]) -> None:
+    for name, digest in digests.items():
         if name not in pinned:
             raise UnavailableError(
                 f"{name} came, and {', '.join(pinned)} is pinned: the registry has another file"
@@ -156,7 +156,7 @@ def _compare(found: Mapping[str, str], pinned: Mapping[str, str]) -> None:
                 f"{name} has the SHA-256 {digest}, and {pinned[name]} is pinned: it is removed. Try"
                 " again after clearing the client's own cache; if it stays so, do not use it."
             )
-    if missing := [name for name in pinned if name not in found]:
+    if missing := [name for name in pinned if name not in digests]:
         raise ProviderError(f"{', '.join(missing)} did not come: try again.")
 
 
@@ -219,12 +219,12 @@ def _partial(shelf: Path) -> Iterator[Path]:
 def _origin(home: Path) -> dict[str, Any] | None:
     """Where the product in `home` came from; None if there is none."""
     try:
-        told: dict[str, Any] = json.loads((home / ORIGIN_FILE).read_text(encoding="utf-8"))
+        origin: dict[str, Any] = json.loads((home / ORIGIN_FILE).read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
     except ValueError as error:
         raise EngineError(f"{home / ORIGIN_FILE} is damaged: remove {home}, try again.") from error
-    return told
+    return origin
 
 
 def _provider(name: str) -> object:
@@ -233,7 +233,7 @@ def _provider(name: str) -> object:
     return importlib.import_module(f"{PROVIDERS}.{name}").provider
 
 
-def _found(name: str, package: str) -> Path:
+def _home_found(name: str, package: str) -> Path:
     provider = _provider(name)
     home = provider.installed(package) if isinstance(provider, Finds) else None
     if home is None:
@@ -241,7 +241,7 @@ def _found(name: str, package: str) -> Path:
     return home
 
 
-def _found_installed(chosen: ProductFacts) -> Path | None:
+def _installed_home(chosen: ProductFacts) -> Path | None:
     provider = _provider(chosen.provider)
     return provider.installed(chosen.package) if isinstance(provider, Finds) else None
 

@@ -22,7 +22,7 @@ def inherited(library_path: str = "") -> dict[str, str]:
     return plain | ({"LD_LIBRARY_PATH": library_path} if library_path else {})
 
 
-def told_by(
+def run_program(
     command: Sequence[str],
     environment: Mapping[str, str],
     program: Path | str,

@@ -17,7 +17,7 @@ _FIELD = re.compile(r"\{(\w+)\}")
 
 def with_fields(text: str, parts: Mapping[str, str]) -> str:
     """SQL of a file with what belongs into each `{field}` of it, as it is."""
-    return _FIELD.sub(lambda found: parts[found[1]], text)
+    return _FIELD.sub(lambda match: parts[match[1]], text)
 
 
 class SqlText:
@@ -50,13 +50,13 @@ class SqlText:
 
     def pieces(self, text: str) -> list[str | int]:
         """A statement cut where values go: texts, and between them which value, from 0."""
-        found: list[str | int] = []
+        texts: list[str | int] = []
         at = 0
         for token in self._token.finditer(text):
             if token["value"]:
-                found += [text[at : token.start()], int(token["number"]) - 1]
+                texts += [text[at : token.start()], int(token["number"]) - 1]
                 at = token.end()
-        return [*found, text[at:]]
+        return [*texts, text[at:]]
 
     def written(self, text: str, place: Callable[[int], str]) -> str:
         """A statement with what `place` writes for each of its values, from 0."""

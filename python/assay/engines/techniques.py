@@ -92,7 +92,7 @@ class TechniquesFacts(BaseModel):
     orders: Orders | None = None
     without: dict[str, str] = {}
 
-    def known(self, name: str) -> Technique:
+    def technique_named(self, name: str) -> Technique:
         """A technique. Raises `UsageError` with the nearest, or why there is none."""
         if name in self.techniques:
             return self.techniques[name]
@@ -104,7 +104,7 @@ class TechniquesFacts(BaseModel):
 
     def settings_without(self, names: Iterable[str]) -> dict[str, str]:
         """Settings that switch techniques off. Raises `UsageError` for what is not known."""
-        return self.joined(self.known(name).off for name in dict.fromkeys(names))
+        return self.joined(self.technique_named(name).off for name in dict.fromkeys(names))
 
     def joined(self, several: Iterable[Mapping[str, str]]) -> dict[str, str]:
         """Settings together; parts of a list one after another, of any other the last one wins."""
@@ -127,15 +127,15 @@ def read_techniques(document: Mapping[str, Any], file: Path) -> TechniquesFacts:
     try:
         facts = TechniquesFacts.model_validate(document)
     except ValidationError as error:
-        first = min(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
+        first = min(error.errors(), key=lambda detail: detail["type"] != "extra_forbidden")
         key = ".".join(str(part) for part in first["loc"])
         unknown = first["type"] == "extra_forbidden"
-        known: dict[str, type[BaseModel]] = {
+        models: dict[str, type[BaseModel]] = {
             "techniques": Technique,
             "forcing": Forcing,
             "orders": Orders,
         }
-        model = known.get(str(first["loc"][0]), TechniquesFacts)
+        model = models.get(str(first["loc"][0]), TechniquesFacts)
         hint = f"; {suggestion(str(first['loc'][-1]), list(model.model_fields))}" if unknown else ""
         raise EngineError(f"{file}: {key}: {first['msg']}{hint}") from error
     for name in filter(None, (facts.forcing.model_dump() if facts.forcing else {}).values()):
@@ -175,7 +175,7 @@ def forced(facts: TechniquesFacts, folder: Path, sql: str, settings: Mapping[str
 
 def _all_settings(facts: TechniquesFacts) -> list[str]:
     """Names of all settings of techniques of plans, and of orders: what may be left over."""
-    of_plans = [one.off for one in facts.techniques.values() if one.plans]
+    of_plans = [technique.off for technique in facts.techniques.values() if technique.plans]
     of_orders = facts.orders.settings if facts.orders is not None else {}
     return list(dict.fromkeys(name for settings in (*of_plans, of_orders) for name in settings))
 

@@ -29,16 +29,16 @@ def stopped_by(interrupt: KeyboardInterrupt) -> str:
     return str(interrupt) or "Ctrl-C"
 
 
-def suggestion(wrong: str, known: list[str]) -> str:
-    """A hint that names the nearest known word, else those that it is within, else all of them."""
+def suggestion(wrong: str, names: list[str]) -> str:
+    """Return a hint: the nearest known name, else names that contain the word, else all."""
     import difflib
 
-    near = difflib.get_close_matches(wrong, known, n=1, cutoff=0.6)
+    near = difflib.get_close_matches(wrong, names, n=1, cutoff=0.6)
     if near:
         return f"did you mean {near[0]!r}?"
-    around = [name for name in known if wrong and wrong in name] or known
+    around = [name for name in names if wrong and wrong in name] or names
     some = sorted(around)[:SUGGESTIONS_MAX]
-    more = f" and {len(known) - len(some)} more" if len(known) > len(some) else ""
+    more = f" and {len(names) - len(some)} more" if len(names) > len(some) else ""
     return f"known: {', '.join(some)}{more}"
 
 

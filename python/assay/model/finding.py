@@ -129,12 +129,16 @@ class Finding:
     @property
     def witnesses(self) -> tuple[Witness, ...]:
         """Kinds of independent witnesses that support it, each once, in the order of evidence."""
-        return tuple(dict.fromkeys(one.witness for one in self.evidence if not one.contradicts))
+        return tuple(
+            dict.fromkeys(
+                evidence.witness for evidence in self.evidence if not evidence.contradicts
+            )
+        )
 
     @property
     def contradictions(self) -> tuple[Evidence, ...]:
         """Evidence against it."""
-        return tuple(one for one in self.evidence if one.contradicts)
+        return tuple(evidence for evidence in self.evidence if evidence.contradicts)
 
     @property
     def key(self) -> str:
@@ -164,7 +168,7 @@ class Finding:
         return replace(self, part=part, saved=saved)
 
     def facts(self) -> dict[str, Any]:
-        """As JSON values."""
+        """Return the finding as JSON values."""
         advice = self.advice
         return {
             "key": self.key,
@@ -186,12 +190,12 @@ class Finding:
             "witnesses": list(self.witnesses),
             "evidence": [
                 {
-                    "says": one.says,
-                    "at": one.at,
-                    "witness": one.witness,
-                    "contradicts": one.contradicts,
+                    "says": evidence.says,
+                    "at": evidence.at,
+                    "witness": evidence.witness,
+                    "contradicts": evidence.contradicts,
                 }
-                for one in self.evidence
+                for evidence in self.evidence
             ],
             "advice": None
             if advice is None

@@ -228,8 +228,8 @@ class Plan:
     @property
     def seconds(self) -> float | None:
         """Thread-seconds of all operators together; None where none was timed."""
-        told = [node.seconds for node in self.root.walk() if node.seconds is not None]
-        return sum(told) if told else None
+        seconds = [node.seconds for node in self.root.walk() if node.seconds is not None]
+        return sum(seconds) if seconds else None
 
     def facts(self) -> dict[str, Any]:
         """As JSON values."""
@@ -239,13 +239,13 @@ class Plan:
     def read(cls, facts: dict[str, Any]) -> Plan:
         """The plan that `facts` was made from."""
         reads = facts.get("reads")
-        told = {
+        parts = {
             "root": _node(facts["root"]),
             "reads": None if reads is None else Reads(**reads),
             "others": tuple(facts.get("others", ())),
-            "triggers": tuple(Trigger(**one) for one in facts.get("triggers", ())),
+            "triggers": tuple(Trigger(**trigger) for trigger in facts.get("triggers", ())),
         }
-        return cls(**{**facts, **told})
+        return cls(**{**facts, **parts})
 
 
 def _node(facts: dict[str, Any]) -> PlanNode:

@@ -92,7 +92,7 @@ class Script:
     @classmethod
     def read(cls, facts: dict[str, Any]) -> Script:
         """The script that `facts` was made from."""
-        operations = tuple(_operation(told) for told in facts["operations"])
+        operations = tuple(_operation(operation) for operation in facts["operations"])
         return cls(
             operations,
             facts["prepared"],
@@ -101,7 +101,7 @@ class Script:
         )
 
 
-def _operation(told: dict[str, Any]) -> ScriptOperation:
+def _operation(operation: dict[str, Any]) -> ScriptOperation:
     statements = tuple(
         ScriptStatement(
             statement["text"],
@@ -109,15 +109,15 @@ def _operation(told: dict[str, Any]) -> ScriptOperation:
             statement.get("name"),
             statement.get("elements"),
         )
-        for statement in told["statements"]
+        for statement in operation["statements"]
     )
     draws = tuple(
         Draw(draw["name"], _tuple(draw["integer"]), _tuple(draw["choice"]))
-        for draw in told["draws"]
+        for draw in operation["draws"]
     )
-    program, registers = told.get("program"), tuple(told.get("registers", ()))
-    fixed = told.get("fixed", False)
-    return ScriptOperation(told["name"], statements, draws, program, registers, fixed)
+    program, registers = operation.get("program"), tuple(operation.get("registers", ()))
+    fixed = operation.get("fixed", False)
+    return ScriptOperation(operation["name"], statements, draws, program, registers, fixed)
 
 
 def _tuple(values: list[Any] | None) -> tuple[Any, ...] | None:

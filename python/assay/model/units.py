@@ -102,8 +102,8 @@ def parse_bytes(text: str) -> int:
 
 def size_bytes(text: str | None) -> int | None:
     """Bytes of a size as engines tell it, `4MB`, `18.8 GiB` or `0`; None if it is none."""
-    told = _SIZE.fullmatch(text.strip()) if text else None
-    return None if told is None else round(float(told[1]) * _SIZE_STEPS[told[2].lower()])
+    match = _SIZE.fullmatch(text.strip()) if text else None
+    return None if match is None else round(float(match[1]) * _SIZE_STEPS[match[2].lower()])
 
 
 def number_of(text: str) -> float | None:
@@ -123,8 +123,8 @@ def parse_bit_rate(text: str) -> float:
     Raises:
         ValueError: If the text is no speed above zero.
     """
-    told = _BIT_RATE.fullmatch(text.strip().lower())
-    if told is None or not (bits := float(told[1]) * _BIT_STEPS[told[2]]):
+    match = _BIT_RATE.fullmatch(text.strip().lower())
+    if match is None or not (bits := float(match[1]) * _BIT_STEPS[match[2]]):
         raise ValueError(f"{text!r} is no speed of a network: write it as 10Gbit or 800Mbit")
     return bits / 8
 

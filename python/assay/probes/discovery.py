@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 def find_probes() -> list[Probe]:
     """A new, unstarted instance of every probe, by name."""
-    found: list[Probe] = []
+    probes: list[Probe] = []
     for module_info in pkgutil.iter_modules(assay.probes.__path__, "assay.probes."):
         module = importlib.import_module(module_info.name)
         if hasattr(module, "probe"):
-            found.append(module.probe())
-    return sorted(found, key=lambda probe: probe.name)
+            probes.append(module.probe())
+    return sorted(probes, key=lambda probe: probe.name)

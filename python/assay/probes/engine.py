@@ -67,9 +67,9 @@ class EngineProbe:
 
     def __init__(self) -> None:
         self._begun = threading.Event()
-        self._words: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self._requests: queue.SimpleQueue[str] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
-        self._told = Told()
+        self._cost = RunningCost()
         self._error: str | None = DEFECT
 
     def applies(self, target: Target) -> bool:
@@ -89,34 +89,34 @@ class EngineProbe:
         )
         self._thread.start()
         if not self._begun.wait(PATIENCE_S):
-            self._words.put(STOP)
+            self._requests.put(STOP)
             raise TimeoutError(f"the engine did not tell its counters within {PATIENCE_S:.0f} s")
-        if self._told.samples == 0:
+        if self._cost.samples == 0:
             self._thread.join()
             raise OSError(self._error)
 
     def measured(self) -> None:
         """Has it read anew how the engine stands, instead of what it read before a warm-up."""
-        self._words.put(MEASURED)
+        self._requests.put(MEASURED)
 
     def stop(self) -> Cost:
         """Takes a last reading and ends the thread, or gives up waiting for it."""
         if self._thread is None:
             raise RuntimeError("probe engine was stopped before it was started")
-        self._words.put(STOP)
+        self._requests.put(STOP)
         self._thread.join(PATIENCE_S)
-        told, error = self._told, self._error
+        cost, error = self._cost, self._error
         if self._thread.is_alive():
             error = f"the engine did not tell its counters within {PATIENCE_S:.0f} s"
-        return Cost(told.samples, told.cpu_ns, told.longest_ns, error, told.interval_s)
+        return Cost(cost.samples, cost.cpu_ns, cost.longest_ns, error, cost.interval_s)
 
     def _run(self, target: Target, counters: CounterReader) -> None:
         """The thread. A server that goes away ends it, and is told when it is stopped."""
         try:
-            with Watch(target, counters, self._told) as watch:
+            with Watch(target, counters, self._cost) as watch:
                 watch.look(time.monotonic(), edge=START)
                 self._begun.set()
-                while (word := self._word(watch.due_s)) != STOP:
+                while (word := self._next_request(watch.due_s)) != STOP:
                     if word == MEASURED:
                         watch.stand(START)
                     else:
@@ -128,16 +128,16 @@ class EngineProbe:
         finally:
             self._begun.set()
 
-    def _word(self, due_s: float) -> str:
-        """What there is to do next: the next look when it is due, unless a word comes before."""
+    def _next_request(self, due_s: float) -> str:
+        """Return the next request: a look when it is due, unless another request comes before."""
         try:
-            return self._words.get(timeout=max(0.0, due_s - time.monotonic()))
+            return self._requests.get(timeout=max(0.0, due_s - time.monotonic()))
         except queue.Empty:
             return LOOK
 
 
-class Told:
-    """What looking has cost so far."""
+class RunningCost:
+    """Cost of the probe so far."""
 
     def __init__(self) -> None:
         self.samples = 0
@@ -149,7 +149,7 @@ class Told:
 class Watch:
     """An engine under observation: its reader, and the streams of what it tells."""
 
-    def __init__(self, target: Target, counters: CounterReader, told: Told) -> None:
+    def __init__(self, target: Target, counters: CounterReader, running_cost: RunningCost) -> None:
         self._counters = counters
         self._activity = counters if isinstance(counters, ActivityReader) else None
         self._blocked = counters if isinstance(counters, BlockedReader) else None
@@ -161,7 +161,7 @@ class Watch:
         self._activity_interval_s = self._activity_least_s
         self._counters_interval_s = COUNTERS_INTERVAL_S
         self._counters_due_s = 0.0
-        self._told = told
+        self._cost = running_cost
         self.due_s = 0.0
         with ExitStack() as opened:
             self._engine_stream = opened.enter_context(Stream(target.raw_dir, "engine", ENGINE))
@@ -196,7 +196,7 @@ class Watch:
         if self._standing:
             begun_ns = time.monotonic_ns()
             self._standing.read(edge)
-            self._tell(begun_ns)
+            self._count_look(begun_ns)
 
     def look(self, now_s: float, edge: str | None = None) -> None:
         """Reads what is due, and sets when the next look is. Raises `OSError`.
@@ -216,7 +216,7 @@ class Watch:
                 self._afford_counters(time.thread_time_ns() - spent_ns)
             self._counters_due_s = now_s + self._counters_interval_s
             self._flush()
-        self._tell(begun_ns)
+        self._count_look(begun_ns)
         if edge:
             self.stand(edge)
         late_s = max(0.0, time.monotonic() - now_s)
@@ -243,13 +243,13 @@ class Watch:
             reading_ns, COUNTERS_CORE_SHARE_MAX, COUNTERS_INTERVAL_S, COUNTERS_INTERVAL_S_MAX
         )
         self._counters_interval_s = interval_s
-        self._told.interval_s = max(self._told.interval_s, interval_s)
+        self._cost.interval_s = max(self._cost.interval_s, interval_s)
 
-    def _tell(self, begun_ns: int) -> None:
-        told = self._told
-        told.samples += 1
-        told.longest_ns = max(told.longest_ns, time.monotonic_ns() - begun_ns)
-        told.cpu_ns = time.thread_time_ns()
+    def _count_look(self, begun_ns: int) -> None:
+        cost = self._cost
+        cost.samples += 1
+        cost.longest_ns = max(cost.longest_ns, time.monotonic_ns() - begun_ns)
+        cost.cpu_ns = time.thread_time_ns()
 
     def _read_counters(self, time_ns: int) -> None:
         for source, thing, counter, value in self._counters.read():
@@ -286,10 +286,10 @@ class Watch:
             self._blocked_stream.flush()
         if self._other_work:
             self._other_work_stream.flush()
-        told, now_ns = self._told, time.monotonic_ns()
-        told.cpu_ns = time.thread_time_ns()
+        cost, now_ns = self._cost, time.monotonic_ns()
+        cost.cpu_ns = time.thread_time_ns()
         # The look under way counts already: a reader of a killed run sees no sample without cost.
-        row = (now_ns, EngineProbe.name, told.cpu_ns, told.samples + 1, told.longest_ns)
+        row = (now_ns, EngineProbe.name, cost.cpu_ns, cost.samples + 1, cost.longest_ns)
         self._cost_stream.push(*row)
         self._cost_stream.flush()
 

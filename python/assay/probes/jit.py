@@ -75,17 +75,17 @@ def virtual_machines(pids: Iterable[int], proc: Path = Path("/proc")) -> list[in
 
 
 def _with_descendants(pids: Iterable[int], proc: Path) -> set[int]:
-    found: set[int] = set()
+    descendants: set[int] = set()
     waiting = list(pids)
     while waiting:
         pid = waiting.pop()
-        if pid in found:
+        if pid in descendants:
             continue
-        found.add(pid)
+        descendants.add(pid)
         for children in proc.glob(f"{pid}/task/*/children"):
             with suppress(OSError):  # the thread ended
                 waiting.extend(map(int, children.read_text().split()))
-    return found
+    return descendants
 
 
 def _runs_hotspot(process: Path) -> bool:
@@ -142,8 +142,8 @@ def _attach(
         with _marked(tmp / f".attach_pid{own_pid}", uid, gid):
             os.kill(int(process.name), signal.SIGQUIT)
             _wait_for(listening, deadline_s)
-    found = listening.lstat()
-    if not stat.S_ISSOCK(found.st_mode) or found.st_uid != uid:
+    file_status = listening.lstat()
+    if not stat.S_ISSOCK(file_status.st_mode) or file_status.st_uid != uid:
         raise _RefusedError(f"{listening} is not its socket")
     return listening
 
@@ -176,6 +176,6 @@ def _ask(listening: Path, deadline_s: float) -> None:
         connection.connect(str(listening))
         connection.sendall(_REQUEST)
         with connection.makefile("rb") as answer:
-            code, _, told = answer.read().partition(b"\n")
+            code, _, body = answer.read().partition(b"\n")
     if code != _DONE:
-        raise _RefusedError(told.decode(errors="replace").strip().partition("\n")[0] or "no answer")
+        raise _RefusedError(body.decode(errors="replace").strip().partition("\n")[0] or "no answer")

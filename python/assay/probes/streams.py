@@ -146,10 +146,10 @@ class Stream:
     def _array(self, field: pa.Field, column: Sequence[Any]) -> pa.Array:
         if field.type != WORD:
             return _numbers(column, field.type)
-        words = self._words[field.name]
-        places = [None if word is None else words.setdefault(word, len(words)) for word in column]
-        if len(self._dictionaries[field.name]) < len(words):
-            self._dictionaries[field.name] = _texts(list(words))
+        codes = self._words[field.name]
+        places = [None if word is None else codes.setdefault(word, len(codes)) for word in column]
+        if len(self._dictionaries[field.name]) < len(codes):
+            self._dictionaries[field.name] = _texts(list(codes))
         return pa.DictionaryArray.from_arrays(
             _numbers(places, pa.uint32()), self._dictionaries[field.name], safe=False
         )

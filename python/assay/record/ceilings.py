@@ -40,5 +40,5 @@ def newest_ceiling(runs_dir: Path, host: Mapping[str, Any] | None = None) -> Pat
 
 def _same(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> bool:
     alike = all(theirs.get(key) == ours.get(key) for key in SAME_HOST)
-    disks = [(one.get("data_device") or {}).get("disks") for one in (theirs, ours)]
+    disks = [(host.get("data_device") or {}).get("disks") for host in (theirs, ours)]
     return alike and disks[0] == disks[1]

@@ -70,9 +70,9 @@ def measured_phases(names: Iterable[str]) -> tuple[str, ...]:
 
     Of a test it is its power phases: beside other streams an operation's time is not its own.
     """
-    known = sorted(set(names))
+    ordered = sorted(set(names))
     for kind in (PHASE_MEASURED, PHASE_POWER, PHASE_THROUGHPUT):
-        found = tuple(name for name in known if name.partition("-")[0] == kind)
-        if found:
-            return found
+        phases = tuple(name for name in ordered if name.partition("-")[0] == kind)
+        if phases:
+            return phases
     return ()

@@ -207,8 +207,8 @@ class Run:
     def results(self, operation: str) -> list[tuple[str, Path]]:
         """Kept results of an operation: digest of the rows, whatever their order, and file."""
         name = re.compile(rf"{re.escape(operation)}-([0-9a-f]{{16}})-[0-9a-f]{{16}}\.arrow")
-        found = sorted((self.dir / RAW_DIR / RESULTS_DIR).glob("*.arrow"))
-        return [(match[1], path) for path in found if (match := name.fullmatch(path.name))]
+        paths = sorted((self.dir / RAW_DIR / RESULTS_DIR).glob("*.arrow"))
+        return [(match[1], path) for path in paths if (match := name.fullmatch(path.name))]
 
     def expected(self, operation: str, variant: int = 0, state: int = 0) -> Path | None:
         """The rows an operation should return on a state of the data, if they are known.
@@ -257,7 +257,7 @@ class Recovered:
 
     @cached_property
     def counts(self) -> dict[str, int]:
-        """How many rows each operation returned that succeeded, in the order of being asked."""
+        """Return the rows of each operation that succeeded, in the order of execution."""
         import polars as pl
 
         path = self.dir / "events.arrows"
@@ -265,8 +265,8 @@ class Recovered:
             return {}
         with _readable(path), _opened(path) as reader:
             events = _frame(list(_whole_batches(reader)), reader.schema)
-        told = events.filter(pl.col("outcome").cast(pl.String) == "ok")
-        return dict(told.select(pl.col("operation").cast(pl.String), "rows").iter_rows())
+        succeeded = events.filter(pl.col("outcome").cast(pl.String) == "ok")
+        return dict(succeeded.select(pl.col("operation").cast(pl.String), "rows").iter_rows())
 
 
 def _read_json(path: Path) -> dict[str, Any]:

@@ -124,7 +124,7 @@ class StudyRecord:
         return next(part for part in self.parts if part.name == name)
 
     def missing(self) -> list[StudyRun]:
-        """What was asked for and has no run that ended well, with the reason that is known.
+        """Return the requested runs without one that ended well, with the reason if known.
 
         Of what was tried it is the last attempt. What was not begun has status `left out`.
         """
@@ -133,11 +133,11 @@ class StudyRecord:
         left = "the study ended before" if self.reason is None else self.reason
         return [
             tried.get(key)
-            or StudyRun(part.name, one.name, one.levels, number, None, "left out", left)
+            or StudyRun(part.name, variant.name, variant.levels, number, None, "left out", left)
             for part in self.parts
             for number in range(1, part.repetitions + 1)
-            for one in part.variants
-            if (key := (part.name, one.name, number)) not in done
+            for variant in part.variants
+            if (key := (part.name, variant.name, number)) not in done
         ]
 
     def failed(self) -> list[StudyRun]:
@@ -198,8 +198,10 @@ def read_study(directory: Path) -> StudyRecord:
 
 
 def _record(directory: Path, document: Mapping[str, Any]) -> StudyRecord:
-    parts = tuple(_part(told) for told in document["parts"])
-    levels = {(part.name, one.name): one.levels for part in parts for one in part.variants}
+    parts = tuple(_part(part) for part in document["parts"])
+    levels = {
+        (part.name, variant.name): variant.levels for part in parts for variant in part.variants
+    }
     runs_dir = directory.absolute().parent.parent
     published = directory / PUBLISHED_FILE
     return StudyRecord(
@@ -211,39 +213,40 @@ def _record(directory: Path, document: Mapping[str, Any]) -> StudyRecord:
         document.get("about", {}),
         parts,
         tuple(
-            StudyFigure(**{**told, "parts": tuple(told["parts"])})
-            for told in document.get("figures", ())
+            StudyFigure(**{**figure, "parts": tuple(figure["parts"])})
+            for figure in document.get("figures", ())
         ),
         tuple(
             StudyRun(
-                told["part"],
-                told["variant"],
-                levels[told["part"], told["variant"]],
-                told["round"],
-                runs_dir / told["id"] if "id" in told else None,
-                told["status"],
-                told.get("reason"),
-                told.get("seconds"),
+                run["part"],
+                run["variant"],
+                levels[run["part"], run["variant"]],
+                run["round"],
+                runs_dir / run["id"] if "id" in run else None,
+                run["status"],
+                run.get("reason"),
+                run.get("seconds"),
             )
-            for told in document.get("runs", ())
+            for run in document.get("runs", ())
         ),
         published if published.is_file() else None,
         document.get("without", {}),
     )
 
 
-def _part(told: Mapping[str, Any]) -> StudyPart:
+def _part(part: Mapping[str, Any]) -> StudyPart:
     variants = tuple(
-        StudyVariant(one["name"], one["levels"], one["request"]) for one in told["variants"]
+        StudyVariant(variant["name"], variant["levels"], variant["request"])
+        for variant in part["variants"]
     )
-    expects = tuple((told.get("expects") or {}).get("plan", ()))
+    expects = tuple((part.get("expects") or {}).get("plan", ()))
     return StudyPart(
-        told["name"],
-        told.get("about"),
-        told["repetitions"],
+        part["name"],
+        part.get("about"),
+        part["repetitions"],
         variants,
         expects,
-        told.get("kind", KIND_RUN),
+        part.get("kind", KIND_RUN),
     )
 
 

@@ -20,8 +20,8 @@ def toml_text(document: Mapping[str, Any], comment: str = "") -> str:
     lines = [f"# {line}".rstrip() + "\n" for line in comment.splitlines()]
     held = _held(document)
     # Between quotes of several lines the ends of lines would all become the same.
-    told = tomli_w.dumps(held, multiline_strings="\\r" not in json.dumps(held, default=repr))
-    return "".join([*lines, "\n" if lines else "", told])
+    text = tomli_w.dumps(held, multiline_strings="\\r" not in json.dumps(held, default=repr))
+    return "".join([*lines, "\n" if lines else "", text])
 
 
 def _held(value: Any) -> Any:  # noqa: ANN401 - whatever has a place in TOML

@@ -108,8 +108,11 @@ class Workload:
         manifest = [MANIFEST] if (self.folder / MANIFEST).is_file() else []
         names = [*manifest, *self._relative(SCHEMA), *self._relative(ROWS), *operations]
         refresh = self.facts.refresh
-        told = (*self._setup_names(), *((*refresh.setup, *refresh.keys) if refresh else ()))
-        names += [name for one in told for name in texts.versions(self.folder, one)]
+        scripts_named = (
+            *self._setup_names(),
+            *((*refresh.setup, *refresh.keys) if refresh else ()),
+        )
+        names += [name for script in scripts_named for name in texts.versions(self.folder, script)]
         linked = self.facts.foreign_keys
         names += [*streams, *(texts.versions(self.folder, linked) if linked else [])]
         digest = hashlib.sha256()
@@ -136,7 +139,7 @@ class Workload:
 
     def language(self, spoken: Sequence[Language]) -> Language | None:
         """The first of its languages that is among these; None: it has none of them."""
-        return next((one for one in self.facts.languages if one in spoken), None)
+        return next((language for language in self.facts.languages if language in spoken), None)
 
     @property
     def weights(self) -> dict[str, int]:
@@ -146,13 +149,13 @@ class Workload:
     @property
     def waits(self) -> dict[str, tuple[float, float]]:
         """Seconds of keying and mean seconds of thinking, by operation; empty: there are none."""
-        told = {name: self.facts.operations[name].wait for name in self.facts.order}
-        return {name: (one.keying_s, one.think_s) for name, one in told.items() if one}
+        wait_by_name = {name: self.facts.operations[name].wait for name in self.facts.order}
+        return {name: (wait.keying_s, wait.think_s) for name, wait in wait_by_name.items() if wait}
 
     def terminals(self, scale: float) -> int | None:
         """Clients of a run with waits, where it does not say another number."""
-        told = self.facts.terminals
-        return None if told is None else rules.count_at(told, scale)
+        terminals = self.facts.terminals
+        return None if terminals is None else rules.count_at(terminals, scale)
 
     @property
     def drawn_operations(self) -> tuple[str, ...]:
@@ -221,18 +224,18 @@ class Workload:
         return replace(self, source=source, foreign_keys=True)
 
     def playing(self, texts: Mapping[str, str]) -> Workload:
-        """The same with an order of texts that are given, each a way to ask one of its operations.
+        """Return the workload with an order of given texts, each a way to ask an operation.
 
         Args:
             texts: By name: the operation's, then `@` and which way it is.
         """
-        told = {name: self.facts.operations[operation_of(name)] for name in texts}
+        played = {name: self.facts.operations[operation_of(name)] for name in texts}
         facts = self.facts.model_copy(
             update={
                 "order": tuple(texts),
                 "before": (),
                 "after": (),
-                "operations": {**self.facts.operations, **told},
+                "operations": {**self.facts.operations, **played},
             }
         )
         return replace(self, facts=facts, given=dict(texts))
@@ -271,7 +274,7 @@ class Workload:
                 name: op.share_min for name, op in operations if op.share_min is not None
             },
             "rows_expected": {
-                name: op.rows_told for name, op in operations if op.rows_told is not None
+                name: op.rows_expected for name, op in operations if op.rows_expected is not None
             },
             "queries": len({*facts.order, *self.left_out}),
             "metrics": names,
@@ -305,8 +308,8 @@ class Workload:
             return {}
         there = [name for name in KEYS if (data.folder / name).is_file()]
         asked = [name for name in there if name not in data._setup_names()]
-        found = data._scripts(asked, dialects, scale)
-        return found | data._foreign_keys(dialects, scale)
+        key_scripts = data._scripts(asked, dialects, scale)
+        return key_scripts | data._foreign_keys(dialects, scale)
 
     def row_facts(self, scale: float, sets: int = 0) -> dict[str, Any]:
         """What `generate.table_rows` is told of this workload. Raises as `row_queries`."""
@@ -330,8 +333,8 @@ class Workload:
         tables = (*self.facts.tables, *self.facts.triples, *(refresh.tables if refresh else ()))
         files = {table: f"{ROWS}/{table}.sql" for table in tables}
         further = self._sizes(scale, sets) if refresh else texts.NOTHING
-        found = self._scripts(tuple(files.values()), (), scale, further)
-        return {table: found[file] for table, file in files.items()}
+        queries = self._scripts(tuple(files.values()), (), scale, further)
+        return {table: queries[file] for table, file in files.items()}
 
     def stream_order(self, stream: int) -> tuple[str, ...]:
         """What a stream plays, in order; stream 0 is the power test's.
@@ -349,8 +352,8 @@ class Workload:
 
     def scale_is_standard(self, scale: float) -> bool:
         """Whether it is one of the scales that `[streams]` names; each is where it names none."""
-        told = self.facts.streams
-        return told is None or streams.is_standard(told, scale)
+        streams_facts = self.facts.streams
+        return streams_facts is None or streams.is_standard(streams_facts, scale)
 
     def refresh_orders(self, scale: float) -> int:
         """How many orders a refresh set has at a scale."""
@@ -381,7 +384,7 @@ class Workload:
         spans = refreshing.batches_of(self.refresh_orders(scale), batches)
         path = self._operation_file(operation, dialects)
         try:
-            found = refreshing.statements_of(
+            statements = refreshing.statements_of(
                 scripts.statements(read_text(path), dialects),
                 lambda template, values: self._render(template, operation, scale, values),
                 set_number,
@@ -389,7 +392,7 @@ class Workload:
             )
         except ValueError as error:
             raise UsageError(f"{path}: {error}") from error
-        text = "".join(f"{statement};\n" for statement in found)
+        text = "".join(f"{statement};\n" for statement in statements)
         return Statement(
             operation, text, path.name, {"set": [str(set_number)], "batches": [str(batches)]}
         )
@@ -416,7 +419,7 @@ class Workload:
         template, drawn_later = read_text(path), plain in self.drawn_operations
         registers = programs.registers_in(template) if facts.program else ()
         try:
-            told = {
+            parameter_rules = {
                 name: {"default": f"${{{name}}}"}
                 if drawn_later
                 else rules.rule_at(name, facts.parameters[name], constants, scale)
@@ -429,14 +432,14 @@ class Workload:
                 self.facts,
                 scale,
                 fixed=constants,
-                told=told,
+                parameter_rules=parameter_rules,
                 drawn=None if drawn_later or seed is None else texts.Drawn(seed, stream),
             )
         except ValueError as error:
             raise UsageError(f"{path}: {error}") from error
         given = {name: values[name] for name in facts.parameters if not drawn_later}
-        found = Statement(operation, text, path.name, given)
-        return self._rewritten(found, dialects, scale) if self.removed else found
+        statement = Statement(operation, text, path.name, given)
+        return self._rewritten(statement, dialects, scale) if self.removed else statement
 
     def parts(self, operation: str, dialects: Sequence[str], scale: float) -> list[QueryPart]:
         """The parts that an operation can be asked without, the whole computation first.
@@ -463,7 +466,7 @@ class Workload:
         drawn_seed = seed if parameters == "drawn" else None
         names = dict.fromkeys((*self.facts.order, *self.facts.played_once, *self.checks))
         operations = tuple(self._scripted(name, dialects, scale, drawn_seed) for name in names)
-        return Script(operations, parameters=self._told_programs(scale))
+        return Script(operations, parameters=self._program_counts(scale))
 
     def recovered_script(self, dialects: Sequence[str], scale: float) -> Script:
         """What a session executes on a database that was recovered: first what lists all there is.
@@ -496,11 +499,11 @@ class Workload:
         Those of operations of the workload whose data are asked stand there.
         """
         folder = self.answers(scale, language)
-        found = {} if folder is None else {path.stem: path for path in folder.glob("*.csv")}
+        files = {} if folder is None else {path.stem: path for path in folder.glob("*.csv")}
         if self.source is not None and not self.removed:
             theirs, named = self.source.kept_rows(scale, language).items(), self.of_source
-            found |= {name: path for name, path in theirs if name in named}
-        return dict(sorted(found.items()))
+            files |= {name: path for name, path in theirs if name in named}
+        return dict(sorted(files.items()))
 
     def _rewritten(self, statement: Statement, dialects: Sequence[str], scale: float) -> Statement:
         from assay.workloads import rewriting
@@ -513,10 +516,10 @@ class Workload:
             )
         try:
             tables = self._table_columns(dialects, scale)
-            found = rewriting.without(statement.text, dialects, self.removed, tables)
+            rewritten = rewriting.without(statement.text, dialects, self.removed, tables)
         except UsageError as error:
             raise UsageError(f"{name} cannot be asked without {lacking}: {error}") from error
-        return replace(statement, text=found.text, rewritten=found.facts())
+        return replace(statement, text=rewritten.text, rewritten=rewritten.facts())
 
     def column_types(self, scale: float) -> Mapping[str, Mapping[str, str]]:
         """Types of columns by table, as the schema declares them that all dialects share."""
@@ -543,12 +546,14 @@ class Workload:
             if plain in self.drawn_operations:
                 draws = self._draws(plain, scale)
                 return replace(scripts.operation(operation, text, draws, dialects), fixed=fixed)
-            found = scripts.statements(text, dialects)
+            statements = scripts.statements(text, dialects)
         except ValueError as error:
             raise UsageError(f"{path}: {error}") from error
-        return ScriptOperation(operation, tuple(ScriptStatement(one) for one in found))
+        return ScriptOperation(
+            operation, tuple(ScriptStatement(statement) for statement in statements)
+        )
 
-    def _told_programs(self, scale: float) -> dict[str, int]:
+    def _program_counts(self, scale: float) -> dict[str, int]:
         try:
             return rules.counts_at(self.facts.programs, scale)
         except ValueError as error:
@@ -605,16 +610,16 @@ class Workload:
         name = self.facts.foreign_keys
         if name is None or not self.foreign_keys:
             return {}
-        found = self._scripts([name], dialects, scale)
+        foreign_key_scripts = self._scripts([name], dialects, scale)
         try:
-            scripts.statements(found[name], dialects)
+            scripts.statements(foreign_key_scripts[name], dialects)
         except ValueError as error:
             path = texts.version(self.folder / name, dialects)
             raise UsageError(
                 f"--foreign-keys: {path}: {error}, because foreign keys cannot be added there:"
                 " leave the option out"
             ) from error
-        return found
+        return foreign_key_scripts
 
     def _setup_names(self) -> tuple[str, ...]:
         if self.facts.setup is not None:

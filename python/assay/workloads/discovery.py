@@ -35,11 +35,11 @@ OF_OWN_DATA = {"generator", "tables", "triples", "turtle", "setup", "foreign_key
 def find_workloads() -> dict[str, Workload]:
     """All workloads with a manifest, by name: ours, and those in folders of ASSAY_WORKLOADS."""
     folders = [path.parent for root in _roots() for path in sorted(root.glob(f"*/{MANIFEST}"))]
-    found: dict[str, Workload] = {}
+    workloads: dict[str, Workload] = {}
     for folder in folders:
         workload = read_workload(folder)
-        found.setdefault(workload.facts.name, workload)
-    return found
+        workloads.setdefault(workload.facts.name, workload)
+    return workloads
 
 
 def _roots() -> list[Path]:
@@ -97,11 +97,11 @@ def _source(facts: WorkloadFacts, folder: Path, manifest: Path) -> Workload:
             " leave one of the two out"
         )
     places = [folder / named] if "/" in named else [root / named for root in _roots()]
-    found = next((place for place in places if (place / MANIFEST).is_file()), None)
-    if found is None:
-        known = [path.parent.name for root in _roots() for path in root.glob(f"*/{MANIFEST}")]
-        raise UsageError(f"{manifest}: data_of names {named!r}; {suggestion(named, known)}")
-    source = read_workload(found)
+    source_folder = next((place for place in places if (place / MANIFEST).is_file()), None)
+    if source_folder is None:
+        names = [path.parent.name for root in _roots() for path in root.glob(f"*/{MANIFEST}")]
+        raise UsageError(f"{manifest}: data_of names {named!r}; {suggestion(named, names)}")
+    source = read_workload(source_folder)
     if source.source is not None:
         raise UsageError(
             f"{manifest}: data_of names {named!r}, whose data are of {source.facts.data_of!r}:"
@@ -111,13 +111,13 @@ def _source(facts: WorkloadFacts, folder: Path, manifest: Path) -> Workload:
 
 
 def _sharing(facts: WorkloadFacts, source: Workload | None) -> WorkloadFacts:
-    """The facts with what goes with the data that they are of."""
+    """Add to the facts those that go with the data of their source."""
     if source is None:
         return facts
     of_data = {key: getattr(source.facts, key) for key in OF_DATA}
-    told = {key: getattr(facts, key) for key in OF_DATA if key in facts.model_fields_set}
+    own = {key: getattr(facts, key) for key in OF_DATA if key in facts.model_fields_set}
     both = {key: getattr(source.facts, key) | getattr(facts, key) for key in OF_TEXTS}
-    return facts.model_copy(update=of_data | told | both)
+    return facts.model_copy(update=of_data | own | both)
 
 
 def _differs_from(workload: Workload) -> str | None:
@@ -148,8 +148,8 @@ def _manifest(path: Path) -> WorkloadFacts:
         raise UsageError(f"{path} cannot be read: {error}") from error
     except ValidationError as error:
         # A misspelt key is told before the one that is missing for it.
-        told = sorted(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
-        first = told[0]
+        errors = sorted(error.errors(), key=lambda detail: detail["type"] != "extra_forbidden")
+        first = errors[0]
         location = first["loc"]
         hint = ""
         if first["type"] == "extra_forbidden":
@@ -163,28 +163,31 @@ def _completed(
 ) -> WorkloadFacts:
     """The facts with all that follows from the folder: name, title, operations, order."""
     name = NO_NAME.sub("-", folder.resolve().name).strip("-.") or "workload"
-    found = Workload(facts, folder).operations_folder
-    files = _stems(found)
+    operations_folder = Workload(facts, folder).operations_folder
+    files = _stems(operations_folder)
     if not files:
         raise UsageError(
-            f"there is no .sql or .rq file in {found}: write each operation into a file of its own"
+            f"there is no .sql or .rq file in {operations_folder}: write each operation into a file"
+            " of its own"
         )
     theirs = {} if source is None else source.facts.operations
     _refuse_unknown(manifest, facts, [*files, *(name for name in theirs if name not in files)])
     beside = (*facts.played_once, *facts.refresh_operations, *facts.recovered)
     named = (*facts.operations, *facts.order, *beside)
-    told = dict.fromkeys(named if facts.order else files)
-    known = {name: one for name, one in theirs.items() if name not in files} | facts.operations
-    operations = {name: known.get(name, OperationFacts()) for name in told}
-    written = {path.suffix for path in operation_files(found)}
-    there = tuple(one for one, suffix in SUFFIXES.items() if suffix in written)
+    played = dict.fromkeys(named if facts.order else files)
+    known_facts = {
+        name: operation for name, operation in theirs.items() if name not in files
+    } | facts.operations
+    operations = {name: known_facts.get(name, OperationFacts()) for name in played}
+    written = {path.suffix for path in operation_files(operations_folder)}
+    there = tuple(language for language, suffix in SUFFIXES.items() if suffix in written)
     return facts.model_copy(
         update={
             "name": facts.name or name,
             "title": facts.title or facts.name or folder.resolve().name,
             "operations": operations,
             "languages": facts.languages if "languages" in facts.model_fields_set else there,
-            "order": facts.order or tuple(name for name in told if name not in beside),
+            "order": facts.order or tuple(name for name in played if name not in beside),
         }
     )
 
@@ -241,15 +244,15 @@ def _refuse_contradictions(facts: WorkloadFacts, manifest: Path) -> None:
 
 
 def _refuse_contradicting_tests(facts: WorkloadFacts, manifest: Path) -> None:
-    """What `[parameters]`, `[streams]` and `[refresh]` say fits the order and the arrival."""
+    """Check that `[parameters]`, `[streams]` and `[refresh]` fit the order and the arrival."""
     parameters, refresh = facts.parameters, facts.refresh
     if facts.arrival != "power":
-        for table, told in (
+        for table, declared in (
             ("parameters", parameters.sequences),
             ("streams", facts.streams),
             ("refresh", refresh),
         ):
-            if told:
+            if declared:
                 raise UsageError(f'{manifest}: [{table}] goes with arrival = "power"')
     for name in facts.order:
         if parameters.sequences and name not in parameters.sequences:
@@ -259,7 +262,7 @@ def _refuse_contradicting_tests(facts: WorkloadFacts, manifest: Path) -> None:
 
 
 def _refuse_contradicting_clients(facts: WorkloadFacts, manifest: Path) -> None:
-    """What is said of clients that draw from a mix goes with a mix."""
+    """Check that keys about clients that draw from a mix go with a mix."""
     for name in facts.played_once:
         if facts.operations[name].program:
             raise UsageError(
@@ -269,13 +272,13 @@ def _refuse_contradicting_clients(facts: WorkloadFacts, manifest: Path) -> None:
     if facts.arrival == "closed":
         _refuse_contradicting_sequence(facts, manifest)
         return
-    told = [(f"operations.{name}", facts.operations[name]) for name in facts.operations]
+    operations = [(f"operations.{name}", facts.operations[name]) for name in facts.operations]
     named: dict[str, object] = {"deck": facts.deck, "programs": facts.programs}
     named |= {"terminals": facts.terminals, "rate": facts.rate, "sequence": facts.sequence}
     named |= {"checked": facts.checked}
-    named |= {f"{key}.program": operation.program for key, operation in told}
-    named |= {f"{key}.wait": operation.wait for key, operation in told}
-    named |= {f"{key}.share_min": operation.share_min for key, operation in told}
+    named |= {f"{key}.program": operation.program for key, operation in operations}
+    named |= {f"{key}.wait": operation.wait for key, operation in operations}
+    named |= {f"{key}.share_min": operation.share_min for key, operation in operations}
     for key, said in named.items():
         if said:
             raise UsageError(f'{manifest}: {key} goes with arrival = "closed"')
@@ -296,19 +299,19 @@ def _refuse_contradicting_sequence(facts: WorkloadFacts, manifest: Path) -> None
 
 def _refuse_contradicting_receipt(facts: WorkloadFacts, manifest: Path) -> None:
     """Receipts are given by a program of the mix, and what is there is asked by itself."""
-    told = facts.receipt
-    if told is None:
+    receipt = facts.receipt
+    if receipt is None:
         return
-    giver = facts.operations.get(told.operation)
-    if told.operation not in facts.order or giver is None or giver.program is None:
+    giver = facts.operations.get(receipt.operation)
+    if receipt.operation not in facts.order or giver is None or giver.program is None:
         raise UsageError(
-            f"{manifest}: receipt.operation names {told.operation!r}, which is no operation of the"
-            " order that has a program: only programs give receipts"
+            f"{manifest}: receipt.operation names {receipt.operation!r}, which is no operation of"
+            " the order that has a program: only programs give receipts"
         )
-    if told.found in (*facts.order, *facts.played_once, *facts.refresh_operations):
+    if receipt.found in (*facts.order, *facts.played_once, *facts.refresh_operations):
         raise UsageError(
-            f"{manifest}: receipt.found names {told.found!r}, which is played, too: it is asked of"
-            " recovered databases alone, so take it out of the others"
+            f"{manifest}: receipt.found names {receipt.found!r}, which is played, too: it is asked"
+            " of recovered databases alone, so take it out of the others"
         )
 
 

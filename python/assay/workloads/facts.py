@@ -55,13 +55,13 @@ class Constant(Facts):
 
     @model_validator(mode="before")
     @classmethod
-    def _plain(cls, told: object) -> object:
-        return told if isinstance(told, dict) else {"value": value_text(told)}
+    def _plain(cls, entry: object) -> object:
+        return entry if isinstance(entry, dict) else {"value": value_text(entry)}
 
     @model_validator(mode="after")
-    def _one_of_them(self) -> Self:
-        told = [self.value, self.times_scale, self.times_log_scale]
-        if told.count(None) != len(told) - 1:
+    def _exactly_one(self) -> Self:
+        numbers = [self.value, self.times_scale, self.times_log_scale]
+        if numbers.count(None) != len(numbers) - 1:
             raise ValueError(
                 "write a plain value, or { times_scale = N }, or { times_log_scale = N }"
             )
@@ -225,7 +225,7 @@ class OperationFacts(Facts):
         }
 
     @property
-    def rows_told(self) -> int | list[int] | None:
+    def rows_expected(self) -> int | list[int] | None:
         """How many rows an execution returns, or the least and the most; None: not known."""
         if self.rows is None or self.rows_max is None:
             return self.rows
@@ -283,8 +283,8 @@ class RefreshFacts(Facts):
 
     @model_validator(mode="after")
     def _complete(self) -> Self:
-        told = self.orders.value
-        if told is not None and not (told.isdecimal() and int(told) > 0):
+        count = self.orders.value
+        if count is not None and not (count.isdecimal() and int(count) > 0):
             raise ValueError("orders has to be a whole number, or { times_scale = N }")
         if self.insert == self.delete:
             raise ValueError("insert and delete have to be two operations")

@@ -51,10 +51,10 @@ def version(generator: str | None) -> int | str | None:
     return VERSION
 
 
-def table_rows(told: Mapping[str, Any], table: str, threads: int) -> Rows:
+def table_rows(job: Mapping[str, Any], table: str, threads: int) -> Rows:
     """A table's rows, made on `threads` threads, the same bytes for any number of them.
 
-    `told` has `generator`, `scale`, `sets` (how many refresh sets are made, of a table that holds
+    `job` has `generator`, `scale`, `sets` (how many refresh sets are made, of a table that holds
     them) and `queries`, which has the text of each table that the generator `sql` makes. It may
     have a `seed` for data other than those that are usually made.
 
@@ -62,14 +62,14 @@ def table_rows(told: Mapping[str, Any], table: str, threads: int) -> Rows:
         UsageError: If the scale or the number of sets is out of range, the generator has no such
             table or no seed, or its query is refused.
     """
-    seed = told.get("seed")
-    if told["generator"] != QUERIES:
-        return table_stream(told["generator"], table, told["scale"], threads, told["sets"], seed)
+    seed = job.get("seed")
+    if job["generator"] != QUERIES:
+        return table_stream(job["generator"], table, job["scale"], threads, job["sets"], seed)
     if seed is not None:
         raise UsageError("generator sql makes the rows of queries: they have no seed")
     from assay.workloads.row_queries import RowQuery
 
-    return RowQuery(told["queries"][table], f"rows/{table}.sql", threads)
+    return RowQuery(job["queries"][table], f"rows/{table}.sql", threads)
 
 
 def table_stream(
@@ -97,18 +97,18 @@ def refresh_sets_max(scale: float) -> int:
     return _core.refresh_sets_max(scale)
 
 
-def column_names(told: Mapping[str, Any], table: str) -> list[str]:
+def column_names(job: Mapping[str, Any], table: str) -> list[str]:
     """The columns of a table. Raises as `table_rows`."""
     import pyarrow as pa
 
-    names: list[str] = pa.RecordBatchReader.from_stream(table_rows(told, table, 1)).schema.names
+    names: list[str] = pa.RecordBatchReader.from_stream(table_rows(job, table, 1)).schema.names
     return names
 
 
-def estimated_bytes(told: Mapping[str, Any], table: str) -> float:
-    """What all rows of a table take in memory, from its first ones. Raises as `table_rows`."""
+def estimated_bytes(job: Mapping[str, Any], table: str) -> float:
+    """Estimate the memory of all rows of a table from its first ones. Raises as `table_rows`."""
     import pyarrow as pa
 
-    rows = table_rows(told, table, 1)
+    rows = table_rows(job, table, 1)
     first = next(iter(pa.RecordBatchReader.from_stream(rows)), None)
     return 0.0 if not first else first.nbytes / first.num_rows * rows.rows_expected

@@ -35,10 +35,10 @@ class JoinBlock:
     tables: Mapping[str, str]
     edges: frozenset[frozenset[str]]
 
-    def are_joined(self, one: Iterable[str], other: Iterable[str]) -> bool:
-        """Whether a condition ties a table of the one to a table of the other."""
-        others = set(other)
-        return any(frozenset((a, b)) in self.edges for a in one for b in others)
+    def are_joined(self, left: Iterable[str], right: Iterable[str]) -> bool:
+        """Whether a condition ties a table on the left to a table on the right."""
+        rights = set(right)
+        return any(frozenset((a, b)) in self.edges for a in left for b in rights)
 
 
 def columns_of(scripts: Iterable[str], dialects: Sequence[str] = ()) -> dict[str, frozenset[str]]:
@@ -46,7 +46,7 @@ def columns_of(scripts: Iterable[str], dialects: Sequence[str] = ()) -> dict[str
     import sqlglot
     from sqlglot import exp
 
-    found: dict[str, frozenset[str]] = {}
+    columns: dict[str, frozenset[str]] = {}
     for script in scripts:
         try:
             statements = sqlglot.parse(script, read=_dialect(dialects))
@@ -54,9 +54,9 @@ def columns_of(scripts: Iterable[str], dialects: Sequence[str] = ()) -> dict[str
             continue
         for created in statements:
             if isinstance(created, exp.Create) and isinstance(created.this, exp.Schema):
-                names = (one.name.lower() for one in created.this.find_all(exp.ColumnDef))
-                found[created.this.this.name.lower()] = frozenset(names)
-    return found
+                names = (column.name.lower() for column in created.this.find_all(exp.ColumnDef))
+                columns[created.this.this.name.lower()] = frozenset(names)
+    return columns
 
 
 def largest_block(
@@ -76,12 +76,12 @@ def largest_block(
     if select is None:
         return None
     relations = _relations(select)
-    tables = {name: _table(one) for name, one in relations.items()}
+    tables = {name: _table(relation) for name, relation in relations.items()}
     owners = _owners(relations, columns)
     conditions = list(_conditions(select))
     block = JoinBlock(tables, frozenset(_equal(conditions, owners)))
     if not _is_connected(block):
-        every = {edge for one in conditions for edge in _edges(one, owners)}
+        every = {edge for condition in conditions for edge in _edges(condition, owners)}
         block = JoinBlock(tables, frozenset(every))
     return block
 
@@ -101,7 +101,7 @@ def ordered(sql: str, dialects: Sequence[str], order: Order, join: str) -> str:
     select = _largest(parsed)
     assert select is not None  # noqa: S101 - callers have its block
     relations = _relations(select)
-    conditions = [one.copy() for one in _conditions(select)]
+    conditions = [condition.copy() for condition in _conditions(select)]
     first, *joins = _joins(order, relations, join)
     select.set(_from_key(select), exp.From(this=first))
     select.set("joins", joins)
@@ -149,36 +149,36 @@ def neighbours(block: JoinBlock, order: Order) -> list[Order]:
     Those in which tables are joined that nothing ties together are left out. Which side of a join a
     table is on makes no difference here.
     """
-    found: dict[frozenset[object] | str, Order] = {}
-    for one in _rotated(block, order):
-        found.setdefault(_unordered(one), one)
-    found.pop(_unordered(order), None)
-    return list(found.values())
+    rotations: dict[frozenset[object] | str, Order] = {}
+    for rotation in _rotated(block, order):
+        rotations.setdefault(_unordered(rotation), rotation)
+    rotations.pop(_unordered(order), None)
+    return list(rotations.values())
 
 
 def swapped(block: JoinBlock, names: Sequence[str]) -> list[Order]:
     """Left-deep orders in which two tables that follow each other have changed places."""
-    found = []
+    orders = []
     for at in range(len(names) - 1):
         other = [*names]
         other[at], other[at + 1] = other[at + 1], other[at]
         if all(block.are_joined(other[:n], [other[n]]) for n in range(1, len(other))):
-            found.append(left_deep(other))
-    return found
+            orders.append(left_deep(other))
+    return orders
 
 
 def _rotated(block: JoinBlock, order: Order) -> Iterator[Order]:
     if isinstance(order, str):
         return
-    one, other = order
-    for left, right in ((one, other), (other, one)):
+    first, second = order
+    for left, right in ((first, second), (second, first)):
         if not isinstance(left, str):
             inner, outer = left
             for kept, moved in ((inner, outer), (outer, inner)):
                 if block.are_joined(leaves(moved), leaves(right)):
                     yield (kept, (moved, right))
-    yield from ((changed, other) for changed in _rotated(block, one))
-    yield from ((one, changed) for changed in _rotated(block, other))
+    yield from ((changed, second) for changed in _rotated(block, first))
+    yield from ((first, changed) for changed in _rotated(block, second))
 
 
 def _unordered(order: Order) -> frozenset[object] | str:
@@ -188,9 +188,9 @@ def _unordered(order: Order) -> frozenset[object] | str:
 def _dialect(dialects: Sequence[str]) -> str:
     from sqlglot.dialects.dialect import Dialects
 
-    known = {one.value for one in Dialects}
+    grammars = {dialect.value for dialect in Dialects}
     names = [TOKENIZERS.get(name, name) for name in dialects]
-    return next((name for name in names if name in known), "postgres")
+    return next((name for name in names if name in grammars), "postgres")
 
 
 def _parsed(sql: str, dialects: Sequence[str]) -> exp.Expr:
@@ -206,29 +206,36 @@ def _largest(parsed: exp.Expr) -> exp.Select | None:
     """The SELECT with most tables, the first of several."""
     from sqlglot import exp
 
-    counted = [(len(_relations(one)), one) for one in parsed.find_all(exp.Select)]
+    counted = [(len(_relations(select)), select) for select in parsed.find_all(exp.Select)]
     most = max((count for count, _ in counted), default=0)
-    return next((one for count, one in counted if count == most), None) if most >= FEWEST else None
+    return (
+        next((select for count, select in counted if count == most), None)
+        if most >= FEWEST
+        else None
+    )
 
 
 def _relations(select: exp.Select) -> dict[str, exp.Expr]:
-    """What a SELECT joins, by name; empty where places cannot be changed."""
+    """Return the relations that a SELECT joins, by name; empty if places cannot be changed."""
     from sqlglot import exp
 
     source = select.args.get(_from_key(select))
     if source is None:
         return {}
-    found: dict[str, exp.Expr] = {}
+    relations: dict[str, exp.Expr] = {}
     joins = select.args.get("joins") or []
     if any(_is_fixed(join) for join in joins) or select.args.get("laterals"):
         return {}
-    for one in (source.this, *(join.this for join in joins)):
-        if not isinstance(one, exp.Table | exp.Subquery) or one.alias_or_name in found:
+    for relation in (source.this, *(join.this for join in joins)):
+        if (
+            not isinstance(relation, exp.Table | exp.Subquery)
+            or relation.alias_or_name in relations
+        ):
             return {}
-        if one.args.get("joins") or one.args.get("laterals"):
+        if relation.args.get("joins") or relation.args.get("laterals"):
             return {}
-        found[one.alias_or_name] = one
-    return found
+        relations[relation.alias_or_name] = relation
+    return relations
 
 
 def _is_fixed(join: exp.Join) -> bool:
@@ -253,27 +260,27 @@ def _owners(
     """By column that only one of the relations has, the name of that one."""
     from sqlglot import exp
 
-    found: dict[str, list[str]] = {}
-    for name, one in relations.items():
+    names_by_column: dict[str, list[str]] = {}
+    for name, relation in relations.items():
         own = (
-            [column.lower() for column in one.named_selects]
-            if isinstance(one, exp.Subquery)
-            else columns.get(_table(one), frozenset())
+            [column.lower() for column in relation.named_selects]
+            if isinstance(relation, exp.Subquery)
+            else columns.get(_table(relation), frozenset())
         )
         for column in own:
-            found.setdefault(column, []).append(name)
-    return {column: names[0] for column, names in found.items() if len(names) == 1} | {
+            names_by_column.setdefault(column, []).append(name)
+    return {column: names[0] for column, names in names_by_column.items() if len(names) == 1} | {
         f"{name}.": name for name in relations
     }
 
 
 def _conditions(select: exp.Select) -> Iterator[exp.Expr]:
-    """What all rows fulfil: parts of WHERE and of what stands behind ON."""
+    """Yield the conditions that all rows fulfil: parts of WHERE and of ON."""
     where = select.args.get("where")
-    told = [where.this] if where is not None else []
-    told += [join.args["on"] for join in select.args.get("joins") or [] if join.args.get("on")]
-    for one in told:
-        yield from one.flatten() if one.key == "and" else [one]
+    trees = [where.this] if where is not None else []
+    trees += [join.args["on"] for join in select.args.get("joins") or [] if join.args.get("on")]
+    for tree in trees:
+        yield from tree.flatten() if tree.key == "and" else [tree]
 
 
 def _equal(conditions: Iterable[exp.Expr], owners: Mapping[str, str]) -> set[frozenset[str]]:
@@ -288,15 +295,15 @@ def _equal(conditions: Iterable[exp.Expr], owners: Mapping[str, str]) -> set[fro
         sides = [side for side in (plain.this, plain.expression) if isinstance(side, exp.Column)]
         owned = {(owner, side.name.lower()) for side in sides if (owner := _owner(side, owners))}
         if len(owned) > 1:
-            touched = [one for one in classes if one & owned]
-            classes = [one for one in classes if not one & owned]
+            touched = [column_class for column_class in classes if column_class & owned]
+            classes = [column_class for column_class in classes if not column_class & owned]
             classes.append(owned.union(*touched))
     return {
-        frozenset((one, other))
+        frozenset((left, right))
         for equal in classes
-        for one, _ in equal
-        for other, _ in equal
-        if one != other
+        for left, _ in equal
+        for right, _ in equal
+        if left != right
     }
 
 

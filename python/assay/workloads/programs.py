@@ -31,7 +31,7 @@ ELEMENTS_MAX = 15
 
 def registers_in(text: str) -> list[str]:
     """All that a text may bind, in the order in which it is named."""
-    return list(dict.fromkeys(found[1] for found in scripts.PLACEHOLDER.finditer(text)))
+    return list(dict.fromkeys(match[1] for match in scripts.PLACEHOLDER.finditer(text)))
 
 
 def operation(name: str, program: str, text: str, dialects: Sequence[str]) -> ScriptOperation:
@@ -52,45 +52,47 @@ def operation(name: str, program: str, text: str, dialects: Sequence[str]) -> Sc
             raise ValueError(f"${{{asked}}} is of an element, and stands in no list: $[ ... ]")
         return registers.setdefault(asked, len(registers))
 
-    found: list[ScriptStatement] = []
+    made_statements: list[ScriptStatement] = []
     for own, statement in _named(text, dialects).items():
         try:
             for elements, written in _written(statement):
                 (part,) = scripts.parts(written, dialects)
                 made = scripts.bound(written, part, index_of)
-                found.append(replace(made, name=own, elements=elements))
+                made_statements.append(replace(made, name=own, elements=elements))
         except ValueError as error:
             raise ValueError(f"{own}: {error}") from error
-    return ScriptOperation(name, tuple(found), program=program, registers=tuple(registers))
+    return ScriptOperation(
+        name, tuple(made_statements), program=program, registers=tuple(registers)
+    )
 
 
 def _named(text: str, dialects: Sequence[str]) -> dict[str, str]:
     """The statements by name, without what stands before their first word."""
     # A list is one pair of parentheses to a tokenizer, and as long as before.
-    masked = LIST.sub(lambda found: _masked(found[0]), text)
-    found: dict[str, str] = {}
+    masked = LIST.sub(lambda match: _masked(match[0]), text)
+    statements_by_name: dict[str, str] = {}
     for part in scripts.parts(masked, dialects):
         first = part.tokens[0].start
         statement = text[first : part.end].strip()
         name = _name_in(text[part.begin : first], statement)
-        if name in found:
+        if name in statements_by_name:
             raise ValueError(f"two of its statements are named {name}: name each differently")
-        found[name] = statement
-    if not found:
+        statements_by_name[name] = statement
+    if not statements_by_name:
         raise ValueError("there is no statement in it")
-    named = [found[1] for found in NAME.finditer(text)]
-    if stray := [name for name in named if name not in found]:
+    named = [match[1] for match in NAME.finditer(text)]
+    if stray := [name for name in named if name not in statements_by_name]:
         raise ValueError(f"no statement follows the name {stray[0]}")
-    return found
+    return statements_by_name
 
 
-def _masked(found: str) -> str:
-    inside = found[2 : found.index("]")]
-    return f"( {inside})".ljust(len(found))
+def _masked(list_text: str) -> str:
+    inside = list_text[2 : list_text.index("]")]
+    return f"( {inside})".ljust(len(list_text))
 
 
 def _name_in(before: str, statement: str) -> str:
-    names = [found[1] for found in NAME.finditer(before)]
+    names = [match[1] for match in NAME.finditer(before)]
     shown = " ".join(statement.split())[:40]
     if not names:
         raise ValueError(
@@ -115,11 +117,11 @@ def _written(statement: str) -> list[tuple[int | None, str]]:
 
 
 def _repeating(elements: int) -> Callable[[re.Match[str]], str]:
-    def repeated(found: re.Match[str]) -> str:
-        inside, joined = found[1].strip(), found[2]
+    def repeated(match: re.Match[str]) -> str:
+        inside, joined = match[1].strip(), match[2]
         separator = ", " if joined is None else f" {joined.strip()} "
-        one = f".{ELEMENT}}}"
-        each = [inside.replace(one, f".{number + 1}}}") for number in range(elements)]
-        return separator.join(each)
+        element_end = f".{ELEMENT}}}"
+        copies = [inside.replace(element_end, f".{number + 1}}}") for number in range(elements)]
+        return separator.join(copies)
 
     return repeated

@@ -75,13 +75,13 @@ def ordered_by(text: str, columns: Sequence[str], dialect: str | None = None) ->
     order = tree.args.get("order")
     shown = tree.selects if isinstance(tree, exp.Query) else []
     names = [name.lower() for name in columns]
-    found: list[str] = []
+    ordering: list[str] = []
     for ordered in order.expressions if order is not None else []:
         place = _place(ordered.this, names, shown if len(shown) == len(names) else [])
         if place is None:
             break
-        found.append(columns[place])
-    return found
+        ordering.append(columns[place])
+    return ordering
 
 
 def _place(key: Expr, names: Sequence[str], shown: Sequence[Expr]) -> int | None:
@@ -96,10 +96,10 @@ def _place(key: Expr, names: Sequence[str], shown: Sequence[Expr]) -> int | None
     return next((place for place, column in enumerate(shown) if column.unalias() == key), None)
 
 
-def one_more(text: str) -> tuple[str, int] | None:
+def with_one_more_row(text: str) -> tuple[str, int] | None:
     """A text that ends with a limit, with one row more, and the limit; None without one."""
-    found = LIMIT.search(text)
-    if found is None:
+    match = LIMIT.search(text)
+    if match is None:
         return None
-    rows = int(found[1])
-    return f"{text[: found.start(1)]}{rows + 1}", rows
+    rows = int(match[1])
+    return f"{text[: match.start(1)]}{rows + 1}", rows

@@ -47,8 +47,8 @@ def statements_of(
     Comments at the head of the text stand before the first batch only.
     """
     bare = [HEADING.sub("", templates[0]), *templates[1:]]
-    found: list[str] = []
+    statements: list[str] = []
     for first, last in spans:
         values = dict(zip(VALUES, (str(set_number), str(first), str(last)), strict=True))
-        found += [render(template, values) for template in (bare if found else templates)]
-    return found
+        statements += [render(template, values) for template in (bare if statements else templates)]
+    return statements

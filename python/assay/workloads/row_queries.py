@@ -31,10 +31,10 @@ class RowQuery:
     The order of the rows is the query's, however many threads there are.
 
     Raises:
-        UsageError: If DuckDB refuses the query; `told` says which one it is.
+        UsageError: If DuckDB refuses the query; `label` names it.
     """
 
-    def __init__(self, text: str, told: str, threads: int) -> None:
+    def __init__(self, text: str, label: str, threads: int) -> None:
         self._text = text
         self._digest = hashlib.blake2b(digest_size=DIGEST_BYTES)
         self._rows = 0
@@ -43,7 +43,7 @@ class RowQuery:
         try:
             self._relation = self._connection.sql(text)
         except duckdb.Error as error:
-            raise UsageError(f"{told}: DuckDB refuses the query: {error}") from error
+            raise UsageError(f"{label}: DuckDB refuses the query: {error}") from error
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """The rows; they are made while they are read."""

@@ -55,10 +55,10 @@ def rule_at(name: str, rule: Rule, constants: Mapping[str, str], scale: float) -
     Raises:
         ValueError: If a bound is not a whole number.
     """
-    told = rule.model_dump(exclude_unset=True, exclude={"times_scale"})
+    facts = rule.model_dump(exclude_unset=True, exclude={"times_scale"})
     if rule.integer is not None:
-        told["integer"] = integer_at(name, rule, constants, scale)
-    return told
+        facts["integer"] = integer_at(name, rule, constants, scale)
+    return facts
 
 
 def integer_at(
@@ -81,7 +81,7 @@ def integer_at(
 def draw_at(
     name: str, rule: Rule, lists: Mapping[str, Any], constants: Mapping[str, str], scale: float
 ) -> Draw:
-    """How a value is drawn at each execution.
+    """Return the draw of a value at each execution.
 
     Raises:
         ValueError: If the rule is of a kind that is drawn once a run only.
@@ -89,12 +89,12 @@ def draw_at(
     if rule.distinct is None and rule.integer is not None:
         return Draw(name, integer=integer_at(name, rule, constants, scale))
     if rule.distinct is None and rule.choice is not None:
-        told = lists.get(rule.choice) if isinstance(rule.choice, str) else rule.choice
-        if not isinstance(told, list) or not told:
+        values = lists.get(rule.choice) if isinstance(rule.choice, str) else rule.choice
+        if not isinstance(values, list) or not values:
             raise ValueError(
                 f"parameter {name}: {rule.choice!r} is not a list with something in it"
             )
-        return Draw(name, choice=tuple(value_text(value) for value in told))
+        return Draw(name, choice=tuple(value_text(value) for value in values))
     raise ValueError(
         f"parameter {name} cannot be drawn at each execution: use integer or choice, without"
         ' distinct, or arrival = "power"'

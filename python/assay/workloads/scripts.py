@@ -48,10 +48,10 @@ class ScriptPart:
 
 
 def brief(number: int, text: str) -> str:
-    """What a statement without a name is called: its number, what it does, and to which table."""
+    """Name a statement that has no name: its number, its first word and its table."""
     bare = COMMENT.sub("", text)
-    told = [FIRST_WORD.search(bare), TABLE.search(bare)]
-    return " ".join([str(number), *(found[1].lower() for found in told if found)])
+    matches = [FIRST_WORD.search(bare), TABLE.search(bare)]
+    return " ".join([str(number), *(match[1].lower() for match in matches if match)])
 
 
 def statements(text: str, dialects: Sequence[str]) -> list[str]:
@@ -62,10 +62,10 @@ def statements(text: str, dialects: Sequence[str]) -> list[str]:
     """
     if language_of(dialects) == SPARQL:
         return sparql.statements(text)
-    found = [text[part.begin : part.end].strip() for part in parts(text, dialects)]
-    if not found:
+    statement_texts = [text[part.begin : part.end].strip() for part in parts(text, dialects)]
+    if not statement_texts:
         raise ValueError("there is no statement in it")
-    return found
+    return statement_texts
 
 
 def operation(
@@ -86,12 +86,12 @@ def operation(
             raise ValueError(f"it asks for ${{{asked}}}, and no rule gives it")
         return indices[asked]
 
-    found = tuple(
+    bound_statements = tuple(
         bound(text[part.begin : part.end], part, index_of) for part in parts(text, dialects)
     )
-    if not found:
+    if not bound_statements:
         raise ValueError("there is no statement in it")
-    return ScriptOperation(name, found, tuple(draws))
+    return ScriptOperation(name, bound_statements, tuple(draws))
 
 
 def parts(text: str, dialects: Sequence[str]) -> tuple[ScriptPart, ...]:
@@ -109,30 +109,30 @@ def _parts(text: str, dialects: tuple[str, ...]) -> tuple[ScriptPart, ...]:
     from sqlglot.errors import TokenError
 
     # As long as the placeholder and one word in every dialect, so that places stay.
-    masked = PLACEHOLDER.sub(lambda found: "q" * len(found[0]), text)
+    masked = PLACEHOLDER.sub(lambda match: "q" * len(match[0]), text)
     try:
         tokens = _tokenizer(dialects).tokenize(masked)
     except TokenError as error:
         raise ValueError(f"a quote or comment in it is not closed ({error})") from error
-    found: list[ScriptPart] = []
+    script_parts: list[ScriptPart] = []
     begin, inside = 0, []
     for token in tokens:
         if token.token_type.name != "SEMICOLON":
             inside.append(token)
             continue
         if inside:
-            found.append(ScriptPart(begin, token.start, inside))
+            script_parts.append(ScriptPart(begin, token.start, inside))
         begin, inside = token.end + 1, []
-    return (*found, ScriptPart(begin, len(text), inside)) if inside else tuple(found)
+    return (*script_parts, ScriptPart(begin, len(text), inside)) if inside else tuple(script_parts)
 
 
 def _tokenizer(dialects: Sequence[str]) -> Tokenizer:
-    """Of the first dialect that is known; PostgreSQL's where none is."""
+    """Return the tokenizer of the first known dialect; PostgreSQL's if none is known."""
     from sqlglot.dialects.dialect import Dialect, Dialects
 
-    known = {dialect.value for dialect in Dialects}
+    grammars = {dialect.value for dialect in Dialects}
     names = [TOKENIZERS.get(dialect, dialect) for dialect in dialects]
-    name = next((name for name in names if name in known), "postgres")
+    name = next((name for name in names if name in grammars), "postgres")
     made: Tokenizer = _wordwise(name)(dialect=Dialect.get_or_raise(name))
     return made
 
@@ -161,14 +161,14 @@ def bound(text: str, part: ScriptPart, index_of: Callable[[str], int]) -> Script
     starts = [token.start for token in tokens]
     numbers: dict[int, int] = {}
 
-    def bind(found: re.Match[str]) -> str:
-        start, end = begin + found.start(), begin + found.end() - 1
+    def bind(match: re.Match[str]) -> str:
+        start, end = begin + match.start(), begin + match.end() - 1
         token = tokens[bisect_right(starts, end) - 1]
         if not token.start <= end <= token.end:
-            return found[0]
+            return match[0]
         if (token.start, token.end) != (start, end):
-            raise ValueError(_not_bindable(found, quoted=token.token_type.name != WORD))
-        return f"${numbers.setdefault(index_of(found[1]), len(numbers) + 1)}"
+            raise ValueError(_not_bindable(match, quoted=token.token_type.name != WORD))
+        return f"${numbers.setdefault(index_of(match[1]), len(numbers) + 1)}"
 
     made = PLACEHOLDER.sub(bind, text).strip()
     if len(numbers) > VALUES_MAX:

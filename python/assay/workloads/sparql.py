@@ -63,19 +63,19 @@ def program_operation(name: str, program: str, text: str) -> ScriptOperation:
     pieces = dict(zip(named[::2], named[1::2], strict=True)) or {"query": before}
     if len(pieces) < len(named[::2]):
         raise ValueError("two of its queries have one name: name each differently")
-    found = []
+    requests = []
     for own, piece in pieces.items():
         (bare,) = statements(piece)
         made = _written(bare, index_of)
-        found.append(ScriptStatement(made.text, made.values, own))
-    return ScriptOperation(name, tuple(found), program=program, registers=tuple(registers))
+        requests.append(ScriptStatement(made.text, made.values, own))
+    return ScriptOperation(name, tuple(requests), program=program, registers=tuple(registers))
 
 
 def _written(text: str, index_of: Callable[[str], int]) -> ScriptStatement:
     """A request with `${1}`, ... for its placeholders."""
     numbers: dict[int, int] = {}
 
-    def number(found: re.Match[str]) -> str:
-        return f"${{{numbers.setdefault(index_of(found[1]), len(numbers) + 1)}}}"
+    def number(match: re.Match[str]) -> str:
+        return f"${{{numbers.setdefault(index_of(match[1]), len(numbers) + 1)}}}"
 
     return ScriptStatement(PLACEHOLDER.sub(number, text), tuple(numbers))

@@ -51,9 +51,9 @@ def read_bytes(path: Path) -> bytes:
 
 def operation_files(folder: Path) -> list[Path]:
     """The files of operations that stand in a folder itself, in any language."""
-    found = sorted(path for path in folder.iterdir() if path.suffix in SUFFIXES.values())
-    found = [path for path in found if path.is_file()]
-    return [path for path in found if not path.name.startswith(".")]
+    files = sorted(path for path in folder.iterdir() if path.suffix in SUFFIXES.values())
+    files = [path for path in files if path.is_file()]
+    return [path for path in files if not path.name.startswith(".")]
 
 
 def version(plain: Path, dialects: Sequence[str]) -> Path | None:
@@ -66,8 +66,8 @@ def versions(folder: Path, name: str) -> list[str]:
     """A file and what stands beside it for other dialects, relative to the folder."""
     plain = folder / name
     others = plain.parent.glob(f"{escape(plain.stem)}.*{plain.suffix}")
-    found = sorted([*others, *([plain] if plain.is_file() else [])])
-    return [path.relative_to(folder).as_posix() for path in found]
+    paths = sorted([*others, *([plain] if plain.is_file() else [])])
+    return [path.relative_to(folder).as_posix() for path in paths]
 
 
 def render(
@@ -77,13 +77,13 @@ def render(
     scale: float,
     *,
     fixed: Mapping[str, str],
-    told: Mapping[str, Mapping[str, Any]] = NOTHING,
+    parameter_rules: Mapping[str, Mapping[str, Any]] = NOTHING,
     drawn: Drawn | None = None,
 ) -> tuple[str, dict[str, list[str]]]:
     """A template with its values in it, and the values by name.
 
-    `fixed` are texts that are the same for a whole run, `told` the rules of parameters in the order
-    in which they are drawn; their values are the default ones where nothing is drawn.
+    `fixed` are texts that are the same for a whole run, `parameter_rules` those of parameters in
+    the order in which they are drawn; their values are the default ones where nothing is drawn.
 
     Raises:
         ValueError: If a rule cannot be carried out, or the template names what none gives.
@@ -99,7 +99,7 @@ def render(
     text, values = render_operation(
         template,
         operation,
-        json.dumps(constants | dict(told), default=str),
+        json.dumps(constants | dict(parameter_rules), default=str),
         json.dumps(facts.lists, default=str),
         scale,
         drawn.seed if drawn else None,
@@ -129,13 +129,13 @@ def scripts_at(
         UsageError: If a file is missing, cannot be read, or names no value.
     """
     fixed = {**rules.constants_at(facts.constants, scale), **further}
-    found = {}
+    scripts = {}
     for name in names:
         path = version(folder / name, dialects)
         if path is None:
             raise UsageError(f"{folder / name} is missing: {MANIFEST} names it")
         try:
-            found[name], _ = render(read_text(path), path.stem, facts, scale, fixed=fixed)
+            scripts[name], _ = render(read_text(path), path.stem, facts, scale, fixed=fixed)
         except ValueError as error:
             raise UsageError(f"{path}: {error}") from error
-    return found
+    return scripts

@@ -49,22 +49,22 @@ class Compared:
         """Results with a digest: the same rows in each order in which they were returned."""
         if operation not in self._kept:
             by_digest: dict[str, list[Path]] = {}
-            for told, path in self._run.results(operation):
-                by_digest.setdefault(told, []).append(path)
+            for kept_digest, path in self._run.results(operation):
+                by_digest.setdefault(kept_digest, []).append(path)
             self._kept[operation] = by_digest
         return self._kept[operation].get(f"{digest:016x}", [])
 
     def difference(self, operation: str, digest: int, expected: Path) -> str | None:
-        """How results with a digest differ from a file of expected rows; None if none does."""
+        """Describe how results with a digest differ from expected rows; None if none does."""
         key = (operation, digest, expected)
         if key not in self._differences:
             wanted = self._expected(operation, expected)
             tolerances = self._tolerances(operation)
-            told = (
+            differences = (
                 difference(self._rows(path), wanted, tolerances)
                 for path in self.kept(operation, digest)
             )
-            self._differences[key] = next((words for words in told if words is not None), None)
+            self._differences[key] = next((text for text in differences if text is not None), None)
         return self._differences[key]
 
     def _read(self, operation: str, path: Path) -> Expected:

@@ -89,24 +89,24 @@ class Expected:
             place for place, name in enumerate(named) if tolerances.kinds.get(name) == "float"
         ]
         keys = [self.columns.index(name) for name in named[: floats[0] + 1 if floats else None]]
-        found: list[range] = []
+        ties: list[range] = []
         for place, row in enumerate(self.rows):
             before = self.rows[place - 1]
             tied = place > 0 and all(
                 row[key] == before[key] or self._is_near(row[key], before[key], key, tolerances)
                 for key in keys
             )
-            begin = found.pop().start if tied else place
-            found.append(range(begin, place + 1))
-        return found
+            begin = ties.pop().start if tied else place
+            ties.append(range(begin, place + 1))
+        return ties
 
     def _is_near(
-        self, one: str | None, other: str | None, key: int, tolerances: Tolerances
+        self, left: str | None, right: str | None, key: int, tolerances: Tolerances
     ) -> bool:
-        if tolerances.kinds.get(self.columns[key]) != "float" or one is None:
+        if tolerances.kinds.get(self.columns[key]) != "float" or left is None:
             return False
-        number = _decimal(one)
-        return number is not None and cell_is_right(number, other, self.columns[key], tolerances)
+        number = _decimal(left)
+        return number is not None and cell_is_right(number, right, self.columns[key], tolerances)
 
 
 def expected_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
@@ -160,10 +160,10 @@ def difference(
 ) -> str | None:
     """The first difference in words, or None if the rows are right."""
     if actual and not expected.rows and not expected.more_rows:
-        told = [
+        cells = [
             f"{column} {cell}" for column, cell in zip(expected.columns, actual[0], strict=False)
         ]
-        return f"{len(actual)} rows instead of none; the first: {', '.join(told)}"
+        return f"{len(actual)} rows instead of none; the first: {', '.join(cells)}"
     returned = expected.returned
     for row in actual:
         if len(row) != len(expected.columns):
@@ -175,13 +175,13 @@ def difference(
     for tied in expected.ties(tolerances):
         shown_of = range(max(tied.start, returned.start), min(tied.stop, returned.stop))
         rows = actual[shown_of.start - returned.start : shown_of.stop - returned.start]
-        found = _difference_of(rows, tied, expected, tolerances) if shown_of else None
-        if found is not None:
+        first_difference = _difference_of(rows, tied, expected, tolerances) if shown_of else None
+        if first_difference is not None:
             order = " (the rows are right, their order is not)"
             is_whole = len(returned) == len(expected.rows)
             hint = order if is_whole and _same(actual, expected.rows, expected, tolerances) else ""
-            place, words = found
-            return f"row {shown_of.start - returned.start + place + 1}, {words}{hint}"
+            place, text = first_difference
+            return f"row {shown_of.start - returned.start + place + 1}, {text}{hint}"
     return None
 
 
@@ -194,11 +194,11 @@ def _difference_of(
         place = _not_among(rows, wanted, expected.columns, tolerances)
         if place is None:
             return None
-        told = [
+        cells = [
             f"{name} {shown(cell)}"
             for name, cell in zip(expected.columns, rows[place], strict=True)
         ]
-        return place, f"{', '.join(told)} is none of the {len(wanted)} rows that tie there"
+        return place, f"{', '.join(cells)} is none of the {len(wanted)} rows that tie there"
     first = _first_difference(rows, wanted, expected.columns, tolerances)
     if first is None or (len(tied) > 1 and _same(rows, wanted, expected, tolerances)):
         return None
@@ -217,8 +217,8 @@ def _not_among(
     for place, row in enumerate(rows):
         same = (
             at
-            for at, one in enumerate(left)
-            if _first_difference([row], [one], columns, tolerances) is None
+            for at, candidate in enumerate(left)
+            if _first_difference([row], [candidate], columns, tolerances) is None
         )
         at = next(same, None)
         if at is None:
@@ -237,10 +237,10 @@ def _lacking(
             for row in actual
         )
         if not any(same):
-            told = [
+            cells = [
                 f"{name} {shown(cell)}" for name, cell in zip(expected.columns, wanted, strict=True)
             ]
-            return f"a row is missing: {', '.join(told)}"
+            return f"a row is missing: {', '.join(cells)}"
     return None
 
 
@@ -295,8 +295,8 @@ def _exact(number: Decimal, answer: Decimal, *, is_float: bool) -> bool:
     return number == answer
 
 
-def _distance(one: Decimal, other: Decimal) -> Decimal:
-    return EXACT.abs(EXACT.subtract(one, other))
+def _distance(left: Decimal, right: Decimal) -> Decimal:
+    return EXACT.abs(EXACT.subtract(left, right))
 
 
 def _cents(number: Decimal) -> Decimal:

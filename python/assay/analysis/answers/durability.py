@@ -18,5 +18,5 @@ def level_of(facts: Mapping[str, Any]) -> str | None:
 
 def unequal(levels: Iterable[str | None]) -> str | None:
     """The levels in words where two that are known differ; None where none do."""
-    known = sorted({level for level in levels if level is not None})
-    return " and ".join(known) if len(known) > 1 else None
+    names = sorted({level for level in levels if level is not None})
+    return " and ".join(names) if len(names) > 1 else None

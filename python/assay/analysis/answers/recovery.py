@@ -39,19 +39,19 @@ class ReceiptCount:
 
 
 def compared(
-    receipts: pl.DataFrame, found: pl.DataFrame | None, before_ns: int | None = None
+    receipts: pl.DataFrame, present: pl.DataFrame | None, before_ns: int | None = None
 ) -> ReceiptCount:
     """Compares receipts with what is in a recovered database.
 
     Args:
         receipts: `finished_ns`, and a column of integers for each value of a receipt.
-        found: The same columns of values of what is there, in any order; None: the database could
+        present: The same columns of values of what is there, in any order; None: the database could
             not be asked, and nothing is there.
         before_ns: Only receipts that were there before this count; None: all of them.
     """
     names = [name for name in receipts.columns if name != "finished_ns"]
     asked = receipts if before_ns is None else receipts.filter(pl.col("finished_ns") < before_ns)
-    there = receipts.select(names).clear() if found is None else found.select(names).unique()
+    there = receipts.select(names).clear() if present is None else present.select(names).unique()
     # The last answer of a key is the one that what is there is of.
     asked = asked.sort("finished_ns").with_columns(
         (pl.int_range(pl.len()).over(names) == pl.len().over(names) - 1).alias("last")
@@ -98,34 +98,36 @@ def looks(run: Run) -> list[RecoveredCopy]:
         RecordUnreadableError: If the record is damaged.
     """
     receipt = run.facts["workload"].get("receipt")
-    told = [
-        one
-        for one in run.facts.get("recovered", [])
-        if one["recovery_s"] is not None or one["error"] is not None
+    copies = [
+        copy
+        for copy in run.facts.get("recovered", [])
+        if copy["recovery_s"] is not None or copy["error"] is not None
     ]
-    if not told or receipt is None or not run.has("receipts"):
+    if not copies or receipt is None or not run.has("receipts"):
         return []
     names = receipt["names"]
     receipts = receipts_of(run.table("receipts"), receipt["operation"], names)
     fault_ns = (run.facts.get("fault") or {}).get("at_ns")
     return [
         RecoveredCopy(
-            one["number"],
-            one["kind"],
-            one["before_ns"] or fault_ns,
-            one["recovery_s"],
-            one["error"],
-            compared(receipts, _found(run, one, receipt["found"], names), one["before_ns"]),
+            copy["number"],
+            copy["kind"],
+            copy["before_ns"] or fault_ns,
+            copy["recovery_s"],
+            copy["error"],
+            compared(
+                receipts, _recovered_keys(run, copy, receipt["found"], names), copy["before_ns"]
+            ),
         )
-        for one in told
+        for copy in copies
     ]
 
 
-def _found(
-    run: Run, told: dict[str, Any], operation: str, names: Sequence[str]
+def _recovered_keys(
+    run: Run, copy: dict[str, Any], operation: str, names: Sequence[str]
 ) -> pl.DataFrame | None:
-    """Keys that a recovered database has, in integers; None: it could not be asked for them."""
-    rows = run.recovered(told["number"]).rows(operation)
+    """Return the integer keys of a recovered database; None if it could not be asked."""
+    rows = run.recovered(copy["number"]).rows(operation)
     if rows is None or rows.width != len(names):
         return None
     return rows.rename(dict(zip(rows.columns, names, strict=True))).cast(

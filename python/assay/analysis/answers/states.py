@@ -40,11 +40,11 @@ class Refresh:
     @classmethod
     def of(cls, test: Mapping[str, Any] | None) -> Refresh | None:
         """The refresh functions of `test` in run.json; None where there are none."""
-        told = (test or {}).get("refresh")
-        if told is None:
+        facts = (test or {}).get("refresh")
+        if facts is None:
             return None
-        batches = int(told["batches"])
-        return cls(told["insert"], told["delete"], max(1, batches), batches == 0)
+        batches = int(facts["batches"])
+        return cls(facts["insert"], facts["delete"], max(1, batches), batches == 0)
 
     @property
     def functions(self) -> tuple[str, str]:
@@ -65,18 +65,18 @@ def executions(events: pl.DataFrame, refresh: Refresh | None) -> pl.DataFrame:
     three are null where nobody knows the data: after a refresh function failed, the next one
     changes data that may have any of several states.
     """
-    told = plain(events)
-    if "variant" not in told.columns:
-        told = told.with_columns(pl.lit(0, pl.UInt32).alias("variant"))
+    table = plain(events)
+    if "variant" not in table.columns:
+        table = table.with_columns(pl.lit(0, pl.UInt32).alias("variant"))
     functions = [] if refresh is None else list(refresh.functions)
-    found = (
-        told.filter((pl.col("outcome") == "ok") & ~pl.col("operation").is_in(functions))
+    returned = (
+        table.filter((pl.col("outcome") == "ok") & ~pl.col("operation").is_in(functions))
         .select("phase", "session", "operation", "variant", "digest", "started_ns", "finished_ns")
         .sort("started_ns", maintain_order=True)
     )
     if refresh is None:
-        return found.with_columns(pl.lit(0, pl.Int64).alias(name) for name in STATES)
-    return found.with_columns(_History.of(told, refresh).states(found))
+        return returned.with_columns(pl.lit(0, pl.Int64).alias(name) for name in STATES)
+    return returned.with_columns(_History.of(table, refresh).states(returned))
 
 
 def distinct(executed: pl.DataFrame) -> pl.DataFrame:
@@ -118,18 +118,18 @@ class _History:
         played = events.filter(
             pl.col("operation").is_in(list(refresh.functions)) & (pl.col("outcome") != "skipped")
         ).sort("started_ns", maintain_order=True)
-        found = cls([], [], [], [], [], NEVER_NS)
+        history = cls([], [], [], [], [], NEVER_NS)
         least = most = ended_ns = 0
         for event in played.iter_rows(named=True):
             before = refresh.state_before(event["operation"], event["variant"])
             tried_again = event["retries"] > 0 and (refresh.many or refresh.batches > 1)
             if not least == most == before or event["started_ns"] < ended_ns or tried_again:
-                return cls(**(vars(found) | {"lost_ns": event["started_ns"]}))
+                return cls(**(vars(history) | {"lost_ns": event["started_ns"]}))
             ended_ns = NEVER_NS if event["finished_ns"] is None else event["finished_ns"]
             most = before + refresh.batches
             least = most if event["outcome"] == "ok" else before
-            found._append(event["started_ns"], ended_ns, before, least, most)
-        return found
+            history._append(event["started_ns"], ended_ns, before, least, most)
+        return history
 
     def _append(self, started_ns: int, ended_ns: int, before: int, least: int, most: int) -> None:
         self.started_ns.append(started_ns)
@@ -144,7 +144,7 @@ class _History:
         # Ended before the operation began: it sees all of it. Begun before it ended: it may see it.
         ended = _counted(self.finished_ns, started, "right")
         begun = _counted(self.started_ns, finished, "left")
-        known = finished <= self.lost_ns
+        is_known = finished <= self.lost_ns
         columns = (
             _at([0, *self.after], ended),
             _at([0, *self.most], begun),
@@ -152,13 +152,13 @@ class _History:
         )
         nothing = pl.Series([None], dtype=pl.Int64)
         return [
-            column.zip_with(known, nothing).alias(name)
+            column.zip_with(is_known, nothing).alias(name)
             for name, column in zip(STATES, columns, strict=True)
         ]
 
     def _likely(self, started: pl.Series, ended: pl.Series, begun: pl.Series) -> pl.Series:
         at_rest = [0, *self.after]
-        found = []
+        likely = []
         for now_ns, over, under_way in zip(started, ended, begun, strict=True):
             state = at_rest[over]
             if under_way > over:
@@ -167,8 +167,8 @@ class _History:
                 share = (now_ns - self.started_ns[place]) / max(1, took_ns)
                 changed = self.most[place] - self.before[place]
                 state = self.before[place] + min(changed, math.floor(share * (changed + 1)))
-            found.append(state)
-        return pl.Series(found, dtype=pl.Int64)
+            likely.append(state)
+        return pl.Series(likely, dtype=pl.Int64)
 
 
 def _counted(times_ns: list[int], at_ns: pl.Series, side: Literal["left", "right"]) -> pl.Series:

@@ -44,16 +44,16 @@ class ActivityFacts:
 
 
 def activity_facts(facts: Mapping[str, Any] | None) -> ActivityFacts | None:
-    """What an engine's `counters.toml` declares; None: nothing.
+    """Return the activity meters of an engine's `counters.toml`; None if it has none.
 
     Raises:
         ValueError: If a key is missing or unknown, or a word is none of the line.
     """
-    told = (facts or {}).get("activity")
-    if told is None:
+    table = (facts or {}).get("activity")
+    if table is None:
         return None
     try:
-        declared = ActivityFacts(**told)
+        declared = ActivityFacts(**table)
     except TypeError as error:
         raise ValueError(f"[activity] cannot be read: {error}") from error
     if unknown := set(declared.counters) - set(WORDS):
@@ -70,16 +70,16 @@ def activity_between(run: Run, span: Span) -> dict[str, float] | None:
 
 
 def activity_by_operation(run: Run) -> dict[str, dict[str, float]]:
-    """What one execution of each operation counted, by `meters.WORDS`: medians of those read."""
+    """Return growth by `meters.WORDS` in an execution of each operation: medians of those read."""
     declared = _declared(run)
     if declared is None or not run.has("engine-operations"):
         return {}
     counted = _counted(run.table("engine-operations"), declared)
-    found: dict[str, dict[str, float]] = {}
+    by_operation: dict[str, dict[str, float]] = {}
     grown = operation_growth(run.table("events"), counted, ["word"])
     for operation, word, value in grown.select("operation", "word", "growth").iter_rows():
-        found.setdefault(operation, {})[word] = value
-    return found
+        by_operation.setdefault(operation, {})[word] = value
+    return by_operation
 
 
 def why_no_activity(run: Run) -> str:
@@ -90,8 +90,8 @@ def why_no_activity(run: Run) -> str:
     return declared.missing if run.has("engine") else "the probe of its counters did not run"
 
 
-def activity_told(run: Run) -> dict[str, Any] | None:
-    """All of it, for a report; None of an engine that has no such meters.
+def activity_document(run: Run) -> dict[str, Any] | None:
+    """Return the activity of a run for a report; None if its engine has no such meters.
 
     Keys: title; missing (why there is nothing, or None); counted (by word, of the measured part)
     and its line; intervals (begun_s and ended_s from the beginning of the measured part, line) and
@@ -110,7 +110,7 @@ def activity_told(run: Run) -> dict[str, Any] | None:
         "line": activity_line(counted) if counted else None,
         "intervals": _intervals(within, window[0]) if counted else [],
         "operations": [
-            {"name": name, "line": activity_line(one)} for name, one in by_operation.items()
+            {"name": name, "line": activity_line(growths)} for name, growths in by_operation.items()
         ],
     }
 
@@ -121,11 +121,11 @@ def _declared(run: Run) -> ActivityFacts | None:
 
 def _counted(readings: pl.DataFrame, declared: ActivityFacts) -> pl.DataFrame:
     """Readings of the meters, with the `word` of each."""
-    words = {counter: word for word, counter in declared.counters.items()}
+    word_by_counter = {counter: word for word, counter in declared.counters.items()}
     own = plain_readings(readings).filter(
-        pl.col("source") == declared.source, pl.col("counter").is_in(list(words))
+        pl.col("source") == declared.source, pl.col("counter").is_in(list(word_by_counter))
     )
-    return own.with_columns(pl.col("counter").replace_strict(words).alias("word"))
+    return own.with_columns(pl.col("counter").replace_strict(word_by_counter).alias("word"))
 
 
 def _grown(counted: pl.DataFrame, span: Span) -> dict[str, float]:
@@ -143,8 +143,8 @@ def _of(within: pl.DataFrame) -> dict[str, float]:
         .agg((value.last() - value.first()).alias("growth"), (value.diff() < 0).any().alias("back"))
         .filter(~pl.col("back").fill_null(value=False))
     )
-    found = dict(grown.select("word", "growth").iter_rows())
-    return {word: found[word] for word in WORDS if word in found}
+    growths = dict(grown.select("word", "growth").iter_rows())
+    return {word: growths[word] for word in WORDS if word in growths}
 
 
 def _intervals(within: pl.DataFrame, zero_ns: int) -> list[dict[str, Any]]:

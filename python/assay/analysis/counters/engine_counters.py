@@ -127,13 +127,13 @@ def engine_counters(run: Run) -> dict[str, Any] | None:
     by_operation = _by_operation(run, shown)
     at_edges = standing(run)
     values = _values(within) | _values(figures(at_edges, shown))
-    told = [_told(figure, values.get(figure.name), by_operation) for figure in shown]
-    known = {entry["name"]: entry["total"] for entry in told}
+    entries = [_entry(figure, values.get(figure.name), by_operation) for figure in shown]
+    total_by_name = {entry["name"]: entry["total"] for entry in entries}
     return {
         "window_s": _elapsed_s(within),
-        "counters": told,
+        "counters": entries,
         "shares": [
-            {"name": share.name, "title": share.title, "share": _share(share, known)}
+            {"name": share.name, "title": share.title, "share": _share(share, total_by_name)}
             for share in shares
         ],
         "series": [_series(figure, within, window[0]) for figure in shown],
@@ -320,14 +320,14 @@ def _by_operation(run: Run, shown: list[Shown]) -> dict[str, dict[str, float]]:
         return {}
     counters = [figure for figure in shown if figure.kind == COUNTER]
     summed = figures(run.table("engine-operations"), counters)
-    found: dict[str, dict[str, float]] = {}
+    by_figure: dict[str, dict[str, float]] = {}
     grown = operation_growth(run.table("events"), summed, ["name"])
     for operation, name, value in grown.select("operation", "name", "growth").iter_rows():
-        found.setdefault(name, {})[operation] = value
-    return found
+        by_figure.setdefault(name, {})[operation] = value
+    return by_figure
 
 
-def _told(
+def _entry(
     figure: Shown,
     value: _Value | None,
     by_operation: dict[str, dict[str, float]],
@@ -348,9 +348,9 @@ def _told(
     }
 
 
-def _share(share: Share, known: dict[str, float | None]) -> float | None:
-    part = [known[name] for name in share.part]
-    whole = [known[name] for name in share.whole]
+def _share(share: Share, total_by_name: dict[str, float | None]) -> float | None:
+    part = [total_by_name[name] for name in share.part]
+    whole = [total_by_name[name] for name in share.whole]
     if any(value is None for value in (*part, *whole)):
         return None
     below = sum(value for value in whole if value is not None)
@@ -366,6 +366,6 @@ def _series(figure: Shown, within: pl.DataFrame, zero_ns: int) -> dict[str, Any]
 
 
 def plain_readings(readings: pl.DataFrame) -> pl.DataFrame:
-    """Words as text, so that readings of several batches and streams can be compared."""
-    words = [name for name in (*KEY, "edge") if name in readings.columns]
-    return readings.with_columns(pl.col(words).cast(pl.String))
+    """Return readings with text columns, so that several batches and streams compare."""
+    columns = [name for name in (*KEY, "edge") if name in readings.columns]
+    return readings.with_columns(pl.col(columns).cast(pl.String))

@@ -97,20 +97,20 @@ class Parts(NamedTuple):
 
 
 def index_facts(facts: Mapping[str, Any] | None) -> IndexFacts | None:
-    """What an engine's `counters.toml` declares; None: nothing.
+    """Return the index meters of an engine's `counters.toml`; None if it has none.
 
     Raises:
         ValueError: If a key is missing or unknown.
     """
-    told = (facts or {}).get("index_work")
-    if told is None:
+    table = (facts or {}).get("index_work")
+    if table is None:
         return None
     try:
-        holds = {kind: tuple(names) for kind, names in told.get("holds", {}).items()}
+        holds = {kind: tuple(names) for kind, names in table.get("holds", {}).items()}
         if unknown := set(holds) - set(HOLDS):
             raise ValueError(f"index_work.holds has {sorted(unknown)}: it has {', '.join(HOLDS)}")
-        without = tuple(told.get("without", ()))
-        return IndexFacts(**{**told, "without": without, "holds": holds})
+        without = tuple(table.get("without", ()))
+        return IndexFacts(**{**table, "without": without, "holds": holds})
     except TypeError as error:
         raise ValueError(f"[index_work] cannot be read: {error}") from error
 
@@ -132,7 +132,7 @@ def index_work(run: Run, span: Span) -> tuple[IndexWork, ...] | None:
 def of_readings(
     readings: pl.DataFrame, declared: IndexFacts, span: Span, pooled: Mapping[str, float]
 ) -> tuple[IndexWork, ...] | None:
-    """The same of readings: time_ns, source, object, counter, value, words as text.
+    """Return the work of indexes by readings: time_ns, source, object, counter, value as text.
 
     Args:
         readings: Of the engine's counters.
@@ -156,7 +156,7 @@ def of_readings(
         begun, ended = before.get((thing, counter), 0.0), after.get((thing, counter))
         return ended - begun if ended is not None and ended >= begun else None
 
-    found = [
+    indexes = [
         IndexWork(
             thing,
             grown(thing, declared.touches),
@@ -166,8 +166,10 @@ def of_readings(
         )
         for thing in dict.fromkeys(thing for thing, _ in after)
     ]
-    used = [one for one in found if one.touches or one.reads]
-    return tuple(sorted(used, key=lambda one: (-(one.reads or 0), -(one.touches or 0), one.object)))
+    used = [index for index in indexes if index.touches or index.reads]
+    return tuple(
+        sorted(used, key=lambda index: (-(index.reads or 0), -(index.touches or 0), index.object))
+    )
 
 
 def _at(counted: pl.DataFrame, time_ns: object) -> dict[tuple[str, str], float]:
@@ -175,23 +177,29 @@ def _at(counted: pl.DataFrame, time_ns: object) -> dict[tuple[str, str], float]:
     return {(thing, counter): value for thing, counter, value in rows.iter_rows()}
 
 
-def index_work_told(run: Run) -> list[dict[str, Any]] | None:
-    """Indexes of the measured part, for documents: object, holds, touches, reads."""
+def index_documents(run: Run) -> list[dict[str, Any]] | None:
+    """Return indexes of the measured part for documents: object, holds, touches, reads."""
     window = window_ns(run.table("events"))
-    found = None if window is None else index_work(run, Span(*window))
-    if found is None:
+    indexes = None if window is None else index_work(run, Span(*window))
+    if indexes is None:
         return None
     return [
-        {"object": one.object, "holds": one.holds, "touches": one.touches, "reads": one.reads}
-        for one in found
+        {
+            "object": index.object,
+            "holds": index.holds,
+            "touches": index.touches,
+            "reads": index.reads,
+        }
+        for index in indexes
     ]
 
 
-def told_work(counted: Mapping[str, Any] | None) -> list[IndexWork]:
-    """What `index_work_told` put into a document of counters; empty where it is not there."""
-    told = (counted or {}).get("index_work") or []
+def read_index_work(counted: Mapping[str, Any] | None) -> list[IndexWork]:
+    """Read the index work from a document of counters; empty if it has none."""
+    entries = (counted or {}).get("index_work") or []
     return [
-        IndexWork(one["object"], one["touches"], one["reads"], holds=one["holds"]) for one in told
+        IndexWork(entry["object"], entry["touches"], entry["reads"], holds=entry["holds"])
+        for entry in entries
     ]
 
 
@@ -201,7 +209,7 @@ def parts_of(run: Run) -> Parts | None:
 
 
 def parts(events: pl.DataFrame, steady_ns: int | None = None) -> Parts | None:
-    """Where memory filled, and the rest: what was cold, and what is steady; None without a rest.
+    """Return the cold part of a run, in which memory fills, and the steady rest; None without it.
 
     Args:
         events: Of the run.
@@ -212,13 +220,13 @@ def parts(events: pl.DataFrame, steady_ns: int | None = None) -> Parts | None:
     if window is None:
         return None
     begun, ended = int(plain(events)["started_ns"].min()), window[1]  # type: ignore[arg-type]
-    at, words = window[0], "until the measured part began"
+    at, phrase = window[0], "until the measured part began"
     if steady_ns is not None and begun < steady_ns < ended:
-        at, words = steady_ns, "until it was steady"
+        at, phrase = steady_ns, "until it was steady"
     elif begun >= window[0]:
         begun = window[0]
-        at, words = round(begun + FIRST_PART * (ended - begun)), "the first tenth of the run"
-    return Parts(Span(begun, at), Span(at, ended), words) if begun < at < ended else None
+        at, phrase = round(begun + FIRST_PART * (ended - begun)), "the first tenth of the run"
+    return Parts(Span(begun, at), Span(at, ended), phrase) if begun < at < ended else None
 
 
 def share_of_reads(work: Sequence[IndexWork], *holds: Holds) -> float | None:
@@ -226,6 +234,10 @@ def share_of_reads(work: Sequence[IndexWork], *holds: Holds) -> float | None:
 
     Of all indexes whose kind is known: what the engine reads for itself is in no share.
     """
-    known = [one for one in work if one.holds is not None]
-    whole = sum(one.reads or 0.0 for one in known)
-    return sum(one.reads or 0.0 for one in known if one.holds in holds) / whole if whole else None
+    indexes = [index for index in work if index.holds is not None]
+    whole = sum(index.reads or 0.0 for index in indexes)
+    return (
+        sum(index.reads or 0.0 for index in indexes if index.holds in holds) / whole
+        if whole
+        else None
+    )

@@ -85,16 +85,16 @@ def activity_line(counted: Mapping[str, float]) -> str:
 
 
 def parse_activity(line: str) -> dict[str, float]:
-    """What a whole line says, by `WORDS`.
+    """Parse a whole line of activity, by `WORDS`.
 
     Raises:
         ValueError: If it is no such line.
     """
-    found = _LINE.fullmatch(line)
-    if found is None:
+    match = _LINE.fullmatch(line)
+    if match is None:
         raise ValueError(f"{line.strip()[:80]!r} is no line of activity: it has {', '.join(WORDS)}")
-    told = found.groups()
-    numbers = zip(WORDS, told[::2], told[1::2], strict=True)
+    groups = match.groups()
+    numbers = zip(WORDS, groups[::2], groups[1::2], strict=True)
     return {word: _value(word, number, suffix) for word, number, suffix in numbers}
 
 

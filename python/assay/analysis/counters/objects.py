@@ -132,8 +132,8 @@ def object_tables(
         the order of the columns), left_out (objects beyond the first `OBJECTS_MAX`).
     """
     return [
-        _told(readings.filter(pl.col("source") == one.source), one, _gauges(at_end, one))
-        for one in tables
+        _table(readings.filter(pl.col("source") == table.source), table, _gauges(at_end, table))
+        for table in tables
     ]
 
 
@@ -168,7 +168,7 @@ def _growth(readings: pl.DataFrame, table: ObjectTable) -> dict[tuple[str, str],
     return {(thing, counter): value for thing, counter, value in grown.iter_rows()}
 
 
-def _told(
+def _table(
     readings: pl.DataFrame, table: ObjectTable, gauges: dict[tuple[str, str], float]
 ) -> dict[str, Any]:
     growth = _growth(readings, table)
@@ -176,11 +176,11 @@ def _told(
     counters = [column.counter for column in table.columns if column.kind == COUNTER]
     for name in dict.fromkeys(thing for thing, _ in growth):
         if any(growth.get((name, counter)) for counter in counters):
-            told = [
+            values = [
                 (growth if column.kind == COUNTER else gauges).get((name, column.counter))
                 for column in table.columns
             ]
-            rows.append({"object": name, "values": told})
+            rows.append({"object": name, "values": values})
     names = [column.counter for column in table.columns]
     by = names.index(table.order) if table.order else 0
     rows.sort(key=lambda row: (*(-(row["values"][at] or 0.0) for at in (by, 0)), row["object"]))

@@ -28,23 +28,23 @@ def tables_apart(run: Run) -> list[dict[str, Any]]:
     """
     facts = run.facts.get("engine", {}).get("counters") or {}
     tables = [table for table in declared_tables(facts) if table.apart is not None]
-    found = parts_of(run) if tables and run.has("engine") else None
-    if found is None:
+    run_parts = parts_of(run) if tables and run.has("engine") else None
+    if run_parts is None:
         return []
-    return [told for table in tables for told in _both(run, table, found)]
+    return [document for table in tables for document in _both(run, table, run_parts)]
 
 
-def _both(run: Run, table: ObjectTable, found: Parts) -> list[dict[str, Any]]:
+def _both(run: Run, table: ObjectTable, run_parts: Parts) -> list[dict[str, Any]]:
     return [
-        _part(run, table, found.first, "first", found.words),
-        _part(run, table, found.rest, "rest", FROM_THEN_ON),
+        _part(run, table, run_parts.first, "first", run_parts.words),
+        _part(run, table, run_parts.rest, "rest", FROM_THEN_ON),
     ]
 
 
-def _part(run: Run, table: ObjectTable, span: Span, name: str, words: str) -> dict[str, Any]:
-    named = replace(table, name=f"{table.name}-{name}", title=f"{table.apart}, {words}")
+def _part(run: Run, table: ObjectTable, span: Span, name: str, phrase: str) -> dict[str, Any]:
+    named = replace(table, name=f"{table.name}-{name}", title=f"{table.apart}, {phrase}")
     gauges = [column.counter for column in table.columns if column.kind == "gauge"]
     readings = plain_readings(run.table("engine")).filter(~pl.col("counter").is_in(gauges))
     last = last_look(run, table.source, gauges, span.ended_ns)
-    (told,) = object_tables(around(readings, *span), [named], last)
-    return told
+    (document,) = object_tables(around(readings, *span), [named], last)
+    return document

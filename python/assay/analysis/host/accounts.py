@@ -15,7 +15,7 @@ from assay.record.layout import ENGINE_ACCOUNTS
 
 BUSY = ("user_ns", "nice_ns", "system_ns", "irq_ns", "softirq_ns")
 WAITING = ("idle_ns", "iowait_ns")
-TOLD_SCHEMA = {"time_ns": pl.Int64, "account": pl.String, "told_ns": pl.Int64}
+REPORTED_SCHEMA = {"time_ns": pl.Int64, "account": pl.String, "told_ns": pl.Int64}
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ def cpu_used(processes: pl.DataFrame) -> pl.DataFrame:
     what their parents were told of ended children where that is more: never both.
     """
     named = processes.with_columns(pl.col("account").cast(pl.String))
-    used = _seen(named).join(_told_by_parents(named), on=["time_ns", "account"], how="left")
+    used = _seen(named).join(_reported_by_parents(named), on=["time_ns", "account"], how="left")
     more = pl.max_horizontal("seen_ns", "told_ns").cum_max().over("account")
     ordered = used.sort("time_ns", "account")
     return ordered.select("time_ns", "account", more.alias("cpu_ns"))
@@ -178,7 +178,7 @@ def _grown(processes: pl.DataFrame, counter: pl.Expr, first: int, last: int) -> 
     return dict(grown.iter_rows())
 
 
-def _told_by_parents(processes: pl.DataFrame) -> pl.DataFrame:
+def _reported_by_parents(processes: pl.DataFrame) -> pl.DataFrame:
     """Return growth of each account by its processes and their ended children: told_ns.
 
     The kernel adds the time of a child that ended to the parent that waited for it, so the sum over
@@ -187,7 +187,7 @@ def _told_by_parents(processes: pl.DataFrame) -> pl.DataFrame:
     tell nothing either.
     """
     if not {"children_user_ns", "children_system_ns"} <= set(processes.columns):
-        return pl.DataFrame(schema=TOLD_SCHEMA)
+        return pl.DataFrame(schema=REPORTED_SCHEMA)
     with_children = (
         pl.col("user_ns")
         + pl.col("system_ns")

@@ -86,16 +86,22 @@ def contiguity(run: Run, device: str | None = None) -> Contiguity | None:
     whole = _placed(
         reads.with_columns(pl.lit(ALL).alias("operation"), pl.lit(0).alias("execution"))
     )
-    each = _placed(_of_executions(run, reads))
-    told = pl.concat([whole, each])
-    return Contiguity(devices, _operations(told), _distances(told), _run_lengths(told), others)
+    by_operation = _placed(_of_executions(run, reads))
+    reads_placed = pl.concat([whole, by_operation])
+    return Contiguity(
+        devices,
+        _operations(reads_placed),
+        _distances(reads_placed),
+        _run_lengths(reads_placed),
+        others,
+    )
 
 
 def traced_devices(run: Run) -> tuple[str, ...]:
-    """Whose requests are those of the data: of a partition or a mapped device, the disks below."""
-    told = (run.environment.get("host") or {}).get("data_device") or {}
-    if told.get("kind") in ("partition", "stacked"):
-        return tuple(told["disks"])
+    """Return the devices that serve the data: of a partition or mapped device, the disks below."""
+    device = (run.environment.get("host") or {}).get("data_device") or {}
+    if device.get("kind") in ("partition", "stacked"):
+        return tuple(device["disks"])
     name = data_device(run)
     return () if name is None else (name,)
 
@@ -177,14 +183,14 @@ def _placed(reads: pl.DataFrame) -> pl.DataFrame:
 
 
 def _operations(placed: pl.DataFrame) -> pl.DataFrame:
-    distance, known = pl.col("distance"), pl.col("distance").count()
+    distance, count = pl.col("distance"), pl.col("distance").count()
     is_near = (distance != 0) & (distance.abs() <= NEAR_BYTES)
 
-    def share(found: pl.Expr) -> pl.Expr:
-        return pl.when(known > 0).then(found.sum() / known)
+    def share(matching: pl.Expr) -> pl.Expr:
+        return pl.when(count > 0).then(matching.sum() / count)
 
     runs = pl.struct("device", "execution", "run").n_unique()
-    told = placed.group_by("operation", maintain_order=True).agg(
+    rows = placed.group_by("operation", maintain_order=True).agg(
         pl.len().alias("reads"),
         pl.col("bytes").sum().alias("read_bytes"),
         pl.col("bytes").mean().alias("mean_read_bytes"),
@@ -195,7 +201,7 @@ def _operations(placed: pl.DataFrame) -> pl.DataFrame:
         share(pl.col("recent") <= NEAR_BYTES).alias("near_recent_share"),
         runs.alias("runs"),
     )
-    return told.with_columns(
+    return rows.with_columns(
         (pl.col("reads") / pl.col("runs")).alias("mean_run_reads"),
         (pl.col("read_bytes") / pl.col("runs")).alias("mean_run_bytes"),
     ).select(pl.col(name).cast(kind) for name, kind in OPERATIONS_SCHEMA.items())

@@ -108,15 +108,15 @@ def data_device(run: Run) -> str | None:
     """
     host = run.environment.get("host") or {}
     if "data_device" in host:
-        told: dict[str, Any] | None = host["data_device"]
-        return None if told is None else str(told["name"])
+        device: dict[str, Any] | None = host["data_device"]
+        return None if device is None else str(device["name"])
     # Records from before devices were looked at know the name under which it is mounted.
     mounted = str((host.get("data_filesystem") or {}).get("device", ""))
     name = PurePath(mounted).name
     if not mounted.startswith("/dev/") or not run.has("disks"):
         return None
-    known = run.table("disks")["device"].cast(pl.String)
-    return name if (known == name).any() else None
+    devices = run.table("disks")["device"].cast(pl.String)
+    return name if (devices == name).any() else None
 
 
 def _of_direction(of: _Direction) -> list[pl.Expr]:
@@ -141,10 +141,10 @@ def _each(counter: str, requests: str, unit: float) -> pl.Expr:
 
 
 def _schema() -> dict[str, type[pl.DataType]]:
-    words: dict[str, type[pl.DataType]] = {TIME: pl.Float64, SECONDS: pl.Float64}
-    words |= {"device": pl.String, "kind": pl.String}
+    columns: dict[str, type[pl.DataType]] = {TIME: pl.Float64, SECONDS: pl.Float64}
+    columns |= {"device": pl.String, "kind": pl.String}
     for letter in (of.letter for of in DIRECTIONS):
-        words |= dict.fromkeys(
+        columns |= dict.fromkeys(
             (
                 f"{letter}/s",
                 f"{letter}kB/s",
@@ -155,4 +155,4 @@ def _schema() -> dict[str, type[pl.DataType]]:
             ),
             pl.Float64,
         )
-    return words | dict.fromkeys(("f/s", "f_await", AQUEUE, UTIL), pl.Float64)
+    return columns | dict.fromkeys(("f/s", "f_await", AQUEUE, UTIL), pl.Float64)

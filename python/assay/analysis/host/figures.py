@@ -48,15 +48,15 @@ def host_figures(run: Run) -> dict[str, Any]:
     if device is not None:
         disks = disk_series(run, None, device)
         parts.append((disks.filter(pl.col("device") == device), OF_DEVICE))
-    told: dict[str, Any] = {"counters": [], "series": []}
+    document: dict[str, Any] = {"counters": [], "series": []}
     for series, figures in parts:
         for figure in figures:
             if series.is_empty():
                 continue
             names = {key: getattr(figure, key) for key in ("name", "title", "unit", "kind")}
             values = (series[figure.column] * figure.scale).to_list()
-            told["counters"].append(names)
-            told["series"].append(
+            document["counters"].append(names)
+            document["series"].append(
                 {"name": figure.name, "time_s": series["time_s"].to_list(), "values": values}
             )
-    return told
+    return document

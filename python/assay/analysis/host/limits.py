@@ -106,37 +106,37 @@ class LimitsUsed:
 
 
 def limits_used(run: Run) -> LimitsUsed | None:
-    """What the record tells; None where nothing was limited."""
-    told = run.facts.get("limits")
-    if not told:
+    """Return the limits of a run and their use; None if nothing was limited."""
+    limits = run.facts.get("limits")
+    if not limits:
         return None
-    start, end = (told["counted"].get(edge) or {} for edge in ("start", "end"))
+    start, end = (limits["counted"].get(edge) or {} for edge in ("start", "end"))
     grown = {
         name: end[name] - start[name]
         for name in end
         if end[name] is not None and start.get(name) is not None
     }
     uses = tuple(
-        _use(name, asked, told["effective"].get(name), grown, end)
-        for name, asked in told["asked"].items()
+        _use(name, asked, limits["effective"].get(name), grown, end)
+        for name, asked in limits["asked"].items()
     )
     kills = grown.get("oom_kills")
-    return LimitsUsed(told["version"], told["device"], uses, tuple(told["notes"]), kills)
+    return LimitsUsed(limits["version"], limits["device"], uses, tuple(limits["notes"]), kills)
 
 
 def use_words(use: LimitUse) -> str:
-    """A limit, and what came of it: `cpu 0.5 cores, 0.49 cores used, never met`."""
-    told = [f"{use.name} {amount_text(use.name, use.asked)}"]
+    """Describe a limit and its use: `cpu 0.5 cores, 0.49 cores used, never met`."""
+    phrases = [f"{use.name} {amount_text(use.name, use.asked)}"]
     if use.used is not None:
         most = "at most " if use.name == MEMORY else ""
-        told.append(f"{most}{amount_text(use.name, use.used)} used")
+        phrases.append(f"{most}{amount_text(use.name, use.used)} used")
     if use.felt is not None and use.name == CPU:
-        told.append(f"run out in {percent_text(use.felt)} of the periods")
+        phrases.append(f"run out in {percent_text(use.felt)} of the periods")
     elif use.felt:
-        told.append(f"met {count_text(use.felt)} times")
+        phrases.append(f"met {count_text(use.felt)} times")
     elif use.felt == 0:
-        told.append("never met")
-    return ", ".join(told)
+        phrases.append("never met")
+    return ", ".join(phrases)
 
 
 def _use(

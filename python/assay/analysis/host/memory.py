@@ -41,10 +41,13 @@ def memory_peaks(run: Run, *, under_load: bool = False) -> tuple[dict[str, Peak]
     several at once, nothing but the whole is known, and what the engine told of each.
     """
     samples = engine_samples(run)
-    told = _told(run)
+    engine_bytes = _engine_bytes(run)
     seen = {} if under_load else _seen(run, samples)
-    each = {name: _with_engine(seen.get(name, Peak()), told.get(name)) for name in {**seen, **told}}
-    return each, _whole(run, samples, each)
+    peaks = {
+        name: _with_engine(seen.get(name, Peak()), engine_bytes.get(name))
+        for name in {**seen, **engine_bytes}
+    }
+    return peaks, _whole(run, samples, peaks)
 
 
 def _seen(run: Run, samples: pl.DataFrame) -> dict[str, Peak]:
@@ -107,7 +110,7 @@ def _is_serial(events: pl.DataFrame) -> bool:
 def _of_operations(
     events: pl.DataFrame, samples: pl.DataFrame, tasks: pl.DataFrame | None
 ) -> dict[str, Peak]:
-    """What was seen while each operation ran: by samples, and by the readings around it."""
+    """Return the peaks of each operation, from samples and from the readings around it."""
     timed = (
         events.filter(pl.col("outcome") == "ok")
         .select("sequence", "operation", "started_ns", "finished_ns")
@@ -128,25 +131,25 @@ def _of_operations(
     return {name: Peak(rss, pss) for name, rss, pss in peaks.iter_rows()}
 
 
-def _told(run: Run) -> dict[str, int]:
-    """By operation what the engine told of its plans: the most of its statements."""
-    told = {
+def _engine_bytes(run: Run) -> dict[str, int]:
+    """Return the engine's own figure of memory by operation: the most of its statements."""
+    plan_bytes = {
         name: [plan.memory_bytes for plan in plans if plan.memory_bytes is not None]
         for name, plans in read_plans(run).items()
     }
-    return {name: max(sizes) for name, sizes in told.items() if sizes}
+    return {name: max(sizes) for name, sizes in plan_bytes.items() if sizes}
 
 
-def _with_engine(peak: Peak, told: int | None) -> Peak:
-    return Peak(peak.rss_bytes, peak.pss_bytes, told)
+def _with_engine(peak: Peak, engine_bytes: int | None) -> Peak:
+    return Peak(peak.rss_bytes, peak.pss_bytes, engine_bytes)
 
 
-def _whole(run: Run, samples: pl.DataFrame, each: Mapping[str, Peak]) -> Peak:
+def _whole(run: Run, samples: pl.DataFrame, by_operation: Mapping[str, Peak]) -> Peak:
     window = window_ns(run.table("events"))
     inside = samples.clear() if window is None else samples
     if window is not None:
         inside = samples.filter(pl.col("time_ns").is_between(*window))
-    peaks = list(each.values())
+    peaks = list(by_operation.values())
     return Peak(
         _most([*inside["rss_bytes"], *(peak.rss_bytes for peak in peaks)]),
         _most([*inside["pss_bytes"], *(peak.pss_bytes for peak in peaks)]),

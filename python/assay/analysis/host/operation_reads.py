@@ -77,11 +77,11 @@ def operation_reads(run: Run, device: str | None = None) -> pl.DataFrame:
     )
     own = data_device(run)
     name = device or own
-    told = {**_of_device(run, name, events, executions), **_of_cpus(run, executions)}
+    columns = {**_of_device(run, name, events, executions), **_of_cpus(run, executions)}
     metered = _metered(run, executions) if name == own else None
-    told["metered"] = pl.Series([metered is not None] * executions.height, dtype=pl.Boolean)
-    told |= metered or {}
-    seen = rows.with_columns(values.alias(column) for column, values in told.items())
+    columns["metered"] = pl.Series([metered is not None] * executions.height, dtype=pl.Boolean)
+    columns |= metered or {}
+    seen = rows.with_columns(values.alias(column) for column, values in columns.items())
     return _with_rates(seen).select(pl.col(column).cast(kind) for column, kind in SCHEMA.items())
 
 
@@ -93,10 +93,10 @@ def own_read_bytes(run: Run, operation: str) -> float | None:
     if not (run.has("events") and run.has("tasks")):
         return None
     table = readings(run.table("events"), run.table("tasks"))
-    told = table.filter(pl.col("operation") == operation)["read_bytes"]
-    if told.null_count() or told.is_empty():
+    read_bytes = table.filter(pl.col("operation") == operation)["read_bytes"]
+    if read_bytes.null_count() or read_bytes.is_empty():
         return None
-    median = told.median()
+    median = read_bytes.median()
     return median if isinstance(median, float) else None
 
 
@@ -118,7 +118,7 @@ def _overlap(executions: pl.DataFrame) -> bool:
 def _of_device(
     run: Run, device: str | None, events: pl.DataFrame, executions: pl.DataFrame
 ) -> dict[str, pl.Series]:
-    """What counters of a device grew by in each execution; null where it was not observed."""
+    """Return the growth of a device's counters in each execution; null if not observed."""
     samples = _samples(run, device)
     if samples is None:
         return _unknown((*DEVICE_COUNTERS, "samples"), executions.height)
@@ -127,7 +127,7 @@ def _of_device(
     at_looks = busy.until(looked_ns)
     begun, ended = busy.until(executions["started_ns"]), busy.until(executions["finished_ns"])
     seen = _seen(executions, looked_ns)
-    told: dict[str, pl.Series] = {}
+    growths: dict[str, pl.Series] = {}
     for name in DEVICE_COUNTERS:
         growth = samples[name].cast(pl.Int64).diff().fill_null(0)
         given = pl.select(pl.when(at_looks.diff().fill_null(0) > 0).then(growth).otherwise(0))
@@ -135,10 +135,10 @@ def _of_device(
         # A device that was taken away and came back counts anew.
         is_reset = bool((growth < 0).any())
         during = _at(ended, at_looks, total) - _at(begun, at_looks, total)
-        told[name] = during.set(~seen | is_reset, None)
+        growths[name] = during.set(~seen | is_reset, None)
     since = looked_ns.search_sorted(executions["started_ns"], side="left")
     until = looked_ns.search_sorted(executions["finished_ns"], side="right")
-    return told | {"samples": until.cast(pl.Int64) - since.cast(pl.Int64)}
+    return growths | {"samples": until.cast(pl.Int64) - since.cast(pl.Int64)}
 
 
 def _metered(run: Run, executions: pl.DataFrame) -> dict[str, pl.Series] | None:
@@ -208,10 +208,10 @@ def _seen(executions: pl.DataFrame, looked_ns: pl.Series) -> pl.Series:
     return since & until
 
 
-def _at(places: pl.Series, known: pl.Series, values: pl.Series) -> pl.Series:
-    """Values at places between known ones, on straight lines; `known` does not fall."""
-    after = known.search_sorted(places, side="left").clip(1, len(known) - 1).cast(pl.Int64)
-    from_place, to_place = known.gather(after - 1), known.gather(after)
+def _at(places: pl.Series, knots: pl.Series, values: pl.Series) -> pl.Series:
+    """Interpolate values linearly at places between knots, which do not fall."""
+    after = knots.search_sorted(places, side="left").clip(1, len(knots) - 1).cast(pl.Int64)
+    from_place, to_place = knots.gather(after - 1), knots.gather(after)
     # No distance between two known places is no way to go.
     part = ((places - from_place) / (to_place - from_place)).fill_nan(0.0).clip(0.0, 1.0)
     begun = values.gather(after - 1)

@@ -60,10 +60,10 @@ class Placed:
     @property
     def share_interval(self) -> tuple[float, float] | None:
         """Ends of the share, as far as the disk's own interval makes them."""
-        known = self.random
-        if known is None or known.low is None or known.high is None or not known.low > 0:
+        random = self.random
+        if random is None or random.low is None or random.high is None or not random.low > 0:
             return None
-        return self.reads.per_s / known.high, self.reads.per_s / known.low
+        return self.reads.per_s / random.high, self.reads.per_s / random.low
 
     @property
     def more_at_once(self) -> float | None:

@@ -28,7 +28,7 @@ SCANS = frozenset({"scan", "index scan", "bitmap scan"})
 
 @dataclass(frozen=True)
 class StartingState:
-    """What the record tells of the state.
+    """The state in which a run started.
 
     Attributes:
         asked: `hot`, `cold`, `os-warm` or `loaded`.
@@ -82,10 +82,10 @@ class StartingState:
 
     @property
     def engine_cached_bytes(self) -> int | None:
-        """What the engine's own cache held of the data; None where that is not known."""
+        """Return the bytes of data that the engine's own cache held; None if not known."""
         if self.engine_cache is None:
             return None
-        return sum(int(one["cached_bytes"]) for one in self.engine_cache)
+        return sum(int(table["cached_bytes"]) for table in self.engine_cache)
 
     @property
     def start_brought_bytes(self) -> int | None:
@@ -102,35 +102,35 @@ class StartingState:
 
 def starting_state(run: Run) -> StartingState | None:
     """The state of a run; None of a record that tells nothing of it."""
-    told = run.facts.get("state")
-    if told is None:
+    facts = run.facts.get("state")
+    if facts is None:
         return None
-    known = StartingState(
-        asked=told["asked"],
-        passes=told["passes"],
-        how=tuple(told["how"]),
-        left=tuple(told.get("left", ())),
-        host_changes=tuple(told["host_changes"]),
-        data_bytes=told["data_bytes"],
-        resident_bytes_before_start=told["resident_bytes_before_start"],
-        resident_bytes_after_start=told.get("resident_bytes_after_start"),
-        page_cache=told.get("page_cache", True),
+    state = StartingState(
+        asked=facts["asked"],
+        passes=facts["passes"],
+        how=tuple(facts["how"]),
+        left=tuple(facts.get("left", ())),
+        host_changes=tuple(facts["host_changes"]),
+        data_bytes=facts["data_bytes"],
+        resident_bytes_before_start=facts["resident_bytes_before_start"],
+        resident_bytes_after_start=facts.get("resident_bytes_after_start"),
+        page_cache=facts.get("page_cache", True),
     )
-    if known.asked == LOADED:
-        known = _with_load(run, known, told)
-    return _with_first(run, known)
+    if state.asked == LOADED:
+        state = _with_load(run, state, facts)
+    return _with_first(run, state)
 
 
-def _with_load(run: Run, known: StartingState, told: Mapping[str, Any]) -> StartingState:
-    """Who had loaded the data, and what was cached of them."""
+def _with_load(run: Run, state: StartingState, facts: Mapping[str, Any]) -> StartingState:
+    """Add which server loaded the data, and how much of the data was cached."""
     loaded, accounts = run.environment.get("data") or {}, run.environment.get("accounts") or {}
     loaders = [str(pid) for pid in loaded.get("loaded_by_pids", ())]
-    cached = told.get("engine_cache")
+    cached = facts.get("engine_cache")
     events = measured(run.table("events")) if run.has("events") else pl.DataFrame()
     begun_ns = events["started_ns"].drop_nulls().to_list() if not events.is_empty() else []
     ended_ns = loaded.get("loaded_ns")
     return replace(
-        known,
+        state,
         engine_cache=None if cached is None else tuple(cached),
         loaded_by_measured=bool(loaders)
         and all(accounts.get(pid) in ENGINE_ACCOUNTS for pid in loaders),
@@ -140,16 +140,16 @@ def _with_load(run: Run, known: StartingState, told: Mapping[str, Any]) -> Start
     )
 
 
-def _with_first(run: Run, known: StartingState) -> StartingState:
+def _with_first(run: Run, state: StartingState) -> StartingState:
     queries = _timed(run)
     if queries.is_empty():
-        return known
-    scans = {name: any(map(_scans, of_it)) for name, of_it in read_plans(run).items() if of_it}
+        return state
+    scans = {name: any(map(_scans, plans)) for name, plans in read_plans(run).items() if plans}
     scanning = [name for name, does in scans.items() if does]
     reading = queries.filter(pl.col("operation").is_in(scanning))
     first = (queries if reading.is_empty() else reading).row(0, named=True)
     return replace(
-        known,
+        state,
         first_operation=first["operation"],
         first_read_bytes=first["read_bytes"],
         first_scans=scans.get(first["operation"]),

@@ -150,7 +150,7 @@ def phase_bands(events: pl.DataFrame, zero_ns: int) -> pl.DataFrame:
     )
     begin_s, end_s = (pl.col("started_ns") - zero_ns) * NS, (pl.col("finished_ns") - zero_ns) * NS
     zero = pl.lit(0)
-    told = {
+    columns = {
         "operation": pl.col("phase"),
         "phase": pl.col("phase"),
         "pass": zero,
@@ -160,7 +160,7 @@ def phase_bands(events: pl.DataFrame, zero_ns: int) -> pl.DataFrame:
         "seconds": end_s - begin_s,
         "outcome": pl.lit("ok"),
     }
-    return spans.select(told[name].cast(kind).alias(name) for name, kind in BANDS_SCHEMA.items())
+    return spans.select(columns[name].cast(kind).alias(name) for name, kind in BANDS_SCHEMA.items())
 
 
 def passes(every_band: pl.DataFrame) -> pl.DataFrame:
@@ -354,7 +354,7 @@ def _whole_sum(name: str) -> pl.Expr:
 def under_way(timeline_bands: pl.DataFrame, times: pl.Series) -> list[list[str]]:
     """For each time, the operations that ran at some moment since the time before it, in order."""
     spans = timeline_bands.sort("begin_s").select("begin_s", "end_s", "operation").rows()
-    found: list[list[str]] = []
+    running: list[list[str]] = []
     before = times[0] if len(times) else 0.0
     first = 0
     for time in times:
@@ -366,6 +366,6 @@ def under_way(timeline_bands: pl.DataFrame, times: pl.Series) -> list[list[str]]
                 break
             if end_s >= before:
                 names.append(operation)
-        found.append(names)
+        running.append(names)
         before = time
-    return found
+    return running

@@ -27,7 +27,7 @@ def retries_by_class(run: Run) -> dict[str, dict[str, int]]:
         .len()
         .sort("operation", "len", "error", descending=[False, True, False])
     )
-    told: dict[str, dict[str, int]] = {}
+    retries: dict[str, dict[str, int]] = {}
     for operation, error, count in counted.iter_rows():
-        told.setdefault(operation, {})[error] = count
-    return told
+        retries.setdefault(operation, {})[error] = count
+    return retries

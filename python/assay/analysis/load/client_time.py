@@ -51,9 +51,9 @@ class ClientTime:
     flush_s: float | None = None
 
 
-def client_time(run: Run, told: Summary) -> ClientTime | None:
-    """The same of a run; None of one that is no load, or in which nothing succeeded."""
-    load, work = told.load, told.work
+def client_time(run: Run, summary: Summary) -> ClientTime | None:
+    """Return the client time of a run; None without a load, or if no operation succeeded."""
+    load, work = summary.load, summary.work
     if load is None or work is None or not load.all_operations.ok or not work.service_s:
         return None
     done = load.all_operations.ok
@@ -67,63 +67,65 @@ def client_time(run: Run, told: Summary) -> ClientTime | None:
         operation_s=work.service_s / done,
         failed_s={name: seconds / done for name, seconds in failed.items()},
         causes={
-            name: share * rest_s / done for name, share in _causes(told, work.service_s).items()
+            name: share * rest_s / done for name, share in _causes(summary, work.service_s).items()
         },
-        statements=_statements(told, (work.service_s - work.failed_s) / done),
-        cores={} if told.accounts is None else _cores(told.accounts),
-        cpus=None if told.accounts is None else told.accounts.cpus,
+        statements=_statements(summary, (work.service_s - work.failed_s) / done),
+        cores={} if summary.accounts is None else _cores(summary.accounts),
+        cpus=None if summary.accounts is None else summary.accounts.cpus,
         device_busy=busy,
         flush_s=flush_s,
     )
 
 
-def _causes(told: Summary, service_s: float) -> dict[str, float]:
+def _causes(summary: Summary, service_s: float) -> dict[str, float]:
     """Shares of the time of all operations; empty where that is not known.
 
     Where operations are not told apart, threads at work stand for sessions if there was as much of
     their time as of operations: those that serve whatever session has work do not.
     """
-    where = told.where
+    where = summary.where
     if where is not None and where.together_s is not None:
         if abs(where.together_s - service_s) > APART_MAX * service_s:
             return {}
         return {name: share for name, share in where.shares.items() if share is not None}
     shares = dict.fromkeys(PARTS, 0.0)
-    known = 0.0
-    for operation in told.operations:
-        if operation.share is not None and any(one is not None for one in operation.where.values()):
-            known += operation.share
+    known_share = 0.0
+    for operation in summary.operations:
+        if operation.share is not None and any(
+            part_share is not None for part_share in operation.where.values()
+        ):
+            known_share += operation.share
             for name, share in operation.where.items():
                 shares[name] += (share or 0.0) * operation.share
-    return {name: share / known for name, share in shares.items()} if known else {}
+    return {name: share / known_share for name, share in shares.items()} if known_share else {}
 
 
-def _statements(told: Summary, service_s: float) -> dict[tuple[str, str], float]:
-    """Seconds by operation and statement, of so many seconds of all operations."""
-    found: dict[tuple[str, str], float] = {}
-    for operation in told.operations:
+def _statements(summary: Summary, service_s: float) -> dict[tuple[str, str], float]:
+    """Divide seconds of all operations among operations and their statements."""
+    seconds: dict[tuple[str, str], float] = {}
+    for operation in summary.operations:
         own_s = service_s * (operation.share or 0.0)
-        noted = told.statements.get(operation.name)
+        noted = summary.statements.get(operation.name)
         if noted is None:
-            found[operation.name, ""] = own_s
+            seconds[operation.name, ""] = own_s
             continue
-        for one in noted.statements:
-            found[operation.name, one.name] = own_s * one.share
-    return found
+        for statement in noted.statements:
+            seconds[operation.name, statement.name] = own_s * statement.share
+    return seconds
 
 
 def _cores(used: Accounts) -> dict[str, float]:
     engine = [cores for name in ENGINE_ACCOUNTS if (cores := cores_of(used, name)) is not None]
-    told = {
+    cores_by_user = {
         "engine": sum(engine) if engine else None,
         "driver": cores_of(used, ACCOUNT_DRIVER),
         "others": used.background_s / used.window_s if used.window_s else None,
     }
-    return {name: cores for name, cores in told.items() if cores is not None}
+    return {name: cores for name, cores in cores_by_user.items() if cores is not None}
 
 
 def _device(run: Run) -> tuple[float | None, float | None]:
-    """How busy the data's device was in the measured part, and how long a flush of it took."""
+    """Return the busy share of the data's device in the measured part, and the time of a flush."""
     device = data_device(run)
     if device is None:
         return None, None
@@ -140,7 +142,9 @@ def _device(run: Run) -> tuple[float | None, float | None]:
 
 
 def _mean(values: pl.Series, weights: pl.Series) -> float | None:
-    """Of the values that are known; None where there is none, or none that weighs anything."""
-    known = [(one, by) for one, by in zip(values, weights, strict=True) if one is not None and by]
-    whole = sum(by for _, by in known)
-    return sum(one * by for one, by in known) / whole if whole else None
+    """Return the weighted mean of values that are not None; None if there are none."""
+    pairs = [
+        (value, by) for value, by in zip(values, weights, strict=True) if value is not None and by
+    ]
+    whole = sum(by for _, by in pairs)
+    return sum(value * by for value, by in pairs) / whole if whole else None

@@ -109,8 +109,8 @@ def distribution(times_ns: pl.Series) -> Distribution:
     """The percentiles of times without nulls, in any order."""
     ranked = times_ns.sort()
     count = len(ranked)
-    told = {name: _percentile(ranked, per_mille) for name, per_mille in PER_MILLE.items()}
-    return Distribution(count=count, max=ranked[-1] / NS_PER_S if count else None, **told)
+    percentiles = {name: _percentile(ranked, per_mille) for name, per_mille in PER_MILLE.items()}
+    return Distribution(count=count, max=ranked[-1] / NS_PER_S if count else None, **percentiles)
 
 
 def _percentile(ranked: pl.Series, per_mille: int) -> float | None:
@@ -190,8 +190,8 @@ def interval_for(seconds: float, intervals_max: int) -> float:
 
     Whole seconds, but for a window of a few of them.
     """
-    known = (*SHORT_INTERVALS_S, *INTERVALS_S) if seconds < SHORT_SECONDS else INTERVALS_S
-    fitting = (width for width in known if seconds / width <= intervals_max)
+    widths = (*SHORT_INTERVALS_S, *INTERVALS_S) if seconds < SHORT_SECONDS else INTERVALS_S
+    fitting = (width for width in widths if seconds / width <= intervals_max)
     return next(fitting, INTERVALS_S[-1])
 
 

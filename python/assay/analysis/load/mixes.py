@@ -56,7 +56,7 @@ class Mixes:
     counted: tuple[float | None, float] | None = None
 
     def facts(self) -> dict[str, Any]:
-        """As JSON values."""
+        """Return the mixes as JSON values."""
         return {
             "clients": self.clients,
             "warmup_mixes": self.warmup_mixes,
@@ -68,7 +68,7 @@ class Mixes:
             "all_per_s": self.rate_per_s,
             "why_no_reads": self.why_no_reads,
             **self.state.facts(),
-            "warmup": [asdict(one) for one in self.warmup],
+            "warmup": [asdict(batch) for batch in self.warmup],
             "counted": None
             if self.counted is None
             else dict(zip(("before", "level"), self.counted, strict=True)),
@@ -115,24 +115,24 @@ def steady_since_ns(run: Run) -> int | None:
 
     None: they were not steady, or were from the first measured mix on.
     """
-    known = mixes_of(run)
-    if known is None or not known.state.steady or not known.state.begins:
+    mixes = mixes_of(run)
+    if mixes is None or not mixes.state.steady or not mixes.state.begins:
         return None
     begun = _marks(run.table(MIXES_STREAM), PHASE_MEASURED)[0]
-    return begun.time_ns + round(known.state.batches[known.state.begins].begin_s / NS)
+    return begun.time_ns + round(mixes.state.batches[mixes.state.begins].begin_s / NS)
 
 
 def _figures(
     run: Run, whole: Sequence | None, state: SteadyState, marks: list[Mark]
 ) -> tuple[tuple[str, float, float], ...]:
-    """Of mixes that began in the steady part, beside those of all."""
+    """Return name, value in the steady part and value of all mixes, by figure."""
     if whole is None or not state.steady or not state.begins:
         return ()
     since_ns = marks[0].time_ns + round(state.batches[state.begins].begin_s / NS)
     there = sequence_of(run, since_ns)
-    values = {} if there is None else {one.name: one.value for one in there.metrics}
-    named = [one for one in whole.metrics if one.name in values]
-    return tuple((one.name, values[one.name], one.value) for one in named)
+    values = {} if there is None else {metric.name: metric.value for metric in there.metrics}
+    named = [metric for metric in whole.metrics if metric.name in values]
+    return tuple((metric.name, values[metric.name], metric.value) for metric in named)
 
 
 def _with_counted(
@@ -160,8 +160,8 @@ def _read_until(engine: Mapping[str, Any] | None) -> tuple[list[float], list[flo
 
     Nothing where a reading is missing or the counter was reset: nobody knows what came between.
     """
-    told = (engine or {}).get("series", ())
-    series = next((one for one in told if one["name"] == COUNTED), None)
+    figures = (engine or {}).get("series", ())
+    series = next((figure for figure in figures if figure["name"] == COUNTED), None)
     if series is None or None in series["values"][1:]:
         return [], []
     times_s: list[float] = series["time_s"]
@@ -173,9 +173,9 @@ def _read_until(engine: Mapping[str, Any] | None) -> tuple[list[float], list[flo
 
 
 def _counted(batches: tuple[Batch, ...], begins: int) -> tuple[float | None, float] | None:
-    """Its mean before the steady part, and its median there."""
-    before = [one.counted for one in batches[:begins] if one.counted is not None]
-    there = [one.counted for one in batches[begins:] if one.counted is not None]
+    """Return the mean of the counter before the steady part, and its median there."""
+    before = [batch.counted for batch in batches[:begins] if batch.counted is not None]
+    there = [batch.counted for batch in batches[begins:] if batch.counted is not None]
     return (mean(before) if before else None, median(there)) if there else None
 
 

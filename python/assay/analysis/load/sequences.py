@@ -95,7 +95,7 @@ class Sequence:
         return self.mixes / seconds if seconds > 0 else None
 
     def facts(self) -> dict[str, Any]:
-        """As JSON values."""
+        """Return the sequence as JSON values."""
         return asdict(self)
 
 
@@ -106,8 +106,8 @@ def sequence_of(run: Run, since_ns: int | None = None) -> Sequence | None:
         run: The run.
         since_ns: Of mixes that began before, none counts; None: all do.
     """
-    phase, told = measured_phase(run.facts), run.facts["workload"].get("sequence")
-    if told is None or not phase.get("in_order"):
+    phase, declared = measured_phase(run.facts), run.facts["workload"].get("sequence")
+    if declared is None or not phase.get("in_order"):
         return None
     limit_s = run.facts["plan"].get("operation_deadline_ns", 0) * NS
     times = whole_mixes(measured(run.table("events")), len(phase["operations"]), limit_s)
@@ -129,10 +129,10 @@ def sequence_of(run: Run, since_ns: int | None = None) -> Sequence | None:
         operations_s=operations_s,
         wall_s=wall_s,
         metrics=(),
-        query_time=told["query_time"],
+        query_time=declared["query_time"],
         queries=tuple(_queries(run, times)),
     )
-    return replace(made, metrics=tuple(_metrics(run, told, times, made)))
+    return replace(made, metrics=tuple(_metrics(run, declared, times, made)))
 
 
 def whole_mixes(events: pl.DataFrame, length: int, limit_s: float) -> pl.DataFrame:
@@ -153,14 +153,16 @@ def whole_mixes(events: pl.DataFrame, length: int, limit_s: float) -> pl.DataFra
     )
 
 
-def _metrics(run: Run, told: dict[str, Any], times: pl.DataFrame, made: Sequence) -> list[Metric]:
+def _metrics(
+    run: Run, declared: dict[str, Any], times: pl.DataFrame, made: Sequence
+) -> list[Metric]:
     """The specification's figures of a sequence that has none yet."""
     if made.mixes_per_s is None:
         return []
     of = "time of operations" if made.clients == 1 else "time by the clock"
-    span = told["seconds"]
+    span = declared["seconds"]
     operations_per_s = made.mixes_per_s * times.height / made.mixes
-    unit = told.get("unit", 1.0)
+    unit = declared.get("unit", 1.0)
     scaled = float(run.facts["request"]["scale"]) / unit
     by = f"scale by {unit:,g}, times {span:g} s by the"
     means = "geometric mean of operations' times"
@@ -173,7 +175,11 @@ def _metrics(run: Run, told: dict[str, Any], times: pl.DataFrame, made: Sequence
     if asked.get("operations") or asked.get("remove"):
         _, rate, about = named[0]
         return [Metric(PARTIAL_RATE, rate * span, about)]
-    return [Metric(told[key], value * span, about) for key, value, about in named if told.get(key)]
+    return [
+        Metric(declared[key], value * span, about)
+        for key, value, about in named
+        if declared.get(key)
+    ]
 
 
 def _queries(run: Run, times: pl.DataFrame) -> list[QueryTime]:

@@ -98,7 +98,7 @@ class Stalls:
     left_out: int
 
     def facts(self) -> dict[str, Any]:
-        """As JSON values."""
+        """Return the stalls as JSON values."""
         return asdict(self)
 
 
@@ -120,19 +120,19 @@ def stalls(run: Run, counted: Mapping[str, Any] | None) -> Stalls | None:
         return None
     usual = float(median(series["ok_per_s"]))
     spans = _spans(series["ok_per_s"].to_list(), STALL_SHARE * usual)
-    found = [_stall(series, span, usual) for span in spans]
-    if found:
-        figures = [*_figures(counted, found), *_figures(host_figures(run), found)]
-        others = _Others(run, window, found)
-        found = [_with_moved(stall, figures, others) for stall in found]
-    told = sorted(found, key=lambda stall: -stall.missing)[:TOLD_MAX]
+    all_stalls = [_stall(series, span, usual) for span in spans]
+    if all_stalls:
+        figures = [*_figures(counted, all_stalls), *_figures(host_figures(run), all_stalls)]
+        others = _Others(run, window, all_stalls)
+        all_stalls = [_with_moved(stall, figures, others) for stall in all_stalls]
+    longest = sorted(all_stalls, key=lambda stall: -stall.missing)[:TOLD_MAX]
     return Stalls(
         interval_s=float(series["width_s"][0]),
         usual_per_s=usual,
-        seconds=sum(stall.end_s - stall.begin_s for stall in found),
-        missing_share=sum(stall.missing for stall in found) / (usual * window.seconds),
-        stalls=tuple(sorted(told, key=lambda stall: stall.begin_s)),
-        left_out=len(found) - len(told),
+        seconds=sum(stall.end_s - stall.begin_s for stall in all_stalls),
+        missing_share=sum(stall.missing for stall in all_stalls) / (usual * window.seconds),
+        stalls=tuple(sorted(longest, key=lambda stall: stall.begin_s)),
+        left_out=len(all_stalls) - len(longest),
     )
 
 
@@ -179,45 +179,46 @@ def _stall(series: pl.DataFrame, span: tuple[int, int], usual: float) -> Stall:
 class _Figure:
     """A figure's readings, and their mean and spread at times without a stall."""
 
-    told: Mapping[str, Any]
+    facts: Mapping[str, Any]
     time_s: Sequence[float]
     values: Sequence[float | None]
     mean: float
     spread: float
 
 
-def _figures(counted: Mapping[str, Any] | None, found: Sequence[Stall]) -> list[_Figure]:
-    if counted is None or not found:
+def _figures(counted: Mapping[str, Any] | None, all_stalls: Sequence[Stall]) -> list[_Figure]:
+    if counted is None or not all_stalls:
         return []
-    told = {figure["name"]: figure for figure in counted["counters"]}
+    figures_by_name = {figure["name"]: figure for figure in counted["counters"]}
     figures = []
     for series in counted["series"]:
         times, values = series["time_s"], series["values"]
         quiet = [
             value
             for time_s, value in zip(times, values, strict=True)
-            if value is not None and not any(_is_of(stall, times, time_s) for stall in found)
+            if value is not None
+            and not any(_falls_within(stall, times, time_s) for stall in all_stalls)
         ]
         if len(quiet) >= INTERVALS_MIN:
             mean, spread = fmean(quiet), pstdev(quiet)
-            figures.append(_Figure(told[series["name"]], times, values, mean, spread))
+            figures.append(_Figure(figures_by_name[series["name"]], times, values, mean, spread))
     return figures
 
 
-def _is_of(stall: Stall, times: Sequence[float], time_s: float) -> bool:
-    """Whether a reading is of what happened in a stall: the one after its end is, too."""
+def _falls_within(stall: Stall, times: Sequence[float], time_s: float) -> bool:
+    """Return whether a reading falls within a stall; the first after its end does, too."""
     step = (times[-1] - times[0]) / max(1, len(times) - 1)
     return stall.begin_s <= time_s <= stall.end_s + step + TIMES_WITHIN_S
 
 
 class _Others:
-    """How much of the CPUs processes used that are neither engine nor ours."""
+    """Share of the CPUs used by processes that are neither the engine's nor Assay's."""
 
-    def __init__(self, run: Run, window: Window, found: Sequence[Stall]) -> None:
-        self._known = run.has("cpus") and run.has("processes")
+    def __init__(self, run: Run, window: Window, all_stalls: Sequence[Stall]) -> None:
+        self._is_recorded = run.has("cpus") and run.has("processes")
         self._run, self._window = run, window
-        whole = self._used_s(0.0, window.seconds) if self._known else None
-        parts = [self._used_s(stall.begin_s, stall.end_s) for stall in found] if whole else []
+        whole = self._used_s(0.0, window.seconds) if self._is_recorded else None
+        parts = [self._used_s(stall.begin_s, stall.end_s) for stall in all_stalls] if whole else []
         used_s, capacity_s = (
             (whole[place] if whole else 0.0) - sum(part[place] for part in parts if part)
             for place in (0, 1)
@@ -232,15 +233,17 @@ class _Others:
         return None if used is None else (used.background_s, used.capacity_s)
 
     def moved(self, stall: Stall) -> Moved | None:
-        """Their share as a figure that moved; None if it did not, or is not known."""
+        """Return the other processes' share as a figure that moved; None if it did not."""
         part = self._used_s(stall.begin_s, stall.end_s) if self._outside is not None else None
         if part is None or self._outside is None or part[1] <= 0:
             return None
         inside = part[0] / part[1]
         if inside < OTHERS_MIN or inside < TIMES_MIN * self._outside:
             return None
-        told = {"name": "host_others", "title": "CPU time of other processes", "unit": "%"}
-        return Moved(**told, kind="gauge", inside=PERCENT * inside, outside=PERCENT * self._outside)
+        names = {"name": "host_others", "title": "CPU time of other processes", "unit": "%"}
+        return Moved(
+            **names, kind="gauge", inside=PERCENT * inside, outside=PERCENT * self._outside
+        )
 
 
 def _with_moved(stall: Stall, figures: Sequence[_Figure], others: _Others) -> Stall:
@@ -252,7 +255,7 @@ def _with_moved(stall: Stall, figures: Sequence[_Figure], others: _Others) -> St
         inside = [
             value
             for time_s, value in zip(figure.time_s, figure.values, strict=True)
-            if value is not None and _is_of(stall, figure.time_s, time_s)
+            if value is not None and _falls_within(stall, figure.time_s, time_s)
         ]
         most = max(inside, default=0.0)
         if most < TIMES_MIN * figure.mean or most <= 0:
@@ -260,7 +263,7 @@ def _with_moved(stall: Stall, figures: Sequence[_Figure], others: _Others) -> St
         # A figure that never moves else has no spread: then a tenth of what it is here counts.
         spreads = (most - figure.mean) / max(figure.spread, 0.1 * most)
         if spreads >= best:
-            told = figure.told
-            names = {key: told[key] for key in ("name", "title", "unit", "kind")}
+            facts = figure.facts
+            names = {key: facts[key] for key in ("name", "title", "unit", "kind")}
             best, moved = spreads, Moved(**names, inside=most, outside=figure.mean)
     return replace(stall, moved=moved)

@@ -147,11 +147,11 @@ class SteadyState:
         return None if self.begins is None else _rate(self.batches[self.begins :])
 
     def drift(self, series: str) -> Drift | None:
-        """Of one series; None where it was not measured."""
-        return next((one for one in self.drifts if one.series == series), None)
+        """Return the drift of one series; None if it was not measured."""
+        return next((drift for drift in self.drifts if drift.series == series), None)
 
     def facts(self) -> dict[str, Any]:
-        """As JSON values."""
+        """Return the state as JSON values."""
         return {
             "steady": self.steady,
             "first_mix": self.first_mix,
@@ -159,9 +159,10 @@ class SteadyState:
             "rate_per_s": self.rate,
             "enough": self.enough,
             "drifts": [
-                asdict(one) | {"kept": one.kept, "drifts": one.drifts} for one in self.drifts
+                asdict(drift) | {"kept": drift.kept, "drifts": drift.drifts}
+                for drift in self.drifts
             ],
-            "batches": [asdict(one) for one in self.batches],
+            "batches": [asdict(batch) for batch in self.batches],
         }
 
 
@@ -253,7 +254,7 @@ def _drift(name: str, values: Sequence[float], begins: int) -> Drift:
     if name == THROUGHPUT:
         # A rate is never below nothing, so it grows by a factor and not by an amount.
         grown = trend([math.log(value) for value in rest])
-        change, low, high = (level * math.expm1(one) for one in grown)
+        change, low, high = (level * math.expm1(logarithm) for logarithm in grown)
         within = THROUGHPUT_WITHIN * level
     else:
         change, low, high = trend(rest)
@@ -278,8 +279,8 @@ def _batch(origin: Mark, begin: Mark, end: Mark) -> Batch:
     mixes = end.mixes - begin.mixes
 
     def grown(before: int | None, after: int | None) -> float | None:
-        known = before is not None and after is not None
-        return max(0, after - before) / mixes if known else None  # type: ignore[operator]
+        both_read = before is not None and after is not None
+        return max(0, after - before) / mixes if both_read else None  # type: ignore[operator]
 
     return Batch(
         first=begin.mixes,
@@ -299,4 +300,4 @@ def _values(batches: Sequence[Batch], name: str) -> list[float] | None:
 
 
 def _rate(batches: Sequence[Batch]) -> float:
-    return sum(one.mixes for one in batches) / (batches[-1].end_s - batches[0].begin_s)
+    return sum(batch.mixes for batch in batches) / (batches[-1].end_s - batches[0].begin_s)

@@ -229,15 +229,18 @@ def _with_classes(
     operations: dict[str, OperationLoad], again: dict[str, dict[str, int]]
 ) -> dict[str, OperationLoad]:
     return {
-        name: replace(one, retries_by_class=again.get(name, {})) for name, one in operations.items()
+        name: replace(operation, retries_by_class=again.get(name, {}))
+        for name, operation in operations.items()
     }
 
 
 def _counts(times: pl.DataFrame, *by: str) -> pl.DataFrame:
     """Columns: those of `by`, scheduled, ok, skipped, failed, retries."""
-    words = [(pl.col("outcome") == word).sum().alias(word) for word in ("ok", "skipped", "failed")]
-    told = [pl.len().alias("scheduled"), *words, pl.col("retries").sum()]
-    return times.group_by(*by, maintain_order=True).agg(*told) if by else times.select(*told)
+    outcomes = [
+        (pl.col("outcome") == word).sum().alias(word) for word in ("ok", "skipped", "failed")
+    ]
+    sums = [pl.len().alias("scheduled"), *outcomes, pl.col("retries").sum()]
+    return times.group_by(*by, maintain_order=True).agg(*sums) if by else times.select(*sums)
 
 
 def _operation(
@@ -289,6 +292,6 @@ def per_second(run: Run) -> pl.DataFrame | None:
 
 def with_waiting(series: pl.DataFrame, waiting: pl.DataFrame | None) -> pl.DataFrame:
     """The series with the backlog as its column `waiting`, null where there is none."""
-    told = None if waiting is None else waiting_at_ends(waiting, series)
-    column = pl.Series("waiting", told or [None] * series.height, dtype=pl.Int64)
+    backlog = None if waiting is None else waiting_at_ends(waiting, series)
+    column = pl.Series("waiting", backlog or [None] * series.height, dtype=pl.Int64)
     return series.with_columns(column)

@@ -88,22 +88,22 @@ class Transactions:
     types: tuple[TransactionType, ...]
 
     def facts(self) -> dict[str, Any]:
-        """As JSON values."""
+        """Return rate and types as JSON values."""
         return {
             "rate": None if self.rate is None else asdict(self.rate),
-            "types": [asdict(one) for one in self.types],
+            "types": [asdict(transaction) for transaction in self.types],
         }
 
 
 def transactions(run: Run, load: LoadSummary | None) -> Transactions | None:
     """The mix of a workload that specifies one; None of other workloads, and without a load."""
-    told = run.facts["workload"]
-    specified = told.get("rate") or told.get("shares_min") or told.get("limits_s")
+    workload = run.facts["workload"]
+    specified = workload.get("rate") or workload.get("shares_min") or workload.get("limits_s")
     if load is None or not specified:
         return None
-    done = sum(one.ok for one in load.by_name.values())
+    done = sum(operation.ok for operation in load.by_name.values())
     names = dict.fromkeys((*_order(run), *load.by_name))
-    types = tuple(_type(told, name, load, done) for name in names if name in load.by_name)
+    types = tuple(_type(workload, name, load, done) for name in names if name in load.by_name)
     return Transactions(_rate(run, load), types)
 
 
@@ -112,43 +112,43 @@ def _order(run: Run) -> list[str]:
     return [operations[number] for number in measured_phase(run.facts).get("operations", [])]
 
 
-def _type(told: dict[str, Any], name: str, load: LoadSummary, done: int) -> TransactionType:
-    one = load.by_name[name]
-    limit_s = told.get("limits_s", {}).get(name)
-    p90 = one.latency.p90
+def _type(workload: dict[str, Any], name: str, load: LoadSummary, done: int) -> TransactionType:
+    operation = load.by_name[name]
+    limit_s = workload.get("limits_s", {}).get(name)
+    p90 = operation.latency.p90
     return TransactionType(
         name=name,
-        title=told.get("operation_titles", {}).get(name, ""),
-        ok=one.ok,
-        failed=one.failed,
-        share=one.ok / done if done else None,
-        share_min=told.get("shares_min", {}).get(name),
-        retries=one.retries_by_class,
-        latency=one.latency,
-        service=one.service,
+        title=workload.get("operation_titles", {}).get(name, ""),
+        ok=operation.ok,
+        failed=operation.failed,
+        share=operation.ok / done if done else None,
+        share_min=workload.get("shares_min", {}).get(name),
+        retries=operation.retries_by_class,
+        latency=operation.latency,
+        service=operation.service,
         limit_s=limit_s,
         limit_kept=None if limit_s is None or p90 is None else p90 <= limit_s,
     )
 
 
 def _rate(run: Run, load: LoadSummary) -> Rate | None:
-    told = run.facts["workload"].get("rate")
-    counted = None if told is None else load.by_name.get(told["operation"])
-    if told is None or counted is None:
+    rate = run.facts["workload"].get("rate")
+    counted = None if rate is None else load.by_name.get(rate["operation"])
+    if rate is None or counted is None:
         return None
     waits = load.load.shape == CLOSED and bool(measured_phase(run.facts).get("waits"))
     scale = float(run.facts["request"]["scale"])
     terminals = run.facts["workload"].get("terminals")
     return Rate(
-        specified=told["waits"],
-        name=told["waits"] if waits else told["no_waits"],
-        value=counted.ok * told["seconds"] / load.window.seconds,
+        specified=rate["waits"],
+        name=rate["waits"] if waits else rate["no_waits"],
+        value=counted.ok * rate["seconds"] / load.window.seconds,
         counted=counted.ok,
-        operation=told["operation"],
-        seconds=told["seconds"],
+        operation=rate["operation"],
+        seconds=rate["seconds"],
         waits=waits,
-        least=told["least"] * scale if waits and told["least"] else None,
-        most=told["most"] * scale if waits and told["most"] else None,
+        least=rate["least"] * scale if waits and rate["least"] else None,
+        most=rate["most"] * scale if waits and rate["most"] else None,
         clients=load.load.clients,
         terminals=round(terminals * scale) if waits and terminals else None,
     )

@@ -64,7 +64,7 @@ class Work:
 
 
 def work_of(run: Run) -> Work:
-    """What was done in the measured part of a run, without what its end cut short."""
+    """Return the work of the measured part of a run, without what its end cut short."""
     events = run.table("events")
     done = events.filter(is_counted(events) & (pl.col("outcome") != "skipped")).select(
         "sequence",
@@ -92,11 +92,11 @@ def work_of(run: Run) -> Work:
 
 def _statements(run: Run, ok: pl.DataFrame) -> dict[str, int]:
     """Statements of operations that succeeded, by operation; none of those with one alone."""
-    told: dict[str, int] = {}
+    events_by_name: dict[str, int] = {}
     for part in run.parts(STREAM) if run.has(STREAM) else ():
         for name, count in _by_operation(part.join(ok, on="sequence", how="semi")):
-            told[name] = told.get(name, 0) + count
-    return told
+            events_by_name[name] = events_by_name.get(name, 0) + count
+    return events_by_name
 
 
 def _by_operation(rows: pl.DataFrame) -> list[tuple[str, int]]:

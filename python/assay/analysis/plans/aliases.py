@@ -50,8 +50,8 @@ def by_table(
         tables: That the catalogue has: only names of these are put in.
     """
     return {
-        operation: tuple(_of_tables(plan, aliases(plan.text or "", tables)) for plan in its)
-        for operation, its in plans.items()
+        operation: tuple(_of_tables(plan, aliases(plan.text or "", tables)) for plan in own_plans)
+        for operation, own_plans in plans.items()
     }
 
 
@@ -60,12 +60,12 @@ def aliases(text: str, tables: Collection[str]) -> dict[str, str]:
 
     A name that is given to two tables stands for neither.
     """
-    found: dict[str, set[str]] = {}
+    tables_by_alias: dict[str, set[str]] = {}
     for named, alias in _NAMED.findall(_REMARK.sub(" ", text)):
         table = named.rpartition(".")[2].strip('"`')
         if table in tables and alias not in tables and alias.lower() not in KEYWORDS:
-            found.setdefault(alias, set()).add(table)
-    return {alias: names.pop() for alias, names in found.items() if len(names) == 1}
+            tables_by_alias.setdefault(alias, set()).add(table)
+    return {alias: names.pop() for alias, names in tables_by_alias.items() if len(names) == 1}
 
 
 def _of_tables(plan: Plan, names: Mapping[str, str]) -> Plan:

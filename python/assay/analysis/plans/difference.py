@@ -185,11 +185,11 @@ def _weight(change: PlanChange) -> tuple[bool, float]:
 
 def _steps(node: PlanNode) -> list[_Step]:
     """The steps of a plan, parents first."""
-    found: list[_Step] = []
+    steps: list[_Step] = []
 
     def visit(node: PlanNode) -> tuple[Counter[str], float | None]:
-        place = len(found)
-        found.append(_Step("", frozenset(), node, None, None, ()))
+        place = len(steps)
+        steps.append(_Step("", frozenset(), node, None, None, ()))
         below = [visit(child) for child in node.children]
         tables: Counter[str] = Counter()
         for counted, _ in below[:1] if node.operator == "cte" else below:
@@ -199,11 +199,11 @@ def _steps(node: PlanNode) -> list[_Step]:
         seconds = _sum([node.seconds, *(seconds for _, seconds in below)])
         sides = tuple(frozenset(counted.items()) for counted, _ in below)
         own_s = _own_s(node)
-        found[place] = _Step(_role(node), frozenset(tables.items()), node, seconds, own_s, sides)
+        steps[place] = _Step(_role(node), frozenset(tables.items()), node, seconds, own_s, sides)
         return Counter() if _is_beside(node) else tables, seconds
 
     visit(node)
-    return found
+    return steps
 
 
 def _own_s(node: PlanNode) -> float | None:
@@ -212,8 +212,8 @@ def _own_s(node: PlanNode) -> float | None:
 
 
 def _sum(seconds: Sequence[float | None]) -> float | None:
-    known = [one for one in seconds if one is not None]
-    return sum(known) if known else None
+    numbers = [number for number in seconds if number is not None]
+    return sum(numbers) if numbers else None
 
 
 def _is_cte_scan(node: PlanNode) -> bool:
@@ -226,7 +226,7 @@ def _is_beside(node: PlanNode) -> bool:
 
 
 def _role(node: PlanNode) -> str:
-    """What an operator is for, whichever way it does it."""
+    """Return the purpose of an operator, whatever its method."""
     if node.operator in READS:
         # A bitmap is made of an index below the scan of the table that it is for.
         return "read" if node.object is not None else "bitmap"
@@ -243,13 +243,13 @@ def _matched(
     for old in olds:
         left.setdefault((old.role, old.tables), []).append(old)
     chosen: dict[int, _Step] = {}
-    for alike in (_same_step, _same_words, _same_place):
+    for alike in (_same_step, _same_condition, _same_place):
         for new in news:
             rest = left.get((new.role, new.tables), [])
-            found = next((old for old in rest if alike(old, new)), None)
-            if id(new) not in chosen and found is not None:
-                chosen[id(new)] = found
-                rest.remove(found)
+            partner = next((old for old in rest if alike(old, new)), None)
+            if id(new) not in chosen and partner is not None:
+                chosen[id(new)] = partner
+                rest.remove(partner)
     gone = [step for steps in left.values() for step in steps]
     order = {id(step): place for place, step in enumerate(olds)}
     matched: list[tuple[_Step | None, _Step | None]] = [(chosen.get(id(new)), new) for new in news]
@@ -258,10 +258,10 @@ def _matched(
 
 
 def _same_step(old: _Step, new: _Step) -> bool:
-    return old.node.native == new.node.native and _same_words(old, new)
+    return old.node.native == new.node.native and _same_condition(old, new)
 
 
-def _same_words(old: _Step, new: _Step) -> bool:
+def _same_condition(old: _Step, new: _Step) -> bool:
     return old.node.condition == new.node.condition and old.node.index == new.node.index
 
 
@@ -276,9 +276,9 @@ def _of_joins(matched: Sequence[tuple[_Step | None, _Step | None]]) -> Iterator[
     if not gone and not come:
         return
     now, then = _smallest_first(come), _smallest_first(gone)
-    words = [f"{_joined(now)}" if now else "", f"no longer {_joined(then)}" if then else ""]
+    phrases = [f"{_joined(now)}" if now else "", f"no longer {_joined(then)}" if then else ""]
     before_s, after_s = _longest(gone), _longest(come)
-    yield PlanChange("join order", "; ".join(word for word in words if word), before_s, after_s)
+    yield PlanChange("join order", "; ".join(word for word in phrases if word), before_s, after_s)
 
 
 def _smallest_first(steps: Sequence[_Step]) -> list[_Step]:
@@ -290,12 +290,12 @@ def _joined(steps: Sequence[_Step]) -> str:
 
 
 def _longest(steps: Sequence[_Step]) -> float | None:
-    known = [step.seconds for step in steps if step.seconds is not None]
-    return max(known) if known else None
+    durations = [step.seconds for step in steps if step.seconds is not None]
+    return max(durations) if durations else None
 
 
 def _of_pair(old: _Step, new: _Step, *, same_engine: bool) -> Iterator[PlanChange]:
-    """What is different in one step that both have.
+    """Yield the differences of one step that both plans have.
 
     What is below a step has changes of its own: with its time each of them would be charged again.
     """
@@ -326,8 +326,8 @@ def _of_way(old: _Step, new: _Step, *, same_engine: bool) -> Iterator[tuple[Plan
             builds = _tables_text(new.sides[1])
             yield "join order", f"{tables}: the sides are swapped, {builds} is the inner one"
     elif new.role not in UNREMARKED and not same_way(was, now, same_engine=same_engine):
-        words = (now.native, was.native) if same_engine else (now.operator, was.operator)
-        yield "method", f"{_tables_text(new.tables)}: {words[0]}, not {words[1]}"
+        names = (now.native, was.native) if same_engine else (now.operator, was.operator)
+        yield "method", f"{_tables_text(new.tables)}: {names[0]}, not {names[1]}"
     if was.operator == "exchange" and was.workers != now.workers:
         yield "parallelism", f"{_count(now.workers)} workers, not {_count(was.workers)}"
 
@@ -351,8 +351,8 @@ def _of_figures(was: PlanNode, now: PlanNode) -> Iterator[tuple[PlanChangeKind, 
             yield "estimate", says
 
 
-def _near(one: float, other: float) -> bool:
-    return min(one, other) * 2 > max(one, other)
+def _near(left: float, right: float) -> bool:
+    return min(left, right) * 2 > max(left, right)
 
 
 def _of_one(old: _Step | None, new: _Step | None) -> Iterator[PlanChange]:
@@ -372,7 +372,7 @@ def _of_one(old: _Step | None, new: _Step | None) -> Iterator[PlanChange]:
 def _of_whole(
     before: Plan, after: Plan, olds: Sequence[_Step], news: Sequence[_Step]
 ) -> Iterator[PlanChange]:
-    """What is different of the plans as a whole."""
+    """Yield the differences of the plans as a whole."""
     times = (before.seconds, after.seconds)
     was, now = _exchanges(olds), _exchanges(news)
     if bool(was) != bool(now):
@@ -383,9 +383,13 @@ def _of_whole(
         does = "code is generated for it, in" if after.compiling_s else NO_CODE
         says = f"{does} {took}"
         yield PlanChange("compiling", says, before.compiling_s, after.compiling_s)
-    told = any(step.node.spilled_bytes is not None for step in (*olds, *news))
+    spills_by_step = any(step.node.spilled_bytes is not None for step in (*olds, *news))
     spilled, spills = before.spilled_bytes or 0, after.spilled_bytes or 0
-    if not told and max(spilled, spills) >= SPILLED_BYTES_MIN and not _near(spilled, spills):
+    if (
+        not spills_by_step
+        and max(spilled, spills) >= SPILLED_BYTES_MIN
+        and not _near(spilled, spills)
+    ):
         says = f"it spills {bytes_text(spills)}, not {bytes_text(spilled)}"
         yield PlanChange("spill", says, *times)
 

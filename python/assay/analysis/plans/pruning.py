@@ -45,7 +45,7 @@ DECIMALS = {"decimal", "numeric"}
 
 @dataclass(frozen=True)
 class TableColumns:
-    """One table of one statement.
+    """One table of source statement.
 
     Attributes:
         operation: The operation.
@@ -56,7 +56,7 @@ class TableColumns:
         needed: Columns that the statement names.
         unneeded: Those that are read and not named; empty where reading is not told.
         unneeded_bytes: How wide those may be in a row at most, by their declared types; None where
-            one of them has no declared width.
+            source of them has no declared width.
     """
 
     operation: str
@@ -75,19 +75,19 @@ def table_columns(run: Run) -> tuple[TableColumns, ...]:
     Statements whose grammar is not known, and tables that the workload does not declare or that
     rows are only put into, are left out.
     """
-    told = captured(run)
+    capture = captured(run)
     return tuple(
-        one
-        for plans in told.plans.values()
+        table
+        for plans in capture.plans.values()
         for plan in plans
-        for one in columns_of_plan(plan, told.tables, told.grammar)
+        for table in columns_of_plan(plan, capture.tables, capture.grammar)
     )
 
 
 def columns_of_plan(
     plan: Plan, tables: Mapping[str, Mapping[str, str]], grammar: str | None
 ) -> tuple[TableColumns, ...]:
-    """The tables of one statement: what its plan reads of them and what its text names.
+    """The tables of source statement: what its plan reads of them and what its text names.
 
     Args:
         plan: Its plan, with its text.
@@ -98,37 +98,41 @@ def columns_of_plan(
     if needed is None:
         return ()
     columns, aliases = needed
-    found: dict[str, dict[str, None] | None] = {}
+    columns_read: dict[str, dict[str, None] | None] = {}
     for node in plan.root.walk():
         # A change that gives rows back tells what it reads beyond the scan below it.
         gives = node.operator == "modify" and node.columns is not None
         if node.object is not None and (gives or node.operator in SCANS):
             table = aliases.get(node.object.lower(), node.object.lower())
             if node.columns is not None and table in tables:
-                told = found.get(table) or {}
-                found[table] = told | dict.fromkeys(one.lower() for one in node.columns)
+                earlier = columns_read.get(table) or {}
+                columns_read[table] = earlier | dict.fromkeys(
+                    column.lower() for column in node.columns
+                )
             else:
-                found.setdefault(table, None)
+                columns_read.setdefault(table, None)
     return tuple(
-        _told(plan, table, found.get(table), columns.get(table, ()), tables[table])
-        for table in dict.fromkeys((*columns, *found))
-        if table in tables and (columns.get(table) or found.get(table))
+        _columns_of_table(
+            plan, table, columns_read.get(table), columns.get(table, ()), tables[table]
+        )
+        for table in dict.fromkeys((*columns, *columns_read))
+        if table in tables and (columns.get(table) or columns_read.get(table))
     )
 
 
-def _told(
+def _columns_of_table(
     plan: Plan,
     table: str,
     read: Mapping[str, None] | None,
     needed: tuple[str, ...],
     types: Mapping[str, str],
 ) -> TableColumns:
-    known = None if read is None else tuple(one for one in types if one in read)
-    unneeded = tuple(one for one in known or () if one not in needed)
-    widths = [width_bytes(types[one]) for one in unneeded]
+    read_names = None if read is None else tuple(column for column in types if column in read)
+    unneeded = tuple(column for column in read_names or () if column not in needed)
+    widths = [width_bytes(types[column]) for column in unneeded]
     whole = None if None in widths else sum(width for width in widths if width is not None)
     return TableColumns(
-        plan.operation, plan.statement, plan.name, table, known, needed, unneeded, whole
+        plan.operation, plan.statement, plan.name, table, read_names, needed, unneeded, whole
     )
 
 
@@ -137,14 +141,14 @@ def named_columns(
 ) -> tuple[dict[str, tuple[str, ...]], dict[str, str]] | None:
     """Columns that a statement names, by table, and which table each of its aliases is.
 
-    A column without a table's name is of each table of the statement that has one of that name.
+    A column without a table's name is of each table of the statement that has source of that name.
     None: the grammar of the statement is not known.
     """
     import sqlglot
     from sqlglot import exp
     from sqlglot.errors import SqlglotError
 
-    plain = _VALUE.sub(lambda found: found[1] or "0", text)
+    plain = _VALUE.sub(lambda match: match[1] or "0", text)
     try:
         trees = [tree for tree in sqlglot.parse(plain, read=_dialect(grammar)) if tree is not None]
     except SqlglotError:
@@ -157,32 +161,33 @@ def named_columns(
             name = table.name.lower()
             if name in tables:
                 aliases[table.alias_or_name.lower()] = name
-    found: dict[str, set[str]] = {table: set() for table in aliases.values()}
+    columns: dict[str, set[str]] = {table: set() for table in aliases.values()}
     for tree in trees:
         for column in tree.find_all(exp.Column):
-            _note(column, found, aliases, tables)
+            _note(column, columns, aliases, tables)
         for whole in _taken_whole(tree):
-            if whole in found:
-                found[whole] = set(tables[whole])
+            if whole in columns:
+                columns[whole] = set(tables[whole])
     ordered = {
-        table: tuple(one for one in tables[table] if one in named) for table, named in found.items()
+        table: tuple(column for column in tables[table] if column in named)
+        for table, named in columns.items()
     }
     return ordered, aliases
 
 
 def _note(
     column: exp.Column,
-    found: dict[str, set[str]],
+    columns: dict[str, set[str]],
     aliases: Mapping[str, str],
     tables: Mapping[str, Mapping[str, str]],
 ) -> None:
     of = column.table.lower()
-    own = [aliases[of]] if of in aliases else [] if of else list(found)
+    own = [aliases[of]] if of in aliases else [] if of else list(columns)
     for table in own:
         if column.name == "*":
-            found[table] |= set(tables[table])
+            columns[table] |= set(tables[table])
         elif column.name.lower() in tables[table]:
-            found[table].add(column.name.lower())
+            columns[table].add(column.name.lower())
 
 
 def _taken_whole(tree: Expr) -> set[str]:
@@ -190,31 +195,31 @@ def _taken_whole(tree: Expr) -> set[str]:
     from sqlglot import exp
 
     return {
-        one.this.name.lower()
+        source.this.name.lower()
         for select in tree.find_all(exp.Select)
-        if any(isinstance(one, exp.Star) for one in select.expressions)
-        for one in select.find_all(exp.From, exp.Join)
-        if isinstance(one.this, exp.Table) and one.parent_select is select
+        if any(isinstance(expression, exp.Star) for expression in select.expressions)
+        for source in select.find_all(exp.From, exp.Join)
+        if isinstance(source.this, exp.Table) and source.parent_select is select
     }
 
 
 def _dialect(grammar: str | None) -> str | None:
     from sqlglot.dialects.dialect import Dialects
 
-    return grammar if grammar in {one.value for one in Dialects} else None
+    return grammar if grammar in {dialect.value for dialect in Dialects} else None
 
 
 def width_bytes(declared: str) -> int | None:
-    """How wide a value of a type may be at most; None where the type does not say it.
+    """Return the greatest width of a value of a type; None if the type does not say it.
 
-    A character is taken for one byte, and a decimal for half a byte a digit.
+    A character is taken for source byte, and a decimal for half a byte a digit.
     """
-    found = _TYPE.match(declared.lower())
-    if found is None:
+    match = _TYPE.match(declared.lower())
+    if match is None:
         return None
-    size = None if found["size"] is None else int(found["size"])
-    if found["name"] in TEXTS and size is not None:
+    size = None if match["size"] is None else int(match["size"])
+    if match["name"] in TEXTS and size is not None:
         return size
-    if found["name"] in DECIMALS and size is not None:
+    if match["name"] in DECIMALS and size is not None:
         return (size + 1) // 2
-    return WIDTHS.get(found["name"])
+    return WIDTHS.get(match["name"])

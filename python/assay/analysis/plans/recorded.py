@@ -111,17 +111,17 @@ def captured(run: Run) -> Captured:
     """The plans of a run, with what they cost. What is damaged or not there is a reason."""
     path = run.dir / RAW_DIR / PLANS_DIR / PLANS_FILE
     if not path.is_file():
-        return Captured(reason=_why_none(run))
+        return Captured(reason=_missing_reason(run))
     try:
-        return _read(json.loads(path.read_text(encoding="utf-8")), _told_error(run))
+        return _read(json.loads(path.read_text(encoding="utf-8")), _capture_error(run))
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         reason = f"{path} cannot be read ({type(error).__name__}: {error}); it is damaged"
         log.warning("run %s has no plans: %s", run.id, reason)
         return Captured(reason=reason)
 
 
-def _why_none(run: Run) -> str:
-    if error := _told_error(run):
+def _missing_reason(run: Run) -> str:
+    if error := _capture_error(run):
         return error
     request = run.facts.get("request", {})
     if request.get("plans") is False:
@@ -133,28 +133,28 @@ def _why_none(run: Run) -> str:
     return "the run ended before they were asked for"
 
 
-def _told_error(run: Run) -> str | None:
+def _capture_error(run: Run) -> str | None:
     error: str | None = (run.facts.get("plans") or {}).get("error")
     return error
 
 
-def _read(told: dict[str, Any], error: str | None) -> Captured:
+def _read(document: dict[str, Any], error: str | None) -> Captured:
     plans: dict[str, tuple[Plan, ...]] = {}
-    for facts in told["plans"]:
+    for facts in document["plans"]:
         plan = _checked(Plan.read(facts))
         plans[plan.operation] = (*plans.get(plan.operation, ()), plan)
-    schema = told.get("schema", {})
+    schema = document.get("schema", {})
     return Captured(
         plans,
-        tuple(Missing(**facts) for facts in told["missing"]),
-        tuple(OperationCost(**facts) for facts in told["operations"]),
-        float(told["capture_s"]),
+        tuple(Missing(**facts) for facts in document["missing"]),
+        tuple(OperationCost(**facts) for facts in document["operations"]),
+        float(document["capture_s"]),
         error,
         schema.get("grammar"),
         {str(table): dict(columns) for table, columns in schema.get("tables", {}).items()},
-        _indexes(told.get("catalogue") or {}),
-        _changed_settings(told.get("catalogue") or {}),
-        tuple(Alternative.read(facts) for facts in told.get("alternatives", ())),
+        _indexes(document.get("catalogue") or {}),
+        _changed_settings(document.get("catalogue") or {}),
+        tuple(Alternative.read(facts) for facts in document.get("alternatives", ())),
     )
 
 

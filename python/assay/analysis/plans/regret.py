@@ -122,20 +122,20 @@ def regret_of(once: Run, rounds: Run | None, planned: Sequence[Run]) -> Regret |
         rounds: Those that were timed in turns; None: nothing more than once.
         planned: Runs in which ways were planned, whose estimates are of the plans as chosen.
     """
-    told = once.facts["request"]["forced"]
-    plans = [plan for name in told if (plan := _forced(name, once, rounds, planned))]
+    forced = once.facts["request"]["forced"]
+    plans = [plan for name in forced if (plan := _forced(name, once, rounds, planned))]
     plans.sort(key=_rank_of)
-    chosen = next((one for one in plans if one.kind == CHOSEN and one.rounds_s), None)
+    chosen = next((plan for plan in plans if plan.kind == CHOSEN and plan.rounds_s), None)
     if chosen is None:
         return None
-    right = [one for one in plans if one.rounds_s and one.differs is None]
-    found = factor_of(leave_one_out(chosen, right))
-    assert found is not None  # noqa: S101 - the chosen plan is among them
+    right = [plan for plan in plans if plan.rounds_s and plan.differs is None]
+    factor = factor_of(leave_one_out(chosen, right))
+    assert factor is not None  # noqa: S101 - the chosen plan is among them
     return Regret(
         tuple(plans),
         chosen,
         right[0],
-        found,
+        factor,
         _ranked(plans, "cost"),
         _ranked(plans, "estimated_rows") if chosen.cost is not None else None,
         _ranked(plans, "rows"),
@@ -149,7 +149,7 @@ def _rank_of(plan: ForcedPlan) -> tuple[float, float]:
 
 
 def _forced(name: str, once: Run, rounds: Run | None, planned: Sequence[Run]) -> ForcedPlan | None:
-    told = once.facts["request"]["forced"][name]
+    forced = once.facts["request"]["forced"][name]
     several = times_by_name(rounds).get(name, ()) if rounds is not None else ()
     times = several or times_by_name(once).get(name, ())
     error = errors_by_name(once).get(name)
@@ -157,11 +157,11 @@ def _forced(name: str, once: Run, rounds: Run | None, planned: Sequence[Run]) ->
     executed = _plan(name, [rounds] if rounds is not None else [])
     limit_s = once.facts["request"]["operation_deadline_s"]
     is_cut = not times and error == DEADLINE
-    known = executed or estimated
+    plan = executed or estimated
     return ForcedPlan(
         name,
-        told["kind"],
-        told["words"],
+        forced["kind"],
+        forced["words"],
         tuple(times),
         limit_s if is_cut else None,
         error if not times and not is_cut else None,
@@ -169,7 +169,7 @@ def _forced(name: str, once: Run, rounds: Run | None, planned: Sequence[Run]) ->
         None if estimated is None else estimated_join_rows(estimated),
         None if executed is None else join_rows(executed),
         _differs(name, once) if times else None,
-        "-" if known is None else joined(known),
+        "-" if plan is None else joined(plan),
     )
 
 
@@ -184,13 +184,13 @@ def seconds_by_name(run: Run) -> dict[str, float]:
 
 def times_by_name(run: Run) -> dict[str, list[float]]:
     """Seconds of each execution that succeeded in the measured part, in their order."""
-    found: dict[str, list[float]] = {}
+    seconds: dict[str, list[float]] = {}
     done = _measured(run).filter(pl.col("outcome") == "ok")
     for name, started_ns, finished_ns in done.select(
         "operation", "started_ns", "finished_ns"
     ).iter_rows():
-        found.setdefault(name, []).append((finished_ns - started_ns) * NS)
-    return found
+        seconds.setdefault(name, []).append((finished_ns - started_ns) * NS)
+    return seconds
 
 
 def errors_by_name(run: Run) -> dict[str, str]:
@@ -236,29 +236,29 @@ def _tolerances(run: Run, name: str) -> Tolerances:
 
 def leave_one_out(chosen: ForcedPlan, plans: Sequence[ForcedPlan]) -> list[float]:
     """By round the chosen plan's time over that of the plan that was fastest in other rounds."""
-    whole = [one for one in plans if len(one.rounds_s) == len(chosen.rounds_s)]
-    found = []
+    whole = [plan for plan in plans if len(plan.rounds_s) == len(chosen.rounds_s)]
+    ratios = []
     for number, chosen_s in enumerate(chosen.rounds_s):
-        others = [_without(one.rounds_s, number) for one in whole]
+        others = [_without(plan.rounds_s, number) for plan in whole]
         best = whole[others.index(min(others))]
-        found.append(chosen_s / best.rounds_s[number])
-    return found
+        ratios.append(chosen_s / best.rounds_s[number])
+    return ratios
 
 
 def _without(times: Sequence[float], number: int) -> float:
     """The mean of logarithms of all rounds but one; of a single round its own."""
-    others = [one for at, one in enumerate(times) if at != number] or [*times]
+    others = [seconds for at, seconds in enumerate(times) if at != number] or [*times]
     return math.fsum(map(math.log, others)) / len(others)
 
 
 def _ranked(
     plans: Sequence[ForcedPlan], by: Literal["cost", "estimated_rows", "rows"]
 ) -> Rank | None:
-    """How a number ranks plans; those that were cut off are slower than all others."""
+    """Return how well a number ranks plans; plans that were cut off count as the slowest."""
     pairs = [
-        (number, one.seconds if one.seconds is not None else math.inf)
-        for one in plans
-        if (number := getattr(one, by)) is not None and one.failed is None
+        (number, plan.seconds if plan.seconds is not None else math.inf)
+        for plan in plans
+        if (number := getattr(plan, by)) is not None and plan.failed is None
     ]
     return rank_correlation(pairs)
 
@@ -275,16 +275,19 @@ def rank_correlation(pairs: Sequence[tuple[float, float]], seed: int = 1) -> Ran
         return None
     drawn = random.Random(seed)  # noqa: S311 - a bootstrap
     again = [_rho(drawn.choices(pairs, k=len(pairs))) for _ in range(RESAMPLES)]
-    known = sorted(one for one in again if one is not None)
-    low, high = known[round(0.025 * (len(known) - 1))], known[round(0.975 * (len(known) - 1))]
+    correlations = sorted(rho for rho in again if rho is not None)
+    low, high = (
+        correlations[round(0.025 * (len(correlations) - 1))],
+        correlations[round(0.975 * (len(correlations) - 1))],
+    )
     return Rank(rho, (low, high), len(pairs))
 
 
 def _rho(pairs: Sequence[tuple[float, float]]) -> float | None:
-    first, second = _ranks([one for one, _ in pairs]), _ranks([one for _, one in pairs])
+    first, second = _ranks([pair_ for pair_, _ in pairs]), _ranks([pair_ for _, pair_ in pairs])
     mean = (len(pairs) + 1) / 2
-    spread = math.fsum((one - mean) ** 2 for one in first) * math.fsum(
-        (one - mean) ** 2 for one in second
+    spread = math.fsum((rank - mean) ** 2 for rank in first) * math.fsum(
+        (rank - mean) ** 2 for rank in second
     )
     if not spread:
         return None

@@ -67,8 +67,8 @@ def join_order(plan: Plan, tables: Mapping[str, str]) -> Order | None:
     Returns:
         None where the plan does not tell all of them apart.
     """
-    found = _ordered(plan.root, tables)
-    return found if found is not None and sorted(_leaves(found)) == sorted(tables) else None
+    order = _ordered(plan.root, tables)
+    return order if order is not None and sorted(_leaves(order)) == sorted(tables) else None
 
 
 def _ordered(node: PlanNode, tables: Mapping[str, str]) -> Order | None:

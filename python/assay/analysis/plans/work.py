@@ -63,18 +63,18 @@ class Mixed:
 
 def work_of(node: PlanNode) -> str:
     """The word for what an operator's own time went into."""
-    told = node.work or BY_OPERATOR.get(node.operator, UNCLASSIFIED)
-    return told if told in WORDS else UNCLASSIFIED
+    word = node.work or BY_OPERATOR.get(node.operator, UNCLASSIFIED)
+    return word if word in WORDS else UNCLASSIFIED
 
 
 def plan_work(plan: Plan) -> dict[str, float]:
     """Thread-seconds of a plan by word of work, most first; empty if it was not timed."""
-    found: dict[str, float] = {}
+    seconds: dict[str, float] = {}
     for node in plan.root.walk():
         if node.seconds is not None:
             word = work_of(node)
-            found[word] = found.get(word, 0.0) + node.seconds
-    return dict(sorted(found.items(), key=lambda one: (-one[1], one[0])))
+            seconds[word] = seconds.get(word, 0.0) + node.seconds
+    return dict(sorted(seconds.items(), key=lambda entry: (-entry[1], entry[0])))
 
 
 def in_proportion(
@@ -89,7 +89,7 @@ def in_proportion(
         plans: As `analysis.plans.read_plans` has them.
         seconds: Of each operation; what has no timed plan is `unclassified`.
     """
-    found: dict[str, float] = {}
+    work_s: dict[str, float] = {}
     for operation, whole_s in seconds.items():
         parts = [plan_work(plan) for plan in plans.get(operation, ())]
         told_s = sum(sum(part.values()) for part in parts)
@@ -97,20 +97,20 @@ def in_proportion(
             parts, told_s = [{UNCLASSIFIED: 1.0}], 1.0
         for part in parts:
             for word, part_s in part.items():
-                found[word] = found.get(word, 0.0) + whole_s * part_s / told_s
-    return dict(sorted(found.items(), key=lambda one: (-one[1], one[0])))
+                work_s[word] = work_s.get(word, 0.0) + whole_s * part_s / told_s
+    return dict(sorted(work_s.items(), key=lambda entry: (-entry[1], entry[0])))
 
 
 def mixed_work(plans: Iterable[Plan]) -> list[Mixed]:
     """Time whose word is not all of it, most first."""
-    found: dict[tuple[str, tuple[str, ...]], float] = {}
+    mixed_s: dict[tuple[str, tuple[str, ...]], float] = {}
     for plan in plans:
         for node in plan.root.walk():
             if node.seconds is not None and (also := node.details.get(ALSO)):
                 key = (work_of(node), tuple(str(word) for word in also))
-                found[key] = found.get(key, 0.0) + node.seconds
-    mixed = [Mixed(work, also, seconds) for (work, also), seconds in found.items()]
-    return sorted(mixed, key=lambda one: (-one.seconds, one.work, one.also))
+                mixed_s[key] = mixed_s.get(key, 0.0) + node.seconds
+    mixed = [Mixed(work, also, seconds) for (work, also), seconds in mixed_s.items()]
+    return sorted(mixed, key=lambda part: (-part.seconds, part.work, part.also))
 
 
 def work_by_operation(plans: Mapping[str, tuple[Plan, ...]]) -> pl.DataFrame:

@@ -69,18 +69,18 @@ class _Tree:
     labels: list[str] = field(default_factory=list)
     modules: list[str] = field(default_factory=list)
     of_stack: dict[int, int] = field(default_factory=dict)
-    known: dict[tuple[int, str, str], int] = field(default_factory=dict)
+    nodes: dict[tuple[int, str, str], int] = field(default_factory=dict)
 
     def node(self, parent: int, label: str, module: str) -> int:
         """The node of a label below another one, made where it is new."""
         key = (parent, label, module)
-        found = self.known.get(key)
-        if found is None:
-            found = self.known[key] = len(self.parents)
+        node = self.nodes.get(key)
+        if node is None:
+            node = self.nodes[key] = len(self.parents)
             self.parents.append(parent)
             self.labels.append(label)
             self.modules.append(module)
-        return found
+        return node
 
     def totals(self, counts: pl.DataFrame) -> list[int]:
         """Samples of each node and below it."""
@@ -105,7 +105,7 @@ class _Tree:
         return smaller
 
     def document(self, counts: pl.DataFrame, names: Sequence[str]) -> dict[str, Any]:
-        """The tree's part of what `call_tree` returns."""
+        """Return the tree's part of the document of `call_tree`."""
         size = len(self.parents)
         own = [0] * size
         works = counts["work"].unique().sort().to_list()
@@ -119,7 +119,7 @@ class _Tree:
             here[node] = here.get(node, 0) + samples
         sums = [_summed(by_work[work], self.parents) for work in works]
         places = range(len(works))
-        work = [max(places, key=lambda one: sums[one][node]) for node in range(size)]
+        work = [max(places, key=lambda place: sums[place][node]) for node in range(size)]
         labels, label = _indexed(self.labels)
         modules, module = _indexed(self.modules)
         return {
@@ -130,7 +130,7 @@ class _Tree:
             "label": label,
             "module": module,
             "work": work,
-            "work_samples": [sums[one][node] for node, one in enumerate(work)],
+            "work_samples": [sums[place][node] for node, place in enumerate(work)],
             "own": own,
             "total": _summed(own, self.parents),
             "counts": {name: [list(at), list(at.values())] for name, at in by_operation.items()},
@@ -139,8 +139,10 @@ class _Tree:
 
 def _merged(profile: Profile, stacks: Sequence[int]) -> _Tree:
     """The merged tree of these stacks and their callers."""
-    told = profile.stacks.join(profile.frames, on="frame", how="left", maintain_order="left")
-    rows = told.select("stack", "parent", "label", pl.col("module").fill_null(NO_FILE)).iter_rows()
+    framed = profile.stacks.join(profile.frames, on="frame", how="left", maintain_order="left")
+    rows = framed.select(
+        "stack", "parent", "label", pl.col("module").fill_null(NO_FILE)
+    ).iter_rows()
     about = {stack: (parent, label, module) for stack, parent, label, module in rows}
     tree = _Tree()
     for stack in stacks:
@@ -151,9 +153,9 @@ def _merged(profile: Profile, stacks: Sequence[int]) -> _Tree:
             path.append(node)
             node = about[node][0]
         above = tree.of_stack.get(node, -1) if node is not None else -1
-        for one in reversed(path):
-            _, label, module = about[one]
-            above = tree.of_stack[one] = tree.node(above, label, module)
+        for called in reversed(path):
+            _, label, module = about[called]
+            above = tree.of_stack[called] = tree.node(above, label, module)
     return tree
 
 

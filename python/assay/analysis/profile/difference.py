@@ -181,21 +181,21 @@ def _sums() -> list[pl.Expr]:
 
 def _spread() -> list[pl.Expr]:
     """Half the width of the interval, and the difference."""
-    known = pl.col("freedom_max") > 0
+    has_spread = pl.col("freedom_max") > 0
     freedom = pl.col("welch").fill_nan(None).fill_null(pl.col("freedom_max"))
     quantile = freedom.clip(lower_bound=1).map_elements(student_quantile, return_dtype=pl.Float64)
     deviation = (pl.col("variance") * pl.col("factor").fill_nan(1).clip(lower_bound=1)).sqrt()
     return [
         (pl.col("ours_s") - pl.col("theirs_s")).alias("difference_s"),
-        pl.when(known).then(quantile * deviation).alias("half_s"),
+        pl.when(has_spread).then(quantile * deviation).alias("half_s"),
     ]
 
 
-def _worded(told: pl.DataFrame, level: str) -> pl.DataFrame:
+def _worded(compared: pl.DataFrame, level: str) -> pl.DataFrame:
     low = pl.col("difference_s") - pl.col("half_s")
     high = pl.col("difference_s") + pl.col("half_s")
     few = pl.col("ours_samples") + pl.col("theirs_samples") < SAMPLES_MIN
-    return told.select(
+    return compared.select(
         pl.lit(level).alias("level"),
         *KEY,
         "ours_samples",

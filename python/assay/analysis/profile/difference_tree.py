@@ -40,7 +40,7 @@ def difference_tree(
     table = differences(rows, sides, names, ["node"])
     low, high = (pl.col("difference_s") + sign * pl.col("half_s") for sign in (-1, 1))
     few = pl.col("ours_samples") + pl.col("theirs_samples") < SAMPLES_MIN
-    told = table.select(
+    node_differences = table.select(
         "node",
         "theirs_s",
         "difference_s",
@@ -49,7 +49,7 @@ def difference_tree(
         pl.when(low.is_not_null()).then((low <= 0) & (high >= 0) | few).alias("is_noise"),
     )
     nodes = pl.DataFrame({"node": range(len(tree["parent"]))}, schema={"node": pl.Int64})
-    whole = nodes.join(told, on="node", how="left", maintain_order="left")
+    whole = nodes.join(node_differences, on="node", how="left", maintain_order="left")
     rest = [tree["labels"][label] == REST for label in tree["label"]]
     return tree | {
         name: [None if small else value for small, value in zip(rest, whole[name], strict=True)]
@@ -58,7 +58,7 @@ def difference_tree(
 
 
 def _rows(profile: Profile, tree: dict[str, Any], names: list[str]) -> pl.DataFrame:
-    """Of each node and operation: samples at it and below it, and their squares over the passes."""
+    """Return samples of each node and below it by operation, and their squares over the passes."""
     samples = within_operations(profile).filter(pl.col("operation").is_in(names))
     counts = samples.group_by("stack", "operation", "sequence", maintain_order=True).agg(
         pl.len().alias("samples")
@@ -72,41 +72,43 @@ def _rows(profile: Profile, tree: dict[str, Any], names: list[str]) -> pl.DataFr
             key = (node, name, sequence)
             totals[key] = totals.get(key, 0) + count
             node = parents[node]
-    known = pl.DataFrame(
+    samples_by_node = pl.DataFrame(
         [(node, name, count) for (node, name, _), count in totals.items()],
         schema={"node": pl.Int64, "operation": pl.String, "samples": pl.Int64},
         orient="row",
     )
     squares = (pl.col("samples") ** 2).sum().alias("squares")
-    return known.group_by("node", "operation", maintain_order=True).agg(
+    return samples_by_node.group_by("node", "operation", maintain_order=True).agg(
         pl.col("samples").sum(), squares
     )
 
 
 def _nodes(profile: Profile, tree: dict[str, Any], stacks: list[int]) -> dict[int, int]:
-    """Of each stack and its callers the innermost node of the tree that lies on its path."""
+    """Return the innermost node of the tree on the path of each stack and of its callers."""
     texts = zip(tree["parent"], tree["label"], tree["module"], strict=True)
     places = {
         (parent, tree["labels"][label], tree["modules"][module]): node
         for node, (parent, label, module) in enumerate(texts)
     }
-    told = profile.stacks.join(profile.frames, on="frame", how="left", maintain_order="left")
-    rows = told.select("stack", "parent", "label", pl.col("module").fill_null(NO_FILE)).iter_rows()
+    framed = profile.stacks.join(profile.frames, on="frame", how="left", maintain_order="left")
+    rows = framed.select(
+        "stack", "parent", "label", pl.col("module").fill_null(NO_FILE)
+    ).iter_rows()
     about = {stack: (parent, label, module) for stack, parent, label, module in rows}
-    found: dict[int, int] = {}
+    innermost: dict[int, int] = {}
     # Whether the path is still one of the tree: below a function that it lacks all are unknown.
     inside: dict[int, bool] = {}
     for stack in stacks:
         path = []
         node: int | None = stack
-        while node is not None and node in about and node not in found:
+        while node is not None and node in about and node not in innermost:
             path.append(node)
             node = about[node][0]
-        above, known = (found[node], inside[node]) if node in found else (OUTSIDE, True)
-        for one in reversed(path):
-            _, label, module = about[one]
-            next_one = places.get((above, label, module)) if known else None
-            known = next_one is not None
-            above = above if next_one is None else next_one
-            found[one], inside[one] = above, known
-    return found
+        above, is_inside = (innermost[node], inside[node]) if node in innermost else (OUTSIDE, True)
+        for called in reversed(path):
+            _, label, module = about[called]
+            child = places.get((above, label, module)) if is_inside else None
+            is_inside = child is not None
+            above = above if child is None else child
+            innermost[called], inside[called] = above, is_inside
+    return innermost

@@ -34,15 +34,17 @@ def named_frames(
         families: Globs of labels that are one line, called as the glob.
     """
     files = modules.select("module", pl.col("path").str.split("/").list.last().alias("file"))
-    told = frames.join(files, on="module", how="left", maintain_order="left")
+    named = frames.join(files, on="module", how="left", maintain_order="left")
     if symbols is None:
         absent = {"name": pl.String, "kind": pl.String, "start": pl.UInt64, "size_bytes": pl.UInt64}
-        told = told.with_columns(pl.lit(None, dtype=of).alias(name) for name, of in absent.items())
+        named = named.with_columns(
+            pl.lit(None, dtype=of).alias(name) for name, of in absent.items()
+        )
     else:
-        words = symbols.with_columns(pl.col("kind").cast(pl.String)).unique("frame", keep="first")
-        told = told.join(words, on="frame", how="left", maintain_order="left")
+        names = symbols.with_columns(pl.col("kind").cast(pl.String)).unique("frame", keep="first")
+        named = named.join(names, on="frame", how="left", maintain_order="left")
     is_cut = pl.col("file") == UNWINDING
-    told = told.with_columns(
+    named = named.with_columns(
         pl.when(is_cut)
         .then(pl.lit(KIND_CUT))
         .when(pl.col("name").is_null() & (pl.col("kind") != KIND_BOUNDS))
@@ -50,21 +52,21 @@ def named_frames(
         .otherwise(pl.col("kind").fill_null(KIND_NONE))
         .alias("kind")
     )
-    return _labelled(told, families).select(
+    return _labelled(named, families).select(
         "frame", "label", "family", pl.col("file").alias("module"), "kind"
     )
 
 
-def _labelled(told: pl.DataFrame, families: Sequence[str]) -> pl.DataFrame:
+def _labelled(frames: pl.DataFrame, families: Sequence[str]) -> pl.DataFrame:
     is_plain = pl.col("kind").is_in([KIND_GO, KIND_CUT])
-    pairs = told.drop_nulls("name").select("name", is_plain.alias("is_plain")).unique()
+    pairs = frames.drop_nulls("name").select("name", is_plain.alias("is_plain")).unique()
     labels = [name if plain else label(name) for name, plain in pairs.iter_rows()]
-    known = pairs.with_columns(
+    labelled = pairs.with_columns(
         pl.Series("label", labels, dtype=pl.String),
         pl.Series("family", _families(labels, families), dtype=pl.String),
     )
-    joined = told.with_columns(is_plain.alias("is_plain")).join(
-        known, on=["name", "is_plain"], how="left", maintain_order="left"
+    joined = frames.with_columns(is_plain.alias("is_plain")).join(
+        labelled, on=["name", "is_plain"], how="left", maintain_order="left"
     )
     nameless = joined.filter(pl.col("label").is_null()).select(
         "frame", "file", "address", "kind", "start", "size_bytes"
@@ -79,11 +81,11 @@ def _labelled(told: pl.DataFrame, families: Sequence[str]) -> pl.DataFrame:
 def _families(labels: Sequence[str], globs: Sequence[str]) -> list[str]:
     """The family of each label: the first glob that matches it, or the label with `<*>`."""
     names = Names(labels)
-    told: dict[str, str] = {}
+    glob_by_label: dict[str, str] = {}
     for glob in globs:
         for name in names.matching(glob):
-            told.setdefault(name, glob)
-    return [told.get(name) or family(name) for name in labels]
+            glob_by_label.setdefault(name, glob)
+    return [glob_by_label.get(name) or family(name) for name in labels]
 
 
 def _place(

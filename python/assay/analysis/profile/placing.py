@@ -77,9 +77,9 @@ def place(
         return watched.with_columns(*columns, inside.alias("operation")).drop("is_under_way"), 0
     of_process = owners.select("pid", "session").unique("pid", keep="last")
     owned = samples.join(of_process, on="pid", how="left", maintain_order="left")
-    known = owners["pid"].cast(pl.UInt32)
-    known = known if background is None else pl.concat([known, background.cast(pl.UInt32)])
-    strangers = _under_way(owned.filter(~pl.col("pid").is_in(known.implode())), passes)
+    pids = owners["pid"].cast(pl.UInt32)
+    pids = pids if background is None else pl.concat([pids, background.cast(pl.UInt32)])
+    strangers = _under_way(owned.filter(~pl.col("pid").is_in(pids.implode())), passes)
     return _by_time(owned, passes, "session"), int(strangers["is_under_way"].sum())
 
 

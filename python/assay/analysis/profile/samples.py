@@ -136,11 +136,11 @@ def _tree(stacks: pl.DataFrame, frames: pl.DataFrame) -> pl.DataFrame:
     They are written in that order. A caller that is missing or comes later is damage, and is none.
     """
     rows = pl.int_range(pl.len(), dtype=pl.UInt32)
-    known = stacks.unique("stack", keep="first", maintain_order=True).join(
+    nodes = stacks.unique("stack", keep="first", maintain_order=True).join(
         frames.select("frame"), on="frame", how="semi", maintain_order="left"
     )
-    callers = known.select(pl.col("stack").alias("parent"), rows.alias("caller"))
-    return known.join(callers, on="parent", how="left", maintain_order="left").select(
+    callers = nodes.select(pl.col("stack").alias("parent"), rows.alias("caller"))
+    return nodes.join(callers, on="parent", how="left", maintain_order="left").select(
         "stack", pl.when(pl.col("caller") < rows).then("parent").alias("parent"), "frame"
     )
 
@@ -203,9 +203,9 @@ def _of_engine(
         of_engine = (
             pl.col("account").cast(pl.String).is_in([ACCOUNT_ENGINE, ACCOUNT_ENGINE_AND_DRIVER])
         )
-        told = record.table("processes").select(pl.col("pid").cast(pl.UInt32), of_engine)
+        owners = record.table("processes").select(pl.col("pid").cast(pl.UInt32), of_engine)
         strangers = (
-            told.group_by("pid", maintain_order=True)
+            owners.group_by("pid", maintain_order=True)
             .agg(pl.col("account").any())
             .filter(~pl.col("account"))
         )
@@ -229,11 +229,11 @@ def _without_ours(samples: pl.DataFrame, threads: pl.DataFrame) -> pl.DataFrame:
     first = named.group_by("pid", "tid", maintain_order=True).agg(
         pl.col("is_ours").first().alias("is_ours_at_first")
     )
-    told = samples.join_asof(
+    named_samples = samples.join_asof(
         named, on="time_ns", by=["pid", "tid"], strategy="backward", check_sortedness=False
     ).join(first, on=["pid", "tid"], how="left", maintain_order="left")
     is_ours = pl.coalesce("is_ours", "is_ours_at_first").fill_null(value=False)
-    return told.filter(~is_ours).drop("is_ours", "is_ours_at_first")
+    return named_samples.filter(~is_ours).drop("is_ours", "is_ours_at_first")
 
 
 def owners_of(record: Run) -> pl.DataFrame | None:
@@ -266,12 +266,12 @@ def _without_other_clients(samples: pl.DataFrame, served: pl.DataFrame | None) -
 def _sampling(record: Run, facts: dict[str, Any], taken: int, window: tuple[int, int]) -> Sampling:
     grown: dict[str, int | None] = dict.fromkeys(COUNTED)
     if record.has("profile") and not record.table("profile").is_empty():
-        told = record.table("profile").sort("time_ns")
-        before = told.filter(pl.col("time_ns") <= window[0])[-1:]
-        after = told.filter(pl.col("time_ns") >= window[1])[:1]
-        last = after if after.height else told[-1:]
-        known = [name for name in COUNTED if name in told.columns]
-        grown |= {name: int(last[name].sum()) - int(before[name].sum()) for name in known}
+        counters = record.table("profile").sort("time_ns")
+        before = counters.filter(pl.col("time_ns") <= window[0])[-1:]
+        after = counters.filter(pl.col("time_ns") >= window[1])[:1]
+        last = after if after.height else counters[-1:]
+        columns = [name for name in COUNTED if name in counters.columns]
+        grown |= {name: int(last[name].sum()) - int(before[name].sum()) for name in columns}
     return Sampling(
         event=str(facts["event"]),
         frequency_hz=float(facts["frequency_hz"]),

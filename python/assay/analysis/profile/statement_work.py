@@ -96,11 +96,11 @@ def executed(run: Run) -> pl.DataFrame | None:
     whole = done.with_columns(pl.lit(None, dtype=pl.String).alias("statement"))
     if not run.has(STREAM):
         return whole.select(columns).sort("started_ns")
-    told = run.table(STREAM).select(
+    statements = run.table(STREAM).select(
         "sequence", pl.col("statement").cast(pl.String), "started_ns", "finished_ns"
     )
-    of_programs = told.join(done.select("sequence", "session", "operation"), on="sequence")
-    alone = whole.join(told.select("sequence"), on="sequence", how="anti")
+    of_programs = statements.join(done.select("sequence", "session", "operation"), on="sequence")
+    alone = whole.join(statements.select("sequence"), on="sequence", how="anti")
     parts = [of_programs.select(columns), alone.select(columns)]
     return pl.concat(parts).sort("started_ns")
 
@@ -126,10 +126,10 @@ def statement_work(run: Run) -> StatementWork | None:
         pl.col("operation").is_not_null() & pl.col("work").is_not_null()
     )
     placed, _ = place(within.drop("session", "sequence", "operation"), passes, None)
-    told = placed.drop_nulls("operation").select(
+    assigned = placed.drop_nulls("operation").select(
         pl.col("sequence").cast(pl.UInt32).alias("execution"), "stack", "work"
     )
-    sampled = told.join(executions.select("execution", *KEYS), on="execution").join(
+    sampled = assigned.join(executions.select("execution", *KEYS), on="execution").join(
         _steps(profile), on="stack", how="left"
     )
     counts = executions.group_by(KEYS, maintain_order=True).agg(
@@ -178,13 +178,13 @@ def _with_ends(planned: pl.DataFrame, counts: pl.DataFrame, each_s: float) -> pl
     sums = of_each.group_by(*KEYS, "step", maintain_order=True).agg(
         pl.col("samples").sum(), (pl.col("samples") ** 2).sum().alias("squares")
     )
-    told = sums.join(counts.select(*KEYS, "executions"), on=KEYS, nulls_equal=True)
+    counted = sums.join(counts.select(*KEYS, "executions"), on=KEYS, nulls_equal=True)
     count, mean = pl.col("executions"), pl.col("samples") / pl.col("executions")
     scatter = (pl.col("squares") - pl.col("samples") * mean) / (count - 1) / count
     variance = pl.max_horizontal(scatter, mean / count)
     quantile = (count - 1).cast(pl.Float64).map_elements(_quantile, return_dtype=pl.Float64)
     half_s = pl.when(count > 1).then(quantile * variance.sqrt() * each_s)
-    return told.select(
+    return counted.select(
         *KEYS,
         "step",
         "samples",

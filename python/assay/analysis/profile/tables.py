@@ -161,22 +161,22 @@ def unclassified(profile: Profile, operation: str | None = None) -> pl.DataFrame
 
 
 def callers_of(profile: Profile, stacks: list[int], decided: list[int | None]) -> list[list[str]]:
-    """Of each stack, the named frames beyond the one that was decided on, nearest first."""
+    """Return each stack's named frames beyond the one that decided its work, nearest first."""
     parents = dict(profile.stacks.select("stack", "parent").iter_rows())
     frames = dict(profile.stacks.select("stack", "frame").iter_rows())
     named = ~pl.col("kind").is_in(NOT_NAMED)
     labels = dict(profile.frames.filter(named).select("frame", "label").iter_rows())
 
     def chain(stack: int | None, begin: int | None) -> list[str]:
-        found: list[str] = []
+        callers: list[str] = []
         is_beyond = begin is None
-        while stack is not None and stack in frames and len(found) < CALLERS_MAX:
+        while stack is not None and stack in frames and len(callers) < CALLERS_MAX:
             frame = frames[stack]
             if is_beyond and frame in labels:
-                found.append(labels[frame])
+                callers.append(labels[frame])
             is_beyond = is_beyond or frame == begin
             stack = parents[stack]
-        return found
+        return callers
 
     return [chain(stack, begin) for stack, begin in zip(stacks, decided, strict=True)]
 

@@ -59,18 +59,18 @@ def blockers(rows: Iterable[Row], own: set[int]) -> tuple[Blocker, ...]:
     for look in looks.values():
         _add(held, look)
     whole = sum(holding.weight for holding in held.values())
-    found = [holding.blocker(number, number in own, whole) for number, holding in held.items()]
-    return tuple(sorted(found, key=lambda one: (-one.share, one.session)))
+    roots = [holding.blocker(number, number in own, whole) for number, holding in held.items()]
+    return tuple(sorted(roots, key=lambda root: (-root.share, root.session)))
 
 
 @dataclass
 class _Held:
-    """What is known of one session that others waited for."""
+    """Observations of one session that others waited for."""
 
     looks: int = 0
     weight: float = 0.0
     transaction_s: float | None = None
-    words: dict[str, Counter[str]] = field(
+    counts: dict[str, Counter[str]] = field(
         default_factory=lambda: {name: Counter() for name in WORDS}
     )
 
@@ -79,7 +79,7 @@ class _Held:
         age_s = row["transaction_s"]
         if age_s is not None:
             self.transaction_s = max(age_s, self.transaction_s or 0.0)
-        for name, counted in self.words.items():
+        for name, counted in self.counts.items():
             if row[name] is not None:
                 counted[row[name]] += 1
 
@@ -87,7 +87,7 @@ class _Held:
         """The session in figures, of the weight of all of them."""
         most = {
             name: counted.most_common(1)[0][0] if counted else None
-            for name, counted in self.words.items()
+            for name, counted in self.counts.items()
         }
         share = self.weight / whole
         return Blocker(number, own, self.looks, share, transaction_s=self.transaction_s, **most)

@@ -53,11 +53,15 @@ def workers(
     seen: dict[tuple[int, str], list[Row]] = {}
     for row in rows:
         seen.setdefault((row["session"], row["work"]), []).append(row)
-    found = [
+    all_workers = [
         _worker(session, work, theirs, session in own, looks, used.get(session, NOT_METERED))
         for (session, work), theirs in seen.items()
     ]
-    return tuple(sorted(found, key=lambda one: (-(one.cpu_s or 0.0), -one.looks, one.session)))
+    return tuple(
+        sorted(
+            all_workers, key=lambda worker: (-(worker.cpu_s or 0.0), -worker.looks, worker.session)
+        )
+    )
 
 
 def _worker(
@@ -94,8 +98,8 @@ def _by_count(rows: list[Row], name: str) -> tuple[str, ...]:
 
 
 def _most(rows: list[Row], name: str) -> str | None:
-    words = _by_count(rows, name)
-    return words[0] if words else None
+    values = _by_count(rows, name)
+    return values[0] if values else None
 
 
 def _greatest(rows: list[Row], name: str) -> float | None:
@@ -116,7 +120,7 @@ def with_peers(
     """
     whole = dict(used)
     for title in {titles[pid] for pid in seen if titles.get(pid)}:
-        alike = [pid for pid, one in titles.items() if one == title and pid in used]
+        alike = [pid for pid, peer_title in titles.items() if peer_title == title and pid in used]
         mine = [pid for pid in alike if pid in seen]
         sums = [sum(used[pid][place] or 0.0 for pid in alike) / len(mine) for place in range(3)]
         whole |= dict.fromkeys(mine, (sums[0], sums[1], sums[2]))

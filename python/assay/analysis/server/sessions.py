@@ -38,7 +38,7 @@ OWNERS_SCHEMA = {
     "session": pl.UInt32,
     "is_worker": pl.Boolean,
 }
-TOLD_SCHEMA = {
+LOOKS_SCHEMA = {
     "pid": pl.UInt32,
     "leader_pid": pl.UInt32,
     "has_client": pl.Boolean,
@@ -163,7 +163,7 @@ def owners(
         pl.col("backend_pid").alias("pid"), pl.lit(SESSIONS).alias("owner"), "session"
     ).with_columns(pl.lit(value=False).alias("is_worker"))
     seen = (
-        pl.concat([_told_by_title(processes), _told_by_activity(activity)])
+        pl.concat([_looks_by_title(processes), _looks_by_activity(activity)])
         .group_by("pid", maintain_order=True)
         .agg(pl.col("leader_pid").drop_nulls().last(), pl.col("has_client", "is_ours").any())
         .join(direct.select(pl.col("pid").cast(pl.UInt32)), on="pid", how="anti")
@@ -187,10 +187,12 @@ def background(activity: pl.DataFrame | None, processes: pl.DataFrame | None) ->
 
     Those that were seen to have neither a client nor a leader, and those that have begun others.
     """
-    told = (
-        _told_by_activity(activity).group_by("pid", maintain_order=True).agg(pl.all().drop_nulls())
+    processes_seen = (
+        _looks_by_activity(activity).group_by("pid", maintain_order=True).agg(pl.all().drop_nulls())
     )
-    idle = told.filter(pl.col("leader_pid").list.len() == 0, ~pl.col("has_client").list.any())
+    idle = processes_seen.filter(
+        pl.col("leader_pid").list.len() == 0, ~pl.col("has_client").list.any()
+    )
     pids = [idle["pid"]]
     if processes is not None and "ppid" in processes.columns:
         of_engine = pl.col("account").cast(pl.String) == ACCOUNT_ENGINE
@@ -205,21 +207,21 @@ def is_ours() -> pl.Expr:
     return own.fill_null(value=False)
 
 
-def _told_by_activity(activity: pl.DataFrame | None) -> pl.DataFrame:
-    """What each look at a process told: pid, leader_pid, has_client, is_ours; by time."""
+def _looks_by_activity(activity: pl.DataFrame | None) -> pl.DataFrame:
+    """Return each look at a process: pid, leader_pid, has_client, is_ours; by time."""
     if activity is None:
-        return pl.DataFrame(schema=TOLD_SCHEMA)
+        return pl.DataFrame(schema=LOOKS_SCHEMA)
     has_client = pl.any_horizontal(pl.col("application", "state").is_not_null())
-    told = activity.sort("time_ns").select(
+    looks = activity.sort("time_ns").select(
         "pid", "leader_pid", has_client.alias("has_client"), is_ours().alias("is_ours")
     )
-    return told.cast(TOLD_SCHEMA)  # type: ignore[arg-type]
+    return looks.cast(LOOKS_SCHEMA)  # type: ignore[arg-type]
 
 
-def _told_by_title(processes: pl.DataFrame | None) -> pl.DataFrame:
-    """As `_told_by_activity`, of the processes whose title names another."""
+def _looks_by_title(processes: pl.DataFrame | None) -> pl.DataFrame:
+    """Return processes whose title names another, in the columns of `_looks_by_activity`."""
     if processes is None or "title" not in processes.columns:
-        return pl.DataFrame(schema=TOLD_SCHEMA)
+        return pl.DataFrame(schema=LOOKS_SCHEMA)
     leader = pl.col("title").str.extract(LEADER_IN_TITLE).cast(pl.UInt32, strict=False)
     return (
         processes.filter(pl.col("account").cast(pl.String) == ACCOUNT_ENGINE)
@@ -267,9 +269,9 @@ def _unseen_ns(grown: pl.DataFrame) -> float:
     Ticks make it inexact, and negative where nothing is missing.
     """
     live = pl.col("is_live")
-    told = pl.col("children_ns").filter(live).sum() - pl.col("children_before_ns").sum()
+    reported = pl.col("children_ns").filter(live).sum() - pl.col("children_before_ns").sum()
     seen = pl.col("cpu_seen_ns").filter(~live).sum()
-    return max(0.0, float(grown.select(told - seen).item()))
+    return max(0.0, float(grown.select(reported - seen).item()))
 
 
 def _figures() -> list[pl.Expr]:

@@ -35,7 +35,7 @@ def anytime_interval(values: Sequence[float], alpha: float) -> tuple[float, floa
     if count < 2:  # noqa: PLR2004 - one value has no spread
         return None
     mean = math.fsum(values) / count
-    deviation = math.sqrt(math.fsum((one - mean) ** 2 for one in values) / (count - 1))
+    deviation = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (count - 1))
     ratio = 1 + count * EFFECT_VARIANCE
     bound = (math.sqrt(ratio) / alpha) ** (2 / count)
     if bound >= ratio:

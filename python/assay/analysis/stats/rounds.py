@@ -57,9 +57,9 @@ def noise_of(several: Iterable[Sequence[float]]) -> Noise | None:
     """
     squares, freedom = 0.0, 0
     for ratios in several:
-        logs = [math.log(one) for one in ratios]
+        logs = [math.log(ratio) for ratio in ratios]
         mean = math.fsum(logs) / len(logs)
-        squares += math.fsum((one - mean) ** 2 for one in logs)
+        squares += math.fsum((logarithm - mean) ** 2 for logarithm in logs)
         freedom += len(logs) - 1
     return Noise(math.sqrt(squares / freedom), freedom) if freedom else None
 
@@ -73,9 +73,9 @@ def factor_of(ratios: Sequence[float], noise: Noise | None = None) -> Factor | N
     """
     if not ratios:
         return None
-    known = noise or noise_of([ratios])
-    mean = math.fsum(math.log(one) for one in ratios) / len(ratios)
-    if known is None:
+    assumed = noise or noise_of([ratios])
+    mean = math.fsum(math.log(ratio) for ratio in ratios) / len(ratios)
+    if assumed is None:
         return Factor(math.exp(mean), None, len(ratios))
-    half = student_quantile(known.freedom) * known.deviation / math.sqrt(len(ratios))
+    half = student_quantile(assumed.freedom) * assumed.deviation / math.sqrt(len(ratios))
     return Factor(math.exp(mean), (math.exp(mean - half), math.exp(mean + half)), len(ratios))

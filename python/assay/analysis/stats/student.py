@@ -36,7 +36,7 @@ def mean_of(values: Sequence[float]) -> Mean:
     freedom = len(values) - 1
     if not freedom:
         return Mean(mean, None)
-    squares = math.fsum((one - mean) ** 2 for one in values)
+    squares = math.fsum((value - mean) ** 2 for value in values)
     half = student_quantile(freedom) * math.sqrt(squares / freedom / len(values))
     return Mean(mean, (mean - half, mean + half))
 

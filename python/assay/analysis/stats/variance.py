@@ -13,7 +13,7 @@ _PRECISION, _TERMS = 1e-12, 400
 
 
 def chance_of_alike(groups: Sequence[Sequence[float]]) -> float | None:
-    """How likely groups differ so much by chance alone: the tail of F of one-way ANOVA.
+    """Return how likely groups differ so much by chance: the tail of F of one-way ANOVA.
 
     R. A. Fisher, Statistical Methods for Research Workers (1925), chapter VII. Groups that do not
     vary in themselves are alike only where all values are equal.
@@ -24,13 +24,13 @@ def chance_of_alike(groups: Sequence[Sequence[float]]) -> float | None:
     Returns:
         0 to 1; None where fewer than two groups have values, or none has two.
     """
-    known = [group for group in groups if group]
-    between, within = len(known) - 1, sum(map(len, known)) - len(known)
+    filled = [group for group in groups if group]
+    between, within = len(filled) - 1, sum(map(len, filled)) - len(filled)
     if between < 1:
         return None
-    apart, noise = _squares(known)
+    apart, noise = _squares(filled)
     # Sums of squares have rounding errors of the order of the values' own squares.
-    nothing = 1e-18 * max(1e-300, math.fsum(value**2 for group in known for value in group))
+    nothing = 1e-18 * max(1e-300, math.fsum(value**2 for group in filled for value in group))
     if apart <= nothing:
         return 1.0
     if within < 1:
@@ -41,10 +41,10 @@ def chance_of_alike(groups: Sequence[Sequence[float]]) -> float | None:
     return incomplete_beta(within / 2, between / 2, within / (within + between * ratio))
 
 
-def told_share(groups: Sequence[Sequence[float]]) -> float | None:
-    """The share of what values differ by that their groups tell: epsilon squared (Kelley 1935).
+def explained_share(groups: Sequence[Sequence[float]]) -> float | None:
+    """Return the share of total variance explained by group: epsilon squared (Kelley 1935).
 
-    On average it is 0 where they tell nothing.
+    On average it is 0 where groups explain nothing.
 
     Args:
         groups: Values of each; empty ones are passed over.
@@ -52,11 +52,11 @@ def told_share(groups: Sequence[Sequence[float]]) -> float | None:
     Returns:
         0 to 1; None where fewer than two groups have values, none has two, or all are equal.
     """
-    known = [group for group in groups if group]
-    between, within = len(known) - 1, sum(map(len, known)) - len(known)
+    filled = [group for group in groups if group]
+    between, within = len(filled) - 1, sum(map(len, filled)) - len(filled)
     if between < 1 or within < 1:
         return None
-    apart, noise = _squares(known)
+    apart, noise = _squares(filled)
     if not apart + noise:
         return None
     return min(1.0, max(0.0, (apart - between * noise / within) / (apart + noise)))

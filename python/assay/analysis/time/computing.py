@@ -52,8 +52,8 @@ def computing_by_operation(
     """
     by_plans = {
         name: computing
-        for name, its in plans.items()
-        if (computing := _by_plans(its, prepared=prepared)) is not None
+        for name, own_plans in plans.items()
+        if (computing := _by_plans(own_plans, prepared=prepared)) is not None
     }
     return by_plans | _by_samples(profile)
 

@@ -63,8 +63,8 @@ def operation_tree(
     )
 
 
-def _titled(words: str) -> str:
-    return words[:1].upper() + words[1:]
+def _titled(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _executing(cpu_user: float, computing: Computing | None) -> tuple[TimeNode, TimeNode]:

@@ -195,8 +195,8 @@ def _without_ticks(readings_table: pl.DataFrame) -> pl.DataFrame:
     The proportion is that of an operation's passes, or of the run's where they were too short.
     """
     in_ticks = pl.all_horizontal((pl.col("user_ns", "system_ns") % TICK_NS == 0).all())
-    told = pl.col("on_cpu_ns").null_count() == 0
-    if not readings_table.select(in_ticks & told).item():
+    has_scheduler_time = pl.col("on_cpu_ns").null_count() == 0
+    if not readings_table.select(in_ticks & has_scheduler_time).item():
         return readings_table
     user_ns = (pl.col("on_cpu_ns") * pl.col("user_share")).round().cast(pl.UInt64)
     shares = readings_table.join(

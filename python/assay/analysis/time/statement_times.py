@@ -87,9 +87,9 @@ class OperationStatements:
     tail: Tail | None
 
     def facts(self) -> dict[str, Any]:
-        """As JSON values."""
+        """Return the times as JSON values."""
         return {
-            "statements": [asdict(one) for one in self.statements],
+            "statements": [asdict(statement) for statement in self.statements],
             "tail": None if self.tail is None else asdict(self.tail),
         }
 
@@ -124,7 +124,7 @@ class _Slow:
 
 
 def statement_times(run: Run) -> dict[str, OperationStatements]:
-    """Of each operation whose statements were noted; empty where none were.
+    """Return statement times of each operation whose statements were noted.
 
     The stream is read in parts, twice, and of each row eight bytes are kept: it has twenty rows an
     operation, of which there may be ten million.
@@ -138,8 +138,11 @@ def statement_times(run: Run) -> dict[str, OperationStatements]:
         classed.append(speeds)
     if not classed:
         return {}
-    told = _executions(run, pl.concat(classed))
-    return {name: _operation(told[name], *counted[name], slow[name]) for name in sorted(told)}
+    by_operation = _executions(run, pl.concat(classed))
+    return {
+        name: _operation(by_operation[name], *counted[name], slow[name])
+        for name in sorted(by_operation)
+    }
 
 
 def _noted(run: Run) -> pl.DataFrame:
@@ -166,7 +169,7 @@ def _noted(run: Run) -> pl.DataFrame:
 def _executions(run: Run, done: pl.DataFrame) -> dict[str, dict[str, _Executions]]:
     """Executions by operation and statement. `done`: sequence, operation, speed."""
     done = done.sort("sequence")
-    told: dict[str, dict[str, _Executions]] = {}
+    by_operation: dict[str, dict[str, _Executions]] = {}
     for part in run.parts(STREAM):
         first, last = part["sequence"].min(), part["sequence"].max()
         times = part.select(
@@ -177,28 +180,30 @@ def _executions(run: Run, done: pl.DataFrame) -> dict[str, dict[str, _Executions
         ).join(done.filter(pl.col("sequence").is_between(first, last)), on="sequence")
         for key, own in times.partition_by("operation", "statement", as_dict=True).items():
             operation, statement = map(str, key)
-            told.setdefault(operation, {}).setdefault(statement, _Executions()).add(own)
-    return told
+            by_operation.setdefault(operation, {}).setdefault(statement, _Executions()).add(own)
+    return by_operation
 
 
 def _operation(
-    told: dict[str, _Executions], operations: int, whole_ns: int, slow: _Slow | None
+    by_statement: dict[str, _Executions], operations: int, whole_ns: int, slow: _Slow | None
 ) -> OperationStatements:
-    found = []
-    for name, one in told.items():
-        ns = pl.concat(one.ns)
-        found.append(
+    statements = []
+    for name, executions in by_statement.items():
+        ns = pl.concat(executions.ns)
+        statements.append(
             StatementTimes(
                 name=name,
                 executions=len(ns),
                 per_operation=len(ns) / operations,
                 share=_sum(ns) / whole_ns if whole_ns else 0.0,
-                rows=one.rows / len(ns),
+                rows=executions.rows / len(ns),
                 seconds=distribution(ns),
             )
         )
-    ordered = tuple(sorted(found, key=lambda one: (-one.share, one.name)))
-    return OperationStatements(ordered, None if slow is None else _tail(told, slow, whole_ns))
+    ordered = tuple(sorted(statements, key=lambda statement: (-statement.share, statement.name)))
+    return OperationStatements(
+        ordered, None if slow is None else _tail(by_statement, slow, whole_ns)
+    )
 
 
 def _classed(done: pl.DataFrame) -> tuple[_Slow | None, pl.DataFrame]:
@@ -208,29 +213,33 @@ def _classed(done: pl.DataFrame) -> tuple[_Slow | None, pl.DataFrame]:
     """
     columns = ("sequence", "operation")
     plain = done.select(*columns, speed=pl.lit(OTHER, pl.UInt8))
-    found = next((beyond for beyond, fewest in TAILS if done.height >= fewest), None)
-    if found is None:
+    per_mille = next((beyond for beyond, fewest in TAILS if done.height >= fewest), None)
+    if per_mille is None:
         return None, plain
     ranked = done.sort("service_ns")
-    count, half = done.height * found // WHOLE, done.height // 2
+    count, half = done.height * per_mille // WHOLE, done.height // 2
     tail, typical = ranked.tail(count)["service_ns"], ranked.head(half)["service_ns"]
     if tail[0] < LONGER_MIN * typical[-1] or not tail[0]:
         return None, plain
     rank = pl.int_range(pl.len())
     speed = pl.when(rank >= done.height - count).then(TAIL).when(rank < half).then(TYPICAL)
-    slow = _Slow(found / WHOLE, count, tail[0], _sum(tail) / count, _sum(typical) / half, half)
+    slow = _Slow(per_mille / WHOLE, count, tail[0], _sum(tail) / count, _sum(typical) / half, half)
     return slow, ranked.select(*columns, speed=speed.otherwise(OTHER).cast(pl.UInt8))
 
 
-def _tail(told: dict[str, _Executions], slow: _Slow, whole_ns: int) -> Tail | None:
+def _tail(by_statement: dict[str, _Executions], slow: _Slow, whole_ns: int) -> Tail | None:
     """None where the only statement of an operation makes it: that says nothing."""
-    in_tail = {name: one.tail_ns / slow.operations for name, one in told.items()}
-    usual = {name: one.typical_ns / slow.typical for name, one in told.items()}
+    in_tail = {
+        name: executions.tail_ns / slow.operations for name, executions in by_statement.items()
+    }
+    usual = {
+        name: executions.typical_ns / slow.typical for name, executions in by_statement.items()
+    }
     in_tail[EARLIER] = max(0.0, slow.tail_ns - sum(in_tail.values()))
     usual[EARLIER] = max(0.0, slow.typical_ns - sum(usual.values()))
     excess = {name: in_tail[name] - usual[name] for name in in_tail}
-    name = max(excess, key=lambda one: (excess[one], one))
-    if len(told) == 1 and name != EARLIER:
+    name = max(excess, key=lambda statement: (excess[statement], statement))
+    if len(by_statement) == 1 and name != EARLIER:
         return None
     return Tail(
         statement=name,

@@ -48,19 +48,21 @@ def statement_waits(run: Run) -> pl.DataFrame | None:
     asleep = named_spans(run, spans.with_columns(pl.lit(value=False).alias("with_workers"))).filter(
         pl.col("state") != RUNNING
     )
-    told = pl.col("by_kernel").is_in(WAITS) | pl.col("by_word").is_not_null()
+    is_known = pl.col("by_kernel").is_in(WAITS) | pl.col("by_word").is_not_null()
     if owners_of(run) is None:
         worked = pl.col("on_cpu_ns").max() - pl.col("on_cpu_ns").min()
         most = spans.group_by("life", maintain_order=True).agg(worked).sort("on_cpu_ns")["life"][-1]
-        told &= (pl.col("life") == most) | (pl.col("state") == DISK_STATE)
+        is_known &= (pl.col("life") == most) | (pl.col("state") == DISK_STATE)
     passes = executions.select(
         pl.int_range(pl.len(), dtype=pl.UInt64).alias("sequence"),
         pl.struct(KEYS).rank("dense").cast(pl.String).alias("operation"),
         "started_ns",
         "finished_ns",
     )
-    placed = looked(asleep.filter(told), passes).with_columns(pl.lit(threads.LEADER).alias("kind"))
-    found = (
+    placed = looked(asleep.filter(is_known), passes).with_columns(
+        pl.lit(threads.LEADER).alias("kind")
+    )
+    sleeps = (
         slept(placed).filter(pl.col("cause").is_in(WAITS)).select("operation", "cause", "looked_ns")
     )
     queued = (
@@ -75,7 +77,7 @@ def statement_waits(run: Run) -> pl.DataFrame | None:
         .agg(pl.len().alias("executions"))
     )
     return (
-        pl.concat([found, queued])
+        pl.concat([sleeps, queued])
         .rename({"operation": "key"})
         .join(names, on="key")
         .group_by(*KEYS, "cause", maintain_order=True)

@@ -32,7 +32,7 @@ def waiting_shares(run: Run) -> dict[str, float]:
         return {}
     rows = readings(run.table("events"), run.table("tasks"))
     share = (pl.col("run_delay_ns") / pl.col("wall_ns")).clip(0.0, WAITING_SHARE_MAX)
-    told = (
+    shares = (
         rows.filter(
             (pl.col("threads_at_work").max().over("operation") == 1) & (pl.col("wall_ns") > 0)
         )
@@ -40,4 +40,4 @@ def waiting_shares(run: Run) -> dict[str, float]:
         .agg(share.drop_nulls().median().alias("share"))
         .drop_nulls()
     )
-    return dict(told.iter_rows())
+    return dict(shares.iter_rows())

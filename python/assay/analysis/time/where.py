@@ -71,14 +71,14 @@ class Where:
     together_s: float | None = None
 
     def facts(self) -> dict[str, Any]:
-        """As in the document."""
-        told = asdict(self)
-        del told["together_s"]
-        return told
+        """Return the causes as the document has them."""
+        document = asdict(self)
+        del document["together_s"]
+        return document
 
 
 def where_time_went(run: Run) -> tuple[dict[str, dict[str, Any]], Where | None]:
-    """What `split_table` tells, by operation, with `where`, its causes; and the run's whole.
+    """Return each operation's row of `split_table` with `where`, its causes; and the run's whole.
 
     Where sessions of an embedded engine cannot be told apart, the whole is all that is known. Of an
     engine that was slowed by stopping it (`--slow`) nothing is told: `slowing` has what it took.
@@ -90,20 +90,20 @@ def where_time_went(run: Run) -> tuple[dict[str, dict[str, Any]], Where | None]:
     if is_stopped(run):
         # Threads that rest otherwise are woken by every stop, and are paused like those at work.
         unknown = {"where": dict.fromkeys(PARTS)}
-        return {name: told | unknown for name, told in by_operation.items()}, None
+        return {name: row | unknown for name, row in by_operation.items()}, None
     if shares_threads(run):
         untold = {"where": dict.fromkeys(PARTS), "coverage": None, "threads_at_work": None}
-        return {name: told | untold for name, told in by_operation.items()}, None
+        return {name: row | untold for name, row in by_operation.items()}, None
     looked = _looked(run)
     if looked is None:
         return by_operation, _whole(by_operation, walls)
     for row in looked.iter_rows(named=True):
         name = row["operation"]
-        told = _shares(row, walls.get(name))
+        shares = _shares(row, walls.get(name))
         if name == ALL_TOGETHER:
-            whole = _whole({name: told}, {name: row["threads_s"]})
+            whole = _whole({name: shares}, {name: row["threads_s"]})
             return by_operation, whole and replace(whole, together_s=row["threads_s"])
-        by_operation[name] = by_operation.get(name, {}) | told
+        by_operation[name] = by_operation.get(name, {}) | shares
     return by_operation, _whole(by_operation, walls)
 
 
@@ -163,34 +163,34 @@ def _scaled(seconds: dict[str, Any]) -> dict[str, float | None]:
 
 
 def _whole(split: dict[str, dict[str, Any]], walls: dict[str, float]) -> Where | None:
-    """The same of all operations, weighted by their time; None where there is nothing of any."""
-    known = {name: row for name, row in split.items() if row["coverage"] is not None}
-    whole = sum(walls[name] for name in known)
+    """Return the causes of all operations, weighted by their time; None if none has any."""
+    rows = {name: row for name, row in split.items() if row["coverage"] is not None}
+    whole = sum(walls[name] for name in rows)
     if not whole:
         return None
-    coverage = sum(row["coverage"] * walls[name] for name, row in known.items()) / whole
+    coverage = sum(row["coverage"] * walls[name] for name, row in rows.items()) / whole
     doubts = [
         Doubt(name, row["coverage"] - 1, row["where"][UNCOVERED] is not None)
-        for name, row in known.items()
+        for name, row in rows.items()
     ]
     missing = [replace(doubt, share=-doubt.share) for doubt in doubts]
     return Where(
-        {part: _share(known, walls, part) for part in PARTS},
+        {part: _share(rows, walls, part) for part in PARTS},
         coverage,
         _above(missing, UNCOVERED_MAX),
         _above(doubts, OVERCOUNTED_MAX),
     )
 
 
-def _share(known: dict[str, dict[str, Any]], walls: dict[str, float], part: str) -> float | None:
-    """Share of a part, of the time of operations that it is known of."""
-    told = [(row["where"][part], walls[name]) for name, row in known.items()]
-    told = [(value, wall) for value, wall in told if value is not None]
-    split = sum(walls[name] for name, row in known.items() if row["where"][UNCOVERED] is not None)
-    return sum(value * wall for value, wall in told) / split if told else None
+def _share(rows: dict[str, dict[str, Any]], walls: dict[str, float], part: str) -> float | None:
+    """Return the share of a part in the time of operations that have it."""
+    pairs = [(row["where"][part], walls[name]) for name, row in rows.items()]
+    pairs = [(value, wall) for value, wall in pairs if value is not None]
+    split = sum(walls[name] for name, row in rows.items() if row["where"][UNCOVERED] is not None)
+    return sum(value * wall for value, wall in pairs) / split if pairs else None
 
 
 def _above(doubts: Iterable[Doubt], most: float) -> tuple[Doubt, ...]:
     """The largest first; what rounds to `most` is not above it."""
-    found = [doubt for doubt in doubts if round(doubt.share, 3) > most]
-    return tuple(sorted(found, key=lambda doubt: -doubt.share))
+    above = [doubt for doubt in doubts if round(doubt.share, 3) > most]
+    return tuple(sorted(above, key=lambda doubt: -doubt.share))

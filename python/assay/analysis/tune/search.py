@@ -16,7 +16,7 @@ from assay.analysis.figures.quantities import text
 from assay.analysis.figures.subjects import SETTING
 from assay.analysis.stats.anytime import anytime_interval
 from assay.analysis.stats.student import mean_of
-from assay.analysis.stats.variance import told_share
+from assay.analysis.stats.variance import explained_share
 from assay.model.errors import UsageError
 from assay.model.units import number_of
 from assay.model.verdict import Verdict
@@ -256,7 +256,7 @@ def sensitivities(candidates: Iterable[Standing]) -> dict[str, float]:
     tried = list(candidates)
     if len(leaders(tried)) < SETTINGS_MIN:
         return {}
-    shares = {knob: told_share(list(groups.values())) for knob, groups in _groups(tried).items()}
+    shares = {knob: explained_share(list(groups.values())) for knob, groups in _groups(tried).items()}
     return {knob: share for knob, share in shares.items() if share is not None}
 
 

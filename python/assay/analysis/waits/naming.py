@@ -65,8 +65,10 @@ def causes_by_kernel(
     """Spans with `by_kernel`: the cause of the sleep by the rules, null where none knows it."""
     resting = at_rest.with_columns(pl.lit(value=True).alias("at_rest"))
     marked = spans.join(resting, on=["pid", "address"], how="left", maintain_order="left")
-    known = pl.when(pl.col("address").is_not_null()).then(pl.col("at_rest").fill_null(value=False))
-    marked = marked.with_columns(known.alias("at_rest"))
+    is_at_rest = pl.when(pl.col("address").is_not_null()).then(
+        pl.col("at_rest").fill_null(value=False)
+    )
+    marked = marked.with_columns(is_at_rest.alias("at_rest"))
     kinds = marked.filter(pl.col("state") != RUNNING).select(TOLD_BY_KERNEL).unique()
     causes = [rules.cause_of(Sleep(**row), machine) for row in kinds.iter_rows(named=True)]
     named = kinds.with_columns(pl.Series("by_kernel", causes, dtype=pl.String))
@@ -87,14 +89,14 @@ def causes_by_word(
     """
     if activity is None or activity.is_empty() or not rules.events:
         return spans.with_columns(pl.lit(None, dtype=WORDS).alias("by_word"))
-    told = activity.drop_nulls(["wait_event_type", "wait_event"])
-    words = told.select(pl.col("wait_event_type", "wait_event").cast(pl.String)).unique()
-    causes = [rules.cause_of_event(kind, event) for kind, event in words.iter_rows()]
-    named = words.with_columns(pl.Series("cause", causes, dtype=pl.String)).drop_nulls("cause")
+    events = activity.drop_nulls(["wait_event_type", "wait_event"])
+    kinds = events.select(pl.col("wait_event_type", "wait_event").cast(pl.String)).unique()
+    causes = [rules.cause_of_event(kind, event) for kind, event in kinds.iter_rows()]
+    named = kinds.with_columns(pl.Series("cause", causes, dtype=pl.String)).drop_nulls("cause")
     samples = (
-        told.with_columns(pl.col("wait_event_type", "wait_event").cast(pl.String))
+        events.with_columns(pl.col("wait_event_type", "wait_event").cast(pl.String))
         .join(named, on=["wait_event_type", "wait_event"])
-        .select("time_ns", pl.col("pid").cast(pl.UInt32), _thread(told).alias("tid"), "cause")
+        .select("time_ns", pl.col("pid").cast(pl.UInt32), _thread(events).alias("tid"), "cause")
         .sort("time_ns")
     )
     asleep = spans.with_row_index("span").filter(OPEN_TO_WORDS)
@@ -116,10 +118,10 @@ def causes_by_word(
     return spans.with_row_index("span").join(within, on="span", how="left").drop("span")
 
 
-def _thread(told: pl.DataFrame) -> pl.Expr:
+def _thread(events: pl.DataFrame) -> pl.Expr:
     """The thread that each word is of: of a process as a whole it is its first one."""
     pid = pl.col("pid").cast(pl.UInt32)
-    return pl.coalesce(pl.col("tid").cast(pl.UInt32), pid) if "tid" in told.columns else pid
+    return pl.coalesce(pl.col("tid").cast(pl.UInt32), pid) if "tid" in events.columns else pid
 
 
 def slept(placed: pl.DataFrame) -> pl.DataFrame:
@@ -130,14 +132,14 @@ def slept(placed: pl.DataFrame) -> pl.DataFrame:
     """
     asleep = placed.filter(pl.col("state") != RUNNING)
     writes = OPEN_TO_WORDS & (pl.col("state") == DISK_STATE)
-    found = pl.concat(
+    sleeps = pl.concat(
         [
             _by_kernel(asleep.filter(~OPEN_TO_WORDS)),
             _in_proportion(asleep.filter(OPEN_TO_WORDS & ~writes)),
             _in_proportion(asleep.filter(writes), WRITES),
         ]
     )
-    return found.group_by("operation", "kind", "cause", maintain_order=True).agg(
+    return sleeps.group_by("operation", "kind", "cause", maintain_order=True).agg(
         pl.col("looked_ns").sum()
     )
 
@@ -149,7 +151,7 @@ def _in_proportion(asleep: pl.DataFrame, causes: Sequence[str] | None = None) ->
         asleep: Spans in passes.
         causes: The only ones that words may tell of these sleeps; None: all.
     """
-    told = (
+    words_of_sleeps = (
         asleep.select(*ALIKE, "started_ns", "finished_ns", "by_word")
         .explode("by_word")
         .unnest("by_word")
@@ -157,17 +159,17 @@ def _in_proportion(asleep: pl.DataFrame, causes: Sequence[str] | None = None) ->
         .filter(pl.lit(value=True) if causes is None else pl.col("cause").is_in(list(causes)))
     )
     # A sleep's edges are guessed; what was told before or after the operation is not of it.
-    within = told.filter(pl.col("told_ns").is_between("started_ns", "finished_ns"))
+    within = words_of_sleeps.filter(pl.col("told_ns").is_between("started_ns", "finished_ns"))
     left = asleep.group_by(ALIKE, maintain_order=True).agg(pl.col("looked_ns").sum())
-    found = []
+    parts = []
     # Of operations shorter than the time between two looks hardly a word is within: then all count.
-    for samples, alike in ((within, ALIKE), (within, ALIKE[1:]), (told, ALIKE[1:])):
+    for samples, alike in ((within, ALIKE), (within, ALIKE[1:]), (words_of_sleeps, ALIKE[1:])):
         proportions = _proportions(samples, alike)
         shared = left.join(proportions, on=alike, how="inner", nulls_equal=True)
         looked_ns = pl.col("looked_ns") * pl.col("share")
-        found.append(shared.select("operation", "kind", "cause", looked_ns))
+        parts.append(shared.select("operation", "kind", "cause", looked_ns))
         left = left.join(proportions.select(alike).unique(), on=alike, how="anti", nulls_equal=True)
-    return pl.concat([*found, _by_kernel(left)])
+    return pl.concat([*parts, _by_kernel(left)])
 
 
 def _by_kernel(asleep: pl.DataFrame) -> pl.DataFrame:

@@ -122,9 +122,9 @@ class Rule:
         """Whether all that it names is so; `call` is the name of the sleep's system call."""
         return (
             (not self.states or sleep.state in self.states)
-            and (not self.channels or _one_matches(self.channels, sleep.channel))
+            and (not self.channels or _matches_any(self.channels, sleep.channel))
             and (not self.calls or call in self.calls)
-            and (not self.threads or _one_matches(self.threads, sleep.comm))
+            and (not self.threads or _matches_any(self.threads, sleep.comm))
             and (self.at_rest is None or self.at_rest == sleep.at_rest)
             and self.with_workers in (None, sleep.with_workers)
         )
@@ -173,7 +173,7 @@ class WaitRules:
     def cause_of_event(self, kind: str, event: str) -> str | None:
         """The cause by the engine's words; None: no rule knows them."""
         fitting = (rule for rule in self.events if rule.type == kind)
-        return next((rule.cause for rule in fitting if _one_matches(rule.events, event)), None)
+        return next((rule.cause for rule in fitting if _matches_any(rule.events, event)), None)
 
     def _call_names(self, machine: str) -> dict[int, str]:
         by_machine = dict(self.calls)
@@ -265,7 +265,7 @@ def _event(entry: dict[str, Any], origin: str) -> Event:
 def _check_cause(cause: str, origin: str) -> None:
     if cause in SLEEPS:
         return
-    if cause in {known.name for known in CAUSES}:
+    if cause in {part.name for part in CAUSES}:
         raise UsageError(f"{origin}: {cause!r} is no cause of sleep; write one of {_listed()}.")
     raise UsageError(f"{origin}: cause {cause!r} is not known; {suggestion(cause, list(SLEEPS))}")
 
@@ -279,5 +279,5 @@ def _compiled(globs: tuple[str, ...]) -> re.Pattern[str]:
     return pattern(globs)
 
 
-def _one_matches(globs: tuple[str, ...], name: str | None) -> bool:
+def _matches_any(globs: tuple[str, ...], name: str | None) -> bool:
     return name is not None and _compiled(globs).fullmatch(name) is not None

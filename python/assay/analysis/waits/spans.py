@@ -208,7 +208,7 @@ def clocks_at(spans: pl.DataFrame, moments: pl.DataFrame) -> pl.DataFrame:
     nothing.
     """
     following = [pl.col(name).shift(-1).over("life").alias(f"{name}_after") for name in CLOCKS]
-    known = spans.select(
+    looks = spans.select(
         "life",
         pl.col("first_look_ns").alias("time_ns"),
         "last_look_ns",
@@ -232,7 +232,7 @@ def clocks_at(spans: pl.DataFrame, moments: pl.DataFrame) -> pl.DataFrame:
     return (
         moments.sort("time_ns")
         .join_asof(
-            known.sort("time_ns"),
+            looks.sort("time_ns"),
             on="time_ns",
             by="life",
             strategy="backward",

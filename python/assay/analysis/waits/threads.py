@@ -102,15 +102,15 @@ def of_server(run: Run, lives: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFra
     owned = whose.select(
         "pid", "session", pl.when(is_session).then(role).otherwise(pl.lit(STRANGER)).alias("kind")
     )
-    told = lives.join(owned, on="pid", how="left", maintain_order="left").with_columns(
+    named = lives.join(owned, on="pid", how="left", maintain_order="left").with_columns(
         pl.when(pl.col("pid").is_in(own.implode()) & pl.col("kind").is_null())
         .then(pl.lit(HELPER))
         .otherwise("kind")
         .alias("kind")
     )
     if passes["session"].n_unique() > 1:
-        return told.with_columns(pl.col("kind").fill_null(HELPER))
-    return _with_short_workers(told, passes)
+        return named.with_columns(pl.col("kind").fill_null(HELPER))
+    return _with_short_workers(named, passes)
 
 
 def _with_short_workers(lives: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:

@@ -64,5 +64,5 @@ def ticks_share(run: Run, operations: pl.DataFrame, pids: pl.Series | None = Non
         )
         user, both = pl.col("user_ns").sum(), pl.sum_horizontal(ticks.sum())
         share = grown.select((user / both).fill_nan(None)).item()
-    told = pl.lit(share, dtype=pl.Float64).alias("user_share")
-    return operations.select("operation", told)
+    user_share = pl.lit(share, dtype=pl.Float64).alias("user_share")
+    return operations.select("operation", user_share)

@@ -71,28 +71,31 @@ def classify(
         None if name is None else (candidates(name, module), bits.get(name, 0))
         for name, module in zip(places.names, places.modules, strict=True)
     ]
-    found: list[int | None] = []
+    rules_of_nodes: list[int | None] = []
     decided: list[int | None] = []
     callers: list[int] = []
     for parent, frame in zip(parents, frames, strict=True):
         rule, place, above = None, None, 0
         if parent >= 0:
-            rule, place, above = found[parent], decided[parent], callers[parent]
+            rule, place, above = rules_of_nodes[parent], decided[parent], callers[parent]
         about = of_frame[frame]
         if about is None and rule in drivers and rule not in in_module(places.modules[frame]):
             rule, place = None, None
         if about is not None:
             matching, own_bits = about
-            chosen = next((one for one in matching if not one[1] or one[1] & above), None)
+            chosen = next(
+                (candidate for candidate in matching if not candidate[1] or candidate[1] & above),
+                None,
+            )
             if chosen is None:
                 rule, place = None, frame
             elif not chosen[2]:
                 rule, place = chosen[0], frame
             above |= own_bits
-        found.append(rule)
+        rules_of_nodes.append(rule)
         decided.append(place)
         callers.append(above)
-    return NodeRules(found, decided)
+    return NodeRules(rules_of_nodes, decided)
 
 
 def _candidates(

@@ -19,8 +19,8 @@ def is_any(glob: str) -> bool:
 
 def pattern(globs: Iterable[str]) -> re.Pattern[str]:
     """A pattern whose `fullmatch` is that one of the globs matches."""
-    one = [".*".join(re.escape(part) for part in glob.split(STAR)) for glob in globs]
-    return re.compile("|".join(one) if one else r"(?!)", re.DOTALL)
+    patterns = [".*".join(re.escape(part) for part in glob.split(STAR)) for glob in globs]
+    return re.compile("|".join(patterns) if patterns else r"(?!)", re.DOTALL)
 
 
 class Names:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def check(run: Run) -> CheckResult:
     """Unknown for a sweep that ended early, invalid for a record that was changed."""
-    told = whole(run)
-    if told.verdict is Verdict.VALID:
+    completeness = whole(run)
+    if completeness.verdict is Verdict.VALID:
         return CheckResult(NAME, Verdict.VALID, "all trials were made and the seal holds")
-    return told
+    return completeness

@@ -32,9 +32,9 @@ def check(run: Run) -> CheckResult:
     seen = f"others moved bytes of the device in {percent_text(share)} of the trials"
     if share > CEILING_DISTURBED_SHARE_MAX:
         reason = f"{seen}: it can do more than is told; repeat it while nobody else uses the disk"
-        return _told(Verdict.UNKNOWN, reason, share)
-    return _told(Verdict.VALID, seen, share)
+        return _disturbance(Verdict.UNKNOWN, reason, share)
+    return _disturbance(Verdict.VALID, seen, share)
 
 
-def _told(verdict: Verdict, reason: str, share: float) -> CheckResult:
+def _disturbance(verdict: Verdict, reason: str, share: float) -> CheckResult:
     return CheckResult(NAME, verdict, reason, value=share, threshold=CEILING_DISTURBED_SHARE_MAX)

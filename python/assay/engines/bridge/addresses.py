@@ -42,8 +42,11 @@ def read_dsn(dsn: str) -> Address:
             " jdbc:postgresql://host/database?user=NAME, and the password in"
             f" {PASSWORD_VARIABLE} or in the DSN"
         )
-    told = {"user": os.environ.get(USER_VARIABLE), "password": os.environ.get(PASSWORD_VARIABLE)}
-    properties = {name: value for name, value in told.items() if value}
+    credentials = {
+        "user": os.environ.get(USER_VARIABLE),
+        "password": os.environ.get(PASSWORD_VARIABLE),
+    }
+    properties = {name: value for name, value in credentials.items() if value}
     return {"url": dsn, "properties": properties}
 
 
@@ -51,9 +54,9 @@ def hidden(address: Mapping[str, Any]) -> list[str]:
     """Words of an address that must not be told, the longest first."""
     url: str = address["url"]
     pairs = [*address.get("properties", {}).items(), *_ASSIGNED.findall(url)]
-    words = [value for name, value in pairs if is_secret(name)]
-    words += _USERINFO.findall(url) + _THIN.findall(url)
-    both = {*words, *map(unquote, words)}
+    passwords = [value for name, value in pairs if is_secret(name)]
+    passwords += _USERINFO.findall(url) + _THIN.findall(url)
+    both = {*passwords, *map(unquote, passwords)}
     return sorted((word for word in both if len(word) >= SECRET_MIN), key=len, reverse=True)
 
 

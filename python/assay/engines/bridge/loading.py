@@ -72,8 +72,8 @@ def _columns(batch: pa.RecordBatch) -> Iterator[bytes | memoryview]:
         yield from _column(column)
 
 
-def _column(told: pa.Array) -> Iterator[bytes | memoryview]:
-    column = _known(told)
+def _column(array: pa.Array) -> Iterator[bytes | memoryview]:
+    column = _sendable(array)
     if column.offset:
         # Joined to an empty one it is copied, and begins where its buffers begin.
         column = pa.concat_arrays([column, column[:0]])
@@ -103,7 +103,7 @@ def _texts(count: int, places: pa.Buffer, held: pa.Buffer | None) -> Iterator[by
         yield memoryview(held)[:size]
 
 
-def _known(column: pa.Array) -> pa.Array:
+def _sendable(column: pa.Array) -> pa.Array:
     """The column as one of the types that are sent. Raises `BridgeError` if it is none."""
     kind = column.type
     if kind in KINDS or pa.types.is_decimal128(kind):

@@ -62,9 +62,9 @@ def await_bridge(path: Path, last_words: Callable[[], str | None]) -> None:
     """
     deadline_s = time.monotonic() + START_PATIENCE_S
     while not _listens(path):
-        words = last_words()
-        if words is not None:
-            raise EngineError(f"the bridge to the JDBC driver did not start: {words}")
+        output = last_words()
+        if output is not None:
+            raise EngineError(f"the bridge to the JDBC driver did not start: {output}")
         if time.monotonic() > deadline_s:
             raise EngineError(
                 f"the bridge to the JDBC driver did not listen within {START_PATIENCE_S:.0f} s: the"

@@ -47,9 +47,9 @@ def marked_script(script: Script) -> Script:
     operations = []
     for operation in script.operations:
         statements = []
-        for one in operation.statements:
-            text, order = marked(one.text)
-            values = tuple(one.values[place] for place in order)
-            statements.append(replace(one, text=text, values=values))
+        for statement in operation.statements:
+            text, order = marked(statement.text)
+            values = tuple(statement.values[place] for place in order)
+            statements.append(replace(statement, text=text, values=values))
         operations.append(replace(operation, statements=tuple(statements)))
     return replace(script, operations=tuple(operations))

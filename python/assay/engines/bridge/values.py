@@ -49,24 +49,24 @@ PLAIN = {
 }
 
 # Kind and value; dates in days and times in microseconds since 1970.
-Told = tuple[int, object]
+TypedValue = tuple[int, object]
 
 
 def described(body: bytes) -> list[tuple[str, int]]:
     """Names and types (of `java.sql.Types`) of a result's columns."""
-    told = Body(body)
-    return [(told.text(), told.integer()) for _ in range(told.integer())]
+    reader = Body(body)
+    return [(reader.text(), reader.integer()) for _ in range(reader.integer())]
 
 
-def row(body: bytes, columns: int) -> list[Told]:
+def row(body: bytes, columns: int) -> list[TypedValue]:
     """The values of one row."""
-    told = Body(body)
-    return [_one(told) for _ in range(columns)]
+    reader = Body(body)
+    return [_read_value(reader) for _ in range(columns)]
 
 
-def table(columns: Sequence[tuple[str, int]], rows: Sequence[Sequence[Told]]) -> pa.Table:
+def table(columns: Sequence[tuple[str, int]], rows: Sequence[Sequence[TypedValue]]) -> pa.Table:
     """All rows of a result; columns may have the same name."""
-    cells: Iterable[Sequence[Told]] = zip(*rows, strict=True) if rows else [()] * len(columns)
+    cells: Iterable[Sequence[TypedValue]] = zip(*rows, strict=True) if rows else [()] * len(columns)
     arrays = [_array(values, kind) for values, (_, kind) in zip(cells, columns, strict=True)]
     return pa.Table.from_arrays(arrays, names=[name for name, _ in columns])
 
@@ -76,9 +76,9 @@ def sent(values: Sequence[object]) -> bytes:
     return struct.pack(">i", len(values)) + b"".join(map(_sent, values))
 
 
-def printed(told: Told) -> str | None:
+def printed(typed: TypedValue) -> str | None:
     """A value in digits and letters; None for NULL."""
-    kind, value = told
+    kind, value = typed
     if kind == DATE and isinstance(value, int):
         return (EPOCH + datetime.timedelta(days=value)).isoformat()
     if kind == TIMESTAMP and isinstance(value, int):
@@ -90,34 +90,34 @@ def printed(told: Told) -> str | None:
     return None if value is None else str(value)
 
 
-def _one(told: Body) -> Told:  # noqa: PLR0911 - a case a kind
-    kind = told.byte()
+def _read_value(reader: Body) -> TypedValue:  # noqa: PLR0911 - a case a kind
+    kind = reader.byte()
     match kind:
         case 0:
             return kind, None
         case 1:
-            return kind, told.byte() != 0
+            return kind, reader.byte() != 0
         case 2 | 6:
-            return kind, told.long()
+            return kind, reader.long()
         case 3:
-            return kind, struct.unpack(">d", struct.pack(">q", told.long()))[0]
+            return kind, struct.unpack(">d", struct.pack(">q", reader.long()))[0]
         case 4:
-            scale = told.integer()
-            whole = (told.long() << LOW_BITS) + (told.long() & LOW_MASK)
+            scale = reader.integer()
+            whole = (reader.long() << LOW_BITS) + (reader.long() & LOW_MASK)
             return kind, decimal.Decimal(whole).scaleb(-scale, EXACT)
         case 5:
-            return kind, told.integer()
+            return kind, reader.integer()
         case 7 | 9:
-            return kind, told.text()
+            return kind, reader.text()
         case 8:
-            return kind, told.blob()
+            return kind, reader.blob()
     raise BridgeError(f"the bridge sent a value of the unknown kind {kind}: build it anew")
 
 
 EXACT = decimal.Context(prec=2 * DECIMAL_DIGITS)
 
 
-def _array(values: Sequence[Told], declared: int) -> pa.Array:
+def _array(values: Sequence[TypedValue], declared: int) -> pa.Array:
     kinds = {kind for kind, _ in values} - {NULL}
     plain = [value for _, value in values]
     if not kinds:
@@ -133,7 +133,7 @@ def _array(values: Sequence[Told], declared: int) -> pa.Array:
             return pa.array(numbers, pa.decimal128(DECIMAL_DIGITS, max(scale, 0)))
         except pa.ArrowInvalid:
             pass  # Some have many digits before the point, others behind it.
-    return pa.array([printed(one) for one in values], pa.string())
+    return pa.array([printed(typed) for typed in values], pa.string())
 
 
 def _sent(value: object) -> bytes:  # noqa: C901, PLR0911 - a case a type

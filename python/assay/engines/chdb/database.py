@@ -95,10 +95,10 @@ def asked(
     Raises:
         ChdbError: With ClickHouse's words.
     """
-    told = connection.query(text, "ArrowStream", params=values)
-    if not len(told):
+    result = connection.query(text, "ArrowStream", params=values)
+    if not len(result):
         return None
-    return pyarrow.ipc.open_stream(told.bytes()).read_all()
+    return pyarrow.ipc.open_stream(result.bytes()).read_all()
 
 
 def checked(settings: Mapping[str, str]) -> None:
@@ -113,8 +113,8 @@ def checked(settings: Mapping[str, str]) -> None:
         if any(character in value for character in SEPARATORS):
             raise EngineError(f"chDB's settings cannot have any of {SEPARATORS!r} in them: {name}")
     with closing(connected(MEMORY, {})) as connection:
-        known = asked(connection, file_text("known_settings.sql"))
-    names: list[str] = [] if known is None else known["name"].to_pylist()
+        table = asked(connection, file_text("known_settings.sql"))
+    names: list[str] = [] if table is None else table["name"].to_pylist()
     for name in settings:
         if name not in names:
             raise EngineError(f"chDB has no setting {name!r}; {suggestion(name, names)}")

@@ -60,26 +60,26 @@ class ChdbEngine:
     def start(self, place: Place, settings: Mapping[str, str]) -> Instance:
         """Opens the directory of `place`, making what is in it if it is empty."""
         checked(settings)
-        told = {**self._facts.settings, "tmp_path": str(place.scratch), **settings}
-        return Instance(dict(settings), Database(place.data, told), place)
+        all_settings = {**self._facts.settings, "tmp_path": str(place.scratch), **settings}
+        return Instance(dict(settings), Database(place.data, all_settings), place)
 
     def stop(self, instance: Instance) -> None:
         """Closes all connections."""
         _database(instance).close()
 
     def effective_settings(self, instance: Instance) -> dict[str, str]:
-        """What ClickHouse reports: whatever differs from its defaults, and some others."""
+        """Return the settings that differ from ClickHouse's defaults, and some others."""
         rows = asked(_database(instance).own, file_text("effective_settings.sql"))
-        told = [] if rows is None else rows.to_pylist()
-        return {row["name"]: row["value"] for row in told if not is_secret(row["name"])}
+        settings = [] if rows is None else rows.to_pylist()
+        return {row["name"]: row["value"] for row in settings if not is_secret(row["name"])}
 
     def sessions(self, instance: Instance, script: Script, seed: int, clients: int) -> list[object]:
         """One connection a client."""
         from assay.engines.chdb.session import ChdbSession
 
-        database, told = _database(instance), json.dumps(script.facts())
+        database, facts = _database(instance), json.dumps(script.facts())
         return [
-            PythonSession(ChdbSession(database, script), told, seed, number)
+            PythonSession(ChdbSession(database, script), facts, seed, number)
             for number in range(clients)
         ]
 
@@ -89,9 +89,9 @@ class ChdbEngine:
 
         return ChdbPlans(_database(instance))
 
-    def plan(self, told: str, operation: str, statement: int, native: str) -> Plan:
-        """What EXPLAIN ANALYZE told."""
-        return normalised(told, operation, statement, native)
+    def plan(self, text: str, operation: str, statement: int, native: str) -> Plan:
+        """Parse the text of EXPLAIN ANALYZE."""
+        return normalised(text, operation, statement, native)
 
     def run_script(self, instance: Instance, sql: str) -> None:
         """Runs statements of a workload's schema."""

@@ -38,13 +38,13 @@ class ChdbPlans:
         """Executes those of an operation's statements that read."""
         for text, values in statements:
             begun_s = time.monotonic()
-            native, reason = self._one(text, values, limit_s)
+            native, reason = self._explained_statement(text, values, limit_s)
             yield Explained(native, reason, time.monotonic() - begun_s)
 
     def close(self) -> None:
         """Nothing is left to do: the connection is closed with the database."""
 
-    def _one(
+    def _explained_statement(
         self, text: str, values: Sequence[object], limit_s: float
     ) -> tuple[str | None, str | None]:
         """A statement's plan, or why there is none."""
@@ -55,13 +55,13 @@ class ChdbPlans:
         timer.start()
         try:
             explained = f"{file_text('plans/executed.sql')}\n{typed(text, values)}"
-            told = asked(self._connection, explained, bound(values))
+            table = asked(self._connection, explained, bound(values))
         except ChdbError as error:
             self._connection = self._database.again(self._connection, self._comment)
-            words = " ".join(str(error).split())
-            if "QUERY_WAS_CANCELLED" in words:
+            message = " ".join(str(error).split())
+            if "QUERY_WAS_CANCELLED" in message:
                 return None, f"it was cancelled after {limit_s:.3g} s"
-            return None, f"ClickHouse said: {words}"
+            return None, f"ClickHouse said: {message}"
         finally:
             timer.cancel()
-        return None if told is None else "\n".join(told["explain"].to_pylist()), None
+        return None if table is None else "\n".join(table["explain"].to_pylist()), None

@@ -71,8 +71,8 @@ def run(database: Database, sql: str) -> None:
         try:
             asked(database.own, statement)
         except ChdbError as error:
-            words = " ".join(str(error).split())
-            raise EngineError(f"chDB refuses: {words}\nThe statement: {statement}") from error
+            message = " ".join(str(error).split())
+            raise EngineError(f"chDB refuses: {message}\nThe statement: {statement}") from error
 
 
 def merge(database: Database) -> None:

@@ -67,16 +67,16 @@ class _Drawn:
 
     kind: str
     what: str
-    told: dict[str, str] = field(default_factory=dict)
+    attributes: dict[str, str] = field(default_factory=dict)
     seconds: list[float] = field(default_factory=list)
     children: list[_Drawn] = field(default_factory=list)
 
 
-def normalised(told: str, operation: str, statement: int, native: str) -> Plan:
+def normalised(text: str, operation: str, statement: int, native: str) -> Plan:
     """The plan that a text of EXPLAIN ANALYZE means.
 
     Args:
-        told: The text.
+        text: The text of the plan.
         operation: The operation that was asked.
         statement: Which of its statements.
         native: The file that keeps the text.
@@ -84,7 +84,7 @@ def normalised(told: str, operation: str, statement: int, native: str) -> Plan:
     Raises:
         ValueError: If it is no such text.
     """
-    head, _, tree = told.partition("\n\nOutput:")
+    head, _, tree = text.partition("\n\nOutput:")
     phases = _PHASES.search(head)
     if phases is None:
         raise ValueError("this is no plan of ClickHouse: it tells no time of planning")
@@ -111,100 +111,104 @@ def _drawn(lines: list[str]) -> _Drawn:
             depth = len(heading["before"]) // STEP
             if depth > len(above) or (depth == 0 and above):
                 raise ValueError(f"this is no plan of ClickHouse: {line!r} is below nothing")
-            one = _Drawn(heading["kind"], heading["what"] or "")
+            step = _Drawn(heading["kind"], heading["what"] or "")
             del above[depth:]
             if above:
-                above[-1].children.append(one)
-            above.append(one)
+                above[-1].children.append(step)
+            above.append(step)
         elif above:
-            _tell(above[-1], line)
+            _read_line(above[-1], line)
     if not above:
         raise ValueError("this is no plan of ClickHouse: it has no operator")
     return above[0]
 
 
-def _tell(one: _Drawn, line: str) -> None:
+def _read_line(step: _Drawn, line: str) -> None:
     time = _TIME.search(line)
     if time is not None:
         # It is wall time of the step; so many threads worked at it on average.
         seconds = float(time["time"]) * SECONDS[time["unit"]]
-        one.seconds.append(seconds * float(time["threads"]))
-    elif told := _TOLD.match(line):
-        key, value = told["key"], told["value"]
+        step.seconds.append(seconds * float(time["threads"]))
+    elif attribute := _TOLD.match(line):
+        key, value = attribute["key"], attribute["value"]
         word, _, rest = key.partition(" ")
         if value is None and word in {"Limit", "Offset"}:
             key, value = word, rest
-        one.told.setdefault(key, value or "")
+        step.attributes.setdefault(key, value or "")
 
 
-def _operator(one: _Drawn, *, limited: bool) -> PlanNode:
-    below = one.kind == "Limit" or (limited and one.kind in {"Expression", "Filter"})
-    children = tuple(_operator(child, limited=below) for child in one.children)
-    operator = _word(one)
-    rows, margin, read = _rows(one)
+def _operator(step: _Drawn, *, limited: bool) -> PlanNode:
+    below = step.kind == "Limit" or (limited and step.kind in {"Expression", "Filter"})
+    children = tuple(_operator(child, limited=below) for child in step.children)
+    operator = _word(step)
+    rows, margin, read = _rows(step)
     return PlanNode(
         operator=operator,
-        native=_native(one),
-        object=one.what.rpartition(".")[2] if operator == "scan" else None,
-        condition=_condition(one),
-        estimated_rows=_estimated(one),
+        native=_native(step),
+        object=step.what.rpartition(".")[2] if operator == "scan" else None,
+        condition=_condition(step),
+        estimated_rows=_estimated(step),
         rows=rows,
         rows_margin=margin,
-        seconds=sum(one.seconds) if one.seconds else None,
-        cut_short=limited or "Runtime filters" in one.told,
+        seconds=sum(step.seconds) if step.seconds else None,
+        cut_short=limited or "Runtime filters" in step.attributes,
         removed_rows=max(0.0, read - rows) if operator == "filter" and rows is not None else None,
-        columns=tuple(one.told["Output"].split(", ")) if one.told.get("Output") else None,
-        details=_details(one),
+        columns=tuple(step.attributes["Output"].split(", "))
+        if step.attributes.get("Output")
+        else None,
+        details=_details(step),
         children=children,
     )
 
 
-def _word(one: _Drawn) -> str:
-    if one.kind != "Join":
-        word = OPERATORS.get(one.kind, "other")
-        return "top-n" if word == "sort" and "Limit" in one.told else word
-    _, _, algorithm = one.told.get("Type", "").rpartition("Algorithm: ")
-    found = (word for part, word in JOINS.items() if part in algorithm.lower())
-    return next(found, "nested loop")
+def _word(step: _Drawn) -> str:
+    if step.kind != "Join":
+        word = OPERATORS.get(step.kind, "other")
+        return "top-n" if word == "sort" and "Limit" in step.attributes else word
+    _, _, algorithm = step.attributes.get("Type", "").rpartition("Algorithm: ")
+    methods = (word for part, word in JOINS.items() if part in algorithm.lower())
+    return next(methods, "nested loop")
 
 
-def _native(one: _Drawn) -> str:
+def _native(step: _Drawn) -> str:
     """The word for it, with the kind of a join that is none of all pairs that match."""
-    told = re.match(r"(\w+) \| Strictness: (\w+)", one.told.get("Type", ""))
-    words = [] if told is None else [word for word in told.groups() if word not in {"inner", "all"}]
-    return " ".join([one.kind, *words])
+    kinds = re.match(r"(\w+) \| Strictness: (\w+)", step.attributes.get("Type", ""))
+    suffixes = (
+        [] if kinds is None else [word for word in kinds.groups() if word not in {"inner", "all"}]
+    )
+    return " ".join([step.kind, *suffixes])
 
 
-def _rows(one: _Drawn) -> tuple[float | None, float, float]:
+def _rows(step: _Drawn) -> tuple[float | None, float, float]:
     """Rows that it gave, how many more or fewer that may be, and rows that it was given."""
-    told = _ROWS.match(one.told.get("I/O", ""))
-    if told is None or one.kind in COUNTS_NO_ROWS:
+    counts = _ROWS.match(step.attributes.get("I/O", ""))
+    if counts is None or step.kind in COUNTS_NO_ROWS:
         return None, 0.0, 0.0
-    margin = 0.0 if not told["gives"] else 0.005 * FACTORS[told["gives"]]
-    read = _whole(told["read"], told["reads"])
-    return _whole(told["gave"], told["gives"]), margin, read
+    margin = 0.0 if not counts["gives"] else 0.005 * FACTORS[counts["gives"]]
+    read = _whole(counts["read"], counts["reads"])
+    return _whole(counts["gave"], counts["gives"]), margin, read
 
 
 def _whole(number: str, factor: str) -> float:
     return float(round(float(number) * FACTORS[factor]))
 
 
-def _estimated(one: _Drawn) -> float | None:
-    told = _ESTIMATE.match(one.told.get("Output rows", ""))
-    return None if told is None else _whole(told["rows"], told["factor"])
+def _estimated(step: _Drawn) -> float | None:
+    estimate = _ESTIMATE.match(step.attributes.get("Output rows", ""))
+    return None if estimate is None else _whole(estimate["rows"], estimate["factor"])
 
 
-def _condition(one: _Drawn) -> str | None:
-    keys = CONDITIONS_OF_SORTS if one.kind == "Sorting" else CONDITIONS
-    return next((one.told[key] for key in keys if one.told.get(key)), None)
+def _condition(step: _Drawn) -> str | None:
+    keys = CONDITIONS_OF_SORTS if step.kind == "Sorting" else CONDITIONS
+    return next((step.attributes[key] for key in keys if step.attributes.get(key)), None)
 
 
-def _details(one: _Drawn) -> dict[str, Any]:
+def _details(step: _Drawn) -> dict[str, Any]:
     elsewhere = {"Output", *CONDITIONS, *CONDITIONS_OF_SORTS}
-    told = {key: value for key, value in one.told.items() if key not in elsewhere}
-    return {"Description": one.what, **told} if one.what else dict(told)
+    attributes = {key: value for key, value in step.attributes.items() if key not in elsewhere}
+    return {"Description": step.what, **attributes} if step.what else dict(attributes)
 
 
-def _bytes(told: str) -> int | None:
-    number, _, unit = told.strip().partition(" ")
+def _bytes(text: str) -> int | None:
+    number, _, unit = text.strip().partition(" ")
     return round(float(number) * BYTES[unit]) if unit in BYTES else None

@@ -31,7 +31,7 @@ class ChdbSession:
         self._connection = database.connection(self._comment)
         self._kill = file_text("kill.sql", session=self._comment)
         self._operations = [
-            [(named(one, operation), one.values) for one in operation.statements]
+            [(named(statement, operation), statement.values) for statement in operation.statements]
             for operation in script.operations
         ]
 
@@ -49,7 +49,7 @@ class ChdbSession:
         except ChdbError as error:
             # What a query that failed had written of its result would stand before the next one's.
             self._connection = self._database.again(self._connection, self._comment)
-            raise _told(error) from error
+            raise _driver_error(error) from error
         return rows
 
     def interrupt(self) -> None:
@@ -62,12 +62,12 @@ def bound(values: Sequence[object]) -> dict[str, Any]:
     return {f"value{number}": value for number, value in enumerate(values, start=1)}
 
 
-def _told(error: ChdbError) -> Exception:
+def _driver_error(error: ChdbError) -> Exception:
     """An error with what the driver asks of it: ClickHouse's own name."""
-    words = " ".join(str(error).split())
-    name = NAME.search(words)
-    told = ChdbError(words)
-    facts: Any = told
+    message = " ".join(str(error).split())
+    name = NAME.search(message)
+    raised = ChdbError(message)
+    facts: Any = raised
     facts.sqlstate = name[1] if name else None
     facts.retryable = False
-    return told
+    return raised

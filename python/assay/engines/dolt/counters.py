@@ -42,7 +42,7 @@ class DoltCounters:
         Raises:
             OSError: If the server does not answer.
         """
-        return [*self._asked.read(), *self._told(), *self._stored()]
+        return [*self._asked.read(), *self._metric_rows(), *self._stored()]
 
     def close(self) -> None:
         """Ends the connections."""
@@ -50,7 +50,7 @@ class DoltCounters:
         if self._metrics is not None:
             self._metrics.close()
 
-    def _told(self) -> list[tuple[str, str, str, float]]:
+    def _metric_rows(self) -> list[tuple[str, str, str, float]]:
         if self._metrics is None:
             return []
         try:
@@ -71,13 +71,13 @@ class DoltCounters:
             sizes = _sizes(place)
             journal = sizes.pop(JOURNAL, 0)
             history = sum(_sizes(place / HISTORY).values())
-            told = {
+            counters = {
                 "journal_bytes": journal,
                 "table_bytes": sum(sizes.values()),
                 "history_bytes": history,
                 "collections": self._collected(name, place),
             }
-            rows += [(STORAGE, name, counter, float(value)) for counter, value in told.items()]
+            rows += [(STORAGE, name, counter, float(value)) for counter, value in counters.items()]
         return rows
 
     def _collected(self, name: str, place: Path) -> int:
@@ -106,15 +106,15 @@ def metrics(text: str) -> list[tuple[str, str, str, float]]:
 
 def _sizes(place: Path) -> dict[str, int]:
     """Sizes of the files in a directory by name; one may go while it is looked at."""
-    found = {}
+    sizes = {}
     try:
         with os.scandir(place) as entries:
             for entry in entries:
                 try:
                     if entry.is_file(follow_symlinks=False):
-                        found[entry.name] = entry.stat().st_size
+                        sizes[entry.name] = entry.stat().st_size
                 except FileNotFoundError:
                     continue
     except FileNotFoundError:
         return {}
-    return found
+    return sizes

@@ -15,7 +15,7 @@ from assay.engines.dolt.loading import gather_statistics, refuse_words, settle_h
 from assay.engines.dolt.plans import normalised
 from assay.engines.dolt.programs import CONF, find_program, home_of
 from assay.engines.dolt.server import default_settings, is_old, start_server
-from assay.engines.mysql_family.connecting import words_of
+from assay.engines.mysql_family.connecting import error_text
 from assay.engines.mysql_family.engine import FamilyEngine
 from assay.engines.mysql_family.statements import file_text
 from assay.engines.obtaining import obtain
@@ -72,13 +72,13 @@ class DoltEngine(FamilyEngine):
         try:
             with instance.handle.cursor() as cursor:
                 cursor.execute(file_text("version.sql", CONF))
-                ((told,),) = cursor.fetchall()
+                ((version,),) = cursor.fetchall()
         except pymysql.Error as error:
             raise EngineError(
                 "the server is no Dolt: name another one in --dsn, or another --engine. It said:"
-                f" {words_of(error)}"
+                f" {error_text(error)}"
             ) from error
-        return str(told)
+        return str(version)
 
     def load(self, instance: Instance, table: str, rows: ArrowStream, streams: int) -> None:
         """Loads rows by LOAD DATA, into the tree that the table's primary key orders."""
@@ -104,9 +104,9 @@ class DoltEngine(FamilyEngine):
         """A reader on a connection of its own."""
         return DoltPlans(instance.address, self.conf, is_old=is_old(self.version(instance)))
 
-    def plan(self, told: str, operation: str, statement: int, native: str) -> Plan:
-        """What EXPLAIN told."""
-        return normalised(told, operation, statement, native)
+    def plan(self, text: str, operation: str, statement: int, native: str) -> Plan:
+        """Parse the text of EXPLAIN."""
+        return normalised(text, operation, statement, native)
 
 
 def engine(facts: EngineFacts) -> DoltEngine:

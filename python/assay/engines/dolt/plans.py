@@ -76,11 +76,11 @@ class _Line:
     children: list[_Line] = field(default_factory=list)
 
 
-def normalised(told: str, operation: str, statement: int, native: str) -> Plan:
+def normalised(text: str, operation: str, statement: int, native: str) -> Plan:
     """The plan that a drawing of EXPLAIN PLAN means.
 
     Args:
-        told: Its lines.
+        text: Its lines.
         operation: The operation that was asked.
         statement: Which of its statements.
         native: The file that keeps the text.
@@ -88,9 +88,9 @@ def normalised(told: str, operation: str, statement: int, native: str) -> Plan:
     Raises:
         ValueError: If it is no such text.
     """
-    roots = _nodes(_drawn(told))
+    roots = _nodes(_drawn(text))
     if len(roots) != 1:
-        raise ValueError(f"this is no plan of Dolt: {told[:80]!r}")
+        raise ValueError(f"this is no plan of Dolt: {text[:80]!r}")
     root = _with_changed(roots[0])
     return Plan(operation, statement, native, root, timed=False, reason=REASON, reads=_reads(root))
 
@@ -104,9 +104,9 @@ def _with_changed(root: PlanNode) -> PlanNode:
         # The table that rows are put into is drawn as if it were read.
         target, *rest = root.children
         return replace(root, object=target.object, children=tuple(rest))
-    told = (_CHANGED.match(node.condition or "") for node in below)
-    named = next((found[1] for found in told if found is not None), None)
-    return replace(root, object=named or next((one.object for one in below if one.object), None))
+    matches = (_CHANGED.match(node.condition or "") for node in below)
+    named = next((match[1] for match in matches if match is not None), None)
+    return replace(root, object=named or next((node.object for node in below if node.object), None))
 
 
 def _reads(root: PlanNode) -> Reads | None:
@@ -118,11 +118,11 @@ def _reads(root: PlanNode) -> Reads | None:
     return Reads(SOURCE, index_lookups=float(sum(map(len, ranges))))
 
 
-def _drawn(told: str) -> list[_Line]:
+def _drawn(text: str) -> list[_Line]:
     """Lines as a tree; one that is drawn below nothing goes on with the line before it."""
     top = _Line("")
     path = [top]
-    for line in told.splitlines():
+    for line in text.splitlines():
         depth = 0
         while LEVEL.match(line, depth * LEVEL_CHARACTERS):
             depth += 1
@@ -140,31 +140,31 @@ def _nodes(lines: list[_Line]) -> list[PlanNode]:
 
 def _node(line: _Line) -> list[PlanNode]:
     """The operator of a line; of a line that is told of another one, the subqueries in it."""
-    found = _NAMED.match(line.text)
-    operator = None if found is None else _operator(found[1])
-    if found is None or operator is None:
+    named = _NAMED.match(line.text)
+    operator = None if named is None else _operator(named[1])
+    if named is None or operator is None:
         return _subqueries(line)
     attributes: dict[str, str] = {}
     conditions: list[str] = []
     children: list[PlanNode] = []
     for child in line.children:
         inner = _node(child)
-        told = _ATTRIBUTE.match(child.text)
-        if told is not None and (_NAMED.match(child.text) is None):
-            attributes[told[1]] = told[2]
+        attribute = _ATTRIBUTE.match(child.text)
+        if attribute is not None and (_NAMED.match(child.text) is None):
+            attributes[attribute[1]] = attribute[2]
         elif child.text.startswith("("):
             conditions.append(child.text)
         children += inner
     conditions += [attributes[name] for name in CONDITIONS if attributes.get(name)]
-    if found[2] and found[1] not in OF_A_TABLE:
-        conditions.insert(0, found[2])
+    if named[2] and named[1] not in OF_A_TABLE:
+        conditions.insert(0, named[2])
     children.sort(key=lambda node: node.operator == "subquery")
-    table = _object(found[1], found[2], attributes)
+    table = _object(named[1], named[2], attributes)
     return [
         PlanNode(
             # What is asked of no table is one row without columns.
             operator="values" if operator == "scan" and table is None else operator,
-            native=found[1],
+            native=named[1],
             object=table,
             index=attributes["index"].strip("[]") if "index" in attributes else None,
             condition="; ".join(conditions) or None,

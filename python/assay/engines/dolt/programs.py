@@ -14,7 +14,7 @@ from assay.engines.contract import EngineError
 from assay.engines.dolt.configuration import configured, is_number, is_variable
 from assay.engines.mysql_family.server import HOST
 from assay.engines.mysql_family.statements import file_text, filled, text_of
-from assay.engines.programs import MEND, inherited, told_by
+from assay.engines.programs import MEND, inherited, run_program
 from assay.model.errors import suggestion
 
 if TYPE_CHECKING:
@@ -46,13 +46,14 @@ class Program:
     def version(self) -> str:
         """Such as `2.2.0`. Raises `EngineError` if the program does not run."""
         with tempfile.TemporaryDirectory(prefix="assay-") as directory:
-            told = self._told(Path(directory), "version")
-        found = re.match(r"dolt version (\d[\w.-]*)", told.stdout)
-        if found is None:
+            completed = self._run(Path(directory), "version")
+        match = re.match(r"dolt version (\d[\w.-]*)", completed.stdout)
+        if match is None:
             raise EngineError(
-                f"{self.file} does not run on this host, or is no Dolt: {_words(told)}. {MEND}"
+                f"{self.file} does not run on this host, or is no Dolt: {_output(completed)}."
+                f" {MEND}"
             )
-        return found[1]
+        return match[1]
 
     def check(self, settings: Mapping[str, str]) -> None:
         """Lets the program read settings. Raises `EngineError` with the first at fault."""
@@ -69,18 +70,18 @@ class Program:
         given = {name: value for name, value in settings.items() if not is_variable(name)}
         nowhere = {"data_dir": str(here / "none"), "listener.host": HOST, "listener.port": "0"}
         file.write_text(configured({**given, **nowhere}), encoding="utf-8")
-        told = self._told(here, "sql-server", "--config", str(file))
-        refused = _UNREAD.search(_words(told))
+        completed = self._run(here, "sql-server", "--config", str(file))
+        refused = _UNREAD.search(_output(completed))
         if refused is not None:
             said = " ".join(refused[1].split())
             raise EngineError(f"Dolt refuses its settings: {said}. Mend it (--set).")
 
     def _check_variables(self, here: Path, variables: Mapping[str, str]) -> None:
-        told = self._told(here, "sql", "-r", "csv", "-q", file_text("variables.sql", CONF))
-        known = {row[0] for row in csv.reader(told.stdout.splitlines()) if row}
+        completed = self._run(here, "sql", "-r", "csv", "-q", file_text("variables.sql", CONF))
+        names = {row[0] for row in csv.reader(completed.stdout.splitlines()) if row}
         for name, value in variables.items():
-            if name.lower() not in known:
-                hint = suggestion(name.lower(), sorted(known))
+            if name.lower() not in names:
+                hint = suggestion(name.lower(), sorted(names))
                 raise EngineError(
                     f"Dolt has no system variable {name!r}; {hint} Settings of its configuration"
                     " file are named with their sections, such as behavior.read_only."
@@ -88,12 +89,12 @@ class Program:
             written = value if is_number(value) else text_of(value)
             plain = {"value": written, "name": name.lower()}
             asked = filled("set_global.sql", plain=plain, conf=CONF)
-            said = _words(self._told(here, "sql", "-q", asked))
+            said = _output(self._run(here, "sql", "-q", asked))
             if "error" in said.lower():
                 raise EngineError(f"Dolt refuses {name}={value}: {said}. Mend it (--set).")
 
-    def _told(self, here: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-        return told_by([str(self.file), *arguments], environment(here), self.file, here)
+    def _run(self, here: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return run_program([str(self.file), *arguments], environment(here), self.file, here)
 
 
 def find_program(home: Path) -> Program:
@@ -122,5 +123,5 @@ def environment(home: Path) -> dict[str, str]:
     return {**inherited(), "HOME": str(home), "DOLT_ROOT_PATH": str(home), **alone}
 
 
-def _words(told: subprocess.CompletedProcess[str]) -> str:
-    return _COLOUR.sub("", told.stderr + told.stdout).strip()
+def _output(completed: subprocess.CompletedProcess[str]) -> str:
+    return _COLOUR.sub("", completed.stderr + completed.stdout).strip()

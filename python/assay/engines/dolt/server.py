@@ -76,12 +76,12 @@ def start_server(
         (scratch / SOCKET_FILE).unlink(missing_ok=True)
         argv = [str(program.file), "sql-server", "--config", str(file)]
         address["pid"] = launcher.serve(argv, inherited, "SIGTERM", STOP_GRACE_S)
-        words = await_ready(TITLE, address | {"database": None}, launcher)
-        if words is None:
+        output = await_ready(TITLE, address | {"database": None}, launcher)
+        if output is None:
             _make_database(address)
             return address
-        if not any(taken in words for taken in PORT_TAKEN):
-            raise EngineError(f"{TITLE} did not start: {words}")
+        if not any(taken in output for taken in PORT_TAKEN):
+            raise EngineError(f"{TITLE} did not start: {output}")
     raise ports_taken(TITLE)
 
 

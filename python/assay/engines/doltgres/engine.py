@@ -16,7 +16,7 @@ from assay.engines.doltgres.server import TITLE, environment, start_server
 from assay.engines.obtaining import obtain
 from assay.engines.own_tables import OwnTables
 from assay.engines.postgres_family.connecting import connect
-from assay.engines.programs import MEND, told_by
+from assay.engines.programs import MEND, run_program
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -138,9 +138,9 @@ class DoltgresEngine(OwnTables):
     def share_of_sessions(
         self, instance: Instance, script: Script, seed: int, numbers: range
     ) -> list[object]:
-        """The same of some of them."""
-        dsn, told = instance.address["dsn"], json.dumps(script.facts())
-        return [_core.PostgresSession(dsn, told, seed, number) for number in numbers]
+        """Return the sessions of some of the clients."""
+        dsn, facts = instance.address["dsn"], json.dumps(script.facts())
+        return [_core.PostgresSession(dsn, facts, seed, number) for number in numbers]
 
 
 def _program(product: Product) -> Path:
@@ -157,12 +157,12 @@ def _program(product: Product) -> Path:
 def _version(program: Path) -> str:
     with tempfile.TemporaryDirectory(prefix="assay-") as directory:
         home = Path(directory)
-        told = told_by([str(program), "-version"], environment(home, ""), program, home)
-    found = _VERSION.search(told.stdout)
-    if found is None:
-        said = (told.stderr or told.stdout).strip()
+        completed = run_program([str(program), "-version"], environment(home, ""), program, home)
+    match = _VERSION.search(completed.stdout)
+    if match is None:
+        said = (completed.stderr or completed.stdout).strip()
         raise EngineError(f"{program} does not run on this host, or is no {TITLE}: {said}. {MEND}")
-    return found[1]
+    return match[1]
 
 
 def engine(facts: EngineFacts) -> DoltgresEngine:

@@ -50,11 +50,11 @@ def start_server(program: Path, place: Place, launcher: Launcher) -> Address:
         argv = [str(program), "-config", str(file)]
         pid = launcher.serve(argv, environment(scratch / HOME, password), "SIGTERM", STOP_GRACE_S)
         address = _address(port, password, pid, data)
-        words = _await_ready(address, launcher)
-        if words is None:
+        output = _await_ready(address, launcher)
+        if output is None:
             return address
-        if PORT_TAKEN not in words:
-            raise EngineError(f"{TITLE} did not start: {words}")
+        if PORT_TAKEN not in output:
+            raise EngineError(f"{TITLE} did not start: {output}")
     raise ports_taken(TITLE)
 
 
@@ -89,8 +89,8 @@ def _await_ready(address: Address, launcher: Launcher) -> str | None:
     """None once the server answers; its last words if it ended. Raises `EngineError`."""
     deadline_s, said = time.monotonic() + START_PATIENCE_S, ""
     while time.monotonic() < deadline_s:
-        if (words := launcher.last_words()) is not None:
-            return words
+        if (output := launcher.last_words()) is not None:
+            return output
         try:
             connect(address["dsn"], "assay start", TITLE).close()
         except EngineError as error:

@@ -44,7 +44,7 @@ class DuckSession:
     def __init__(self, connection: duckdb.DuckDBPyConnection, script: Script) -> None:
         self._connection = connection
         self._operations = script.operations
-        texts = [one.text for asked in script.operations for one in asked.statements]
+        texts = [statement.text for asked in script.operations for statement in asked.statements]
         self._returning = {text for text in texts if self._returns_rows(text)}
 
     def _returns_rows(self, text: str) -> bool:
@@ -125,8 +125,10 @@ class DuckEngine:
             connection = duckdb.connect(place.data / DATABASE_FILE, config=config)
         except duckdb.Error as error:
             # After an empty line it advises settings in its own words, not in options of ours.
-            told = str(error).partition("\n\n")[0]
-            raise EngineError(f"DuckDB cannot open {place.data / DATABASE_FILE}: {told}") from error
+            message = str(error).partition("\n\n")[0]
+            raise EngineError(
+                f"DuckDB cannot open {place.data / DATABASE_FILE}: {message}"
+            ) from error
         return Instance(dict(settings), connection, place)
 
     def stop(self, instance: Instance) -> None:
@@ -142,9 +144,9 @@ class DuckEngine:
         """One cursor a client, all on one database."""
         # Measured, and faster all the same: see README.md.
         warnings.filterwarnings("ignore", "Arrow output on a DB-API result", UserWarning)
-        told = json.dumps(script.facts())
+        facts = json.dumps(script.facts())
         return [
-            PythonSession(DuckSession(instance.handle.cursor(), script), told, seed, number)
+            PythonSession(DuckSession(instance.handle.cursor(), script), facts, seed, number)
             for number in range(clients)
         ]
 
@@ -152,9 +154,9 @@ class DuckEngine:
         """A reader on a cursor of its own."""
         return DuckPlans(instance.handle.cursor())
 
-    def plan(self, told: str, operation: str, statement: int, native: str) -> Plan:
-        """What EXPLAIN told."""
-        return normalised(told, operation, statement, native)
+    def plan(self, text: str, operation: str, statement: int, native: str) -> Plan:
+        """Parse the text of EXPLAIN."""
+        return normalised(text, operation, statement, native)
 
     def run_script(self, instance: Instance, sql: str) -> None:
         """Runs statements of a workload's schema."""
@@ -212,10 +214,10 @@ def _script(name: str) -> str:
 def _setting_error(error: duckdb.Error, settings: Mapping[str, str]) -> str:
     """DuckDB's words, with the nearest setting where a name is unknown."""
     with duckdb.connect() as connection:
-        known = [row[0] for row in connection.execute(_script("effective_settings.sql")).fetchall()]
-    unknown = [key for key in settings if key not in known]
+        names = [row[0] for row in connection.execute(_script("effective_settings.sql")).fetchall()]
+    unknown = [key for key in settings if key not in names]
     if unknown:
-        hint = suggestion(unknown[0], known)
+        hint = suggestion(unknown[0], names)
         return f"DuckDB has no setting {unknown[0]!r}; {hint}"
     given = " ".join(f"--set {key}={value}" for key, value in settings.items())
     return f"DuckDB refuses {without_secrets(given)}: {error}"

@@ -40,7 +40,7 @@ class DuckPlans:
             for text, values in statements:
                 begun_s = time.monotonic()
                 if failed is None:
-                    native, reason, is_broken = self._one(text, values, limit_s)
+                    native, reason, is_broken = self._explained_statement(text, values, limit_s)
                     failed = "a statement before it failed" if is_broken else None
                 else:
                     native, reason = None, failed
@@ -53,7 +53,7 @@ class DuckPlans:
         """Closes the cursor."""
         self._connection.close()
 
-    def _one(
+    def _explained_statement(
         self, text: str, values: Sequence[object], limit_s: float
     ) -> tuple[str | None, str | None, bool]:
         """A statement's plan, why there is none or only estimates, whether the transaction broke.
@@ -64,16 +64,16 @@ class DuckPlans:
         try:
             if (why := self._without_plan(text)) is not None:
                 return None, why, False
-            estimated = self._told("estimated.sql", text, values)
+            estimated = self._explain_text("estimated.sql", text, values)
             if not limit_s:
                 return estimated, OF_ESTIMATES, False
-            told = self._within(limit_s, "executed.sql", text, values)
+            profile = self._within(limit_s, "executed.sql", text, values)
         except duckdb.InterruptException:
             return estimated, f"it was cancelled after {limit_s:.3g} s", True
         except duckdb.Error as error:
             return estimated, f"DuckDB said: {' '.join(str(error).split())}", True
-        if "operator" in json.loads(told):
-            return told, None, False
+        if "operator" in json.loads(profile):
+            return profile, None, False
         return estimated, "DuckDB told no profile of it", False
 
     def _without_plan(self, text: str) -> str | None:
@@ -90,11 +90,11 @@ class DuckPlans:
         timer = threading.Timer(limit_s, self._connection.interrupt)
         timer.start()
         try:
-            return self._told(how, text, values)
+            return self._explain_text(how, text, values)
         finally:
             timer.cancel()
 
-    def _told(self, how: str, text: str, values: Sequence[object]) -> str:
+    def _explain_text(self, how: str, text: str, values: Sequence[object]) -> str:
         asked = self._connection.execute(f"{_file(how)}\n{text}", list(values) or None)
         row = asked.fetchone()
         return "" if row is None else str(row[-1])

@@ -79,11 +79,11 @@ _WORD = re.compile(
 )
 
 
-def normalised(told: str, operation: str, statement: int, native: str) -> Plan:
+def normalised(text: str, operation: str, statement: int, native: str) -> Plan:
     """The plan that a text of EXPLAIN with FORMAT JSON means, executed or not.
 
     Args:
-        told: The text.
+        text: The text of the plan.
         operation: The operation that was asked.
         statement: Which of its statements.
         native: The file that keeps the text.
@@ -92,7 +92,7 @@ def normalised(told: str, operation: str, statement: int, native: str) -> Plan:
         ValueError: If it is no such text.
     """
     try:
-        whole = json.loads(told)
+        whole = json.loads(text)
         if isinstance(whole, list):
             (root,) = whole
             return Plan(operation, statement, native, _tree(root, _named_tables(root)), timed=False)
@@ -208,9 +208,9 @@ def _removed(
     return None
 
 
-def _texts(told: str | list[str] | None) -> list[str]:
-    """What is one text or several, without those that say nothing."""
-    texts = [told] if isinstance(told, str) else told or []
+def _texts(value: str | list[str] | None) -> list[str]:
+    """Return one text or several as a list, without empty ones."""
+    texts = [value] if isinstance(value, str) else value or []
     return [text for text in texts if text]
 
 
@@ -229,9 +229,9 @@ def _condition(node: Node) -> str | None:
 def _named(text: str, names: list[str] | None) -> str:
     """An expression with the names of the columns that it counts by their place."""
 
-    def name(found: re.Match[str]) -> str:
-        place = int(found[1])
-        return names[place] if names is not None and place < len(names) else found[0]
+    def name(match: re.Match[str]) -> str:
+        place = int(match[1])
+        return names[place] if names is not None and place < len(names) else match[0]
 
     return _PLACE.sub(name, text)
 
@@ -251,17 +251,17 @@ def _names(node: Node) -> list[str] | None:
 
 
 def _columns(info: dict[str, Any]) -> tuple[str, ...]:
-    """What a scan gives, and what its filters look at beside."""
+    """Return the columns that a scan gives, and those of its filters."""
     columns = dict.fromkeys(_texts(info.get(PROJECTIONS)))
     for text in _texts(info.get("Filters")):
-        for found in _WORD.finditer(text):
-            if word := found[1] or found[2]:
+        for match in _WORD.finditer(text):
+            if word := match[1] or match[2]:
                 columns[word] = None
     return tuple(columns)
 
 
 def _details(node: Node) -> dict[str, Any]:
-    told = {key: value for key, value in node["extra_info"].items() if key not in TOLD_ELSEWHERE}
+    extra = {key: value for key, value in node["extra_info"].items() if key not in TOLD_ELSEWHERE}
     counted = ("rows_scanned", "row_groups_scanned", "total_row_groups_to_scan")
     sizes = {key: node[key] for key in (*counted, "intermediate_size_bytes") if key in node}
-    return told | sizes
+    return extra | sizes

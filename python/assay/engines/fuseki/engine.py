@@ -117,16 +117,16 @@ def _home(product: Product) -> Path:
 
 def _version(home: Path) -> str:
     try:
-        told = (home / PROPERTIES).read_text(encoding="utf-8")
+        properties = (home / PROPERTIES).read_text(encoding="utf-8")
     except OSError as error:
         raise EngineError(
             f"{home} has no unpacked {TITLE}: --bin-dir names the directory that its jar was"
             f" unpacked in: {error}"
         ) from error
-    found = _VERSION.search(told)
-    if found is None:
+    match = _VERSION.search(properties)
+    if match is None:
         raise EngineError(f"{home / PROPERTIES} tells no version: choose another directory")
-    return found[1]
+    return match[1]
 
 
 def engine(facts: EngineFacts) -> FusekiEngine:

@@ -41,9 +41,10 @@ def start_server(
     data = place.data / DATA
     data.mkdir(mode=0o700, exist_ok=True)
     launcher.own(place.data)
-    told = {HEAP: f"{memory_bytes() // HEAP_PART // MIB}m", **settings}
+    all_settings = {HEAP: f"{memory_bytes() // HEAP_PART // MIB}m", **settings}
     return serve(
-        _served(java, home, launcher), lambda port: address_of(port, data, launcher.scratch, told)
+        _served(java, home, launcher),
+        lambda port: address_of(port, data, launcher.scratch, all_settings),
     )
 
 

@@ -118,8 +118,8 @@ class JdbcEngine:
 
     def sessions(self, instance: Instance, script: Script, seed: int, clients: int) -> list[object]:
         """One connection a client, all through one bridge."""
-        config, told = session_config(instance.address), json.dumps(marked_script(script).facts())
-        return [_core.JdbcSession(config, told, seed, number) for number in range(clients)]
+        config, facts = session_config(instance.address), json.dumps(marked_script(script).facts())
+        return [_core.JdbcSession(config, facts, seed, number) for number in range(clients)]
 
 
 def _makes_no_tables(*_: object) -> Never:

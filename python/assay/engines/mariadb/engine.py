@@ -39,26 +39,26 @@ class MariaEngine(ConfiguredEngine):
         """See `server.make_data`."""
         make_data(program, data, launcher)
 
-    def read_version(self, told: str) -> str:
+    def read_version(self, version_text: str) -> str:
         """The version without what a distribution adds. Raises `EngineError` if it is too old."""
-        told = told.removeprefix(PREFIX)
-        found = re.match(r"(\d+)\.(\d+)", told)
-        young = found is not None and (int(found[1]), int(found[2])) >= VERSION_MIN
-        if "MariaDB" not in told or not young:
+        version_text = version_text.removeprefix(PREFIX)
+        match = re.match(r"(\d+)\.(\d+)", version_text)
+        young = match is not None and (int(match[1]), int(match[2])) >= VERSION_MIN
+        if "MariaDB" not in version_text or not young:
             raise EngineError(
-                f"the server is {told}, and this engine speaks to MariaDB"
+                f"the server is {version_text}, and this engine speaks to MariaDB"
                 f" {'.'.join(map(str, VERSION_MIN))} and later: name another server in --dsn, or"
                 " another --engine."
             )
-        return told.partition("-")[0]
+        return version_text.partition("-")[0]
 
     def plan_reader(self, instance: Instance) -> MariaPlans:
         """A reader on a connection of its own."""
         return MariaPlans(instance.address, CONF)
 
-    def plan(self, told: str, operation: str, statement: int, native: str) -> Plan:
-        """What ANALYZE or EXPLAIN told."""
-        return normalised(told, operation, statement, native)
+    def plan(self, text: str, operation: str, statement: int, native: str) -> Plan:
+        """Parse the text of ANALYZE or EXPLAIN."""
+        return normalised(text, operation, statement, native)
 
 
 def engine(facts: EngineFacts) -> MariaEngine:

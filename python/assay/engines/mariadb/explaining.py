@@ -19,4 +19,4 @@ class MariaPlans(CataloguePlans):
 
     def changed_settings(self) -> list[ChangedSetting]:
         """Return settings of the optimiser away from their default. Raises `EngineError`."""
-        return changed_of(self.told_rows("plans/changed_settings.sql"))
+        return changed_of(self.read_rows("plans/changed_settings.sql"))

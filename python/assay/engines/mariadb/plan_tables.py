@@ -75,8 +75,8 @@ class Prefix:
 
     def joined(self, table: Table, buffered: dict[str, Any] | None) -> Prefix:
         """The rows once one more table is joined, by a buffer if there was one."""
-        known = self.estimated is not None and table.estimated is not None
-        estimated = (self.estimated or 0.0) * (table.estimated or 0.0) if known else None
+        both_estimated = self.estimated is not None and table.estimated is not None
+        estimated = (self.estimated or 0.0) * (table.estimated or 0.0) if both_estimated else None
         rows = table.rows
         if buffered is not None:
             # One reading of the table serves all rows that the buffer holds: each is a loop.
@@ -87,45 +87,45 @@ class Prefix:
         return Prefix(estimated, rows)
 
 
-def _share(told: dict[str, Any], key: str) -> float:
+def _share(facts: dict[str, Any], key: str) -> float:
     """A share of rows; all of them where none is told."""
-    percent: float | None = told.get(key)
+    percent: float | None = facts.get(key)
     return 1.0 if percent is None else percent / PERCENT
 
 
-def seconds_of(told: dict[str, Any]) -> float | None:
+def seconds_of(facts: dict[str, Any]) -> float | None:
     """The time of a step with all below it, in seconds."""
-    total: float | None = told.get("r_total_time_ms")
+    total: float | None = facts.get("r_total_time_ms")
     return None if total is None else total / MS_PER_S
 
 
 def scan(table: Table, loops: float, *, cut_short: bool) -> PlanNode:
     """The table as an operator. `loops` is how often it was to be read, where it is not told."""
-    told = table.told
+    facts = table.told
     rows, read = table.rows, table.rows_read
     expected = table.estimated
     times = table.loops if table.loops is not None else loops
     return PlanNode(
-        operator="scan" if told.get("access_type") in SCANS else "index scan",
-        native=str(told.get("access_type", "table")),
-        object=told.get("table_name"),
-        index=told.get("key"),
-        condition=_condition(told),
+        operator="scan" if facts.get("access_type") in SCANS else "index scan",
+        native=str(facts.get("access_type", "table")),
+        object=facts.get("table_name"),
+        index=facts.get("key"),
+        condition=_condition(facts),
         estimated_rows=None if expected is None else expected * max(1.0, times),
         rows=rows,
         loops=table.loops,
-        seconds=_own_seconds(told),
-        cut_short=cut_short or "first_match" in told,
+        seconds=_own_seconds(facts),
+        cut_short=cut_short or "first_match" in facts,
         removed_rows=None if rows is None or read is None else read - rows,
-        read_bytes=_pages(told, "pages_read_count"),
-        cached_bytes=_cached(told),
-        details=_details(told),
+        read_bytes=_pages(facts, "pages_read_count"),
+        cached_bytes=_cached(facts),
+        details=_details(facts),
     )
 
 
-def _own_seconds(told: dict[str, Any]) -> float | None:
-    parts = [told[key] for key in ("r_table_time_ms", "r_other_time_ms") if key in told]
-    return sum(parts) / MS_PER_S if parts else seconds_of(told)
+def _own_seconds(facts: dict[str, Any]) -> float | None:
+    parts = [facts[key] for key in ("r_table_time_ms", "r_other_time_ms") if key in facts]
+    return sum(parts) / MS_PER_S if parts else seconds_of(facts)
 
 
 def comparing_seconds(buffered: dict[str, Any]) -> float | None:
@@ -134,32 +134,32 @@ def comparing_seconds(buffered: dict[str, Any]) -> float | None:
     return sum(parts) / MS_PER_S if parts else None
 
 
-def _pages(told: dict[str, Any], counter: str) -> int | None:
+def _pages(facts: dict[str, Any], counter: str) -> int | None:
     """Bytes of the pages that a counter counts: what is not told beside others is zero."""
-    stats = told.get("r_engine_stats")
+    stats = facts.get("r_engine_stats")
     return None if not stats else int(stats.get(counter, 0)) * PAGE_BYTES
 
 
-def _cached(told: dict[str, Any]) -> int | None:
-    accessed, read = _pages(told, "pages_accessed"), _pages(told, "pages_read_count")
+def _cached(facts: dict[str, Any]) -> int | None:
+    accessed, read = _pages(facts, "pages_accessed"), _pages(facts, "pages_read_count")
     return None if accessed is None or read is None else max(0, accessed - read)
 
 
-def _condition(told: dict[str, Any]) -> str | None:
+def _condition(facts: dict[str, Any]) -> str | None:
     parts = []
-    if "ref" in told:
-        pairs = zip(told.get("used_key_parts", ()), told["ref"], strict=False)
+    if "ref" in facts:
+        pairs = zip(facts.get("used_key_parts", ()), facts["ref"], strict=False)
         parts.append(" and ".join(f"{key} = {value}" for key, value in pairs))
-    if "index_condition" in told:
-        parts.append(str(told["index_condition"]))
-    if "attached_condition" in told:
-        parts.append(f"filter {told['attached_condition']}")
+    if "index_condition" in facts:
+        parts.append(str(facts["index_condition"]))
+    if "attached_condition" in facts:
+        parts.append(f"filter {facts['attached_condition']}")
     return "; ".join(parts) or None
 
 
-def _details(told: dict[str, Any]) -> dict[str, Any]:
+def _details(facts: dict[str, Any]) -> dict[str, Any]:
     return {
         key: value
-        for key, value in told.items()
+        for key, value in facts.items()
         if key not in TOLD_ELSEWHERE and not isinstance(value, (dict, list))
     }

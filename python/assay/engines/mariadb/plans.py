@@ -16,7 +16,7 @@ from assay.model.plan import Plan, PlanNode
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-Told = dict[str, Any]
+JsonObject = dict[str, Any]
 
 MS_PER_S = 1000
 BLOCK, SUBQUERIES, MATERIALIZED = "query_block", "subqueries", "materialized"
@@ -54,11 +54,11 @@ class _Above:
     cut_short: bool = False
 
 
-def normalised(told: str, operation: str, statement: int, native: str) -> Plan:
+def normalised(text: str, operation: str, statement: int, native: str) -> Plan:
     """The plan that a text of ANALYZE or EXPLAIN with FORMAT=JSON means.
 
     Args:
-        told: The text.
+        text: The text of the plan.
         operation: The operation that was asked.
         statement: Which of its statements.
         native: The file that keeps the text.
@@ -67,7 +67,7 @@ def normalised(told: str, operation: str, statement: int, native: str) -> Plan:
         ValueError: If it is no such text.
     """
     try:
-        whole = json.loads(told)
+        whole = json.loads(text)
         block = whole[BLOCK]
         tree = _block(block, _Above())
         optimising_ms = whole.get("query_optimization", {}).get("r_total_time_ms")
@@ -89,15 +89,15 @@ def normalised(told: str, operation: str, statement: int, native: str) -> Plan:
 
 
 def _sum(values: Iterable[int | None]) -> int | None:
-    known = [value for value in values if value is not None]
-    return sum(known) if known else None
+    numbers = [value for value in values if value is not None]
+    return sum(numbers) if numbers else None
 
 
 def _is_plain(value: object) -> bool:
     return not isinstance(value, (dict, list))
 
 
-def _block(block: Told, above: _Above) -> PlanNode:
+def _block(block: JsonObject, above: _Above) -> PlanNode:
     """A query block: its pipeline, with the condition on groups around it."""
     loops = float(block.get("r_loops") or above.loops)
     inner = _Above(loops, above.cut_short)
@@ -111,14 +111,14 @@ def _block(block: Told, above: _Above) -> PlanNode:
     return PlanNode("filter", "having", condition=condition, loops=top.loops, children=(top,))
 
 
-def _pipeline(part: Told, above: _Above) -> PlanNode:
-    """What a part of a block does, with the subqueries that it computes."""
+def _pipeline(part: JsonObject, above: _Above) -> PlanNode:
+    """Return the operators of a part of a block, with the subqueries that it computes."""
     made = _unqueried(part, above)
-    below = tuple(_subquery(one) for one in part.get(SUBQUERIES, ()))
+    below = tuple(_subquery(subquery) for subquery in part.get(SUBQUERIES, ()))
     return replace(made, children=made.children + below) if below else made
 
 
-def _unqueried(part: Told, above: _Above) -> PlanNode:
+def _unqueried(part: JsonObject, above: _Above) -> PlanNode:
     for kind, operator in AROUND.items():
         if kind in part:
             return _around(kind, operator, part[kind], above)
@@ -132,59 +132,59 @@ def _unqueried(part: Told, above: _Above) -> PlanNode:
     return PlanNode("result", str(part.get("message", part.get("table_name", "no tables"))))
 
 
-def _around(kind: str, operator: str, told: Told, above: _Above) -> PlanNode:
+def _around(kind: str, operator: str, part: JsonObject, above: _Above) -> PlanNode:
     """One step around the tables; it takes in all rows before it gives the first."""
     if kind == "read_sorted_file":
-        return _around("filesort", operator, told["filesort"], above)
+        return _around("filesort", operator, part["filesort"], above)
     if kind == TEMPORARY_TABLE:
-        told, collecting_s = _collecting(told)
+        part, collecting_s = _collecting(part)
     else:
         collecting_s = None
-    child = _pipeline(told, _Above(above.loops))
+    child = _pipeline(part, _Above(above.loops))
     if kind == "window_functions_computation":
-        for sort in told.get("sorts", ()):
+        for sort in part.get("sorts", ()):
             child = replace(_sort(sort["filesort"], above), children=(child,))
-    made = _sort(told, above) if kind == "filesort" else PlanNode(operator, kind.replace("_", " "))
+    made = _sort(part, above) if kind == "filesort" else PlanNode(operator, kind.replace("_", " "))
     own_s = made.seconds if collecting_s is None else collecting_s
-    if own_s is not None and "table" in told:
+    if own_s is not None and "table" in part:
         # The time of a sort that reads a table itself has the reading in it.
         own_s = max(0.0, own_s - sum(node.seconds or 0.0 for node in child.walk()))
-    loops = told.get("r_loops")
+    loops = part.get("r_loops")
     work = made.work if collecting_s is None else "aggregate"
     return replace(made, seconds=own_s, work=work, loops=loops or made.loops, children=(child,))
 
 
-def _collecting(told: Told) -> tuple[Told, float | None]:
+def _collecting(part: JsonObject) -> tuple[JsonObject, float | None]:
     """A part without the time in which its rows were put into a temporary table; that time.
 
     It is told with the last table that is joined, as time beside reading it. Where that table has a
     condition, the time is the condition's, too, and stays there.
     """
-    items = told.get("nested_loop") or [told]
+    items = part.get("nested_loop") or [part]
     last = items[-1].get("table", {})
     if OTHER_TIME not in last or "attached_condition" in last:
-        return told, None
+        return part, None
     table = {key: value for key, value in last.items() if key != OTHER_TIME}
     item = {**items[-1], "table": table}
-    whole = {**told, "nested_loop": [*items[:-1], item]} if "nested_loop" in told else item
+    whole = {**part, "nested_loop": [*items[:-1], item]} if "nested_loop" in part else item
     return whole, last[OTHER_TIME] / MS_PER_S
 
 
-def _sort(told: Told, above: _Above) -> PlanNode:
-    rows = told.get("r_output_rows")
-    loops = float(told.get("r_loops") or above.loops)
+def _sort(facts: JsonObject, above: _Above) -> PlanNode:
+    rows = facts.get("r_output_rows")
+    loops = float(facts.get("r_loops") or above.loops)
     return PlanNode(
-        operator="top-n" if told.get("r_used_priority_queue") else "sort",
+        operator="top-n" if facts.get("r_used_priority_queue") else "sort",
         native="filesort",
-        condition=told.get("sort_key"),
+        condition=facts.get("sort_key"),
         rows=None if rows is None else rows * loops,
-        loops=told.get("r_loops"),
-        seconds=seconds_of(told),
-        details={key: value for key, value in told.items() if _is_plain(value)},
+        loops=facts.get("r_loops"),
+        seconds=seconds_of(facts),
+        details={key: value for key, value in facts.items() if _is_plain(value)},
     )
 
 
-def _joined(items: list[Told], above: _Above) -> PlanNode:
+def _joined(items: list[JsonObject], above: _Above) -> PlanNode:
     """Tables in the order of joining, as a tree that grows to the left."""
     made: PlanNode | None = None
     prefix = Prefix(estimated=above.loops)
@@ -192,7 +192,7 @@ def _joined(items: list[Told], above: _Above) -> PlanNode:
         buffered = item.get(JOINED_BY_BUFFER)
         part = buffered or item
         right = _pipeline(part, _Above(above.loops, above.cut_short))
-        table = _told_table(part)
+        table = _item_table(part)
         prefix = prefix.joined(table, buffered)
         made = right if made is None else _join(made, right, prefix, buffered, above)
     if made is None:
@@ -200,7 +200,7 @@ def _joined(items: list[Told], above: _Above) -> PlanNode:
     return made
 
 
-def _told_table(part: Told) -> Table:
+def _item_table(part: JsonObject) -> Table:
     """The table of an item of a join, wherever a sort hides it."""
     sorted_first = part.get("read_sorted_file", part)
     inner = sorted_first.get("filesort", sorted_first)
@@ -208,7 +208,7 @@ def _told_table(part: Told) -> Table:
 
 
 def _join(
-    left: PlanNode, right: PlanNode, prefix: Prefix, buffered: Told | None, above: _Above
+    left: PlanNode, right: PlanNode, prefix: Prefix, buffered: JsonObject | None, above: _Above
 ) -> PlanNode:
     kind = "" if buffered is None else str(buffered.get("join_type", ""))
     hashed = kind in HASHED
@@ -225,54 +225,54 @@ def _join(
     )
 
 
-def _table(told: Told, above: _Above) -> PlanNode:
+def _table(facts: JsonObject, above: _Above) -> PlanNode:
     """A table as it is read, what makes it if it is made for this, what is changed in it."""
-    if "table_name" not in told:
-        return PlanNode("values", str(told.get("message", "no table")))
-    if "access_type" not in told and MATERIALIZED not in told:
+    if "table_name" not in facts:
+        return PlanNode("values", str(facts.get("message", "no table")))
+    if "access_type" not in facts and MATERIALIZED not in facts:
         # Rows are put into it, and nothing is read of it.
-        return PlanNode("modify", "insert", object=told["table_name"])
-    table = Table(told)
+        return PlanNode("modify", "insert", object=facts["table_name"])
+    table = Table(facts)
     made = scan(table, above.loops, cut_short=above.cut_short)
-    if MATERIALIZED in told:
-        made = replace(made, children=(_made(told[MATERIALIZED]),))
-    changes = [change for change in CHANGES if told.get(change)]
+    if MATERIALIZED in facts:
+        made = replace(made, children=(_made(facts[MATERIALIZED]),))
+    changes = [change for change in CHANGES if facts.get(change)]
     if not changes:
         return made
     return PlanNode("modify", changes[0], object=made.object, children=(made,))
 
 
-def _made(told: Told) -> PlanNode:
-    """What fills a table that only this query has."""
-    told = told.get("materialization", told)
-    inner = told.get(BLOCK, told)
+def _made(part: JsonObject) -> PlanNode:
+    """Return the operator that fills a table which only this query has."""
+    part = part.get("materialization", part)
+    inner = part.get(BLOCK, part)
     top = _block(inner, _Above())
     return PlanNode("materialize", "materialised", loops=inner.get("r_loops"), children=(top,))
 
 
-def _subquery(told: Told) -> PlanNode:
-    """What is computed for a value, or looked up, when a condition is checked."""
+def _subquery(part: JsonObject) -> PlanNode:
+    """Return a subquery that is computed for a value, or looked up by a condition."""
     for kind, native in SUBQUERY_KINDS.items():
-        if kind in told:
-            inner = told[kind] if kind == BLOCK else told[kind][BLOCK]
+        if kind in part:
+            inner = part[kind] if kind == BLOCK else part[kind][BLOCK]
             above = _Above(float(inner.get("r_loops") or 1.0), cut_short=kind != "materialization")
             return PlanNode(
                 "subquery",
                 native,
                 loops=inner.get("r_loops"),
-                details={key: value for key, value in told[kind].items() if _is_plain(value)},
+                details={key: value for key, value in part[kind].items() if _is_plain(value)},
                 children=(_block(inner, above),),
             )
-    raise ValueError(f"this is no subquery of MariaDB: {', '.join(told)}")
+    raise ValueError(f"this is no subquery of MariaDB: {', '.join(part)}")
 
 
-def _union(told: Told, above: _Above) -> PlanNode:
-    parts = told.get("query_specifications", ())
-    rows = told.get("r_rows")
+def _union(union: JsonObject, above: _Above) -> PlanNode:
+    parts = union.get("query_specifications", ())
+    rows = union.get("r_rows")
     return PlanNode(
         "set operation",
-        str(told.get("table_name", "union")),
+        str(union.get("table_name", "union")),
         rows=None if rows is None else rows * above.loops,
-        loops=told.get("r_loops"),
+        loops=union.get("r_loops"),
         children=tuple(_block(part[BLOCK], above) for part in parts),
     )

@@ -40,24 +40,28 @@ class MysqlEngine(ConfiguredEngine):
         """See `server.make_data`."""
         make_data(program, data, launcher)
 
-    def read_version(self, told: str) -> str:
+    def read_version(self, version_text: str) -> str:
         """The version without what a distribution adds. Raises `EngineError` if it is too old."""
-        found = re.match(r"(\d+)\.(\d+)[\d.]*", told)
-        if OTHERS.search(told) or found is None or (int(found[1]), int(found[2])) < VERSION_MIN:
+        match = re.match(r"(\d+)\.(\d+)[\d.]*", version_text)
+        if (
+            OTHERS.search(version_text)
+            or match is None
+            or (int(match[1]), int(match[2])) < VERSION_MIN
+        ):
             raise EngineError(
-                f"the server is {told}, and this engine speaks to MySQL"
+                f"the server is {version_text}, and this engine speaks to MySQL"
                 f" {'.'.join(map(str, VERSION_MIN))} and later: name another server in --dsn, or"
                 " another --engine."
             )
-        return found[0]
+        return match[0]
 
     def plan_reader(self, instance: Instance) -> MysqlPlans:
         """A reader on a connection of its own."""
         return MysqlPlans(instance.address, CONF)
 
-    def plan(self, told: str, operation: str, statement: int, native: str) -> Plan:
-        """What EXPLAIN told."""
-        return normalised(told, operation, statement, native)
+    def plan(self, text: str, operation: str, statement: int, native: str) -> Plan:
+        """Parse the text of EXPLAIN."""
+        return normalised(text, operation, statement, native)
 
 
 def engine(facts: EngineFacts) -> MysqlEngine:

@@ -56,7 +56,7 @@ class MysqlPlans(CataloguePlans):
 
         The server tells no setting's default: what it calls so is what it was started with.
         """
-        values = {str(name): str(value) for name, value in self.told_rows("plans/settings.sql")}
+        values = {str(name): str(value) for name, value in self.read_rows("plans/settings.sql")}
         flags = [flag.partition("=")[0] for flag in values[SWITCH].split(",")]
         default = ",".join(f"{flag}={'off' if flag in OFF else 'on'}" for flag in flags)
         defaults = DEFAULTS | {SWITCH: default}
@@ -68,7 +68,7 @@ class MysqlPlans(CataloguePlans):
         """What the older format tells of a statement."""
         self.rows(file_text("plans/tables.sql", CONF))
         try:
-            return self.told("plans/estimated.sql", asked)
+            return self.explain_text("plans/estimated.sql", asked)
         finally:
             self.rows(file_text("plans/iterators.sql", CONF))
 

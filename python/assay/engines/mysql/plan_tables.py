@@ -14,7 +14,7 @@ from assay.model.plan import PlanNode
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-Told = dict[str, Any]
+JsonObject = dict[str, Any]
 
 PERCENT = 100.0
 BLOCK, TABLE, LOOP, UNION = "query_block", "table", "nested_loop", "union_result"
@@ -35,23 +35,23 @@ BEFORE = "rows fetched before execution"
 SCAN = "ALL"
 
 
-def tables_of(block: Told) -> list[Told]:
+def tables_of(block: JsonObject) -> list[JsonObject]:
     """All tables that a query block names, those of its subqueries included."""
     return [table for table in _tables(block) if "access_type" in table]
 
 
-def _tables(part: object) -> Iterator[Told]:
+def _tables(part: object) -> Iterator[JsonObject]:
     if isinstance(part, list):
-        for one in part:
-            yield from _tables(one)
+        for child in part:
+            yield from _tables(child)
     elif isinstance(part, dict):
         if "table_name" in part:
             yield part
-        for one in part.values():
-            yield from _tables(one)
+        for child in part.values():
+            yield from _tables(child)
 
 
-def with_tables(root: PlanNode, tables: Sequence[Told]) -> PlanNode:
+def with_tables(root: PlanNode, tables: Sequence[JsonObject]) -> PlanNode:
     """A tree of iterators with the columns of its tables, and with those that were read before."""
     columns: dict[str, dict[str, None]] = {}
     for table in tables:
@@ -59,11 +59,11 @@ def with_tables(root: PlanNode, tables: Sequence[Told]) -> PlanNode:
             dict.fromkeys(table.get("used_columns", ()))
         )
     made = _with_columns(root, columns)
-    known = {node.object for node in made.walk()}
+    read_tables = {node.object for node in made.walk()}
     early = [
         _read(table)
         for table in tables
-        if table["access_type"] in READ_WHILE_PLANNING and table["table_name"] not in known
+        if table["access_type"] in READ_WHILE_PLANNING and table["table_name"] not in read_tables
     ]
     if not early:
         return made
@@ -74,8 +74,8 @@ def with_tables(root: PlanNode, tables: Sequence[Told]) -> PlanNode:
 
 def _with_columns(node: PlanNode, columns: dict[str, dict[str, None]]) -> PlanNode:
     children = tuple(_with_columns(child, columns) for child in node.children)
-    known = columns.get(node.object or "") if node.operator in {"scan", "index scan"} else None
-    return replace(node, children=children, columns=tuple(known) if known else None)
+    names = columns.get(node.object or "") if node.operator in {"scan", "index scan"} else None
+    return replace(node, children=children, columns=tuple(names) if names else None)
 
 
 def _is_before(node: PlanNode) -> bool:
@@ -91,7 +91,7 @@ def _with_early(node: PlanNode, early: list[PlanNode]) -> PlanNode:
     return replace(node, children=tuple(_with_early(child, early) for child in node.children))
 
 
-def block_tree(block: Told) -> PlanNode:
+def block_tree(block: JsonObject) -> PlanNode:
     """The tree that a query block of the older format means. Raises `KeyError`."""
     if UNION in block:
         parts = block[UNION][SPECIFICATIONS]
@@ -104,7 +104,7 @@ def block_tree(block: Told) -> PlanNode:
                 return inner
             return PlanNode(operator, kind.replace("_", " "), children=(inner,))
     if LOOP in block:
-        return _joined([_changed(one[TABLE]) for one in block[LOOP]])
+        return _joined([_changed(entry[TABLE]) for entry in block[LOOP]])
     if TABLE in block:
         below = [block_tree(block["insert_from"])] if "insert_from" in block else []
         made = _changed(block[TABLE])
@@ -130,7 +130,7 @@ def _joined(tables: list[PlanNode]) -> PlanNode:
     return top
 
 
-def _changed(table: Told) -> PlanNode:
+def _changed(table: JsonObject) -> PlanNode:
     """A table as it is read, under what is changed in it."""
     if "table_name" not in table:
         return PlanNode("values", str(table.get("message", "no table")))
@@ -143,7 +143,7 @@ def _changed(table: Told) -> PlanNode:
     return replace(made, children=(_read(table),))
 
 
-def _read(table: Told) -> PlanNode:
+def _read(table: JsonObject) -> PlanNode:
     rows = table.get("rows_examined_per_scan")
     share = float(table.get("filtered", PERCENT)) / PERCENT
     made = table.get(MADE)
@@ -159,6 +159,6 @@ def _read(table: Told) -> PlanNode:
     )
 
 
-def _made(told: Told) -> PlanNode:
-    """What fills a table that only this statement has."""
-    return PlanNode("materialize", "materialised", children=(block_tree(told[BLOCK]),))
+def _made(part: JsonObject) -> PlanNode:
+    """Return the operator that fills a table which only this statement has."""
+    return PlanNode("materialize", "materialised", children=(block_tree(part[BLOCK]),))

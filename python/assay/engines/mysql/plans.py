@@ -14,7 +14,7 @@ from typing import Any
 from assay.engines.mysql.plan_tables import block_tree, tables_of, with_tables
 from assay.model.plan import Plan, PlanNode
 
-Told = dict[str, Any]
+JsonObject = dict[str, Any]
 
 MS_PER_S = 1000
 PLAN, BLOCK, INPUTS = "query_plan", "query_block", "inputs"
@@ -58,11 +58,11 @@ CUTTING = {"limit"}
 CUTTING_JOINS = {"semijoin", "antijoin"}
 
 
-def normalised(told: str, operation: str, statement: int, native: str) -> Plan:
+def normalised(text: str, operation: str, statement: int, native: str) -> Plan:
     """The plan that a text of EXPLAIN with FORMAT=JSON means.
 
     Args:
-        told: The text.
+        text: The text of the plan.
         operation: The operation that was asked.
         statement: Which of its statements.
         native: The file that keeps the text.
@@ -71,7 +71,7 @@ def normalised(told: str, operation: str, statement: int, native: str) -> Plan:
         ValueError: If it is no such text.
     """
     try:
-        whole = json.loads(told)
+        whole = json.loads(text)
         told_tables = tables_of(whole.get(BLOCK, {}))
         if PLAN in whole:
             root = with_tables(_node(whole[PLAN], 1.0), told_tables)
@@ -91,34 +91,34 @@ def normalised(told: str, operation: str, statement: int, native: str) -> Plan:
     )
 
 
-def _node(told: Told, asked: float, *, cut_short: bool = False) -> PlanNode:
+def _node(iterator: JsonObject, asked: float, *, cut_short: bool = False) -> PlanNode:
     """An iterator with its inputs. `asked` is how often it is to be run, where it is not told."""
-    loops: float | None = told.get("actual_loops")
+    loops: float | None = iterator.get("actual_loops")
     times = asked if loops is None else float(loops)
-    children, spent_s = _children(told, times, cut_short=cut_short)
-    seconds = _seconds(told)
-    rows, expected = told.get("actual_rows"), told.get("estimated_rows")
+    children, spent_s = _children(iterator, times, cut_short=cut_short)
+    seconds = _seconds(iterator)
+    rows, expected = iterator.get("actual_rows"), iterator.get("estimated_rows")
     given = None if rows is None or loops is None else float(round(rows * loops))
     made = PlanNode(
-        operator=_operator(told),
-        native=_native(told),
-        object=told.get("table_name"),
-        index=told.get("index_name"),
-        condition=_condition(told),
+        operator=_operator(iterator),
+        native=_native(iterator),
+        object=iterator.get("table_name"),
+        index=iterator.get("index_name"),
+        condition=_condition(iterator),
         estimated_rows=None if expected is None else expected * max(1.0, times),
         rows=given,
         loops=loops,
         # Averages of loops that ended early may be less than what their inputs took.
         seconds=None if seconds is None else max(0.0, seconds - spent_s),
         cut_short=cut_short,
-        removed_rows=_removed(told, given, children),
-        details={key: value for key, value in told.items() if _is_detail(key, value)},
+        removed_rows=_removed(iterator, given, children),
+        details={key: value for key, value in iterator.items() if _is_detail(key, value)},
         children=children,
     )
     made = _of_table(made)
-    if not told.get("subquery"):
+    if not iterator.get("subquery"):
         return made
-    native = str(told.get("heading", "subquery"))
+    native = str(iterator.get("heading", "subquery"))
     return PlanNode("subquery", native, loops=loops, children=(made,))
 
 
@@ -141,59 +141,63 @@ def _of_table(made: PlanNode) -> PlanNode:
     )
 
 
-def _children(told: Told, times: float, *, cut_short: bool) -> tuple[tuple[PlanNode, ...], float]:
+def _children(
+    iterator: JsonObject, times: float, *, cut_short: bool
+) -> tuple[tuple[PlanNode, ...], float]:
     """The inputs as operators, and the seconds that they took with all below them."""
-    inputs = [*told.get(INPUTS, ()), *told.get(SELECTED, ())]
-    cut = cut_short or told.get("access_type") in CUTTING
-    cut_right = cut or any(word in str(told.get("join_type")) for word in CUTTING_JOINS)
+    inputs = [*iterator.get(INPUTS, ()), *iterator.get(SELECTED, ())]
+    cut = cut_short or iterator.get("access_type") in CUTTING
+    cut_right = cut or any(word in str(iterator.get("join_type")) for word in CUTTING_JOINS)
     made: list[PlanNode] = []
-    for place, one in enumerate(inputs):
+    for place, child in enumerate(inputs):
         asked = times
-        if place == 1 and told.get("join_algorithm") in {"nested_loop", "batch_key_access"}:
+        if place == 1 and iterator.get("join_algorithm") in {"nested_loop", "batch_key_access"}:
             # The second table is asked for each row of the first.
             asked = made[0].rows if made[0].rows is not None else made[0].estimated_rows or times
-        made.append(_node(one, asked, cut_short=cut if place == 0 else cut_right))
-    subqueries = [one for one in made if one.operator == "subquery"]
-    others = [one for one in made if one.operator != "subquery"]
-    return (*others, *subqueries), sum(_seconds(one) or 0.0 for one in inputs)
+        made.append(_node(child, asked, cut_short=cut if place == 0 else cut_right))
+    subqueries = [node for node in made if node.operator == "subquery"]
+    others = [node for node in made if node.operator != "subquery"]
+    return (*others, *subqueries), sum(_seconds(child) or 0.0 for child in inputs)
 
 
-def _seconds(told: Told) -> float | None:
+def _seconds(iterator: JsonObject) -> float | None:
     """The time of an iterator with all below it, over all loops; None: it was not executed."""
-    last_ms: float | None = told.get("actual_last_row_ms")
-    return None if last_ms is None else last_ms * told.get("actual_loops", 1) / MS_PER_S
+    last_ms: float | None = iterator.get("actual_last_row_ms")
+    return None if last_ms is None else last_ms * iterator.get("actual_loops", 1) / MS_PER_S
 
 
-def _operator(told: Told) -> str:
-    kind = told.get("access_type")
+def _operator(iterator: JsonObject) -> str:
+    kind = iterator.get("access_type")
     if kind == "join":
-        return JOINS.get(str(told.get("join_algorithm")), "nested loop")
+        return JOINS.get(str(iterator.get("join_algorithm")), "nested loop")
     if kind == "index":
         return "index scan"
-    if kind == "sort" and told.get("per_chunk_limit") is not None:
+    if kind == "sort" and iterator.get("per_chunk_limit") is not None:
         return "top-n"
-    if kind is None and "Union" in str(told.get("operation")):
+    if kind is None and "Union" in str(iterator.get("operation")):
         return "set operation"
     return OPERATORS.get(str(kind), "other")
 
 
-def _native(told: Told) -> str:
+def _native(iterator: JsonObject) -> str:
     """MySQL's words up to what is told as table, condition or keys."""
-    words = str(told.get("operation", told.get("access_type", "?")))
-    return words.partition(" on ")[0].partition(":")[0].partition(" (")[0]
+    operation = str(iterator.get("operation", iterator.get("access_type", "?")))
+    return operation.partition(" on ")[0].partition(":")[0].partition(" (")[0]
 
 
-def _condition(told: Told) -> str | None:
+def _condition(iterator: JsonObject) -> str | None:
     parts = [
         value if isinstance(value, str) else ", ".join(map(str, value))
         for key in CONDITIONS
-        if (value := told.get(key))
+        if (value := iterator.get(key))
     ]
     return "; ".join(parts) or None
 
 
-def _removed(told: Told, rows: float | None, children: tuple[PlanNode, ...]) -> float | None:
-    if told.get("access_type") != "filter" or rows is None or not children:
+def _removed(
+    iterator: JsonObject, rows: float | None, children: tuple[PlanNode, ...]
+) -> float | None:
+    if iterator.get("access_type") != "filter" or rows is None or not children:
         return None
     read = children[0].rows
     return None if read is None else max(0.0, read - rows)

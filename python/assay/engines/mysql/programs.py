@@ -44,7 +44,7 @@ def _places(server: Path) -> tuple[str, ...]:
         "character-sets-dir": (base / "share" / "mysql" / "charsets", base / "share" / "charsets"),
         "plugin-dir": (base / "lib" / "mysql" / "plugin", base / "lib" / "plugin"),
     }
-    found = [f"--basedir={base}"]
+    arguments = [f"--basedir={base}"]
     for name, places in wanted.items():
-        found += [f"--{name}={place}" for place in places if place.is_dir()][:1]
-    return tuple(found)
+        arguments += [f"--{name}={place}" for place in places if place.is_dir()][:1]
+    return tuple(arguments)

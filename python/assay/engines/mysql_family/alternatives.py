@@ -66,17 +66,17 @@ def alternatives(
     """
     if not split(text)[0].lower().startswith(READING):
         return []
-    found = []
-    for setting in each(changed):
+    plans = []
+    for setting in single_settings(changed):
         try:
-            found += _changed(place, text, setting, asker)
+            plans += _changed(place, text, setting, asker)
         except (pymysql.Error, EngineError, ValueError):
             # A plan that is refused, takes too long or is not understood says nothing.
             continue
-    return found
+    return plans
 
 
-def each(changed: Sequence[ChangedSetting]) -> Iterator[ChangedSetting]:
+def single_settings(changed: Sequence[ChangedSetting]) -> Iterator[ChangedSetting]:
     """Yield settings one by one; of the switch each flag by itself."""
     for setting in changed:
         if setting.name != SWITCH:
@@ -127,8 +127,8 @@ def _changed(
 
 def _least(seconds: Sequence[float | None]) -> float | None:
     """The least of times; None where one is not known."""
-    known = [time_s for time_s in seconds if time_s is not None]
-    return min(known) if known and len(known) == len(seconds) else None
+    times = [time_s for time_s in seconds if time_s is not None]
+    return min(times) if times and len(times) == len(seconds) else None
 
 
 def _with(setting: ChangedSetting, asker: PlanAsker, ask: Callable[[], Plan]) -> Plan:

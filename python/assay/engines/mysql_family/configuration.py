@@ -23,7 +23,7 @@ def write_configuration(file: Path, settings: Mapping[str, str]) -> None:
 
     A value of several lines is of a setting that is given several times.
     """
-    pairs = [(name, one) for name, value in settings.items() for one in value.split("\n")]
+    pairs = [(name, line) for name, value in settings.items() for line in value.split("\n")]
     lines = [SECTION, *(f"{name} = {_quoted(value)}" for name, value in pairs)]
     descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as out:

@@ -61,26 +61,24 @@ def read_dsn(dsn: str, schemes: Sequence[str] = ()) -> Address:
         f" {', '.join(f'{name}=...' for name in OPTIONS)} or {SETTING}NAME=..."
     )
     try:
-        told = urlsplit(dsn)
-        port = told.port
-        options = dict(
-            parse_qsl(told.query, keep_blank_values=True, strict_parsing=bool(told.query))
-        )
+        url = urlsplit(dsn)
+        port = url.port
+        options = dict(parse_qsl(url.query, keep_blank_values=True, strict_parsing=bool(url.query)))
     except ValueError:
         raise unreadable from None
     said = {name: value for name, value in options.items() if not name.startswith(SETTING)}
-    if told.scheme not in {*schemes, SCHEME} or told.fragment or set(said) - set(OPTIONS):
+    if url.scheme not in {*schemes, SCHEME} or url.fragment or set(said) - set(OPTIONS):
         raise unreadable
-    if "/" in told.path.lstrip("/") or not said.get("connect_timeout", "1").isdigit():
+    if "/" in url.path.lstrip("/") or not said.get("connect_timeout", "1").isdigit():
         raise unreadable
-    given = None if told.password is None else unquote(told.password)
+    given = None if url.password is None else unquote(url.password)
     return {
-        "host": unquote(told.hostname or "127.0.0.1"),
+        "host": unquote(url.hostname or "127.0.0.1"),
         "port": port or PORT,
         "unix_socket": said.get("unix_socket"),
-        "user": unquote(told.username or os.environ.get("USER", "")),
+        "user": unquote(url.username or os.environ.get("USER", "")),
         "password": os.environ.get(PASSWORD_VARIABLE, "") if given is None else given,
-        "database": unquote(told.path.lstrip("/")) or None,
+        "database": unquote(url.path.lstrip("/")) or None,
         "ssl_ca": said.get("ssl_ca"),
         "connect_timeout": int(said.get("connect_timeout", CONNECT_PATIENCE_S)),
         "settings": {
@@ -99,13 +97,13 @@ def with_settings(dsn: str, settings: Mapping[str, str], schemes: Sequence[str] 
 
 
 def session_config(address: Address, init: Sequence[str] = ()) -> str:
-    """What the driver's sessions are told of a server, as JSON.
+    """Return the configuration of the driver's sessions, as JSON.
 
     `init` are statements that each connection begins with, after the settings of the address.
     """
     ca = address.get("ssl_ca")
     settings = [set_session(name, value) for name, value in address.get("settings", {}).items()]
-    told = {
+    config = {
         "host": address["host"],
         "port": address["port"],
         "socket": address["unix_socket"],
@@ -116,7 +114,7 @@ def session_config(address: Address, init: Sequence[str] = ()) -> str:
         "init": [*settings, *init],
         "timeout_s": address.get("connect_timeout", CONNECT_PATIENCE_S),
     }
-    return json.dumps(told)
+    return json.dumps(config)
 
 
 def connect(address: Address, **more: Any) -> pymysql.Connection[Any]:  # noqa: ANN401 - of pymysql
@@ -198,8 +196,8 @@ def interrupt(address: Address, connection: pymysql.Connection[Any], *, whole: b
         cursor.execute(text)
 
 
-def words_of(error: Exception) -> str:
-    """What a server or the client's library said, with the error's number."""
+def error_text(error: Exception) -> str:
+    """Return the message of a server or of the client's library, with the error's number."""
     number, *said = error.args or ("",)
     text = " ".join(str(part) for part in said) or str(number)
     return without_secrets(" ".join(text.split())) + (f" ({number})" if said else "")
@@ -216,7 +214,7 @@ def _explained(error: Exception, address: Address) -> str:
     name = f"/{address['database']}" if address["database"] else ""
     place = address["unix_socket"] or f"{address['host']}:{address['port']}"
     where = f"the server at {address['user']}@{place}{name}"
-    said = words_of(error)
+    said = error_text(error)
     if address["password"]:
         said = said.replace(address["password"], "***")
     mend = MENDS.get(error.args[0] if error.args else 0)

@@ -6,7 +6,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from assay.engines.contract import EngineError
-from assay.engines.mysql_family.connecting import connect, words_of
+from assay.engines.mysql_family.connecting import connect, error_text
 from assay.engines.mysql_family.loading import execute
 
 if TYPE_CHECKING:
@@ -42,25 +42,25 @@ class FamilyCounters:
         Raises:
             OSError: If the server does not answer.
         """
-        found: list[tuple[str, str, str, float]] = []
+        rows: list[tuple[str, str, str, float]] = []
         try:
             for source, statement in self._statements.items():
                 for row in execute(self.connection, statement):
                     of, name, value = (OBJECT, *row) if len(row) == PAIR else row
-                    found.append((source, str(of), str(name).lower(), float(value)))
+                    rows.append((source, str(of), str(name).lower(), float(value)))
         except EngineError as error:
             raise OSError(f"the server's counters cannot be read: {error}") from error
-        return found
+        return rows
 
     def may(self, statement: str) -> bool:
         """Whether this user may; on a server that is not ours, some tables are closed."""
         try:
             execute(self.connection, statement)
         except EngineError as error:
-            told = error.__cause__
-            if not isinstance(told, Exception) or told.args[0] not in NOT_ALLOWED:
+            cause = error.__cause__
+            if not isinstance(cause, Exception) or cause.args[0] not in NOT_ALLOWED:
                 raise
-            log.warning("some of the server's counters are not measured: %s", words_of(told))
+            log.warning("some of the server's counters are not measured: %s", error_text(cause))
             return False
         return True
 

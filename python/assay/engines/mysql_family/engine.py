@@ -41,8 +41,8 @@ class FamilyEngine:
     def __init__(self, facts: EngineFacts) -> None:
         self._facts = facts
 
-    def read_version(self, told: str) -> str:
-        """The version in what the server tells of it. Raises `EngineError` for another product."""
+    def read_version(self, version_text: str) -> str:
+        """Parse the server's version. Raises `EngineError` for another product."""
         raise NotImplementedError
 
     def address(self, dsn: str) -> Address:
@@ -70,8 +70,8 @@ class FamilyEngine:
 
     def version(self, instance: Instance) -> str:
         """Such as `10.11.19`, without what a distribution adds."""
-        ((told,),) = loading.execute(instance.handle, file_text("version.sql"))
-        return self.read_version(str(told))
+        ((version_text,),) = loading.execute(instance.handle, file_text("version.sql"))
+        return self.read_version(str(version_text))
 
     def effective_settings(self, instance: Instance) -> dict[str, str]:
         """What the server reports of itself, without anything that may be a secret."""
@@ -170,7 +170,7 @@ class FamilyEngine:
     def share_of_sessions(
         self, instance: Instance, script: Script, seed: int, numbers: range
     ) -> list[object]:
-        """The same of some of them."""
-        told = json.dumps(script.facts())
+        """Return the sessions of some of the clients."""
+        facts = json.dumps(script.facts())
         config = session_config(instance.address)
-        return [MysqlSession(config, told, seed, number) for number in numbers]
+        return [MysqlSession(config, facts, seed, number) for number in numbers]

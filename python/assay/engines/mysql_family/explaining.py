@@ -10,7 +10,7 @@ import pymysql
 
 from assay.engines.contract import EngineError, Explained, PlanAnswer
 from assay.engines.mysql_family.alternatives import PlanAsker, alternatives
-from assay.engines.mysql_family.connecting import connect, words_of
+from assay.engines.mysql_family.connecting import connect, error_text
 from assay.engines.mysql_family.plan_facts import indexes_of
 from assay.engines.mysql_family.statements import bound, file_text, filled, pieces, split
 from assay.model.plan import Reads
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from assay.model.catalogue import Alternative, ChangedSetting, Index
     from assay.model.plan import Plan
 
-Told = TypeVar("Told")
+Answer = TypeVar("Answer")
 
 # A statement that begins with one of these would end the transaction that undoes everything.
 TRANSACTION_WORDS = {
@@ -84,10 +84,10 @@ class FamilyPlans:
         failed = self._begun(limit_s)
         try:
             for text, values in statements:
-                told = self._explained(text, values, limit_s, failed)
+                explained = self._explained(text, values, limit_s, failed)
                 if not self._connection.open:
-                    failed = told.reason
-                yield told
+                    failed = explained.reason
+                yield explained
         finally:
             self._rolled_back()
 
@@ -108,7 +108,7 @@ class FamilyPlans:
             self.rows(filled("plans/limit.sql", plain=limit, conf=self._conf))
             self.rows(file_text("plans/begin.sql"))
         except pymysql.Error as error:
-            return _words(error)
+            return _said_text(error)
         return None
 
     def _rolled_back(self) -> None:
@@ -120,7 +120,9 @@ class FamilyPlans:
     ) -> Explained:
         begun_s = time.monotonic()
         self._reads = None
-        native, reason = (None, failed) if failed else self._one(text, values, limit_s)
+        native, reason = (
+            (None, failed) if failed else self._explained_statement(text, values, limit_s)
+        )
         return Explained(native, reason, time.monotonic() - begun_s, self._reads)
 
     def _answer(self, asked: PlanAsked, limit_s: float, failed: str | None) -> PlanAnswer:
@@ -129,39 +131,39 @@ class FamilyPlans:
             return PlanAnswer(None, error=failed)
         if _steers(asked.text):
             return PlanAnswer(Explained(None, OF_TRANSACTIONS, 0.0) if asked.explained else None)
-        told = None
+        explained = None
         try:
             if asked.explained:
-                told = self._explained_alone(asked, limit_s)
+                explained = self._explained_alone(asked, limit_s)
             with self._connection.cursor() as cursor:
                 text = bound(pieces(asked.text), asked.values, self._connection.escape)
                 count = cursor.execute(text)
-                return PlanAnswer(told, cursor.fetchall(), count)
+                return PlanAnswer(explained, cursor.fetchall(), count)
         except pymysql.Error as error:
-            return PlanAnswer(told, error=_words(error))
+            return PlanAnswer(explained, error=_said_text(error))
 
     def _explained_alone(self, asked: PlanAsked, limit_s: float) -> Explained:
         """A statement's plan, with nothing changed. Raises what pymysql raises."""
         if self.executes:
             self.rows(file_text("plans/savepoint.sql"))
-        told = self._explained(asked.text, asked.values, limit_s)
+        explained = self._explained(asked.text, asked.values, limit_s)
         if self.executes:
             self.rows(file_text("plans/undo.sql"))
-        return told
+        return explained
 
-    def told_rows(self, file: str) -> tuple[tuple[object, ...], ...]:
+    def read_rows(self, file: str) -> tuple[tuple[object, ...], ...]:
         """Return the rows of a file of the engine. Raises `EngineError`."""
         try:
             return self.rows(file_text(file, self._conf))
         except pymysql.Error as error:
-            raise EngineError(_words(error)) from error
+            raise EngineError(_said_text(error)) from error
 
     def close(self) -> None:
         """Ends the connection."""
         if self._connection.open:
             self._connection.close()
 
-    def _one(
+    def _explained_statement(
         self, text: str, values: Sequence[object], limit_s: float
     ) -> tuple[str | None, str | None]:
         """A statement's plan, and why there is none or only estimates."""
@@ -173,34 +175,34 @@ class FamilyPlans:
         except pymysql.Error as error:
             if error.args[0] == SYNTAX:
                 return None, self._without_plan(asked)
-            return None, _words(error)
+            return None, _said_text(error)
 
     def read_plan(self, asked: str, limit_s: float) -> tuple[str | None, str | None]:
         """The plan of a statement, executed, and why it has estimates only.
 
         Raises what pymysql raises of a statement that cannot be explained.
         """
-        estimated = self.told("plans/estimated.sql", asked)
+        estimated = self.explain_text("plans/estimated.sql", asked)
         try:
             return self.counted(lambda: self.executed(asked)), None
         except pymysql.Error as error:
             if error.args[0] in CANCELLED:
                 return estimated, f"it was cancelled after {limit_s:.3g} s"
-            return estimated, _words(error)
+            return estimated, _said_text(error)
 
     def executed(self, asked: str) -> str:
         """The plan of a statement that is executed for it. Raises what pymysql raises."""
-        return self.told("plans/executed.sql", asked)
+        return self.explain_text("plans/executed.sql", asked)
 
     def _without_plan(self, asked: str) -> str:
         """Executes what has no plan, for what comes after it; what is to be said of it."""
         try:
             self.rows(asked)
         except pymysql.Error as error:
-            return _words(error)
+            return _said_text(error)
         return NO_PLAN
 
-    def counted(self, execute: Callable[[], Told]) -> Told:
+    def counted(self, execute: Callable[[], Answer]) -> Answer:
         """What `execute` gives; what the session counted meanwhile is kept as what was read.
 
         Counting counts its own reads, too: how many is known from counting twice before.
@@ -221,8 +223,8 @@ class FamilyPlans:
         rows = self.rows(file_text("plans/reads.sql"))
         return {str(name): int(str(count)) for name, count in rows}
 
-    def told(self, how: str, asked: str) -> str:
-        """What the server answers to a statement with `how`, a file of the engine, before it."""
+    def explain_text(self, how: str, asked: str) -> str:
+        """Return the server's answer to a statement with `how`, a file of the engine, before it."""
         return str(self.rows(f"{file_text(how, self._conf)}\n{asked}")[0][0])
 
     def rows(self, asked: str) -> tuple[tuple[object, ...], ...]:
@@ -264,19 +266,19 @@ class CataloguePlans(FamilyPlans):
             self._rolled_back()
 
     def _estimated_plan(self, asked: str) -> Plan:
-        return type(self).normalised(self.told("plans/estimated.sql", asked), "", 0, "")
+        return type(self).normalised(self.explain_text("plans/estimated.sql", asked), "", 0, "")
 
     def _executed_plan(self, asked: str) -> Plan:
         return type(self).normalised(self.executed(asked), "", 0, "")
 
     def indexes(self) -> list[Index]:
         """Return indexes of the tables that sessions see."""
-        return indexes_of(self.told_rows("plans/indexes.sql"))
+        return indexes_of(self.read_rows("plans/indexes.sql"))
 
 
 def _steers(text: str) -> bool:
     return split(text)[0].split()[0].lower() in TRANSACTION_WORDS
 
 
-def _words(error: Exception) -> str:
-    return f"the server said: {words_of(error)}"
+def _said_text(error: Exception) -> str:
+    return f"the server said: {error_text(error)}"

@@ -11,7 +11,7 @@ import pymysql
 from pymysql.constants import SERVER_STATUS
 
 from assay.engines.contract import Cached, EngineError
-from assay.engines.mysql_family.connecting import connect, interrupt, words_of
+from assay.engines.mysql_family.connecting import connect, error_text, interrupt
 from assay.engines.mysql_family.statements import file_text, filled, split
 
 if TYPE_CHECKING:
@@ -42,10 +42,10 @@ def execute(connection: pymysql.Connection[Any], statement: str) -> Rows:
     except pymysql.Error as error:
         if not connection.open:
             raise EngineError(
-                f"the connection to the server was lost: {words_of(error)}"
+                f"the connection to the server was lost: {error_text(error)}"
             ) from error
         raise EngineError(
-            f"the server refuses: {words_of(error)}\nThe statement: {statement}"
+            f"the server refuses: {error_text(error)}\nThe statement: {statement}"
         ) from error
 
 
@@ -104,8 +104,8 @@ def refuse_open_transaction(instance: Instance) -> None:
 def _by_table(statements: Sequence[str]) -> dict[str, list[str]]:
     tables: dict[str, list[str]] = {}
     for statement in statements:
-        found = ON_TABLE.search(statement)
-        name = statement if found is None else found[1] or found[2]
+        match = ON_TABLE.search(statement)
+        name = statement if match is None else match[1] or match[2]
         tables.setdefault(name.strip("`").lower(), []).append(statement)
     return tables
 

@@ -20,8 +20,8 @@ def indexes_of(rows: Iterable[tuple[Any, ...]]) -> list[Index]:
     for table, name, column, unique, valid, method, kind, state, mend in rows:
         columns.setdefault((table, name), []).append(str(column))
         types.setdefault((table, name), []).append(str(kind or ""))
-        known = {"unique": bool(unique), "valid": bool(valid), "method": method}
-        facts[table, name] = known | {"state": state, "mend": mend}
+        facts_of_index = {"unique": bool(unique), "valid": bool(valid), "method": method}
+        facts[table, name] = facts_of_index | {"state": state, "mend": mend}
     return [
         Index(table, name, tuple(names), types=tuple(types[table, name]), **facts[table, name])
         for (table, name), names in columns.items()
@@ -33,13 +33,13 @@ def changed_of(rows: Iterable[tuple[Any, ...]]) -> list[ChangedSetting]:
 
     Of the switch, which has many flags, only those flags that differ are in value and default.
     """
-    found = []
+    changed = []
     for name, value, default in rows:
         if name == SWITCH:
             value, default = _differing(str(value), str(default))  # noqa: PLW2901 - shortened
         if value != default:
-            found.append(ChangedSetting(str(name), str(value), str(default)))
-    return found
+            changed.append(ChangedSetting(str(name), str(value), str(default)))
+    return changed
 
 
 def _differing(value: str, default: str) -> tuple[str, str]:

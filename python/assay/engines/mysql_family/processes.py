@@ -31,8 +31,8 @@ def root_process(
     if address["unix_socket"]:
         with socket.socket(socket.AF_UNIX) as peer:
             peer.connect(address["unix_socket"])
-            told = peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, CREDENTIALS.size)
-            return _if_server(CREDENTIALS.unpack(told)[0], programs)
+            credentials = peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, CREDENTIALS.size)
+            return _if_server(CREDENTIALS.unpack(credentials)[0], programs)
     ((pid_file, host, data),) = execute(connection, file_text("process.sql"))
     if host != socket.gethostname():
         return None

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from assay.engines.contract import EngineError
 from assay.engines.mysql_family.configuration import canonical, write_configuration
-from assay.engines.programs import MEND, inherited, told_by
+from assay.engines.programs import MEND, inherited, run_program
 from assay.model.errors import suggestion
 from assay.model.secrets import is_secret
 
@@ -63,14 +63,14 @@ class Program:
 
     def version(self) -> str:
         """Such as `10.11.19`. Raises `EngineError` if the program does not run."""
-        told = self.told("--no-defaults", "--version")
-        found = re.search(self.version_pattern, told.stdout)
-        if told.returncode != 0 or found is None:
-            said = (told.stderr or told.stdout).strip()
+        completed = self.run_once("--no-defaults", "--version")
+        match = re.search(self.version_pattern, completed.stdout)
+        if completed.returncode != 0 or match is None:
+            said = (completed.stderr or completed.stdout).strip()
             raise EngineError(
                 f"{self.file} does not run on this host, or is no {self.title}: {said}. {MEND}"
             )
-        return found[1]
+        return match[1]
 
     def setting_names(self) -> frozenset[str]:
         """Names of all settings that a configuration file may hold."""
@@ -78,10 +78,10 @@ class Program:
 
     def check(self, settings: Mapping[str, str]) -> None:
         """Lets the server read the settings. Raises `EngineError` with the first at fault."""
-        known = self.setting_names()
+        names = self.setting_names()
         for name in settings:
-            if _PREFIX.sub("", canonical(name)) not in known:
-                hint = suggestion(canonical(name), sorted(known))
+            if _PREFIX.sub("", canonical(name)) not in names:
+                hint = suggestion(canonical(name), sorted(names))
                 raise EngineError(f"{self.title} has no setting {name!r}; {hint}")
         if refusal := self._refusal(settings):
             raise EngineError(f"{self.title} refuses its settings: {refusal}. Mend it (--set).")
@@ -92,25 +92,27 @@ class Program:
             file = Path(directory) / CONFIGURATION_FILE
             write_configuration(file, settings)
             where = (f"--datadir={directory}", f"--secure-file-priv={directory}")
-            told = self.told(f"--defaults-file={file}", *self.places, *self.checking, *where)
-        said = [error or warning for error, warning in _REFUSED.findall(told.stderr)]
-        words = "; ".join(_PROGRAM.sub("", line) for line in said if not _NOISE.search(line))
+            completed = self.run_once(
+                f"--defaults-file={file}", *self.places, *self.checking, *where
+            )
+        said = [error or warning for error, warning in _REFUSED.findall(completed.stderr)]
+        message = "; ".join(_PROGRAM.sub("", line) for line in said if not _NOISE.search(line))
         for name, value in settings.items():
             if is_secret(name) and value:
-                words = words.replace(value, "***")
-        return words
+                message = message.replace(value, "***")
+        return message
 
-    def told(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+    def run_once(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Runs the program to its end. Raises `EngineError` if it cannot be run at all."""
-        return told_by([*self.command, *arguments], self.environment, self.file)
+        return run_program([*self.command, *arguments], self.environment, self.file)
 
 
 @cache
 def _setting_names(program: Program) -> frozenset[str]:
-    told = program.told("--no-defaults", *program.places, *HELP)
-    variables = told.stdout.partition(VARIABLES)[2].splitlines()
-    found = (re.match(r"[a-z][\w-]*(?=\s)", line) for line in variables)
-    names = frozenset(canonical(name[0]) for name in found if name)
+    completed = program.run_once("--no-defaults", *program.places, *HELP)
+    variables = completed.stdout.partition(VARIABLES)[2].splitlines()
+    matches = (re.match(r"[a-z][\w-]*(?=\s)", line) for line in variables)
+    names = frozenset(canonical(name[0]) for name in matches if name)
     if not names:
-        raise EngineError(f"{program.file} does not run: {told.stderr.strip()}")
+        raise EngineError(f"{program.file} does not run: {completed.stderr.strip()}")
     return names

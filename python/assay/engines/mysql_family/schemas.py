@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.engines.contract import EngineError
-from assay.engines.mysql_family.connecting import words_of
+from assay.engines.mysql_family.connecting import error_text
 from assay.engines.mysql_family.loading import execute
 from assay.engines.mysql_family.statements import filled
 
@@ -30,8 +30,8 @@ def mark(instance: Instance, name: str) -> str | None:
 
 def lock(instance: Instance, name: str) -> bool:
     """Whether this connection has the name to itself now, among all that ask for the same."""
-    told = {"lock": f"assay:{name}"[:LOCK_CHARACTERS_MAX]}
-    return execute(instance.handle, filled("lock_schema.sql", texts=told)) == ((TAKEN,),)
+    texts = {"lock": f"assay:{name}"[:LOCK_CHARACTERS_MAX]}
+    return execute(instance.handle, filled("lock_schema.sql", texts=texts)) == ((TAKEN,),)
 
 
 def make(instance: Instance, name: str, mark: str) -> None:
@@ -41,7 +41,7 @@ def make(instance: Instance, name: str, mark: str) -> None:
         execute(instance.handle, filled("marks/create.sql", name=name))
         note(instance, name, mark)
     except EngineError as error:
-        said = words_of(error.__cause__) if isinstance(error.__cause__, Exception) else str(error)
+        said = error_text(error.__cause__) if isinstance(error.__cause__, Exception) else str(error)
         raise EngineError(f"the database {name} cannot be made: {said}") from error
 
 

@@ -87,13 +87,13 @@ def serve(
         file = scratch / CONFIGURATION_FILE
         argv = [*program.command, f"--defaults-file={file}", *program.places]
         address["pid"] = launcher.serve(argv, program.environment, "SIGTERM", STOP_GRACE_S)
-        words = await_ready(program.title, address, launcher)
-        if words is None:
+        output = await_ready(program.title, address, launcher)
+        if output is None:
             # It was read: nothing with a password in it is left behind.
             (scratch / INIT_FILE).unlink(missing_ok=True)
             return address
-        if PORT_TAKEN not in words:
-            raise EngineError(f"{program.title} did not start: {words}")
+        if PORT_TAKEN not in output:
+            raise EngineError(f"{program.title} did not start: {output}")
     raise ports_taken(program.title)
 
 
@@ -116,8 +116,8 @@ def await_ready(title: str, address: Address, launcher: Launcher) -> str | None:
     """None once the server answers; its last words if it ended. Raises `EngineError`."""
     deadline_s = time.monotonic() + START_PATIENCE_S
     while time.monotonic() < deadline_s:
-        if (words := launcher.last_words()) is not None:
-            return words
+        if (output := launcher.last_words()) is not None:
+            return output
         if answers(address):
             return None
         time.sleep(LOOK_S)

@@ -42,10 +42,10 @@ class NullEngine:
         return Instance(effective, self._session(settings), place)
 
     def _session(self, settings: Mapping[str, str]) -> NullSession:
-        known = list(self._facts.settings)
+        names = list(self._facts.settings)
         for key in settings:
-            if key not in known:
-                raise EngineError(f"null has no setting {key!r}; {suggestion(key, known)}")
+            if key not in names:
+                raise EngineError(f"null has no setting {key!r}; {suggestion(key, names)}")
         effective = {**self._facts.settings, **settings}
         try:
             delay_ns = round(parse_duration_s(effective["delay"]) * NS_PER_S)
@@ -71,7 +71,7 @@ class NullEngine:
     def share_of_sessions(
         self, instance: Instance, script: Script, seed: int, numbers: range
     ) -> list[object]:
-        """The same of some of them."""
+        """Return the sessions of some of the clients."""
         del script, seed
         return [instance.handle] * len(numbers)
 

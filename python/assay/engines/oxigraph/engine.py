@@ -41,10 +41,10 @@ class Asking:
         if form == "update":
             self._store.update(text)
             return None
-        found = self._store.query(text, use_default_graph_as_union=self._union)
-        if isinstance(found, pyoxigraph.QueryTriples):
-            return found.serialize(format=N_TRIPLES)
-        return found.serialize(format=TSV if form == "tsv" else JSON)
+        answer = self._store.query(text, use_default_graph_as_union=self._union)
+        if isinstance(answer, pyoxigraph.QueryTriples):
+            return answer.serialize(format=N_TRIPLES)
+        return answer.serialize(format=TSV if form == "tsv" else JSON)
 
 
 class Lines:
@@ -94,15 +94,15 @@ class OxigraphEngine:
         self._effective(settings)
 
     def _effective(self, settings: Mapping[str, str]) -> dict[str, str]:
-        known = self._facts.settings
+        defaults = self._facts.settings
         for name, value in settings.items():
-            if name not in known:
+            if name not in defaults:
                 raise EngineError(
-                    f"Oxigraph has no setting {name!r}; {suggestion(name, list(known))}"
+                    f"Oxigraph has no setting {name!r}; {suggestion(name, list(defaults))}"
                 )
             if value not in TRUTHS:
                 raise EngineError(f"--set {name}={value}: it is true or false")
-        return {**known, **settings}
+        return {**defaults, **settings}
 
     def start(self, place: Place, settings: Mapping[str, str]) -> Instance:
         """Opens the store of `place`, making it if it is not there."""
@@ -124,9 +124,9 @@ class OxigraphEngine:
 
     def sessions(self, instance: Instance, script: Script, seed: int, clients: int) -> list[object]:
         """All on one store, which many threads may ask at once."""
-        told, union = json.dumps(script.facts()), TRUTHS[instance.settings[UNION]]
+        facts, union = json.dumps(script.facts()), TRUTHS[instance.settings[UNION]]
         return [
-            GraphSession(Asking(instance.handle, union=union), told, seed, number)
+            GraphSession(Asking(instance.handle, union=union), facts, seed, number)
             for number in range(clients)
         ]
 

@@ -71,18 +71,18 @@ class OxigraphServerEngine(EndpointEngine):
 
     def address(self, dsn: str) -> Address:
         """The address of a running server: `oxigraph://127.0.0.1:7878`."""
-        told = super().address(dsn.replace(SCHEME, "http:", 1))
-        return told | PLACES | {"store": "/store?no_transaction&lenient"}
+        address = super().address(dsn.replace(SCHEME, "http:", 1))
+        return address | PLACES | {"store": "/store?no_transaction&lenient"}
 
     def version(self, instance: Instance) -> str:
-        """As the server tells it. Raises `EngineError`: it is no Oxigraph."""
-        told = super().version(instance)
-        found = PRODUCT.match(told)
-        if found is None:
+        """Return the server's version. Raises `EngineError` if it is no Oxigraph."""
+        product = super().version(instance)
+        match = PRODUCT.match(product)
+        if match is None:
             raise EngineError(
-                f"the server is no Oxigraph, but {told}: name its endpoint with --dsn http://..."
+                f"the server is no Oxigraph, but {product}: name its endpoint with --dsn http://..."
             )
-        return found[1]
+        return match[1]
 
 
 def engine(facts: EngineFacts) -> OxigraphServerEngine:

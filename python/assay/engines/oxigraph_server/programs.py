@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.engines.contract import EngineError
-from assay.engines.programs import MEND, inherited, told_by
+from assay.engines.programs import MEND, inherited, run_program
 
 if TYPE_CHECKING:
     from assay.engines.contract import Product
@@ -22,18 +22,18 @@ def find_program(product: Product) -> Path:
     if product.home is None:
         raise EngineError("Oxigraph has no program: name it with --bin-dir.")
     for pattern in PLACES:
-        for found in sorted(product.home.glob(pattern)):
-            return found
+        for program in sorted(product.home.glob(pattern)):
+            return program
     raise EngineError(f"{product.home} has no program {NAME}: name another directory.")
 
 
 def version_of(program: Path) -> str:
     """Such as `0.5.13`. Raises `EngineError` if the program does not run."""
-    told = told_by([str(program), "--version"], inherited(), program)
-    found = re.match(r"oxigraph (\d[\w.-]*)", told.stdout)
-    if found is None:
-        words = " ".join((told.stdout + told.stderr).split())
+    completed = run_program([str(program), "--version"], inherited(), program)
+    match = re.match(r"oxigraph (\d[\w.-]*)", completed.stdout)
+    if match is None:
+        output = " ".join((completed.stdout + completed.stderr).split())
         raise EngineError(
-            f"{program} does not run on this host, or is no Oxigraph: {words}. {MEND}"
+            f"{program} does not run on this host, or is no Oxigraph: {output}. {MEND}"
         )
-    return found[1]
+    return match[1]

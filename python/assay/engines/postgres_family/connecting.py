@@ -92,16 +92,16 @@ def connect(dsn: str, purpose: str, title: str) -> Connection:
         raise EngineError(_explained(title, str(error), given, password)) from None
 
 
-def _explained(title: str, words: str, given: Mapping[str, object], password: str) -> str:
+def _explained(title: str, message: str, given: Mapping[str, object], password: str) -> str:
     user = f"{given['user']}@" if "user" in given else ""
     port = f":{given['port']}" if "port" in given else ""
     name = f"/{given['dbname']}" if "dbname" in given else ""
     where = f"{user}{given.get('host', 'the default host')}{port}{name}"
-    said = without_secrets(" ".join(words.split()))
+    said = without_secrets(" ".join(message.split()))
     if password:
         said = said.replace(password, "***")
     for pattern, mend in MENDS:
-        if re.search(pattern, words):
+        if re.search(pattern, message):
             return f"{title} at {where}: {mend}. It was said: {said}"
     return f"{title} at {where} cannot be reached. It was said: {said}"
 

@@ -34,14 +34,14 @@ def read_dsn(dsn: str) -> Address:
         " 'host=... dbname=...'; in a URL, %, @, / and : of a password are %25, %40, %2F, %3A."
     )
     try:
-        told = conninfo_to_dict(dsn)
+        keywords = conninfo_to_dict(dsn)
     except psycopg.Error:
         raise unreadable from None
     # A password that is not escaped ends up in one of these.
-    if "@" in str(told.get("host", "")) or re.search(r"[^\d,]", str(told.get("port", ""))):
+    if "@" in str(keywords.get("host", "")) or re.search(r"[^\d,]", str(keywords.get("port", ""))):
         raise unreadable
-    _refuse_binding(told.get("channel_binding", os.environ.get("PGCHANNELBINDING")))
-    return {"dsn": make_conninfo("", **told)}
+    _refuse_binding(keywords.get("channel_binding", os.environ.get("PGCHANNELBINDING")))
+    return {"dsn": make_conninfo("", **keywords)}
 
 
 def with_options(dsn: str, settings: Mapping[str, str]) -> str:
@@ -59,7 +59,7 @@ def escaped_option(value: str) -> str:
     return value.replace("\\", "\\\\").replace(" ", "\\ ")
 
 
-def where_it_led(dsn: str, connection: psycopg.Connection[tuple[object, ...]]) -> str:
+def resolved_dsn(dsn: str, connection: psycopg.Connection[tuple[object, ...]]) -> str:
     """The DSN of the one server that a connection by `dsn` came to.
 
     Lists of hosts, roles of servers and service files are resolved: whoever connects by the result
@@ -69,14 +69,14 @@ def where_it_led(dsn: str, connection: psycopg.Connection[tuple[object, ...]]) -
     from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
     info = connection.info
-    told = conninfo_to_dict(dsn)
-    given = {key: str(value) for key, value in told.items() if key not in CHOOSING}
+    keywords = conninfo_to_dict(dsn)
+    given = {key: str(value) for key, value in keywords.items() if key not in CHOOSING}
     used = info.get_parameters()
     _refuse_binding(used.get("channel_binding"))
     led = {"host": info.host, "port": str(info.port), "dbname": info.dbname, "user": info.user}
     # The client's library notes here, too, what it found for a host's name that it was told.
-    is_found = "host" in told or "PGHOST" in os.environ
-    is_said = "hostaddr" in told or "PGHOSTADDR" in os.environ
+    is_found = "host" in keywords or "PGHOST" in os.environ
+    is_said = "hostaddr" in keywords or "PGHOSTADDR" in os.environ
     if is_said or ("hostaddr" in used and not is_found):
         led["hostaddr"] = info.hostaddr
     from_service = {key: used[key] for key in OF_A_SERVICE if key in used}
@@ -85,8 +85,8 @@ def where_it_led(dsn: str, connection: psycopg.Connection[tuple[object, ...]]) -
     return make_conninfo("", **(from_service | given | led))
 
 
-def _refuse_binding(told: object) -> None:
-    if told == "require":
+def _refuse_binding(binding: object) -> None:
+    if binding == "require":
         raise EngineError(
             "channel_binding=require: sessions that are measured cannot bind to the channel. Leave"
             " it out, and let sslmode=verify-full prove who the server is."

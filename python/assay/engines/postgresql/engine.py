@@ -10,7 +10,7 @@ from assay import _core
 from assay.engines.contract import EngineError, Instance
 from assay.engines.obtaining import obtain
 from assay.engines.postgresql import loading, schemas
-from assay.engines.postgresql.connecting import connect, read_dsn, where_it_led, with_options
+from assay.engines.postgresql.connecting import connect, read_dsn, resolved_dsn, with_options
 from assay.engines.postgresql.counters import PostgresCounters
 from assay.engines.postgresql.explaining import PostgresPlans
 from assay.engines.postgresql.plans import normalised
@@ -94,7 +94,7 @@ class PostgresEngine:
             loading.add_extensions(instance)
             return instance
         try:
-            led = where_it_led(address["dsn"], connection)
+            led = resolved_dsn(address["dsn"], connection)
         except EngineError:
             connection.close()
             raise
@@ -106,8 +106,8 @@ class PostgresEngine:
 
     def version(self, instance: Instance) -> str:
         """Such as `18.6`, without what a distribution adds."""
-        told = cast("str", instance.handle.info.parameter_status("server_version"))
-        return told.partition(" ")[0]
+        version = cast("str", instance.handle.info.parameter_status("server_version"))
+        return version.partition(" ")[0]
 
     def effective_settings(self, instance: Instance) -> dict[str, str]:
         """What the server reports of itself, without anything that may be a secret."""
@@ -202,9 +202,9 @@ class PostgresEngine:
         """A reader on a connection of its own."""
         return PostgresPlans(instance.address["dsn"])
 
-    def plan(self, told: str, operation: str, statement: int, native: str) -> Plan:
-        """What EXPLAIN told."""
-        return normalised(told, operation, statement, native)
+    def plan(self, text: str, operation: str, statement: int, native: str) -> Plan:
+        """Parse the text of EXPLAIN."""
+        return normalised(text, operation, statement, native)
 
     def sessions(self, instance: Instance, script: Script, seed: int, clients: int) -> list[object]:
         """One connection a client."""
@@ -213,9 +213,9 @@ class PostgresEngine:
     def share_of_sessions(
         self, instance: Instance, script: Script, seed: int, numbers: range
     ) -> list[object]:
-        """The same of some of them."""
-        dsn, told = instance.address["dsn"], json.dumps(script.facts())
-        return [_core.PostgresSession(dsn, told, seed, number) for number in numbers]
+        """Return the sessions of some of the clients."""
+        dsn, facts = instance.address["dsn"], json.dumps(script.facts())
+        return [_core.PostgresSession(dsn, facts, seed, number) for number in numbers]
 
 
 def _may_hold_a_secret(name: str) -> bool:

@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from assay.engines.contract import Explained, PlanAnswer
-from assay.engines.postgresql.plan_asking import OF_TRANSACTIONS, PlanAsker, steers, words_of
+from assay.engines.postgresql.plan_asking import OF_TRANSACTIONS, PlanAsker, error_text, steers
 from assay.engines.postgresql.plan_cache import PlanCache
 from assay.engines.postgresql.plan_facts import PlanFacts
 
@@ -58,7 +58,7 @@ class PostgresPlans:
                     yield self._answer(asked, limit_s)
             return
         except psycopg.Error as error:
-            lost = words_of(error)
+            lost = error_text(error)
         yield PlanAnswer(None, error=lost)
 
     def indexes(self) -> list[Index]:
@@ -93,7 +93,7 @@ class PostgresPlans:
                     yield ask()
                     done += 1
         except psycopg.Error as error:
-            lost = words_of(error)
+            lost = error_text(error)
         for _ in asks[done:]:
             yield Explained(None, lost, 0.0)
 
@@ -119,7 +119,7 @@ class PostgresPlans:
                 rows = asker.cursor.fetchall() if asker.cursor.description else []
                 return PlanAnswer(explained, rows, asker.cursor.rowcount)
         except psycopg.Error as error:
-            return PlanAnswer(explained, error=asker.words(error))
+            return PlanAnswer(explained, error=asker.message_or_raise(error))
 
     def _of_program(self, asked: PlanAsked, limit_s: float) -> Explained:
         """The plan of a program's statement, with the values of the execution that is played."""

@@ -55,10 +55,10 @@ def add_extensions(instance: Instance) -> None:
 def can_be_frozen(instance: Instance, table: str) -> bool:
     """Whether rows can be written frozen: the table is plain, empty, and no key leads to it."""
     try:
-        found = execute(instance.handle, filled("can_be_frozen.sql", table=table), [table])
+        cursor = execute(instance.handle, filled("can_be_frozen.sql", table=table), [table])
     except EngineError:
         return False  # What is wrong with the table, the copy tells.
-    return found.fetchone() is not None
+    return cursor.fetchone() is not None
 
 
 def count(instance: Instance, table: str) -> int:

@@ -68,11 +68,11 @@ class PlanAsker:
         if steers(text):
             return None, OF_TRANSACTIONS
         try:
-            estimated = self.told(ESTIMATED, text, values)
+            estimated = self.explain_text(ESTIMATED, text, values)
         except psycopg.errors.SyntaxError:
             return None, self._executed(text, values)
         except psycopg.Error as error:
-            return None, self.words(error)
+            return None, self.message_or_raise(error)
         return self.timed(text, values, limit_s, estimated)
 
     def timed(
@@ -84,13 +84,13 @@ class PlanAsker:
         if not limit_s:
             return estimated, OF_ESTIMATES
         try:
-            return self.told(EXECUTED, text, values), None
+            return self.explain_text(EXECUTED, text, values), None
         except psycopg.errors.QueryCanceled:
             return estimated, f"it was cancelled after {limit_s:.3g} s"
         except psycopg.Error as error:
-            return estimated, self.words(error)
+            return estimated, self.message_or_raise(error)
 
-    def told(self, how: str, text: str, values: Sequence[object] = ()) -> str:
+    def explain_text(self, how: str, text: str, values: Sequence[object] = ()) -> str:
         """The server's answer to a statement with the EXPLAIN of a file before it."""
         with self.connection.transaction():
             self.ask(f"{file_text(how)}\n{text}", values)
@@ -110,14 +110,14 @@ class PlanAsker:
             with self.connection.transaction():
                 self.ask(text, values)
         except psycopg.Error as error:
-            return self.words(error)
+            return self.message_or_raise(error)
         return ONLY_EXECUTED
 
-    def words(self, error: psycopg.Error) -> str:
-        """What the server said. Raises the error where it ended the connection."""
+    def message_or_raise(self, error: psycopg.Error) -> str:
+        """Return the server's message. Raises the error if it ended the connection."""
         if self.connection.closed:
             raise error
-        return words_of(error)
+        return error_text(error)
 
 
 def steers(text: str) -> bool:
@@ -125,6 +125,6 @@ def steers(text: str) -> bool:
     return split(text)[0].split()[0].lower() in TRANSACTION_WORDS
 
 
-def words_of(error: psycopg.Error) -> str:
+def error_text(error: psycopg.Error) -> str:
     """The server's message in one line."""
     return f"PostgreSQL said: {' '.join(str(error).split())}"

@@ -81,7 +81,7 @@ class PlanCache:
             native, reason = self._asker.plan(text, rows[0], limit_s)
             return Explained(native, reason, time.monotonic() - begun_s)
         except psycopg.Error as error:
-            return Explained(None, self._asker.words(error), time.monotonic() - begun_s)
+            return Explained(None, self._asker.message_or_raise(error), time.monotonic() - begun_s)
         native, reason, cached = self._captured(text, name, rows, limit_s, estimated)
         return Explained(native, reason, time.monotonic() - begun_s, cached=cached)
 
@@ -95,10 +95,12 @@ class PlanCache:
 
     def _brought_into_state(self, name: str, rows: Sequence[Sequence[object]]) -> str:
         """Plan it as often as the server needs to decide; the plan that comes next."""
-        told = ""
+        plan_text = ""
         for number in range(CUSTOM_PLANS + 1):
-            told = self._asker.told(ESTIMATED, self.execution(name, rows[number % len(rows)]))
-        return told
+            plan_text = self._asker.explain_text(
+                ESTIMATED, self.execution(name, rows[number % len(rows)])
+            )
+        return plan_text
 
     def execution(self, name: str, values: Sequence[object]) -> str:
         """The statement that executes a prepared one; values as texts without a type."""
@@ -128,8 +130,8 @@ class PlanCache:
         chosen = _middle(plans)
         lines = dict.fromkeys(plan.line for plan in plans if plan.line != plans[chosen].line)
         seconds = [_seconds(plan) for plan in plans]
-        known = [second for second in seconds if second is not None]
-        mean_s = sum(known) / len(known) if known and len(known) == len(plans) else None
+        times = [second for second in seconds if second is not None]
+        mean_s = sum(times) / len(times) if times and len(times) == len(plans) else None
         self.kept[text] = Kept(name, used[: len(plans)], mode, plans[chosen], mean_s)
         cached = CachedPlan(
             mode, None if mode is None else mode == CUSTOM, len(plans), tuple(lines)
@@ -145,9 +147,9 @@ class PlanCache:
             begun_s = time.monotonic()
             try:
                 with self._asker.connection.transaction(force_rollback=True):
-                    natives.append(self._asker.told(EXECUTED, self.execution(name, row)))
+                    natives.append(self._asker.explain_text(EXECUTED, self.execution(name, row)))
             except psycopg.Error as error:
-                self._asker.words(error)
+                self._asker.message_or_raise(error)
                 break
             if time.monotonic() - begun_s > min(REPEATED_MAX_S, limit_s):
                 break

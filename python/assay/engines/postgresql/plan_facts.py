@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from assay.engines.contract import EngineError
-from assay.engines.postgresql.plan_asking import ESTIMATED, EXECUTED, steers, words_of
+from assay.engines.postgresql.plan_asking import ESTIMATED, EXECUTED, error_text, steers
 from assay.engines.postgresql.plan_cache import GENERIC, REPEATED_MAX_S, read
 from assay.engines.postgresql.statements import file_text
 from assay.model.catalogue import Alternative, ChangedSetting, Index
@@ -55,16 +55,16 @@ class PlanFacts:
         """Other plans of an operation's statements, each with its time where that is short."""
         import psycopg
 
-        found: list[Alternative] = []
+        plans: list[Alternative] = []
         try:
             changed = self.changed_settings()
             with self._asker.begun(REPEATED_MAX_S):
                 for number, (text, values) in enumerate(statements):
-                    found += self._of_statement((operation, number), text, values, changed)
+                    plans += self._of_statement((operation, number), text, values, changed)
         except (psycopg.Error, EngineError):
             # The connection has ended: what was asked before stands.
-            return found
-        return found
+            return plans
+        return plans
 
     def _of_statement(
         self,
@@ -85,10 +85,10 @@ class PlanFacts:
         kept = self._cache.kept.get(text)
         if kept is not None and _joins_for_too_many(kept.plan):
             asked.append(("rewrite", JOINS_SETTINGS, "off"))
-        found = [self._changed_plan(place, text, values, chosen, change) for change in asked]
+        plans = [self._changed_plan(place, text, values, chosen, change) for change in asked]
         if kept is not None and kept.mode == GENERIC and any(kept.rows):
-            found.append(self._custom(place, kept))
-        return [alternative for alternative in found if alternative is not None]
+            plans.append(self._custom(place, kept))
+        return [alternative for alternative in plans if alternative is not None]
 
     def _changed_plan(
         self,
@@ -129,18 +129,18 @@ class PlanFacts:
         change = (CACHE_MODE, EACH_ANEW)
         texts = [self._cache.execution(kept.name, row) for row in kept.rows]
         plans = [self._planned(EXECUTED, text, (), change) for text in texts]
-        known = [plan for plan in plans if plan is not None]
-        if len(known) < len(plans):
+        executed = [plan for plan in plans if plan is not None]
+        if len(executed) < len(plans):
             return None
-        seconds = [_seconds(plan) or 0.0 for plan in known]
-        others = [plan for plan in known if plan.line != kept.plan.line]
-        shown = others[0] if others else known[0]
+        seconds = [_seconds(plan) or 0.0 for plan in executed]
+        others = [plan for plan in executed if plan.line != kept.plan.line]
+        shown = others[0] if others else executed[0]
         return Alternative(
             *place,
             "custom",
             *change,
             kept.plan.cost,
-            sum(plan.cost or 0.0 for plan in known) / len(known),
+            sum(plan.cost or 0.0 for plan in executed) / len(executed),
             differs=bool(others),
             indexes=tuple(sorted(_indexes(shown) - _indexes(kept.plan))),
             summary=shown.line,
@@ -165,9 +165,9 @@ class PlanFacts:
                     names, value = change
                     for name in names.split(", "):
                         asker.ask(file_text("plans/set.sql"), (name, value))
-                return read(asker.told(how, text, values))
+                return read(asker.explain_text(how, text, values))
         except psycopg.Error as error:
-            asker.words(error)
+            asker.message_or_raise(error)
             return None
 
     def _rows(self, file: str) -> list[tuple[object, ...]]:
@@ -176,7 +176,7 @@ class PlanFacts:
         try:
             return self._asker.connection.execute(file_text(file).encode()).fetchall()
         except psycopg.Error as error:
-            raise EngineError(words_of(error)) from error
+            raise EngineError(error_text(error)) from error
 
 
 def _joins_for_too_many(plan: Plan) -> bool:

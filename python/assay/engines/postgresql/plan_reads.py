@@ -59,7 +59,7 @@ def columns_of(node: Node, above: Node | None = None) -> tuple[str, ...] | None:
         return tuple(dict.fromkeys(given)) if given and node["Operation"] in CHANGING else None
     if above is not None and above["Node Type"] in TAKING and _is_input(node):
         taken = set(_named(_texts(above, without=node), alias))
-        given = [one for one in given if one in taken]
+        given = [column for column in given if column in taken]
     compared = _named((node[key] for key in READING if key in node), alias)
     return tuple(dict.fromkeys((*given, *compared)))
 
@@ -70,13 +70,13 @@ def _is_input(node: Node) -> bool:
 
 def _named(said: Iterable[str], alias: str) -> list[str]:
     """Columns of a table in expressions."""
-    found: list[str] = []
-    for told in said:
-        for name in NAME.finditer(CAST.sub("", TEXT.sub("", told))):
+    columns: list[str] = []
+    for expression in said:
+        for name in NAME.finditer(CAST.sub("", TEXT.sub("", expression))):
             own = name["of"] is None or name["of"].strip('"') == alias
             if own and name["call"] is None:
-                found.append(name["name"].strip('"'))
-    return [one for one in found if one not in OF_THE_ROW]
+                columns.append(name["name"].strip('"'))
+    return [column for column in columns if column not in OF_THE_ROW]
 
 
 def _texts(node: Node, without: Node) -> Iterator[str]:
@@ -103,16 +103,16 @@ def reads_of(tree: PlanNode) -> Reads:
     return Reads(SOURCE, lookups, index_rows, scan_rows)
 
 
-def triggers_of(told: Iterable[dict[str, Any]]) -> tuple[Trigger, ...]:
+def triggers_of(triggers: Iterable[dict[str, Any]]) -> tuple[Trigger, ...]:
     """The triggers that a plan lists, with their time; without those that have none."""
     return tuple(
         Trigger(
-            name=one.get("Trigger Name") or one.get("Constraint Name", ""),
-            table=one.get("Relation", ""),
-            seconds=one["Time"] / MS_PER_S,
-            calls=float(one.get("Calls", 0)),
-            constraint=one.get("Constraint Name"),
+            name=trigger.get("Trigger Name") or trigger.get("Constraint Name", ""),
+            table=trigger.get("Relation", ""),
+            seconds=trigger["Time"] / MS_PER_S,
+            calls=float(trigger.get("Calls", 0)),
+            constraint=trigger.get("Constraint Name"),
         )
-        for one in told
-        if "Time" in one
+        for trigger in triggers
+        if "Time" in trigger
     )

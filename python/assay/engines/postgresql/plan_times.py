@@ -132,11 +132,11 @@ def _payers(owner: Node, plan: Node) -> list[Node]:
     if cte := _CTE.match(name):
         return [node for node in others if node.get("CTE Name") == cte[1]]
     if init := _INIT.match(name):
-        words = [re.escape(init[1]) + r"\b"]
-        words += [
+        patterns = [re.escape(init[1]) + r"\b"]
+        patterns += [
             re.escape(text.strip()) + r"(?!\d)" for text in (init[2] or "").split(",") if text
         ]
-        wanted = re.compile("|".join(words))
+        wanted = re.compile("|".join(patterns))
         return [node for node in others if any(wanted.search(text) for text in _texts(node))]
     return []
 

@@ -138,11 +138,11 @@ class _Above:
     joined: _Rows | None = None
 
 
-def normalised(told: str, operation: str, statement: int, native: str) -> Plan:
+def normalised(text: str, operation: str, statement: int, native: str) -> Plan:
     """The plan that a text of EXPLAIN with FORMAT JSON means.
 
     Args:
-        told: The text.
+        text: The text of the plan.
         operation: The operation that was asked.
         statement: Which of its statements.
         native: The file that keeps the text.
@@ -151,7 +151,7 @@ def normalised(told: str, operation: str, statement: int, native: str) -> Plan:
         ValueError: If it is no such text.
     """
     try:
-        (whole,) = json.loads(told)
+        (whole,) = json.loads(text)
         root = whole["Plan"]
         timed = "Actual Loops" in root
         tree = _tree(root, spent(root), _Above(), whole.get("Settings", {}))
@@ -177,12 +177,12 @@ def normalised(told: str, operation: str, statement: int, native: str) -> Plan:
 
 
 def _cost(root: Node) -> float | None:
-    """What the whole is expected to cost, without what was added for ways that are switched off.
+    """Return the estimated cost of the plan, without penalties of methods that are switched off.
 
     Until 17 that is so much for each node of such a kind; since then they are only counted.
     """
-    told: float | None = root.get("Total Cost")
-    return None if told is None else told % DISABLED_COST
+    cost: float | None = root.get("Total Cost")
+    return None if cost is None else cost % DISABLED_COST
 
 
 def _seconds(told_ms: float | None) -> float | None:
@@ -198,8 +198,8 @@ def _compiling(jit: dict[str, Any] | None, *, timed: bool) -> float | None:
 
 
 def _sum(values: Any) -> int | None:  # noqa: ANN401 - of any iterable
-    known = [value for value in values if value is not None]
-    return sum(known) if known else None
+    numbers = [value for value in values if value is not None]
+    return sum(numbers) if numbers else None
 
 
 def _memory_bytes(root: Node) -> int | None:
@@ -207,8 +207,8 @@ def _memory_bytes(root: Node) -> int | None:
 
     They need not have held it at once, so this is the most that there can have been.
     """
-    told = [size for node in _all_nodes(root) for size in _held_kib(node)]
-    return sum(told) * KIB if told else None
+    sizes = [size for node in _all_nodes(root) for size in _held_kib(node)]
+    return sum(sizes) * KIB if sizes else None
 
 
 def _all_nodes(node: Node) -> Iterator[Node]:
@@ -233,11 +233,11 @@ def _tree(
     parent: Node | None = None,
 ) -> PlanNode:
     below = _below(node, above, settings)
-    known = _rows(node, above)
+    rows = _rows(node, above)
     mine = own[id(node)]
     ordered = sorted(inputs(node), key=lambda child: SUBPLAN in child)
     made = [
-        _tree(child, own, _of_child(node, child, known, below), settings, node) for child in ordered
+        _tree(child, own, _of_child(node, child, rows, below), settings, node) for child in ordered
     ]
     return PlanNode(
         operator=_operator(node),
@@ -246,8 +246,8 @@ def _tree(
         index=node.get("Index Name"),
         condition=_condition(node),
         estimated_rows=_estimated(node, above),
-        rows=None if known is None else known.rows,
-        rows_margin=0.0 if known is None else known.margin,
+        rows=None if rows is None else rows.rows,
+        rows_margin=0.0 if rows is None else rows.margin,
         loops=node.get("Actual Loops"),
         seconds=mine.seconds,
         workers=node.get("Workers Launched", node.get("Workers Planned")),
@@ -362,8 +362,8 @@ def _below(node: Node, above: _Above, settings: dict[str, str]) -> _Above:
     return _Above(max(1.0, divisor), max(1.0, rounds), above.cut_short)
 
 
-def _of_child(node: Node, child: Node, known: _Rows | None, below: _Above) -> _Above:
-    """What a child knows: whether its rows may not all be wanted."""
+def _of_child(node: Node, child: Node, rows: _Rows | None, below: _Above) -> _Above:
+    """Return the context of a child: whether its rows may not all be wanted."""
     kind = node["Node Type"]
     stops = below.cut_short and not _blocks(node)
     joined = None
@@ -375,7 +375,7 @@ def _of_child(node: Node, child: Node, known: _Rows | None, below: _Above) -> _A
     elif kind == "Nested Loop" and child.get("Parent Relationship") == "Inner":
         stops = stops or node.get("Join Type") in STOPPING_JOINS or bool(node.get("Inner Unique"))
         is_all = node.get("Join Type", "Inner") == "Inner" and "Join Filter" not in node
-        joined = known if is_all else None
+        joined = rows if is_all else None
     return _Above(below.divisor, below.rounds, stops, joined)
 
 
@@ -385,13 +385,13 @@ def _blocks(node: Node) -> bool:
 
 
 def _removed(node: Node) -> float | None:
-    known = [float(node[key]) for key in REMOVED if key in node]
-    return sum(known) * float(node.get("Actual Loops", 1)) if known else None
+    removed = [float(node[key]) for key in REMOVED if key in node]
+    return sum(removed) * float(node.get("Actual Loops", 1)) if removed else None
 
 
 def _bytes(mine: Spent, *counters: str) -> int | None:
-    known = [mine.blocks[name] for name in counters if name in mine.blocks]
-    return sum(known) * BLOCK_BYTES if known else None
+    blocks = [mine.blocks[name] for name in counters if name in mine.blocks]
+    return sum(blocks) * BLOCK_BYTES if blocks else None
 
 
 def _details(node: Node) -> dict[str, Any]:

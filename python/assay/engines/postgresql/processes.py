@@ -21,8 +21,8 @@ def root_process(connection: psycopg.Connection[tuple[object, ...]]) -> int | No
     backend = connection.info.backend_pid
     with socket.socket(fileno=os.dup(connection.fileno())) as peer:
         if peer.family == socket.AF_UNIX:
-            told = peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, CREDENTIALS.size)
-            postmaster = CREDENTIALS.unpack(told)[0]
+            credentials = peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, CREDENTIALS.size)
+            postmaster = CREDENTIALS.unpack(credentials)[0]
             # A pooler has a socket, too, but the backend is not its child.
             return postmaster if _parent(backend) == postmaster else None
         port = peer.getsockname()[1]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.engines.contract import EngineError
-from assay.engines.programs import MEND, inherited, told_by
+from assay.engines.programs import MEND, inherited, run_program
 from assay.model.errors import suggestion
 from assay.model.secrets import is_secret
 
@@ -61,16 +61,16 @@ class Programs:
 
     def version(self) -> str:
         """Such as `18.6`. Raises `EngineError` if the program does not run."""
-        told = self.told("--version")
-        found = re.search(r"\(PostgreSQL\) (\S+)", told.stdout)
-        if told.returncode != 0 or found is None:
-            said = (told.stderr or told.stdout).strip()
+        completed = self.run_once("--version")
+        match = re.search(r"\(PostgreSQL\) (\S+)", completed.stdout)
+        if completed.returncode != 0 or match is None:
+            said = (completed.stderr or completed.stdout).strip()
             raise EngineError(f"{self.postgres} does not run on this host: {said}. {MEND}")
-        return found[1]
+        return match[1]
 
-    def told(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+    def run_once(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Runs the server's program to its end. Raises `EngineError` if it cannot be run."""
-        return told_by([self.postgres, *arguments], self.environment, self.postgres)
+        return run_program([self.postgres, *arguments], self.environment, self.postgres)
 
     def setting_names(self) -> frozenset[str]:
         """Names of all settings that a configuration file may hold."""
@@ -78,10 +78,10 @@ class Programs:
 
     def check(self, settings: Mapping[str, str]) -> None:
         """Lets the server read the settings. Raises `EngineError` with the first at fault."""
-        known = self.setting_names()
+        names = self.setting_names()
         for name in settings:
-            if name.lower() not in known and not self._takes(name):
-                hint = suggestion(name, sorted(known))
+            if name.lower() not in names and not self._takes(name):
+                hint = suggestion(name, sorted(names))
                 raise EngineError(f"PostgreSQL has no setting {name!r}; {hint}")
         if refusal := self._refusal(settings):
             raise EngineError(f"PostgreSQL refuses its settings: {refusal}. Mend it (--set).")
@@ -95,11 +95,11 @@ class Programs:
         with tempfile.TemporaryDirectory(prefix="assay-") as directory:
             write_configuration(Path(directory) / CONFIGURATION_FILE, settings)
             # -C as the first argument is what root may ask, too.
-            told = self.told("-C", shown, "-D", directory)
-        if told.returncode == 0:
+            completed = self.run_once("-C", shown, "-D", directory)
+        if completed.returncode == 0:
             return ""
-        lines = [line for line in _LOG_WORDS.findall(told.stderr) if not _NOISE.search(line)]
-        said = "; ".join(_WHERE.sub("", line) for line in lines) or told.stderr.strip()
+        lines = [line for line in _LOG_WORDS.findall(completed.stderr) if not _NOISE.search(line)]
+        said = "; ".join(_WHERE.sub("", line) for line in lines) or completed.stderr.strip()
         for name, value in settings.items():
             if is_secret(name) and value:
                 said = said.replace(value, "***")
@@ -108,10 +108,12 @@ class Programs:
 
 @cache
 def _setting_names(programs: Programs) -> frozenset[str]:
-    told = programs.told("--describe-config")
-    if told.returncode != 0:
-        raise EngineError(f"{programs.postgres} does not run: {told.stderr.strip()}")
-    return frozenset(line.partition("\t")[0].lower() for line in told.stdout.splitlines() if line)
+    completed = programs.run_once("--describe-config")
+    if completed.returncode != 0:
+        raise EngineError(f"{programs.postgres} does not run: {completed.stderr.strip()}")
+    return frozenset(
+        line.partition("\t")[0].lower() for line in completed.stdout.splitlines() if line
+    )
 
 
 def find_programs(home: Path) -> Programs:

@@ -67,29 +67,31 @@ def start_server(
         port = free_port(HOST)
         _configure(cluster, given, port, launcher)
         pid = _serve(programs, cluster, launcher)
-        words = _await_ready(cluster, pid, launcher)
-        if words is None:
+        output = _await_ready(cluster, pid, launcher)
+        if output is None:
             return _address(place.data, port, pid, launcher)
-        if "could not bind" not in words:
-            raise EngineError(f"PostgreSQL did not start: {words}")
+        if "could not bind" not in output:
+            raise EngineError(f"PostgreSQL did not start: {output}")
     raise ports_taken("PostgreSQL")
 
 
 def default_settings(programs: Programs) -> dict[str, str]:
     """The settings of `run.conf` that this version knows."""
-    known = programs.setting_names()
-    found = {
+    names = programs.setting_names()
+    settings = {
         name: value
         for name, value in read_configuration(CONF / "run.conf").items()
-        if name in known or "." in name
+        if name in names or "." in name
     }
     if not programs.has_library(STATISTICS_LIBRARY):
-        of_it = ("shared_preload_libraries", f"{STATISTICS_LIBRARY}.")
-        found = {name: value for name, value in found.items() if not name.startswith(of_it)}
+        prefixes = ("shared_preload_libraries", f"{STATISTICS_LIBRARY}.")
+        settings = {
+            name: value for name, value in settings.items() if not name.startswith(prefixes)
+        }
     there_bytes = memory_bytes()
     # A quarter and three quarters of memory, as the product's documentation advises.
     sized = {"shared_buffers": there_bytes // 4, "effective_cache_size": there_bytes * 3 // 4}
-    return found | {name: f"{size_bytes >> 20}MB" for name, size_bytes in sized.items()}
+    return settings | {name: f"{size_bytes >> 20}MB" for name, size_bytes in sized.items()}
 
 
 def refuse_ours(settings: Mapping[str, str]) -> None:
@@ -148,8 +150,8 @@ def _await_ready(cluster: Path, pid: int, launcher: Launcher) -> str | None:
     """None once the server answers; its last words if it ended. Raises `EngineError`."""
     deadline_s = time.monotonic() + START_PATIENCE_S
     while time.monotonic() < deadline_s:
-        if (words := launcher.last_words()) is not None:
-            return words
+        if (output := launcher.last_words()) is not None:
+            return output
         if _is_ready(cluster, pid):
             return None
         time.sleep(LOOK_S)

@@ -82,18 +82,18 @@ class Client:
             UnavailableError: If that is the registry's doing.
         """
         command = [*self._program(), *arguments]
-        with tempfile.NamedTemporaryFile() as words:
+        with tempfile.NamedTemporaryFile() as output:
             process = subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,
-                stdout=words,
-                stderr=words,
+                stdout=output,
+                stderr=output,
                 cwd=into,
                 env={**os.environ, "LC_ALL": "C", "NO_COLOR": "1", **(environment or {})},
                 # What it starts itself, such as compilers, ends with it.
                 process_group=0,
             )
-            said = Path(words.name)
+            said = Path(output.name)
             try:
                 self._await(process, lambda: tell(*self._arrived(said, into)))
             except _FailedError as failure:
@@ -103,9 +103,9 @@ class Client:
         # A program of our own environment is there without being on the PATH.
         own = str(Path(sys.executable).parent)
         for name, *arguments in self.programs:
-            found = shutil.which(name) or shutil.which(name, path=own)
-            if found is not None:
-                return [found, *arguments]
+            program = shutil.which(name) or shutil.which(name, path=own)
+            if program is not None:
+                return [program, *arguments]
         raise UnavailableError(f"{self.name} is not installed: {self.install}.")
 
     def _await(self, process: subprocess.Popen[bytes], look: Callable[[], None]) -> None:
@@ -133,22 +133,22 @@ class Client:
         phase, amount, unit = self.progress(_text(said))
         return phase, amount, None, unit
 
-    def _explained(self, words: str, failure: Exception) -> ProviderError:
-        lines = [line.strip() for line in words.splitlines() if line.strip()]
+    def _explained(self, output: str, failure: Exception) -> ProviderError:
+        lines = [line.strip() for line in output.splitlines() if line.strip()]
         lines = [line for line in lines if not re.search(self.chatter, line)]
         telling = [line for line in lines if _ERROR_LINE.search(line)] or lines
         # Registries are named by URLs, in which a password may stand.
         said = without_secrets(" / ".join(telling[:WORDS_MAX]) or "nothing")
-        if _DISK_FULL.search(words):
+        if _DISK_FULL.search(output):
             return ProviderError(
                 f"the disk is full: free space, or set XDG_CACHE_HOME. {self.name} said: {said}"
             )
-        if re.search(self.not_there, words):
+        if re.search(self.not_there, output):
             return UnavailableError(f"{self.mend}. {self.name} said: {said}")
         for pattern, mend in self.mends.items():
-            if re.search(pattern, words):
+            if re.search(pattern, output):
                 return ProviderError(f"{mend}. {self.name} said: {said}")
-        if _NO_NETWORK.search(words):
+        if _NO_NETWORK.search(output):
             return UnavailableError(
                 f"{self.name} reaches no registry: see the network and {self.name}'s own"
                 f" configuration, or name programs that are there with --bin-dir. It said: {said}"

@@ -73,7 +73,7 @@ def _libraries(into: Path, package: str) -> list[str]:
         run_tool(["dpkg-deb", "--field", str(file), "Depends"])
         for file in into.glob(f"{package}_*.deb")
     ]
-    names = [found[1] for part in ",".join(depends).split(",") if (found := _NAME.match(part))]
+    names = [match[1] for part in ",".join(depends).split(",") if (match := _NAME.match(part))]
     # Libraries of the C compiler's own are the host's: another one could not be mixed in.
     return [name for name in names if name.startswith("lib") and name != "libc6"]
 
@@ -83,8 +83,10 @@ def is_installed(package: str) -> bool:
     if shutil.which("dpkg-query") is None:
         return False
     asked = ["dpkg-query", "--show", "--showformat=${db:Status-Status}", package]
-    told = subprocess.run(asked, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
-    return told.returncode == 0 and told.stdout == "installed"
+    completed = subprocess.run(
+        asked, capture_output=True, text=True, check=False, timeout=PATIENCE_S
+    )
+    return completed.returncode == 0 and completed.stdout == "installed"
 
 
 def _check_libraries(home: Path) -> None:
@@ -95,14 +97,14 @@ def _check_libraries(home: Path) -> None:
     path = ":".join(map(str, places))
     missing: set[str] = set()
     for program in programs:
-        told = subprocess.run(
+        completed = subprocess.run(
             ["/usr/bin/env", f"LD_LIBRARY_PATH={path}", "ldd", str(program)],
             capture_output=True,
             text=True,
             check=False,
             timeout=PATIENCE_S,
         )
-        missing |= set(_NOT_FOUND.findall(told.stdout))
+        missing |= set(_NOT_FOUND.findall(completed.stdout))
     if missing:
         raise ProviderError(
             f"libraries are missing: {', '.join(sorted(missing))}. Install them with apt-get, or"
@@ -111,9 +113,9 @@ def _check_libraries(home: Path) -> None:
 
 
 def run_tool(command: list[str]) -> str:
-    """What a tool of Debian says. Raises `ProviderError` with the mend if it fails."""
+    """Run a tool of Debian; its output. Raises `ProviderError` with the mend if it fails."""
     try:
-        told = subprocess.run(
+        completed = subprocess.run(
             command, capture_output=True, text=True, check=False, timeout=PATIENCE_S
         )
     except FileNotFoundError as error:
@@ -121,12 +123,12 @@ def run_tool(command: list[str]) -> str:
             f"{command[0]} is not installed: Debian's packages need Debian or one of its kin;"
             " choose another version."
         ) from error
-    if told.returncode != 0:
-        said = told.stderr.strip()
+    if completed.returncode != 0:
+        said = completed.stderr.strip()
         full = "no space left" in said.lower()
         mend = "the disk is full: free space, or set XDG_CACHE_HOME. " if full else ""
         raise ProviderError(f"{mend}{command[0]} failed: {said}")
-    return told.stdout
+    return completed.stdout
 
 
 provider = DebianProvider()

@@ -73,8 +73,8 @@ def program_of(home: Path, program: Path) -> list[str]:
 
 def _private_apt(root: Path, release: str) -> list[str]:
     """Options of an apt with lists and sources of its own. Raises `ProviderError`."""
-    told = run_tool(["apt-get", "indextargets", "--format", "$(REPO_URI)", *ARCHIVES])
-    if not told.split():
+    archives = run_tool(["apt-get", "indextargets", "--format", "$(REPO_URI)", *ARCHIVES])
+    if not archives.split():
         raise UnavailableError(
             "apt is configured for no archive of Debian on this host: choose another version, or"
             " name programs that are there with --bin-dir"
@@ -83,7 +83,7 @@ def _private_apt(root: Path, release: str) -> list[str]:
         (root / directory).mkdir(parents=True)
     signed = f"[signed-by={KEYRING}] " if KEYRING.is_file() else ""
     sources = root / "sources.list"
-    sources.write_text(f"deb {signed}{told.split()[0]} {release} main\n", encoding="utf-8")
+    sources.write_text(f"deb {signed}{archives.split()[0]} {release} main\n", encoding="utf-8")
     settings = {
         "Dir::State": root / "state",
         "Dir::State::status": "/dev/null",
@@ -106,17 +106,17 @@ def _is_program(path: Path) -> bool:
 
 
 def _loader(home: Path) -> Path:
-    found = sorted(home.glob(f"{LIBRARIES}/ld-linux*.so.*"))
-    if not found:
+    loaders = sorted(home.glob(f"{LIBRARIES}/ld-linux*.so.*"))
+    if not loaders:
         raise ProviderError("there is no loader among the packages: engine.toml must name libc6")
-    return found[0]
+    return loaders[0]
 
 
 def _check(command: Sequence[str], home: Path) -> None:
     """Asks the loader which libraries it takes; one of the host's would not fit the others."""
     loader, *rest = command
-    told = run_tool([loader, "--list", *rest])
-    pairs = (line.partition(" => ") for line in told.splitlines())
+    listing = run_tool([loader, "--list", *rest])
+    pairs = (line.partition(" => ") for line in listing.splitlines())
     foreign = [name.strip() for name, arrow, at in pairs if arrow and not at.startswith(str(home))]
     if foreign:
         raise ProviderError(

@@ -38,9 +38,9 @@ MODULE_FILE, MODULE = "go.mod", "module built\n\ngo 1.21\n"
 SUMS_FILE, PINNED = "go.sum", "=h1:"
 
 
-def progress(words: str) -> tuple[str, float, str]:
+def progress(output: str) -> tuple[str, float, str]:
     """Phase, amount and unit of what `go` has said: modules that come, packages it compiles."""
-    lines = words.splitlines()
+    lines = output.splitlines()
     packages = sum(not line.startswith("go: ") for line in lines)
     if not packages:
         downloads = sum(line.startswith(DOWNLOADING) for line in lines)

@@ -41,8 +41,8 @@ class PypiProvider:
 
     def bring(self, package: str, into: Path, tell: Tell) -> list[Path]:
         """Downloads the package alone, without what it depends on."""
-        named, *words = package.split()
-        form = (*SOURCE, named.partition("==")[0]) if SOURCE_WORD in words else WHEEL
+        named, *options = package.split()
+        form = (*SOURCE, named.partition("==")[0]) if SOURCE_WORD in options else WHEEL
         quiet = ("--no-deps", "--no-input", "--disable-pip-version-check", "--progress-bar", "off")
         # Where it arrives, so that its progress is seen.
         working = into / WORKING

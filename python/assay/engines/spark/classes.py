@@ -88,7 +88,7 @@ def _make(programs: Programs, file: Path) -> None:
 
 
 def _digest(programs: Programs) -> str:
-    """Of what it was made for: the same files of Spark, run by the same Java."""
+    """Return a digest of Spark's files and of the Java that runs them."""
     stamps = [programs.java.resolve(), programs.home.resolve() / "jars"]
-    told = "\n".join(f"{path} {path.stat().st_mtime_ns}" for path in stamps)
-    return hashlib.sha256(told.encode()).hexdigest()[:DIGEST_DIGITS]
+    stamped = "\n".join(f"{path} {path.stat().st_mtime_ns}" for path in stamps)
+    return hashlib.sha256(stamped.encode()).hexdigest()[:DIGEST_DIGITS]

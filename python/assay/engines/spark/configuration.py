@@ -73,8 +73,8 @@ def check(settings: Mapping[str, str], programs: Programs) -> None:
                 f"{instead if 'cores' in name or 'instances' in name else ''}, or start the cluster"
                 " yourself and name it with --dsn."
             )
-        known = name in OF_OURS or name in programs.settings or name.startswith(OPEN)
-        if not known and not _OF_MODULES.fullmatch(name):
+        is_known = name in OF_OURS or name in programs.settings or name.startswith(OPEN)
+        if not is_known and not _OF_MODULES.fullmatch(name):
             near = suggestion(name, [*OF_OURS, *sorted(programs.settings)])
             raise EngineError(f"Spark {programs.version} has no setting {name!r}; {near}")
     shape_of(settings)
@@ -97,7 +97,7 @@ def spark_settings(settings: Mapping[str, str]) -> dict[str, str]:
 
 
 def _number(settings: Mapping[str, str], name: str) -> int:
-    told = settings.get(name, OF_OURS[name])
-    if not told.isdecimal() or not 1 <= int(told) <= WORKERS_MAX:
-        raise EngineError(f"{name}={told}: it is a whole number from 1 to {WORKERS_MAX}.")
-    return int(told)
+    value = settings.get(name, OF_OURS[name])
+    if not value.isdecimal() or not 1 <= int(value) <= WORKERS_MAX:
+        raise EngineError(f"{name}={value}: it is a whole number from 1 to {WORKERS_MAX}.")
+    return int(value)

@@ -43,28 +43,28 @@ def read_dsn(dsn: str) -> Address:
         EngineError: If it is none; it is not quoted.
     """
     try:
-        told = urlsplit(dsn)
-        port = told.port or PORT_HIVE2
+        url = urlsplit(dsn)
+        port = url.port or PORT_HIVE2
     except ValueError as error:
         raise EngineError(f"the DSN cannot be read: {FORM}.") from error
-    if told.scheme == "spark":
-        raise EngineError(_of_a_master(told.netloc))
-    database = told.path.strip("/") or DATABASE
-    if told.scheme != "hive2" or not told.hostname or told.username or ";" in database:
+    if url.scheme == "spark":
+        raise EngineError(_of_a_master(url.netloc))
+    database = url.path.strip("/") or DATABASE
+    if url.scheme != "hive2" or not url.hostname or url.username or ";" in database:
         raise EngineError(f"the DSN cannot be read: {FORM}.")
-    settings = dict(parse_qsl(told.query, keep_blank_values=True))
+    settings = dict(parse_qsl(url.query, keep_blank_values=True))
     pages = {UI: _place(settings.pop(UI))} if UI in settings else {}
-    setup = [set_statement(*one) for one in settings.items()]
-    address = read_url(url_of(told.hostname, port, database))
+    setup = [set_statement(*setting) for setting in settings.items()]
+    address = read_url(url_of(url.hostname, port, database))
     return {**address, **pages, "setup": setup, "ours": False}
 
 
-def _place(told: str) -> list[str | int]:
+def _place(place: str) -> list[str | int]:
     """Host and port of a driver's pages. Raises `EngineError`."""
-    host, port = told.rsplit(":", 1) if ":" in told else (told, str(PORT_UI))
-    if not host or "/" in told or not port.isdecimal():
+    host, port = place.rsplit(":", 1) if ":" in place else (place, str(PORT_UI))
+    if not host or "/" in place or not port.isdecimal():
         raise EngineError(
-            f"{UI}={told}: it is the host and the port of the driver's pages, such as"
+            f"{UI}={place}: it is the host and the port of the driver's pages, such as"
             f" {UI}=spark.example:{PORT_UI}"
         )
     return [host, int(port)]

@@ -80,9 +80,12 @@ class SparkCounters:
         if self._rest is None:
             return []
         try:
-            told = self._rest.told("allexecutors") or []
-            workers = {one: node for one, (node, _) in workers_of(told, self._address).items()}
-            return [*_rows(self._sums(self._rest), workers), *_memory(told, workers)]
+            executors = self._rest.get("allexecutors") or []
+            workers = {
+                executor: node
+                for executor, (node, _) in workers_of(executors, self._address).items()
+            }
+            return [*_rows(self._sums(self._rest), workers), *_memory(executors, workers)]
         except (LookupError, TypeError, ValueError) as error:
             raise OSError(f"what Spark's driver tells cannot be read: {error!r}") from error
 
@@ -105,7 +108,7 @@ class SparkCounters:
         for number in sorted(self._open):
             self._stage(rest, number, running)
         if self._next is None:
-            begun = rest.told("stages?details=false") or []
+            begun = rest.get("stages?details=false") or []
             self._next = 1 + max((int(stage["stageId"]) for stage in begun), default=-1)
         while self._stage(rest, self._next, running):
             self._next += 1
@@ -113,24 +116,30 @@ class SparkCounters:
 
     def _stage(self, rest: Rest, number: int, running: Sums) -> bool:
         """Reads a stage, all attempts of it; whether there is one of this number."""
-        attempts = rest.told(f"stages/{number}?details=false")
+        attempts = rest.get(f"stages/{number}?details=false")
         if attempts is None:
             return False
-        states = {str(one["status"]) for one in attempts}
-        begun = [one for one in attempts if one["status"] not in UNDONE and one["numTasks"]]
-        told = [task_sums(_tasks(rest, number, one)) for one in begun if _has_tasks(one)]
+        states = {str(attempt["status"]) for attempt in attempts}
+        begun = [
+            attempt
+            for attempt in attempts
+            if attempt["status"] not in UNDONE and attempt["numTasks"]
+        ]
+        sums = [
+            task_sums(_tasks(rest, number, attempt)) for attempt in begun if _has_tasks(attempt)
+        ]
         if states <= {*ENDED, *UNDONE}:
             self._open.discard(number)
-            self._ended = added([self._ended, *told])
+            self._ended = added([self._ended, *sums])
         else:
             self._open.add(number)
-            running.update(added([running, *told]))
+            running.update(added([running, *sums]))
         return True
 
 
 def _tasks(rest: Rest, number: int, attempt: Mapping[str, Any]) -> list[dict[str, Any]]:
     path = f"stages/{number}/{attempt['attemptId']}/taskList?length={TASKS_MAX}"
-    return rest.told(path) or []
+    return rest.get(path) or []
 
 
 def task_sums(tasks: Iterable[Mapping[str, Any]]) -> Sums:
@@ -161,10 +170,10 @@ def added(parts: Iterable[Sums]) -> Sums:
 
 def _figure(task: Mapping[str, Any], path: tuple[str, ...], name: str) -> float:
     """A figure of a task; one that has told none yet has counted nothing."""
-    told: Any = task
+    figures: Any = task
     for step in path:
-        told = told.get(step) or {}
-    return float(told.get(name) or 0)
+        figures = figures.get(step) or {}
+    return float(figures.get(name) or 0)
 
 
 def _has_tasks(attempt: Mapping[str, Any]) -> bool:
@@ -172,12 +181,12 @@ def _has_tasks(attempt: Mapping[str, Any]) -> bool:
 
 
 def _memory(executors: Iterable[Mapping[str, Any]], workers: Mapping[str, str]) -> list[Row]:
-    """What those that live take, by worker."""
+    """Return the memory of live executors, by worker."""
     taken: dict[str, float] = defaultdict(float)
-    for told in executors:
-        most = (told.get("peakMemoryMetrics") or {}).get(MEMORY)
-        if most and told["isActive"] and str(told["id"]) in workers:
-            taken[workers[str(told["id"])]] += float(most)
+    for executor in executors:
+        most = (executor.get("peakMemoryMetrics") or {}).get(MEMORY)
+        if most and executor["isActive"] and str(executor["id"]) in workers:
+            taken[workers[str(executor["id"])]] += float(most)
     return [(NODES, worker, MEMORY, most) for worker, most in taken.items()]
 
 

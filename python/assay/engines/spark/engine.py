@@ -27,7 +27,7 @@ from assay.engines.spark.executors import DRIVER, workers_of
 from assay.engines.spark.explaining import SparkPlans
 from assay.engines.spark.plans import normalised
 from assay.engines.spark.programs import HOST, Programs, find_home
-from assay.engines.spark.rest import told_of
+from assay.engines.spark.rest import fetch
 from assay.engines.spark.server import MASTER, start_cluster
 
 if TYPE_CHECKING:
@@ -120,8 +120,8 @@ class SparkEngine(OwnTables):
 
     def version(self, instance: Instance) -> str:
         """Such as `4.3.0`."""
-        ((told,),) = instance.handle.text(file_text("version.sql"))
-        return str(told).split()[0]
+        ((version,),) = instance.handle.text(file_text("version.sql"))
+        return str(version).split()[0]
 
     def loads(self, instance: Instance) -> bool:
         """Only into clusters of ours: what a running one has is asked as it is."""
@@ -130,11 +130,11 @@ class SparkEngine(OwnTables):
     def effective_settings(self, instance: Instance) -> dict[str, str]:
         """Settings of SQL as a session has them, and all else that the driver was told."""
         rows = instance.handle.text(file_text("settings.sql"))
-        told = {str(row[0]): str(row[1]) for row in rows}
-        environment = _told(instance, "environment") or {}
+        of_session = {str(row[0]): str(row[1]) for row in rows}
+        environment = _fetched(instance, "environment") or {}
         given = dict(environment.get("sparkProperties", []))
         shape = instance.address.get("shape", {})
-        return {**given, **told, **{name: str(value) for name, value in shape.items()}}
+        return {**given, **of_session, **{name: str(value) for name, value in shape.items()}}
 
     def processes(self, instance: Instance) -> tuple[int, ...]:
         """The driver, the master and the workers; an executor is a child of its worker."""
@@ -167,8 +167,8 @@ class SparkEngine(OwnTables):
 
     def sessions(self, instance: Instance, script: Script, seed: int, clients: int) -> list[object]:
         """One session of the driver a client, all through one bridge."""
-        config, told = session_config(instance.address), json.dumps(marked_script(script).facts())
-        return [_core.JdbcSession(config, told, seed, number) for number in range(clients)]
+        config, facts = session_config(instance.address), json.dumps(marked_script(script).facts())
+        return [_core.JdbcSession(config, facts, seed, number) for number in range(clients)]
 
     def counters(self, instance: Instance) -> CounterReader:
         """What executors count, by worker."""
@@ -178,9 +178,9 @@ class SparkEngine(OwnTables):
         """Executes statements and has the driver tell what each operator did."""
         return SparkPlans(instance.address)
 
-    def plan(self, told: str, operation: str, statement: int, native: str) -> Plan:
-        """What the driver told of one execution."""
-        return normalised(told, operation, statement, native)
+    def plan(self, text: str, operation: str, statement: int, native: str) -> Plan:
+        """Parse the driver's account of one execution."""
+        return normalised(text, operation, statement, native)
 
     def _obtained(self) -> Programs:
         if self._programs is None:
@@ -188,13 +188,13 @@ class SparkEngine(OwnTables):
         return self._programs
 
 
-def _told(instance: Instance, path: str) -> Any:  # noqa: ANN401 - JSON
-    """What a driver's pages tell; None: they are not known. Raises `EngineError`."""
+def _fetched(instance: Instance, path: str) -> Any:  # noqa: ANN401 - JSON
+    """Fetch a page of the driver; None if its place is not known. Raises `EngineError`."""
     if "ui" not in instance.address:
         return None
     host, port = instance.address["ui"]
     try:
-        return told_of(host, port, path)
+        return fetch(host, port, path)
     except (OSError, ValueError) as error:
         raise EngineError(
             f"{error}. See that Spark's driver serves its pages at {host}:{port}, and mend {UI}= in"
@@ -204,11 +204,13 @@ def _told(instance: Instance, path: str) -> Any:  # noqa: ANN401 - JSON
 
 def _nodes_of_others(instance: Instance) -> tuple[Node, ...]:
     """The driver and the workers that have executors of it; none if its pages are not known."""
-    told = [one for one in _told(instance, "executors") or [] if one["isActive"]]
-    places = dict(workers_of(told, instance.address).values())
+    executors = [
+        executor for executor in _fetched(instance, "executors") or [] if executor["isActive"]
+    ]
+    places = dict(workers_of(executors, instance.address).values())
     places.pop(DRIVER, None)
     workers = [Node(name, "worker", host, ()) for name, host in sorted(places.items())]
-    if not told:
+    if not executors:
         return ()
     return (Node(DRIVER, "coordinator", instance.address["ui"][0], ()), *workers)
 

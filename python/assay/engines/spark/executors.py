@@ -26,22 +26,22 @@ def workers_of(
         address: Of the cluster.
     """
     pages: list[int] = address.get("worker_pages", [])
-    found = {}
-    for told in executors:
+    places = {}
+    for executor in executors:
         served = {
             (place.hostname or "", place.port)
-            for page in (told.get("executorLogs") or {}).values()
+            for page in (executor.get("executorLogs") or {}).values()
             if (place := urlsplit(page)).port is not None
         }
-        host = str(told["hostPort"]).rpartition(":")[0] if "hostPort" in told else ""
+        host = str(executor["hostPort"]).rpartition(":")[0] if "hostPort" in executor else ""
         ports = {port for _, port in served}
         numbers = [number for number, port in enumerate(pages, 1) if port in ports]
-        if told["id"] == DRIVER:
-            found[DRIVER] = (DRIVER, host)
+        if executor["id"] == DRIVER:
+            places[DRIVER] = (DRIVER, host)
         elif numbers:
-            found[str(told["id"])] = (f"worker-{numbers[0]}", host)
+            places[str(executor["id"])] = (f"worker-{numbers[0]}", host)
         elif not pages:
             place = min(served, default=None)
             name = host if place is None else f"{place[0]}:{place[1]}"
-            found[str(told["id"])] = (name, host)
-    return found
+            places[str(executor["id"])] = (name, host)
+    return places

@@ -71,11 +71,11 @@ class SparkPlans:
             before = self._last()
             with self._limited(limit_s, is_over):
                 self._link.run(asked, given)
-            told = self._execution(before)
+            execution = self._execution(before)
         except (BridgeError, OSError) as error:
             late = f"it was cancelled after {limit_s:.3g} s"
             return None, late if is_over.is_set() else " ".join(str(error).split())
-        return (None, NO_GRAPH) if told is None else (json.dumps(told), None)
+        return (None, NO_GRAPH) if execution is None else (json.dumps(execution), None)
 
     def _estimated(self, asked: str, given: Sequence[object]) -> str:
         rows = self._link.ask(filled("explain.sql", statement=asked), given).to_pylist()
@@ -83,21 +83,21 @@ class SparkPlans:
 
     def _last(self) -> int:
         """The number of the newest execution; -1: there is none."""
-        return max((int(one["id"]) for one in self._executions()), default=-1)
+        return max((int(execution["id"]) for execution in self._executions()), default=-1)
 
     def _executions(self) -> list[dict[str, Any]]:
-        told = self._rest.told("sql?details=false&planDescription=false&length=1000000")
-        return list(told or [])
+        executions = self._rest.get("sql?details=false&planDescription=false&length=1000000")
+        return list(executions or [])
 
     def _execution(self, before: int) -> dict[str, Any] | None:
-        """What the driver tells of the one execution since, once it is whole."""
+        """Return the driver's account of the one execution since, once it is whole."""
         deadline_s = time.monotonic() + PATIENCE_S
         while time.monotonic() < deadline_s:
-            since = [one for one in self._executions() if int(one["id"]) > before]
-            if since and all(one["status"] == ENDED for one in since):
-                number = max(int(one["id"]) for one in since)
-                told = self._rest.told(f"sql/{number}?details=true&planDescription=true")
-                return {name: told[name] for name in KEPT} if told else None
+            since = [execution for execution in self._executions() if int(execution["id"]) > before]
+            if since and all(execution["status"] == ENDED for execution in since):
+                number = max(int(execution["id"]) for execution in since)
+                execution = self._rest.get(f"sql/{number}?details=true&planDescription=true")
+                return {name: execution[name] for name in KEPT} if execution else None
             time.sleep(LOOK_S)
         return None
 

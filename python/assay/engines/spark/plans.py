@@ -71,17 +71,17 @@ class _Written:
     children: list[_Written] = field(default_factory=list)
 
 
-def normalised(told: str, operation: str, statement: int, native: str) -> Plan:
+def normalised(native_text: str, operation: str, statement: int, native: str) -> Plan:
     """The plan that the words of `explaining` mean.
 
     Raises:
         ValueError: If they are not understood.
     """
     try:
-        words: dict[str, Any] = json.loads(told)
-        text = str(words["planDescription"])
-        graph = words.get("nodes")
-        root = _tree(text, _Counted(graph or [], words.get("edges") or []))
+        document: dict[str, Any] = json.loads(native_text)
+        text = str(document["planDescription"])
+        graph = document.get("nodes")
+        root = _tree(text, _Counted(graph or [], document.get("edges") or []))
     except (LookupError, TypeError) as error:
         raise ValueError(f"Spark's plan is not understood: {error!r}") from error
     spilled = [node.spilled_bytes for node in root.walk() if node.spilled_bytes is not None]
@@ -90,7 +90,7 @@ def normalised(told: str, operation: str, statement: int, native: str) -> Plan:
         statement,
         native,
         root,
-        execution_s=words["duration"] / 1000 if graph else None,
+        execution_s=document["duration"] / 1000 if graph else None,
         timed=bool(graph),
         reason=None if graph else ESTIMATED,
         spilled_bytes=sum(spilled) if graph and spilled else None,
@@ -112,21 +112,21 @@ class _Counted:
 
     def root(self) -> int | None:
         """The operator that no other one takes rows from."""
-        taken = {one for some in self.inputs.values() for one in some}
-        return min((one for one in self.nodes if one not in taken), default=None)
+        taken = {node for some in self.inputs.values() for node in some}
+        return min((node for node in self.nodes if node not in taken), default=None)
 
     def take(self, name: str, among: Iterable[int]) -> int | None:
         """The first of a name that stands for no other one yet."""
-        for one in among:
-            if one not in self._taken and str(self.nodes[one]["nodeName"]).strip() == name:
-                self._taken.add(one)
-                return one
+        for node in among:
+            if node not in self._taken and str(self.nodes[node]["nodeName"]).strip() == name:
+                self._taken.add(node)
+                return node
         return None
 
-    def metrics(self, one: int | None) -> dict[str, str]:
+    def metrics(self, node: int | None) -> dict[str, str]:
         """Its figures, as the driver writes them."""
-        told = [] if one is None else self.nodes[one]["metrics"]
-        return {str(metric["name"]): str(metric["value"]) for metric in told}
+        metrics = [] if node is None else self.nodes[node]["metrics"]
+        return {str(metric["name"]): str(metric["value"]) for metric in metrics}
 
 
 def _tree(text: str, counted: _Counted) -> PlanNode:
@@ -136,8 +136,8 @@ def _tree(text: str, counted: _Counted) -> PlanNode:
     details = _details(text)
     hosted: dict[int, list[_Written]] = {}
     for part in re.split(r"(?m)^(?=Subquery:\d+)", below):
-        if found := _HOSTED.match(part):
-            hosted.setdefault(int(found[1]), []).extend(_written(part.splitlines()[1:]))
+        if match := _HOSTED.match(part):
+            hosted.setdefault(int(match[1]), []).extend(_written(part.splitlines()[1:]))
     roots = _written(main.splitlines())
     if not roots:
         raise ValueError("Spark's plan has no operators")
@@ -152,31 +152,31 @@ def _written(lines: Iterable[str]) -> list[_Written]:
     for line in lines:
         if INITIAL in line or (above and not line.strip()):
             break
-        found = _LINE.match(line)
-        if found is None:
+        match = _LINE.match(line)
+        if match is None:
             continue
-        name, column = found["name"], len(found["lead"])
-        one = _Written(int(found["id"]), _SIDES.sub("", name), name, column)
+        name, column = match["name"], len(match["lead"])
+        operator = _Written(int(match["id"]), _SIDES.sub("", name), name, column)
         while above and above[-1].column >= column:
             above.pop()
-        (above[-1].children if above else roots).append(one)
-        above.append(one)
+        (above[-1].children if above else roots).append(operator)
+        above.append(operator)
     return roots
 
 
 def _details(text: str) -> dict[int, dict[str, str]]:
-    """What is written of each operator below the drawing, by its number."""
-    found: dict[int, dict[str, str]] = {}
+    """Return the details of each operator below the drawing, by its number."""
+    details: dict[int, dict[str, str]] = {}
     own: dict[str, str] | None = None
     for line in text.splitlines():
         if begun := _DETAIL.match(line):
-            own = found.setdefault(int(begun[1]), {})
+            own = details.setdefault(int(begun[1]), {})
         elif not line.strip():
             own = None
         elif own is not None and ":" in line:
             name, _, value = line.partition(":")
             own[re.sub(r" \[\d+\]$", "", name).strip()] = value.strip()
-    return found
+    return details
 
 
 def _node(
@@ -188,22 +188,24 @@ def _node(
 ) -> PlanNode:
     own = counted.take(written.name, among)
     below = [] if own is None else counted.inputs.get(own, [])
-    children = [_node(one, below, counted, details, hosted) for one in written.children]
+    children = [_node(child, below, counted, details, hosted) for child in written.children]
     # The side that is built is named; the other one is the outer.
     if "BuildLeft" in written.says and len(children) > 1:
         children.reverse()
-    for one in hosted.get(written.number, []):
-        inside = _node(one, below, counted, details, hosted)
+    for subquery in hosted.get(written.number, []):
+        inside = _node(subquery, below, counted, details, hosted)
         children.append(PlanNode("subquery", "Subquery", children=(inside,)))
     made = _operator(written, counted.metrics(own), details.get(written.number, {}))
     return replace(made, children=tuple(children))
 
 
-def _operator(written: _Written, metrics: Mapping[str, str], told: Mapping[str, str]) -> PlanNode:
+def _operator(written: _Written, metrics: Mapping[str, str], detail: Mapping[str, str]) -> PlanNode:
     operator = next((word for begin, word in OPERATORS if written.name.startswith(begin)), "other")
-    said = [f"{name}: {told[name]}" for name in CONDITIONS if told.get(name) not in {None, "None"}]
+    said = [
+        f"{name}: {detail[name]}" for name in CONDITIONS if detail.get(name) not in {None, "None"}
+    ]
     is_scan = operator == "scan"
-    pushed = told.get("PushedFilters") if is_scan else None
+    pushed = detail.get("PushedFilters") if is_scan else None
     return PlanNode(
         operator,
         written.says,
@@ -216,13 +218,13 @@ def _operator(written: _Written, metrics: Mapping[str, str], told: Mapping[str, 
 
 
 def _number(text: str | None) -> float | None:
-    found = _NUMBER.match(text or "")
-    return None if found is None else float(found[0].replace(",", ""))
+    match = _NUMBER.match(text or "")
+    return None if match is None else float(match[0].replace(",", ""))
 
 
 def _bytes(text: str | None) -> int | None:
     """Bytes of a size as the driver writes it; of several the first, which is their sum."""
-    found = _SIZE.search(text or "")
+    match = _SIZE.search(text or "")
     return (
-        None if found is None else round(float(found[1].replace(",", "")) * _BYTES[found[2] or ""])
+        None if match is None else round(float(match[1].replace(",", "")) * _BYTES[match[2] or ""])
     )

@@ -121,20 +121,20 @@ class Programs:
     def command(self, heap: str, main: list[str], properties: dict[str, str]) -> list[str]:
         """The command line of one process: its heap, its class with arguments, its properties."""
         opened = [f"--add-opens={package}=ALL-UNNAMED" for package in _OPENED]
-        told = [f"-D{name}={value}" for name, value in properties.items()]
+        definitions = [f"-D{name}={value}" for name, value in properties.items()]
         reached = ["-Djdk.reflect.useDirectMethodHandle=false", f"-Xmx{heap}"]
-        java = [str(self.java), *self.shared, *opened, *reached, *told]
+        java = [str(self.java), *self.shared, *opened, *reached, *definitions]
         return [*java, "-cp", self.class_path, *main]
 
     def jdbc(self) -> list[Path]:
         """The driver of JDBC and what it needs. Raises `EngineError` if it is not there."""
-        found = [jar for name in _JDBC for jar in sorted(self._jars.glob(f"{name}.jar"))]
-        if not any(jar.name.startswith("hive-jdbc") for jar in found):
+        jars = [jar for name in _JDBC for jar in sorted(self._jars.glob(f"{name}.jar"))]
+        if not any(jar.name.startswith("hive-jdbc") for jar in jars):
             raise EngineError(
                 f"{self._jars} has no hive-jdbc, by which Spark is asked: choose a Spark that was"
                 " built with its Thrift server, as the one of PyPI is."
             )
-        return found
+        return jars
 
     @cached_property
     def settings(self) -> frozenset[str]:
@@ -155,8 +155,8 @@ class Programs:
     @cached_property
     def _core(self) -> re.Match[str]:
         for jar in self._jars.glob("spark-core_*.jar"):
-            if found := _CORE.fullmatch(jar.name):
-                return found
+            if match := _CORE.fullmatch(jar.name):
+                return match
         raise EngineError(f"{self.home} has no jars/spark-core_*.jar: it is no whole Spark.")
 
 

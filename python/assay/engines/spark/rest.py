@@ -24,8 +24,8 @@ class Rest:
         self._line = http.client.HTTPConnection(host, port, timeout=PATIENCE_S)
         self._application: str | None = None
 
-    def told(self, path: str) -> Any:  # noqa: ANN401 - JSON
-        """What stands below the application; None: there is none of that. Raises `OSError`."""
+    def get(self, path: str) -> Any:  # noqa: ANN401 - JSON
+        """Get a path below the application; None if there is none. Raises `OSError`."""
         if self._application is None:
             applications = self._asked("/api/v1/applications")
             if not applications:
@@ -60,23 +60,23 @@ class Rest:
         return answer, answer.read()
 
 
-def told_of(host: str, port: int, path: str) -> Any:  # noqa: ANN401 - JSON
-    """What a driver tells once. Raises `OSError`, and `ValueError` for what is no JSON."""
+def fetch(host: str, port: int, path: str) -> Any:  # noqa: ANN401 - JSON
+    """Fetch one page of a driver. Raises `OSError`, and `ValueError` for what is no JSON."""
     rest = Rest(host, port)
     try:
-        return rest.told(path)
+        return rest.get(path)
     finally:
         rest.close()
 
 
 def master_state(host: str, port: int) -> dict[str, Any]:
-    """What a master tells of its workers. Raises `OSError`."""
+    """Fetch the state of a master and its workers. Raises `OSError`."""
     line = http.client.HTTPConnection(host, port, timeout=PATIENCE_S)
     try:
         line.request("GET", "/json/")
-        told: dict[str, Any] = json.loads(line.getresponse().read())
+        state: dict[str, Any] = json.loads(line.getresponse().read())
     except (http.client.HTTPException, ValueError) as error:
         raise OSError(f"Spark's master does not tell its state: {error}") from error
     finally:
         line.close()
-    return told
+    return state

@@ -16,7 +16,7 @@ from assay.engines.spark.configuration import COLLECTS, shape_of, spark_settings
 from assay.engines.spark.connecting import url_of
 from assay.engines.spark.executors import DRIVER
 from assay.engines.spark.programs import HOST
-from assay.engines.spark.rest import master_state, told_of
+from assay.engines.spark.rest import fetch, master_state
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -56,11 +56,11 @@ def start_cluster(
         launcher.own(directory)
     for _ in range(PORT_TRIES):
         address = _address(shape, lake)
-        words = _started(programs, shape, settings, launcher, address)
-        if words is None:
+        output = _started(programs, shape, settings, launcher, address)
+        if output is None:
             break
-        if not any(taken in words for taken in PORT_TAKEN):
-            raise EngineError(f"{TITLE} did not start: {words}")
+        if not any(taken in output for taken in PORT_TAKEN):
+            raise EngineError(f"{TITLE} did not start: {output}")
     else:
         raise ports_taken(TITLE)
     address["socket"] = str(start_bridge(launcher, programs.java, programs.jdbc()))
@@ -72,7 +72,7 @@ def start_cluster(
 
 
 def _address(shape: Shape, lake: Path) -> Address:
-    port, page, asked, master, told = (free_port(HOST) for _ in range(5))
+    port, page, asked, master, master_page = (free_port(HOST) for _ in range(5))
     return {
         "url": url_of(HOST, asked),
         "properties": {},
@@ -83,7 +83,7 @@ def _address(shape: Shape, lake: Path) -> Address:
         "driver_port": port,
         "ui": [HOST, page],
         "master_port": master,
-        "master_page_port": told,
+        "master_page_port": master_page,
         "worker_pages": [free_port(HOST) for _ in range(shape.workers)],
         "shape": {"workers": shape.workers, "cores": shape.cores},
     }
@@ -111,22 +111,24 @@ def _started(
     quiet = {"spark.master.rest.enabled": "false"}
     pids = {MASTER: node(MASTER, SMALL_HEAP, [MASTER_CLASS, *listens, *page], quiet)}
     # What asks a master too early asks again after many seconds only.
-    if words := _await(lambda: bool(_workers(address)[0]), launcher, "the master"):
-        return words
+    if output := _await(lambda: bool(_workers(address)[0]), launcher, "the master"):
+        return output
     url = f"spark://{HOST}:{address['master_port']}"
     for number, port in enumerate(address["worker_pages"], 1):
         work = ["--work-dir", str(scratch / WORK / str(number)), "--webui-port", str(port)]
         size = ["--cores", str(shape.cores), "--memory", f"{_held_mib(shape)}m"]
         main = [WORKER_CLASS, "--host", HOST, *size, *work, url]
         pids[f"worker-{number}"] = node(f"worker-{number}", SMALL_HEAP, main, {})
-    told = _driver_properties(programs, shape, settings, address, scratch) | {"spark.master": url}
+    driver_properties = _driver_properties(programs, shape, settings, address, scratch) | {
+        "spark.master": url
+    }
     asked = [
         "--hiveconf",
         f"hive.server2.thrift.port={address['port']}",
         "--hiveconf",
         f"hive.server2.thrift.bind.host={HOST}",
     ]
-    pids[DRIVER] = node(DRIVER, shape.driver_heap, [DRIVER_CLASS, *asked], told)
+    pids[DRIVER] = node(DRIVER, shape.driver_heap, [DRIVER_CLASS, *asked], driver_properties)
     address["pids"] = pids
     ready = _await(lambda: _is_ready(address, shape), launcher, "all executors")
     return ready or _await(lambda: _listens(address), launcher, "the driver")
@@ -173,20 +175,22 @@ def _held_mib(shape: Shape) -> int:
 def _workers(address: Address) -> tuple[bool, int]:
     """Whether the master tells its state, and how many workers are alive."""
     try:
-        told = master_state(HOST, address["master_page_port"])
+        state = master_state(HOST, address["master_page_port"])
     except OSError:
         return False, 0
-    return True, sum(worker["state"] == "ALIVE" for worker in told["workers"])
+    return True, sum(worker["state"] == "ALIVE" for worker in state["workers"])
 
 
 def _is_ready(address: Address, shape: Shape) -> bool:
     if _workers(address)[1] < shape.workers:
         return False
     try:
-        executors = told_of(HOST, address["ui"][1], "executors") or []
+        executors = fetch(HOST, address["ui"][1], "executors") or []
     except (OSError, LookupError, ValueError):
         return False
-    there = [one for one in executors if one["id"] != DRIVER and one["isActive"]]
+    there = [
+        executor for executor in executors if executor["id"] != DRIVER and executor["isActive"]
+    ]
     return len(there) >= shape.workers
 
 
@@ -202,8 +206,8 @@ def _await(is_there: Callable[[], bool], launcher: Launcher, what: str) -> str |
     """None once it is there; last words of what ended instead. Raises `EngineError`."""
     deadline_s = time.monotonic() + START_PATIENCE_S
     while not is_there():
-        if (words := launcher.last_words()) is not None:
-            return words
+        if (output := launcher.last_words()) is not None:
+            return output
         if time.monotonic() > deadline_s:
             raise EngineError(
                 f"{TITLE} waited {START_PATIENCE_S:.0f} s for {what}: the host is overloaded, or"

@@ -60,10 +60,10 @@ def load(instance: Instance, table: str, rows: ArrowStream) -> None:
 def count(instance: Instance, table: str) -> int:
     """Rows of a table, as Spark counts them. Raises `EngineError`."""
     ((counted,),) = instance.handle.text(filled("count.sql", table=name_of(table)))
-    told, stored = int(counted or -1), count_rows(lake_of(instance), table)
-    if told != stored:
-        raise EngineError(f"Spark counts {told} rows of {table}, and its files have {stored}.")
-    return told
+    rows, stored = int(counted or -1), count_rows(lake_of(instance), table)
+    if rows != stored:
+        raise EngineError(f"Spark counts {rows} rows of {table}, and its files have {stored}.")
+    return rows
 
 
 def register(link: Link, lake: Path) -> None:
@@ -99,7 +99,7 @@ def type_name(kind: pa.DataType) -> str:
 def _creation(lake: Path, table: str) -> str:
     """The statement that tells of a table."""
     schema = pq.read_schema(table_files(lake, table)[0])
-    columns = ", ".join(f"{name_of(one.name)} {type_name(one.type)}" for one in schema)
+    columns = ", ".join(f"{name_of(field.name)} {type_name(field.type)}" for field in schema)
     location = text_of((lake / table).absolute().as_uri())
     return filled("create_table.sql", table=name_of(table), columns=columns, location=location)
 

@@ -73,10 +73,10 @@ def read_dsn(dsn: str) -> Address:
 def _here(host: str) -> str:
     """The host, which must be this one: a load is nothing to drive at somebody else's server."""
     try:
-        found = {entry[4][0] for entry in socket.getaddrinfo(host, None)}
+        addresses = {entry[4][0] for entry in socket.getaddrinfo(host, None)}
     except OSError as error:
         raise EngineError(f"--dsn: {host} has no address ({error}); is the name right?") from error
-    if not all(ipaddress.ip_address(address).is_loopback for address in found):
+    if not all(ipaddress.ip_address(address).is_loopback for address in addresses):
         raise EngineError(
             f"--dsn: {host} is not this host, and endpoints are measured on loopback only: run it"
             " here, or forward a port of 127.0.0.1 to it."
@@ -87,10 +87,10 @@ def _here(host: str) -> str:
 def _parameters(pairs: list[tuple[str, str]]) -> tuple[dict[str, str], list[tuple[str, str]]]:
     """Parameters of ours, and those of the endpoint. Raises `EngineError`."""
     ours = {name: value for name, value in pairs if name in OURS}
-    for name, known in CHOICES.items():
-        if name in ours and ours[name] not in known:
-            hint = suggestion(ours[name], list(known))
-            raise EngineError(f"--dsn: {name}={ours[name]} is none of {', '.join(known)}; {hint}")
+    for name, choices in CHOICES.items():
+        if name in ours and ours[name] not in choices:
+            hint = suggestion(ours[name], list(choices))
+            raise EngineError(f"--dsn: {name}={ours[name]} is none of {', '.join(choices)}; {hint}")
     return ours, [pair for pair in pairs if pair[0] not in OURS]
 
 
@@ -99,8 +99,8 @@ def _tls(ours: Mapping[str, str]) -> dict[str, str | None]:
 
 
 def _target(path: str, parameters: list[tuple[str, str]]) -> str:
-    told = quote(path, safe="/%:@!$&'()*+,;=~")
-    return f"{told}?{urlencode(parameters)}" if parameters else told
+    quoted = quote(path, safe="/%:@!$&'()*+,;=~")
+    return f"{quoted}?{urlencode(parameters)}" if parameters else quoted
 
 
 def _other(url: SplitResult, named: str | None, theirs: list[tuple[str, str]]) -> str | None:

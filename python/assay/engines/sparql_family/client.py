@@ -66,13 +66,13 @@ class Client:
             target, body = with_graph(target, "query", text), None
         else:
             body = text.encode()
-        told = self.request(
+        answer = self.request(
             "GET" if body is None else "POST",
             target,
             body,
             {"Accept": ROWS, "Content-Type": "application/sparql-query"},
         )
-        return self._read(told)
+        return self._read(answer)
 
     def request(
         self, method: str, target: str, body: bytes | None, headers: dict[str, str]
@@ -82,18 +82,18 @@ class Client:
         if self._address.get("authorization"):
             fields["Authorization"] = self._address["authorization"]
         answer = self._answer(method, target, body, fields)
-        told = answer.read()
+        content = answer.read()
         self.server = answer.headers.get("Server", self.server)
         if answer.will_close:
             self.close()
         if answer.status >= http.client.MULTIPLE_CHOICES:
-            raise EngineError(self._refusal(answer, told))
+            raise EngineError(self._refusal(answer, content))
         if answer.headers.get_content_type() == "text/html" and headers.get("Accept") == ROWS:
             raise EngineError(
                 f"a web page came from {self.place}{target.partition('?')[0]}: the URL is no SPARQL"
                 " endpoint; name the one that takes queries, such as http://127.0.0.1:3030/ds/query"
             )
-        return told
+        return content
 
     def _answer(
         self, method: str, target: str, body: bytes | None, fields: dict[str, str]
@@ -116,9 +116,9 @@ class Client:
             ) from error
         except (OSError, http.client.HTTPException) as error:
             self.close()
-            told = str(error) or type(error).__name__
+            message = str(error) or type(error).__name__
             raise EngineError(
-                f"what is at {self.place} does not answer as a server of HTTP does ({told}): is"
+                f"what is at {self.place} does not answer as a server of HTTP does ({message}): is"
                 " the port right, and is it http or https?"
             ) from error
 
@@ -155,19 +155,19 @@ class Client:
         if answer.status < http.client.BAD_REQUEST:
             elsewhere = answer.headers.get("Location", "a place that it does not name")
             return f"{where} sends us on to {elsewhere}: name the endpoint's own URL in --dsn."
-        words = " ".join(body.decode("utf-8", "replace").split())[:WORDS_MAX]
+        message = " ".join(body.decode("utf-8", "replace").split())[:WORDS_MAX]
         mend = ""
         if answer.status in {http.client.NOT_FOUND, http.client.METHOD_NOT_ALLOWED}:
             mend = " Is the path of the URL right? An endpoint's is such as /sparql or /ds/query."
-        return f"{where} refuses: {words or answer.reason} (HTTP {answer.status}).{mend}"
+        return f"{where} refuses: {message or answer.reason} (HTTP {answer.status}).{mend}"
 
-    def _read(self, told: bytes) -> list[dict[str, str]]:
+    def _read(self, body: bytes) -> list[dict[str, str]]:
         try:
-            document: dict[str, Any] = json.loads(told)
+            document: dict[str, Any] = json.loads(body)
             if "boolean" in document:
                 return [{"boolean": str(document["boolean"]).lower()}]
             bindings = document["results"]["bindings"]
-            return [{name: one["value"] for name, one in row.items()} for row in bindings]
+            return [{name: term["value"] for name, term in row.items()} for row in bindings]
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise EngineError(
                 f"what {self.place} answers is no result of SPARQL as JSON ({error}): is the URL"

@@ -53,9 +53,9 @@ class EndpointEngine:
         return instance.handle.server or NOT_TOLD
 
     def effective_settings(self, instance: Instance) -> dict[str, str]:
-        """What a server of ours was told; of others the protocol tells nothing but a name."""
-        told: dict[str, str] = instance.address.get("settings", {})
-        return {**told, "server": instance.handle.server or NOT_TOLD}
+        """Return the settings of a server of ours; of others the protocol has only a name."""
+        settings: dict[str, str] = instance.address.get("settings", {})
+        return {**settings, "server": instance.handle.server or NOT_TOLD}
 
     def processes(self, instance: Instance) -> tuple[int, ...]:
         """The process that listens there, if it can be seen from here."""
@@ -73,9 +73,9 @@ class EndpointEngine:
     def share_of_sessions(
         self, instance: Instance, script: Script, seed: int, numbers: range
     ) -> list[object]:
-        """The same of some of them."""
-        config, told = session_config(instance.address), json.dumps(script.facts())
-        return [_core.SparqlSession(config, told, seed, number) for number in numbers]
+        """Return the sessions of some of the clients."""
+        config, facts = session_config(instance.address), json.dumps(script.facts())
+        return [_core.SparqlSession(config, facts, seed, number) for number in numbers]
 
     def loads(self, instance: Instance) -> bool:
         """Where a Graph Store endpoint is named; else the data that are there are asked."""

@@ -72,8 +72,8 @@ def _send(instance: Instance, method: str, graph: str, body: bytes) -> None:
 
 def lock(instance: Instance, name: str) -> bool:
     """Takes a name among the runs of this host, until the client is released."""
-    told = f"{instance.address['host']}:{instance.address['port']}:{name}"
-    digest = hashlib.sha256(told.encode()).hexdigest()[:16]
+    label = f"{instance.address['host']}:{instance.address['port']}:{name}"
+    digest = hashlib.sha256(label.encode()).hexdigest()[:16]
     locks = state_dir() / LOCKS
     locks.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(locks / digest, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)

@@ -43,19 +43,19 @@ def serve(served: Served, address_of: Callable[[int], Address]) -> Address:
     """
     for _ in range(PORT_TRIES):
         address = address_of(free_port(HOST))
-        words = _started(served, address)
-        if words is None:
+        output = _started(served, address)
+        if output is None:
             return address
-        if PORT_TAKEN not in words:
-            raise EngineError(f"{served.title} did not start: {words}")
+        if PORT_TAKEN not in output:
+            raise EngineError(f"{served.title} did not start: {output}")
     raise ports_taken(served.title)
 
 
 def serve_again(served: Served, address: Address) -> None:
     """Starts a server that died again, at its address. Raises `EngineError`."""
-    words = _started(served, address)
-    if words is not None:
-        raise EngineError(f"{served.title} did not start again: {words}")
+    output = _started(served, address)
+    if output is not None:
+        raise EngineError(f"{served.title} did not start again: {output}")
 
 
 def _started(served: Served, address: Address) -> str | None:
@@ -63,8 +63,8 @@ def _started(served: Served, address: Address) -> str | None:
     address["pid"] = served.start(address)
     deadline_s = time.monotonic() + served.patience_s
     while time.monotonic() < deadline_s:
-        if (words := served.launcher.last_words()) is not None:
-            return words
+        if (output := served.launcher.last_words()) is not None:
+            return output
         if answers(address):
             return None
         time.sleep(LOOK_S)

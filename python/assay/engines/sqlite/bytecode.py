@@ -98,15 +98,15 @@ def columns_read(
 ) -> dict[str, list[str]]:
     """Return columns that a program takes out of rows or entries of indexes, by table."""
     cursors: dict[int, Places] = {}
-    found: dict[str, list[str]] = {}
+    columns_by_table: dict[str, list[str]] = {}
     for step in program:
         if step.opcode == BEGINNING:
             cursors = {}
         _open(step, cursors, places)
         column = _column(step, cursors)
-        if column is not None and column[1] not in found.setdefault(column[0], []):
-            found[column[0]].append(column[1])
-    return found
+        if column is not None and column[1] not in columns_by_table.setdefault(column[0], []):
+            columns_by_table[column[0]].append(column[1])
+    return columns_by_table
 
 
 def filtered_scans(
@@ -132,15 +132,15 @@ def _filtered_scans(
     for step in program:
         _open(step, cursors, places)
     constants = _constants(program, values)
-    found = []
+    scans = []
     for address, step in enumerate(program):
         columns = cursors.get(step.p1 or 0)
         if step.opcode == "Next" and columns and step.p2 is not None and 0 < step.p2 < address:
             comparisons, steps = _comparisons(program, step.p2, address, cursors, constants)
             if comparisons:
                 table = next(iter(columns.values()))[0]
-                found.append(FilteredScan(table, tuple(comparisons), steps))
-    return found
+                scans.append(FilteredScan(table, tuple(comparisons), steps))
+    return scans
 
 
 def _comparisons(
@@ -154,7 +154,7 @@ def _comparisons(
     scanned = program[end].p1
     # Columns of outer loops are in registers that were filled before.
     registers = _registers(program[:begin], cursors)
-    found: list[Comparison] = []
+    comparisons: list[Comparison] = []
     steps = 0
     for address, step in enumerate(program[begin:end], begin):
         if step.opcode in INNER or (step.opcode in JUMPS and begin <= (step.p2 or 0) < end):
@@ -164,8 +164,8 @@ def _comparisons(
             comparison = _comparison(step, scanned, registers, constants)
             if comparison is not None:
                 steps = steps or address - begin + 1 + STEP_ON
-                found.append(comparison)
-    return found, steps
+                comparisons.append(comparison)
+    return comparisons, steps
 
 
 def _comparison(

@@ -88,20 +88,20 @@ def _values(text: str) -> int:
 
 
 def counted_condition(
-    connection: apsw.Connection, found: TextCondition, values: Sequence[object]
+    connection: apsw.Connection, text_condition: TextCondition, values: Sequence[object]
 ) -> list[dict[str, Any]]:
     """Return rows that the scan reads and keeps, as `scans.counted_scans` does.
 
     Raises what apsw raises.
     """
-    if found.values != len(values) or found.condition == NO_CONDITION:
+    if text_condition.values != len(values) or text_condition.condition == NO_CONDITION:
         return []
-    text = script("plans/kept.sql", table=found.table, condition=found.condition)
+    text = script("plans/kept.sql", table=text_condition.table, condition=text_condition.condition)
     counts: tuple[Any, ...] = connection.execute(text, tuple(values)).fetchall()[0]
     return [
         {
-            "table": found.name,
-            "condition": f"({found.condition})",
+            "table": text_condition.name,
+            "condition": f"({text_condition.condition})",
             # Of a statement that does nothing else, each row takes as long as another.
             "steps": None,
             "joined": False,

@@ -139,10 +139,10 @@ def statements(sql: str) -> Iterator[str]:
     for part in sql.split(";"):
         begun += f"{part};"
         if apsw.complete(begun):
-            yield from _told(begun)
+            yield from _without_blank(begun)
             begun = ""
-    yield from _told(begun.removesuffix(";"))
+    yield from _without_blank(begun.removesuffix(";"))
 
 
-def _told(statement: str) -> list[str]:
+def _without_blank(statement: str) -> list[str]:
     return [statement.strip()] if statement.strip(BLANK) else []

@@ -73,16 +73,16 @@ class SqliteEngine:
 
     def sessions(self, instance: Instance, script: Script, seed: int, clients: int) -> list[object]:
         """One connection a client."""
-        database, told = _database(instance), json.dumps(script.facts())
-        return [database.session(told, seed, number) for number in range(clients)]
+        database, facts = _database(instance), json.dumps(script.facts())
+        return [database.session(facts, seed, number) for number in range(clients)]
 
     def plan_reader(self, instance: Instance) -> SqlitePlans:
         """A reader on a connection of its own."""
         return SqlitePlans(_database(instance).connection())
 
-    def plan(self, told: str, operation: str, statement: int, native: str) -> Plan:
-        """What EXPLAIN QUERY PLAN told."""
-        return normalised(told, operation, statement, native)
+    def plan(self, text: str, operation: str, statement: int, native: str) -> Plan:
+        """Parse the text of EXPLAIN QUERY PLAN."""
+        return normalised(text, operation, statement, native)
 
     def counters(self, instance: Instance) -> SqliteCounters:
         """A reader of what the sessions' connections count."""

@@ -67,10 +67,10 @@ class SqlitePlans:
         failed: str | None = None
         with self._begun():
             for text, values in statements:
-                told, is_broken = self._explained(text, values, limit_s, failed)
+                explained, is_broken = self._explained(text, values, limit_s, failed)
                 if is_broken:
                     failed = "a statement before it failed"
-                yield told
+                yield explained
 
     def play(self, statements: Iterable[PlanAsked], limit_s: float) -> Iterator[PlanAnswer]:
         """See `assay.engines.contract.PlaysPrograms`."""
@@ -95,50 +95,52 @@ class SqlitePlans:
         begun_s = time.monotonic()
         if failed is not None:
             return Explained(None, failed, 0.0), True
-        native, reason, is_broken = self._one(text, values, limit_s)
+        native, reason, is_broken = self._explained_statement(text, values, limit_s)
         return Explained(native, reason, time.monotonic() - begun_s), is_broken
 
     def _answer(self, asked: PlanAsked, limit_s: float) -> PlanAnswer:
         """A statement with its plan, where that is wanted, and then with its rows."""
-        values = [float(one) if isinstance(one, Decimal) else one for one in asked.values]
-        told = None
+        values = [float(value) if isinstance(value, Decimal) else value for value in asked.values]
+        explained = None
         try:
             if self._steers(asked.text):
-                told = Explained(None, OF_TRANSACTIONS, 0.0) if asked.explained else None
-                return PlanAnswer(told)
+                explained = Explained(None, OF_TRANSACTIONS, 0.0) if asked.explained else None
+                return PlanAnswer(explained)
             if asked.explained:
                 self._connection.execute("savepoint plan")
-                told, _ = self._explained(asked.text, values, limit_s)
+                explained, _ = self._explained(asked.text, values, limit_s)
                 self._connection.execute("rollback to plan")
             before = self._connection.total_changes()
             rows = self._connection.execute(asked.text, values).fetchall()
-            return PlanAnswer(told, rows, len(rows) or self._connection.total_changes() - before)
+            return PlanAnswer(
+                explained, rows, len(rows) or self._connection.total_changes() - before
+            )
         except apsw.Error as error:
-            return PlanAnswer(told, error=_words(error))
+            return PlanAnswer(explained, error=_error_text(error))
 
     def _steers(self, text: str) -> bool:
         actions = apsw.ext.query_info(self._connection, text, actions=True).actions or []
-        return any(told.action in TRANSACTIONS for told in actions)
+        return any(action.action in TRANSACTIONS for action in actions)
 
     def indexes(self) -> list[Index]:
         """See `assay.engines.contract.TellsIndexes`."""
         try:
             return indexes_of(self._connection)
         except apsw.Error as error:
-            raise EngineError(_words(error)) from error
+            raise EngineError(_error_text(error)) from error
 
     def changed_settings(self) -> list[ChangedSetting]:
         """See `assay.engines.contract.TellsChangedSettings`."""
         try:
             return changed_of(self._connection)
         except apsw.Error as error:
-            raise EngineError(_words(error)) from error
+            raise EngineError(_error_text(error)) from error
 
     def alternatives(
         self, operation: str, statements: Sequence[tuple[str, Sequence[object]]]
     ) -> list[Alternative]:
         """Plans with statistics that are gathered for it, and taken back."""
-        reading = [one for one in statements if self._only_reads(one[0])]
+        reading = [statement for statement in statements if self._only_reads(statement[0])]
         if len(reading) < len(statements):
             return []
         try:
@@ -147,10 +149,10 @@ class SqlitePlans:
                     self._connection,
                     operation,
                     statements,
-                    lambda one, limit_s: self._one(*one, limit_s)[0],
+                    lambda statement, limit_s: self._explained_statement(*statement, limit_s)[0],
                 )
         except apsw.Error as error:
-            log.info("plans with fresh statistics are not known: %s", _words(error))
+            log.info("plans with fresh statistics are not known: %s", _error_text(error))
             return []
 
     def _only_reads(self, text: str) -> bool:
@@ -158,54 +160,56 @@ class SqlitePlans:
             actions = apsw.ext.query_info(self._connection, text, actions=True).actions or []
         except apsw.Error:
             return False
-        return not any(one.action in TRANSACTIONS or one.action in CHANGES for one in actions)
+        return not any(
+            action.action in TRANSACTIONS or action.action in CHANGES for action in actions
+        )
 
     def close(self) -> None:
         """Closes the connection."""
         self._connection.close()
 
-    def _one(
+    def _explained_statement(
         self, text: str, values: Sequence[object], limit_s: float
     ) -> tuple[str | None, str | None, bool]:
         """A statement's plan, why it tells less than others', whether what follows has no sense."""
         native = None
         try:
             actions = apsw.ext.query_info(self._connection, text, actions=True).actions or []
-            if any(told.action in TRANSACTIONS for told in actions):
+            if any(action.action in TRANSACTIONS for action in actions):
                 return None, OF_TRANSACTIONS, False
             plan = self._connection.execute(text, values, explain=QUERY_PLAN).fetchall()
             program = program_of(self._connection, text, values)
             places = columns_by_root(self._connection)
-            told: dict[str, Any] = {
+            document: dict[str, Any] = {
                 "plan": [{"id": row[0], "parent": row[1], "detail": row[3]} for row in plan],
                 "changes": _changes(actions),
                 "aliases": _aliases(self._connection, text),
                 "columns": columns_read(program, places),
             }
-            native = json.dumps(told, indent=1)
+            native = json.dumps(document, indent=1)
             if not limit_s:
                 return native, OF_ESTIMATES, False
             scans = filtered_scans(program, places, values)
             with self._limited(limit_s):
-                told["scans"] = counted_scans(self._connection, scans) or self._by_text(
-                    told["plan"], text, values
+                document["scans"] = counted_scans(self._connection, scans) or self._by_text(
+                    document["plan"], text, values
                 )
-                told["first_rows"] = counted_first_rows(
-                    self._connection, told["plan"], text, values
+                document["first_rows"] = counted_first_rows(
+                    self._connection, document["plan"], text, values
                 )
-            told |= self._executed(text, values, limit_s)
-            return json.dumps(told, indent=1), UNTIMED, False
+            document |= self._executed(text, values, limit_s)
+            return json.dumps(document, indent=1), UNTIMED, False
         except apsw.InterruptError:
             return native, f"it was cancelled after {limit_s:.3g} s", True
         except apsw.Error as error:
-            return native, _words(error), True
+            return native, _error_text(error), True
 
     def _by_text(
         self, plan: list[dict[str, Any]], text: str, values: Sequence[object]
     ) -> list[dict[str, Any]]:
         """Rows of a scan whose condition only the text of the statement has."""
-        found = condition_of(text) if scanned_alone(plan) else None
-        return [] if found is None else counted_condition(self._connection, found, values)
+        condition = condition_of(text) if scanned_alone(plan) else None
+        return [] if condition is None else counted_condition(self._connection, condition, values)
 
     @contextmanager
     def _limited(self, limit_s: float) -> Iterator[None]:
@@ -218,9 +222,9 @@ class SqlitePlans:
             timer.cancel()
 
     def _executed(self, text: str, values: Sequence[object], limit_s: float) -> dict[str, Any]:
-        """What SQLite counts of a statement while it is executed to its end."""
-        told: list[dict[str, Any]] = []
-        self._connection.trace_v2(apsw.SQLITE_TRACE_PROFILE, told.append)
+        """Execute a statement to its end; what SQLite counted of it."""
+        profiles: list[dict[str, Any]] = []
+        self._connection.trace_v2(apsw.SQLITE_TRACE_PROFILE, profiles.append)
         begun_ns = time.monotonic_ns()
         try:
             with self._limited(limit_s):
@@ -229,7 +233,7 @@ class SqlitePlans:
             execution_s = (time.monotonic_ns() - begun_ns) / NS_PER_S
         finally:
             self._connection.trace_v2(0, None)
-        counted = told[0]["stmt_status"] if told else {}
+        counted = profiles[0]["stmt_status"] if profiles else {}
         names = {name: name.removeprefix(STATUS).lower() for name in counted}
         return {
             "execution_s": execution_s,
@@ -237,18 +241,18 @@ class SqlitePlans:
         }
 
 
-def _words(error: apsw.Error) -> str:
+def _error_text(error: apsw.Error) -> str:
     return f"SQLite said: {' '.join(str(error).split())}"
 
 
 def _changes(actions: Sequence[apsw.ext.QueryAction]) -> dict[str, str | None] | None:
-    """What a statement does to which table; None: it changes nothing."""
-    found = [told for told in actions if told.action in CHANGES]
-    return {"how": CHANGES[found[0].action], "table": found[0].table_name} if found else None
+    """Return the change of a statement and its table; None if it changes nothing."""
+    changes = [action for action in actions if action.action in CHANGES]
+    return {"how": CHANGES[changes[0].action], "table": changes[0].table_name} if changes else None
 
 
 def _aliases(connection: apsw.Connection, text: str) -> dict[str, str]:
     """Tables by the names that a statement gives them; SQLite's plans have those names."""
     tables = {row[0].lower() for row in connection.execute(script("tables.sql"))}
-    named = ((found[1].lower(), found[2].lower()) for found in _NAMED.finditer(text))
+    named = ((match[1].lower(), match[2].lower()) for match in _NAMED.finditer(text))
     return {alias: table for table, alias in named if table in tables and alias not in tables}

@@ -37,16 +37,16 @@ def fill(database: Database, table: str, rows: ArrowStream) -> None:
     try:
         _core.sqlite_load(database.native({**database.settings, **WHILE_LOADING}), table, rows)
     except OSError as error:
-        name, _, words = str(error).partition(": ")
-        database.failure = _failed(f"load {table}", words, is_full=name == FULL)
+        name, _, message = str(error).partition(": ")
+        database.failure = _failed(f"load {table}", message, is_full=name == FULL)
         raise database.failure from error
 
 
 def begin_loading(database: Database) -> None:
     """Makes the database quick to fill."""
     if database.before_loading is None:
-        told = pragmas.effective(database.own)
-        database.before_loading = {name: told[name] for name in WHILE_LOADING}
+        settings = pragmas.effective(database.own)
+        database.before_loading = {name: settings[name] for name in WHILE_LOADING}
         pragmas.apply(database.own, WHILE_LOADING)
 
 
@@ -103,9 +103,9 @@ def checkpoint(database: Database) -> None:
     database.own.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
 
 
-def _failed(what: str, words: str, *, is_full: bool) -> RunFailedError:
+def _failed(what: str, message: str, *, is_full: bool) -> RunFailedError:
     mend = (
         " Free some space, or set XDG_CACHE_HOME (data sets) and XDG_STATE_HOME (the copy of a"
         " run) to places that have some."
     )
-    return RunFailedError(f"SQLite cannot {what}: {words}.{mend if is_full else ''}")
+    return RunFailedError(f"SQLite cannot {what}: {message}.{mend if is_full else ''}")

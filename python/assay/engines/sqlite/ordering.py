@@ -73,7 +73,7 @@ def counted_first_rows(
     return {"by": asked.by, "rows": asked.rows, "found": float(counts[1])}
 
 
-def with_first_rows(root: PlanNode, told: Mapping[str, Any], execution_s: float) -> PlanNode:
+def with_first_rows(root: PlanNode, counts: Mapping[str, Any], execution_s: float) -> PlanNode:
     """Return a sort over one access with the rows that go in and out, and the whole time divided.
 
     A scan whose own part is not known has all of it: what is sorted has to be found first.
@@ -82,10 +82,10 @@ def with_first_rows(root: PlanNode, told: Mapping[str, Any], execution_s: float)
         return root
     access = root.children[0]
     own_s = execution_s if access.seconds is None else min(access.seconds, execution_s)
-    rows = told["found"] if access.rows is None else access.rows
+    rows = counts["found"] if access.rows is None else access.rows
     removed = access.removed_rows if access.rows is not None else 0.0
     below = replace(access, rows=rows, removed_rows=removed, seconds=own_s)
-    kept = min(float(told["rows"]), rows)
+    kept = min(float(counts["rows"]), rows)
     return replace(
-        root, condition=told["by"], rows=kept, seconds=execution_s - own_s, children=(below,)
+        root, condition=counts["by"], rows=kept, seconds=execution_s - own_s, children=(below,)
     )

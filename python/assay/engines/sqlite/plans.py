@@ -49,11 +49,11 @@ class _Row:
     below: list[_Row] = field(default_factory=list)
 
 
-def normalised(told: str, operation: str, statement: int, native: str) -> Plan:
+def normalised(text: str, operation: str, statement: int, native: str) -> Plan:
     """The plan that a captured text means: a tree of operators, of which nothing was counted.
 
     Args:
-        told: What `explaining` kept.
+        text: The text that `explaining` kept.
         operation: The operation that was asked.
         statement: Which of its statements.
         native: The file that keeps the text.
@@ -62,7 +62,7 @@ def normalised(told: str, operation: str, statement: int, native: str) -> Plan:
         ValueError: If it is no such text.
     """
     try:
-        whole = json.loads(told)
+        whole = json.loads(text)
         rows = _tree(whole["plan"])
         aliases = whole["aliases"]
         counted = whole.get("counted", {})
@@ -96,18 +96,18 @@ def normalised(told: str, operation: str, statement: int, native: str) -> Plan:
 def _with_columns(node: PlanNode, columns: dict[str, list[str]]) -> PlanNode:
     """The tree whose accesses to tables have the columns that the statement takes of those."""
     children = tuple(_with_columns(child, columns) for child in node.children)
-    known = columns.get(node.object or "") if node.operator in {"scan", "index scan"} else None
-    return replace(node, children=children, columns=None if known is None else tuple(known))
+    names = columns.get(node.object or "") if node.operator in {"scan", "index scan"} else None
+    return replace(node, children=children, columns=None if names is None else tuple(names))
 
 
 def _tree(rows: list[dict[str, Any]]) -> list[_Row]:
     """The outermost lines. Raises `KeyError` where a parent is missing."""
     top = _Row("")
     by_id = {0: top}
-    for told in rows:
-        row = _Row(str(told["detail"]))
-        by_id[told["parent"]].below.append(row)
-        by_id[told["id"]] = row
+    for line in rows:
+        row = _Row(str(line["detail"]))
+        by_id[line["parent"]].below.append(row)
+        by_id[line["id"]] = row
     return top.below
 
 
@@ -118,10 +118,10 @@ def _level(rows: list[_Row], aliases: dict[str, str]) -> PlanNode | None:
     beside: list[PlanNode] = []
     blooms: dict[str, str] = {}
     for row in rows:
-        if found := _SORTED.fullmatch(row.detail):
-            above.append(found["what"])
-        elif found := _BLOOM.fullmatch(row.detail):
-            blooms[found["object"] or ""] = found["condition"] or ""
+        if match := _SORTED.fullmatch(row.detail):
+            above.append(match["what"])
+        elif match := _BLOOM.fullmatch(row.detail):
+            blooms[match["object"] or ""] = match["condition"] or ""
         elif _BUILT.fullmatch(row.detail) or _SUBQUERY.fullmatch(row.detail):
             beside.append(_beside(row, aliases))
         else:
@@ -151,30 +151,30 @@ def _above(what: str, tree: PlanNode | None) -> PlanNode:
 def _beside(row: _Row, aliases: dict[str, str]) -> PlanNode:
     below = _level(row.below, aliases)
     children = () if below is None else (below,)
-    if found := _BUILT.fullmatch(row.detail):
-        return PlanNode("cte", row.detail, object=found["object"], children=children)
+    if match := _BUILT.fullmatch(row.detail):
+        return PlanNode("cte", row.detail, object=match["object"], children=children)
     return PlanNode("subquery", row.detail, children=children)
 
 
 def _input(row: _Row, aliases: dict[str, str], blooms: dict[str, str]) -> PlanNode:
-    """What gives rows to the loops: a table, constants, a set operation, or something unknown."""
+    """Return the input of the loops: a table, constants, a set operation, or an unknown one."""
     if _CONSTANT.fullmatch(row.detail):
         return PlanNode("values", row.detail)
-    if found := _ACCESS.fullmatch(row.detail):
-        return _access(found, aliases, blooms)
+    if match := _ACCESS.fullmatch(row.detail):
+        return _access(match, aliases, blooms)
     if _PART.fullmatch(row.detail):
         below = _level(row.below, aliases)
         return below or PlanNode("result", row.detail)
     operator = "set operation" if _COMPOUND.fullmatch(row.detail) else "other"
     if row.detail == "MULTI-INDEX OR":
         operator = "bitmap scan"
-    inputs = tuple(_input(one, aliases, blooms) for one in row.below)
+    inputs = tuple(_input(line, aliases, blooms) for line in row.below)
     of = inputs[0].object if operator == "bitmap scan" and inputs else None
     return PlanNode(operator, row.detail, object=of, children=inputs)
 
 
-def _access(found: re.Match[str], aliases: dict[str, str], blooms: dict[str, str]) -> PlanNode:
-    name, how = found["object"], found["how"]
+def _access(match: re.Match[str], aliases: dict[str, str], blooms: dict[str, str]) -> PlanNode:
+    name, how = match["object"], match["how"]
     details: dict[str, Any] = {}
     if name in aliases:
         details["alias"] = name
@@ -182,10 +182,10 @@ def _access(found: re.Match[str], aliases: dict[str, str], blooms: dict[str, str
         details["bloom filter"] = blooms[name]
     return PlanNode(
         operator="scan" if how is None else "index scan",
-        native=f"{found['verb']} USING {how}" if how else found["verb"],
+        native=f"{match['verb']} USING {how}" if how else match["verb"],
         object=aliases.get(name, name),
-        index=found["index"],
-        condition=found["condition"],
-        cut_short=found["exists"] is not None,
+        index=match["index"],
+        condition=match["condition"],
+        cut_short=match["exists"] is not None,
         details=details,
     )

@@ -36,7 +36,7 @@ def with_scans(
     counts = Counter(scan["table"] for scan in scans)
     joined = [scan for scan in scans if scan["joined"]]
     others = sum(scan["read"] for scan in scans if not scan["joined"])
-    found = {}
+    facts_by_table = {}
     for scan in scans:
         table, read = scan["table"], scan["read"]
         if places[table] != 1 or counts[table] != 1 or not counted.get(STEPS):
@@ -46,8 +46,8 @@ def with_scans(
             if len(joined) > 1:
                 continue
             read = max(counted.get(SCAN_STEPS, 0.0) - others, read)
-        found[table] = _facts(scan, read, counted[STEPS], execution_s)
-    return _replaced(root, found)
+        facts_by_table[table] = _facts(scan, read, counted[STEPS], execution_s)
+    return _replaced(root, facts_by_table)
 
 
 def _facts(
@@ -64,7 +64,7 @@ def _facts(
     }
 
 
-def _replaced(node: PlanNode, found: Mapping[str, Mapping[str, Any]]) -> PlanNode:
-    children = tuple(_replaced(child, found) for child in node.children)
-    facts = found.get(node.object or "", {}) if node.operator == "scan" else {}
+def _replaced(node: PlanNode, facts_by_table: Mapping[str, Mapping[str, Any]]) -> PlanNode:
+    children = tuple(_replaced(child, facts_by_table) for child in node.children)
+    facts = facts_by_table.get(node.object or "", {}) if node.operator == "scan" else {}
     return replace(node, children=children, **facts)

@@ -31,9 +31,9 @@ def counted_scans(
     return [
         {
             "table": scan.table,
-            "condition": AND.join(f"({one.words})" for one in scan.comparisons),
+            "condition": AND.join(f"({comparison.words})" for comparison in scan.comparisons),
             "steps": scan.steps,
-            "joined": any(one.other for one in scan.comparisons),
+            "joined": any(comparison.other for comparison in scan.comparisons),
         }
         | _counted(connection, scan)
         for scan in scans
@@ -41,8 +41,12 @@ def counted_scans(
 
 
 def _counted(connection: apsw.Connection, scan: FilteredScan) -> dict[str, float]:
-    fixed = [one for one in scan.comparisons if one.other is None]
-    joined = [one for one in scan.comparisons if one.other is not None and one.how == "="]
+    fixed = [comparison for comparison in scan.comparisons if comparison.other is None]
+    joined = [
+        comparison
+        for comparison in scan.comparisons
+        if comparison.other is not None and comparison.how == "="
+    ]
     read, kept = _kept(connection, scan.table, fixed)
     for comparison in joined:
         kept /= max(_values(connection, scan.table, comparison.column), 1)
@@ -54,9 +58,12 @@ def _kept(
 ) -> tuple[float, float]:
     """Rows of a table, and those that fulfil comparisons with values."""
     fixed = list(comparisons)
-    condition = AND.join(f"{quoted(one.column)} {one.how} ?" for one in fixed) or "true"
+    condition = (
+        AND.join(f"{quoted(comparison.column)} {comparison.how} ?" for comparison in fixed)
+        or "true"
+    )
     text = script("plans/kept.sql", table=quoted(table), condition=condition)
-    values = [value for one in fixed for value in one.values]
+    values = [value for comparison in fixed for value in comparison.values]
     counts: tuple[Any, ...] = connection.execute(text, values).fetchall()[0]
     return float(counts[0]), float(counts[1])
 

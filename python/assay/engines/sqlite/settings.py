@@ -107,7 +107,7 @@ def checked(settings: Mapping[str, str]) -> dict[str, str]:
     Raises:
         EngineError: If there is no such setting, or it does not take the value.
     """
-    found = {}
+    canonical_settings = {}
     for name, value in settings.items():
         if name not in PRAGMAS:
             raise EngineError(f"SQLite has no setting {name!r}; {suggestion(name, [*PRAGMAS])}")
@@ -116,14 +116,14 @@ def checked(settings: Mapping[str, str]) -> dict[str, str]:
             raise EngineError(
                 f"SQLite refuses --set {name}={value}: it takes {PRAGMAS[name].takes}."
             )
-        found[name] = canonical
-    return found
+        canonical_settings[name] = canonical
+    return canonical_settings
 
 
 def effective(connection: apsw.Connection) -> dict[str, str]:
     """Every setting as a connection has it."""
-    told = {name: _told(connection, name) for name in PRAGMAS}
-    return {name: value for name, value in told.items() if value is not None}
+    settings = {name: _effective_value(connection, name) for name in PRAGMAS}
+    return {name: value for name, value in settings.items() if value is not None}
 
 
 def apply(connection: apsw.Connection, settings: Mapping[str, str]) -> None:
@@ -137,17 +137,17 @@ def apply(connection: apsw.Connection, settings: Mapping[str, str]) -> None:
         if name not in OF_THE_FILE:
             connection.pragma(name, value)
     for name, value in settings.items():
-        told = _told(connection, name)
-        if told != value:
+        effective_value = _effective_value(connection, name)
+        if effective_value != value:
             raise EngineError(
-                f"SQLite does not take --set {name}={value}: it stays at {told}."
+                f"SQLite does not take --set {name}={value}: it stays at {effective_value}."
                 " The value is out of range, or another setting rules it out."
             )
 
 
 def _write_anew(connection: apsw.Connection, wanted: Mapping[str, str]) -> None:
     """The file with other pages than it has; a file without tables just takes them."""
-    if all(_told(connection, name) == value for name, value in wanted.items()):
+    if all(_effective_value(connection, name) == value for name, value in wanted.items()):
         return
     # Pages cannot change their size while there may be a log of them.
     connection.pragma(JOURNAL_MODE, "delete")
@@ -156,10 +156,10 @@ def _write_anew(connection: apsw.Connection, wanted: Mapping[str, str]) -> None:
     connection.execute((CONF / "rewrite.sql").read_text(encoding="utf-8"))
 
 
-def _told(connection: apsw.Connection, name: str) -> str | None:
+def _effective_value(connection: apsw.Connection, name: str) -> str | None:
     if name == CASE_SENSITIVE_LIKE:
         text = (CONF / "like_is_case_sensitive.sql").read_text(encoding="utf-8")
-        told = connection.execute(text).get
+        pragma_value = connection.execute(text).get
     else:
-        told = connection.pragma(name)
-    return None if told is None else PRAGMAS[name].canonical(str(told))
+        pragma_value = connection.pragma(name)
+    return None if pragma_value is None else PRAGMAS[name].canonical(str(pragma_value))

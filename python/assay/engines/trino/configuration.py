@@ -59,34 +59,34 @@ def check(settings: Mapping[str, str], programs: Programs) -> None:
         if "\n" in value or not value.strip():
             raise EngineError(f"{name}: a property has one line of text, and not {value!r}.")
         of_catalog = name.startswith(OF_CATALOG)
-        known = programs.catalog_names() if of_catalog else programs.server_names()
-        if not _is_known(name, known):
+        names = programs.catalog_names() if of_catalog else programs.server_names()
+        if not _is_known(name, names):
             raise EngineError(
                 f"Trino {programs.version} has no property {name!r};"
-                f" {suggestion(name, sorted({*known, *OF_OURS}))}"
+                f" {suggestion(name, sorted({*names, *OF_OURS}))}"
             )
 
 
-def _is_known(name: str, known: Iterable[str]) -> bool:
+def _is_known(name: str, names: Iterable[str]) -> bool:
     """Whether a class has this name, or what comes after a part that says whose it is."""
     parts = name.split(".")
-    return any(".".join(parts[at:]) in known for at in range(len(parts)))
+    return any(".".join(parts[at:]) in names for at in range(len(parts)))
 
 
 def workers_of(settings: Mapping[str, str]) -> int:
     """How many workers are wanted. Raises `EngineError`."""
-    told = settings[WORKERS]
-    if not told.isdecimal() or not 0 < int(told) <= WORKERS_MAX:
-        raise EngineError(f"{WORKERS}={told}: it is a whole number from 1 to {WORKERS_MAX}.")
-    return int(told)
+    value = settings[WORKERS]
+    if not value.isdecimal() or not 0 < int(value) <= WORKERS_MAX:
+        raise EngineError(f"{WORKERS}={value}: it is a whole number from 1 to {WORKERS_MAX}.")
+    return int(value)
 
 
 def heap_mb(settings: Mapping[str, str]) -> int:
     """Java's heap of each node, in MiB. Raises `EngineError`."""
-    found = _HEAP.fullmatch(settings[HEAP].strip())
+    match = _HEAP.fullmatch(settings[HEAP].strip())
     megabytes = 0
-    if found:
-        megabytes = int(found[1]) * (MB_PER_GB if found[2].upper() == "G" else 1)
+    if match:
+        megabytes = int(match[1]) * (MB_PER_GB if match[2].upper() == "G" else 1)
     if megabytes < HEAP_MIN_MB:
         raise EngineError(
             f"{HEAP}={settings[HEAP]}: it is the heap of each node, such as 1GB or 768MB, and"
@@ -123,24 +123,24 @@ def text(properties: Mapping[str, str]) -> str:
 
 
 def in_effect(log: str) -> dict[str, str]:
-    """What a node says of its properties in its log when it starts: names and values in use.
+    """Parse the properties in use from the log of a node's start: names and values.
 
     Those without a value are left out. A name that several parts of the node have is there once.
     """
-    found: dict[str, str] = {}
+    properties: dict[str, str] = {}
     columns: tuple[int, int] | None = None
     for line in log.splitlines():
         if head := TABLE.search(line):
             columns = len(head[1]), len(head[1]) + len(head[2])
             continue
-        told = _LINE.search(line)
-        if told is None or columns is None:
-            columns = None if told is None else columns
+        match = _LINE.search(line)
+        if match is None or columns is None:
+            columns = None if match is None else columns
             continue
-        name, value = told[1][: columns[0]].strip(), _value(told[1], columns)
+        name, value = match[1][: columns[0]].strip(), _value(match[1], columns)
         if name and value not in ("----", "", "[REDACTED]"):
-            found.setdefault(name, value)
-    return found
+            properties.setdefault(name, value)
+    return properties
 
 
 def _value(row: str, columns: tuple[int, int]) -> str:

@@ -74,21 +74,21 @@ def read_dsn(dsn: str) -> Address:
         EngineError: If it is none; it is not quoted.
     """
     try:
-        told = urlsplit(dsn)
-        port, host = told.port, told.hostname
+        url = urlsplit(dsn)
+        port, host = url.port, url.hostname
     except ValueError:
         raise EngineError(_unread()) from None
-    parts = [part for part in told.path.split("/") if part]
-    if told.scheme != SCHEME or not host or len(parts) != 2:  # noqa: PLR2004 - catalog and schema
+    parts = [part for part in url.path.split("/") if part]
+    if url.scheme != SCHEME or not host or len(parts) != 2:  # noqa: PLR2004 - catalog and schema
         raise EngineError(_unread())
-    parameters = dict(parse_qsl(told.query))
-    password = unquote(told.password or "") or os.environ.get(PASSWORD_VARIABLE)
+    parameters = dict(parse_qsl(url.query))
+    password = unquote(url.password or "") or os.environ.get(PASSWORD_VARIABLE)
     is_tls = password is not None or parameters.get(TLS) == "true"
     port = port or (PORT_TLS if is_tls else PORT)
-    user = unquote(told.username or USER)
+    user = unquote(url.username or USER)
     shown = f"[{host}]" if ":" in host else host
     return {
-        "url": url_of(shown, port, told.path, parameters | ({TLS: "true"} if is_tls else {})),
+        "url": url_of(shown, port, url.path, parameters | ({TLS: "true"} if is_tls else {})),
         "properties": {"user": user} | ({"password": password} if password else {}),
         "rest": f"{'https' if is_tls else 'http'}://{shown}:{port}",
         "catalog": unquote(parts[0]),
@@ -114,12 +114,12 @@ def with_session(dsn: str, settings: Mapping[str, str]) -> str:
     for name, value in settings.items():
         if re.search(r"[;:\s]", name) or re.search(r"[;\s]", value):
             raise EngineError(f"{name}={value}: a session's property has no blank and no `;` in it")
-    told = urlsplit(dsn)
-    parameters = dict(parse_qsl(told.query))
+    url = urlsplit(dsn)
+    parameters = dict(parse_qsl(url.query))
     pairs = [pair for pair in parameters.get(SESSION, "").split(";") if pair]
     pairs = [pair for pair in pairs if pair.split(":", 1)[0] not in settings]
     pairs += [f"{name}:{value}" for name, value in settings.items()]
-    return told._replace(query=urlencode(parameters | {SESSION: ";".join(pairs)})).geturl()
+    return url._replace(query=urlencode(parameters | {SESSION: ";".join(pairs)})).geturl()
 
 
 class Rest:
@@ -135,9 +135,9 @@ class Rest:
     """
 
     def __init__(self, base: str, user: str, password: str | None) -> None:
-        told = urlsplit(base)
-        kind = http.client.HTTPSConnection if told.scheme == "https" else http.client.HTTPConnection
-        self._line = kind(told.hostname or HOST, told.port, timeout=PATIENCE_S)
+        url = urlsplit(base)
+        kind = http.client.HTTPSConnection if url.scheme == "https" else http.client.HTTPConnection
+        self._line = kind(url.hostname or HOST, url.port, timeout=PATIENCE_S)
         self.headers = {"X-Trino-User": user, "Accept": "application/json"}
         if password is not None:
             pair = base64.b64encode(f"{user}:{password}".encode()).decode()
@@ -159,7 +159,7 @@ class Rest:
         return self.ask("GET", path)
 
     def get_all(self, paths: Sequence[str]) -> list[Any]:
-        """As `get`, of requests that are sent together: tens of them cost as much as a few.
+        """Get several paths by requests sent together: tens of them cost as much as a few.
 
         Raises:
             OSError: If one is not answered, or not with JSON of a length that is told.
@@ -167,10 +167,12 @@ class Rest:
         try:
             if self._line.sock is None:
                 self._line.connect()
-            told = "".join(f"{name}: {value}\r\n" for name, value in self.headers.items())
+            header_lines = "".join(f"{name}: {value}\r\n" for name, value in self.headers.items())
             host = f"[{self._line.host}]" if ":" in self._line.host else self._line.host
             place = f"{host}:{self._line.port}"
-            asked = [f"GET {path} HTTP/1.1\r\nHost: {place}\r\n{told}\r\n" for path in paths]
+            asked = [
+                f"GET {path} HTTP/1.1\r\nHost: {place}\r\n{header_lines}\r\n" for path in paths
+            ]
             self._line.sock.sendall("".join(asked).encode())
             # Nothing is left in the file: it ends with the last answer.
             with self._line.sock.makefile("rb") as answers:
@@ -186,19 +188,19 @@ class Rest:
         body: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> Any:  # noqa: ANN401 - whatever the node tells
-        """The same of any request; None where there is no body. Raises `OSError`."""
+        """Send any request; the answer as JSON, None without a body. Raises `OSError`."""
         try:
             sent = None if body is None else body.encode()
             self._line.request(method, path, sent, self.headers | dict(headers or {}))
             answer = self._line.getresponse()
-            told = answer.read()
+            body_bytes = answer.read()
         except (http.client.HTTPException, OSError) as error:
             self._line.close()
             raise OSError(f"{self._line.host} does not answer: {error!r}") from error
         if answer.status >= http.client.BAD_REQUEST:
             raise OSError(f"{self._line.host} answers {path} with {answer.status} {answer.reason}")
         try:
-            return json.loads(told) if told else None
+            return json.loads(body_bytes) if body_bytes else None
         except ValueError as error:
             raise OSError(f"{self._line.host} answers {path} with what is no JSON") from error
 

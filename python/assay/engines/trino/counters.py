@@ -79,12 +79,12 @@ class TrinoCounters:
             for key, value in self._queries.counted().items():
                 # What runs is told in rounded times: a sum never goes back.
                 self._totals[key] = max(self._totals.get(key, 0.0), float(value))
-            told = [(NODES, *key, value) for key, value in self._totals.items()]
+            rows = [(NODES, *key, value) for key, value in self._totals.items()]
             for name, node in self._nodes.items():
-                told += [(NODES, name, counter, value) for counter, value in _of_node(node)]
+                rows += [(NODES, name, counter, value) for counter, value in _of_node(node)]
         except (KeyError, ValueError, TypeError) as error:
             raise OSError(f"the cluster's counters cannot be read: {error!r}") from error
-        return told
+        return rows
 
     def close(self) -> None:
         """Ends the connections."""
@@ -102,22 +102,22 @@ class Queries:
         self._known: set[str] | None = None
 
     def counted(self) -> Counts:
-        """What was done by queries since the first call, by node and counter.
+        """Return sums over queries since the first call, by node and counter.
 
         Raises:
             OSError: If the coordinator does not answer.
             ValueError: If it tells something else.
         """
-        listed = {str(one["queryId"]): str(one["state"]) for one in self._listed()}
+        listed = {str(query["queryId"]): str(query["state"]) for query in self._listed()}
         if self._known is None:
             self._known = {name for name, state in listed.items() if state in ENDED}
         running: Counts = Counter()
         for name in listed.keys() - self._known:
-            told = self._whole(name)
-            if told is None:
+            account = self._whole(name)
+            if account is None:
                 continue
-            counts = node_counts(told)
-            if told["state"] in ENDED:
+            counts = node_counts(account)
+            if account["state"] in ENDED:
                 self._ended += counts
                 self._known.add(name)
             else:
@@ -126,18 +126,18 @@ class Queries:
         return self._ended + running
 
     def _listed(self) -> list[dict[str, Any]]:
-        told: list[dict[str, Any]] = self._coordinator.get("/v1/query")
-        return told
+        queries: list[dict[str, Any]] = self._coordinator.get("/v1/query")
+        return queries
 
     def _whole(self, name: str) -> dict[str, Any] | None:
         """The account of a query; of one that ended with what all its tasks said last."""
         deadline_s = time.monotonic() + WHOLE_PATIENCE_S
         while True:
-            told: dict[str, Any] | None = self._coordinator.get(f"/v1/query/{name}")
-            if told is None or told["state"] not in ENDED or told["finalQueryInfo"]:
-                return told
+            account: dict[str, Any] | None = self._coordinator.get(f"/v1/query/{name}")
+            if account is None or account["state"] not in ENDED or account["finalQueryInfo"]:
+                return account
             if time.monotonic() > deadline_s:
-                return told
+                return account
             time.sleep(LOOK_S)
 
 
@@ -152,28 +152,30 @@ def _answers(node: Rest) -> bool:
 
 
 def _of_node(node: Rest) -> list[tuple[str, float]]:
-    """What a node counts itself. Attributes are asked for by their names: their whole is 100 kB."""
+    """Return a node's own counters. Attributes are asked for by name: all of them are 100 kB."""
     answers = dict(zip(OF_NODE, node.get_all([bean(*of) for of in OF_NODE]), strict=True))
 
-    def told(name: str, attribute: str) -> float:
+    def attribute_value(name: str, attribute: str) -> float:
         return _number(answers[name, attribute])
 
     def total(attribute: str) -> float:
-        return told(EXECUTOR, f"{attribute}.Avg") * told(EXECUTOR, f"{attribute}.Count")
+        return attribute_value(EXECUTOR, f"{attribute}.Avg") * attribute_value(
+            EXECUTOR, f"{attribute}.Count"
+        )
 
     return [
-        (FETCHES, told(EXCHANGE, "AllResponse.TotalCount")),
-        (FETCHED_BYTES, told(EXCHANGE, "ReadBytes.AllTime.Total")),
+        (FETCHES, attribute_value(EXCHANGE, "AllResponse.TotalCount")),
+        (FETCHED_BYTES, attribute_value(EXCHANGE, "ReadBytes.AllTime.Total")),
         (SPLIT_WAIT, sum(map(total, WAITED))),
-        (QUANTA, sum(told(EXECUTOR, f"{name}.Count") for name in WORKED)),
-        (PROCESS_CPU, told(SYSTEM, "ProcessCpuTime")),
-        (COLLECTING, sum(told(name, "CollectionTime") for name in COLLECTORS)),
-        (COLLECTIONS, sum(told(name, "CollectionCount") for name in COLLECTORS)),
+        (QUANTA, sum(attribute_value(EXECUTOR, f"{name}.Count") for name in WORKED)),
+        (PROCESS_CPU, attribute_value(SYSTEM, "ProcessCpuTime")),
+        (COLLECTING, sum(attribute_value(name, "CollectionTime") for name in COLLECTORS)),
+        (COLLECTIONS, sum(attribute_value(name, "CollectionCount") for name in COLLECTORS)),
         (HEAP, _number(answers[MEMORY]["used"])),
     ]
 
 
-def _number(told: object) -> float:
+def _number(text: object) -> float:
     """A number of JSON's; the mean of nothing and what has no bound are words there."""
-    value = float(str(told))
+    value = float(str(text))
     return value if math.isfinite(value) else 0.0

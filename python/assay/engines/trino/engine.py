@@ -156,12 +156,14 @@ class TrinoEngine(OwnTables):
 
         Their names are told apart: those of a session have `_` where properties have `-`.
         """
-        told = {} if "logs" not in instance.address else properties_in_effect(instance.address)
+        properties = (
+            {} if "logs" not in instance.address else properties_in_effect(instance.address)
+        )
         ours = _ours(instance, self.nodes(instance))
         session = {
             str(row[0]): str(row[1] or "") for row in instance.handle.text(file_text("session.sql"))
         }
-        return {**session, **told, **ours}
+        return {**session, **properties, **ours}
 
     def loads(self, instance: Instance) -> bool:
         """Whether it is ours: another one's tables are asked as they are."""
@@ -193,8 +195,8 @@ class TrinoEngine(OwnTables):
 
     def sessions(self, instance: Instance, script: Script, seed: int, clients: int) -> list[object]:
         """One connection a client, all through one bridge."""
-        config, told = session_config(instance.address), json.dumps(marked_script(script).facts())
-        return [_core.JdbcSession(config, told, seed, number) for number in range(clients)]
+        config, facts = session_config(instance.address), json.dumps(marked_script(script).facts())
+        return [_core.JdbcSession(config, facts, seed, number) for number in range(clients)]
 
     def counters(self, instance: Instance) -> CounterReader:
         """Of each node: what its tasks did, and what it counts itself where it is reached."""
@@ -204,9 +206,9 @@ class TrinoEngine(OwnTables):
         """Executes statements and reads what their operators did."""
         return TrinoPlans(instance.address)
 
-    def plan(self, told: str, operation: str, statement: int, native: str) -> Plan:
-        """What the coordinator's account of a query means."""
-        return normalised(told, operation, statement, native)
+    def plan(self, text: str, operation: str, statement: int, native: str) -> Plan:
+        """Parse the coordinator's account of a query."""
+        return normalised(text, operation, statement, native)
 
     def _places(self, instance: Instance) -> dict[str, str]:
         """Where each node listens, by its name."""
@@ -232,9 +234,9 @@ def _greet(address: Address) -> None:
     """Raises `EngineError` unless a coordinator is there and is ready."""
     place, asked = address["rest"], Rest.of(address)
     try:
-        told = asked.get("/v1/info")
-        is_there = bool(told["coordinator"])
-        is_ready = not told["starting"]
+        info = asked.get("/v1/info")
+        is_there = bool(info["coordinator"])
+        is_ready = not info["starting"]
     except (OSError, KeyError, TypeError) as error:
         raise EngineError(
             f"{place} does not answer as a coordinator of Trino ({error}): see whether it is up,"

@@ -52,8 +52,8 @@ class TrinoPlans:
             "X-Trino-Source": "assay plans",
         }
         pairs = [pair for pair in address.get("session", "").split(";") if pair]
-        told = [pair.replace(":", "=", 1) for pair in pairs]
-        self._headers["X-Trino-Session"] = ",".join([*told, WITH_ESTIMATES])
+        properties = [pair.replace(":", "=", 1) for pair in pairs]
+        self._headers["X-Trino-Session"] = ",".join([*properties, WITH_ESTIMATES])
 
     def explain(
         self, statements: Sequence[tuple[str, Sequence[object]]], limit_s: float
@@ -62,7 +62,7 @@ class TrinoPlans:
         for text, values in statements:
             begun_s = time.monotonic()
             try:
-                native, reason = self._told(text, values, limit_s)
+                native, reason = self._explained_statement(text, values, limit_s)
             except (OSError, RefusedError, ValueError) as error:
                 native, reason = None, f"Trino said: {error}"
             yield Explained(native, reason, time.monotonic() - begun_s)
@@ -71,29 +71,29 @@ class TrinoPlans:
         """Ends the connection."""
         self._rest.close()
 
-    def _told(
+    def _explained_statement(
         self, text: str, values: Sequence[object], limit_s: float
     ) -> tuple[str | None, str | None]:
         """The plan of a statement, and why there is none or only estimates."""
-        marked, told = bound(split(text)[0], values)
+        marked, given = bound(split(text)[0], values)
         if (marked.split(maxsplit=1) or [""])[0].lower() in TRANSACTION_WORDS:
             return None, OF_TRANSACTIONS
         if not READS.match(marked):
             return None, CHANGES
         if limit_s <= 0:
             return None, NOT_EXECUTED
-        query = self._run(marked, told, limit_s)
+        query = self._run(marked, given, limit_s)
         if query is None:
             return None, TOO_LATE.format(limit_s)
         return kept(self._account(query)), None
 
     def _account(self, query: str) -> dict[str, Any]:
-        """What became of a query, when all its tasks have said their last."""
+        """Return the account of a query, when all its tasks have ended."""
         deadline_s = time.monotonic() + WHOLE_PATIENCE_S
         while True:
-            told: dict[str, Any] = self._rest.get(f"/v1/query/{query}")
-            if told["finalQueryInfo"] or time.monotonic() > deadline_s:
-                return {**told, "stages": list(stages(told))}
+            account: dict[str, Any] = self._rest.get(f"/v1/query/{query}")
+            if account["finalQueryInfo"] or time.monotonic() > deadline_s:
+                return {**account, "stages": list(stages(account))}
             time.sleep(LOOK_S)
 
     def _run(self, sql: str, values: Sequence[object], limit_s: float) -> str | None:
@@ -109,17 +109,17 @@ class TrinoPlans:
             given = ", ".join(map(literal, values))
             body = filled_text("plans/execute.sql", name=PREPARED, values=given)
         deadline_s = time.monotonic() + limit_s
-        told = self._rest.ask("POST", STATEMENT, body, headers)
+        answer = self._rest.ask("POST", STATEMENT, body, headers)
         while True:
-            if "error" in told:
-                raise RefusedError(told["error"]["message"])
-            if "nextUri" not in told:
-                return str(told["id"])
-            following = urlsplit(told["nextUri"]).path
+            if "error" in answer:
+                raise RefusedError(answer["error"]["message"])
+            if "nextUri" not in answer:
+                return str(answer["id"])
+            following = urlsplit(answer["nextUri"]).path
             if time.monotonic() > deadline_s:
                 self._rest.ask("DELETE", following)
                 return None
-            told = self._rest.get(following)
+            answer = self._rest.get(following)
 
 
 def literal(value: object) -> str:

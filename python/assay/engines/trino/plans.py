@@ -13,7 +13,7 @@ from assay.model.units import NS_PER_S
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-Told = dict[str, Any]
+JsonObject = dict[str, Any]
 
 # What Trino calls its nodes, up to what stands in brackets behind.
 OPERATORS = {
@@ -94,12 +94,12 @@ _PREDICATE = re.compile(r"filterPredicate = (.*?)(?:, \w+ = |\]$|$)")
 
 
 def kept(account: Mapping[str, Any]) -> str:
-    """Of the coordinator's account of a query what says its plan, as text.
+    """Return the parts of the coordinator's account of a query that make its plan, as text.
 
     Args:
         account: Of `/v1/query/<id>`, with `stages`.
     """
-    told = [
+    stages = [
         {
             "id": str(stage["plan"]["id"]),
             "plan": json.loads(stage["plan"]["jsonRepresentation"]),
@@ -110,20 +110,22 @@ def kept(account: Mapping[str, Any]) -> str:
         if stage.get("plan")
     ]
     stats = account["queryStats"]
-    return json.dumps({"stages": told, "query": {key: stats[key] for key in QUERY_KEYS}})
+    return json.dumps({"stages": stages, "query": {key: stats[key] for key in QUERY_KEYS}})
 
 
-def _estimates(told: Mapping[str, Any]) -> dict[str, float]:
+def _estimates(costs: Mapping[str, Any]) -> dict[str, float]:
     """Rows that the optimiser expects, by node; none for what it does not know."""
-    rows = {node: one.get("outputRowCount") for node, one in told.get("stats", {}).items()}
+    rows = {
+        node: estimate.get("outputRowCount") for node, estimate in costs.get("stats", {}).items()
+    }
     return {node: float(count) for node, count in rows.items() if _is_number(count)}
 
 
-def _is_number(told: object) -> bool:
-    return isinstance(told, int | float) and told == told  # noqa: PLR0124 - NaN
+def _is_number(number: object) -> bool:
+    return isinstance(number, int | float) and number == number  # noqa: PLR0124 - NaN
 
 
-def _operators(tasks: Iterable[Mapping[str, Any]]) -> list[Told]:
+def _operators(tasks: Iterable[Mapping[str, Any]]) -> list[JsonObject]:
     return [
         {key: operator[key] for key in OPERATOR_KEYS}
         for task in tasks
@@ -132,11 +134,11 @@ def _operators(tasks: Iterable[Mapping[str, Any]]) -> list[Told]:
     ]
 
 
-def normalised(told: str, operation: str, statement: int, native: str) -> Plan:
+def normalised(text: str, operation: str, statement: int, native: str) -> Plan:
     """The plan that a kept account means.
 
     Args:
-        told: The text.
+        text: The text of the plan.
         operation: The operation that was asked.
         statement: Which of its statements.
         native: The file that keeps the text.
@@ -145,7 +147,7 @@ def normalised(told: str, operation: str, statement: int, native: str) -> Plan:
         ValueError: If it is no such text.
     """
     try:
-        whole = json.loads(told)
+        whole = json.loads(text)
         tree = _Tree.of_stages(whole["stages"])
         query = whole["query"]
         return Plan(
@@ -173,10 +175,10 @@ class _Tree:
 
     def __init__(
         self,
-        plans: Mapping[str, Told],
+        plans: Mapping[str, JsonObject],
         estimates: Mapping[str, float],
-        operators: Mapping[str, Sequence[Told]],
-        given: Mapping[str, Sequence[Told]],
+        operators: Mapping[str, Sequence[JsonObject]],
+        given: Mapping[str, Sequence[JsonObject]],
     ) -> None:
         self._plans = plans
         self._estimates = estimates
@@ -189,16 +191,16 @@ class _Tree:
         self._first = next(iter(plans))
 
     @classmethod
-    def of_stages(cls, stages: Sequence[Told]) -> _Tree:
-        """Of what was executed, the last stage first."""
-        operators: dict[str, list[Told]] = {}
-        given: dict[str, list[Told]] = {}
+    def of_stages(cls, stages: Sequence[JsonObject]) -> _Tree:
+        """Make the tree of executed stages, the last one first."""
+        operators: dict[str, list[JsonObject]] = {}
+        given: dict[str, list[JsonObject]] = {}
         for stage in stages:
-            for one in stage["operators"]:
-                if one["operatorType"] in GIVERS:
-                    given.setdefault(stage["id"], []).append(one)
+            for operator in stage["operators"]:
+                if operator["operatorType"] in GIVERS:
+                    given.setdefault(stage["id"], []).append(operator)
                 else:
-                    operators.setdefault(str(one["planNodeId"]), []).append(one)
+                    operators.setdefault(str(operator["planNodeId"]), []).append(operator)
         estimates = {node: rows for stage in stages for node, rows in stage["estimates"].items()}
         plans = {stage["id"]: stage["plan"] for stage in stages}
         return cls(plans, estimates, operators, given)
@@ -213,57 +215,59 @@ class _Tree:
             "exchange", given[0]["operatorType"], seconds=_wall(given), children=(made,)
         )
 
-    def _node(self, told: Told) -> PlanNode:
-        name = _NAME.match(told["name"])
-        word = name[0] if name else told["name"]
-        below = [self._node(child) for child in told["children"]]
-        given: list[Told] = []
-        for source in told["remoteSources"]:
+    def _node(self, plan: JsonObject) -> PlanNode:
+        name = _NAME.match(plan["name"])
+        word = name[0] if name else plan["name"]
+        below = [self._node(child) for child in plan["children"]]
+        given: list[JsonObject] = []
+        for source in plan["remoteSources"]:
             below.append(self._node(self._plans[str(source)]))
             given += self._given.get(str(source), ())
-        found = self._operators.get(str(told["id"]), [])
+        operators = self._operators.get(str(plan["id"]), [])
         operator = OPERATORS.get(word, "other")
-        identifier = told.get("identifier") or ""
+        identifier = plan.get("identifier") or ""
         return PlanNode(
             operator=operator,
-            native=told["name"],
+            native=plan["name"],
             object=_table(identifier) if operator in ("scan", "index scan", "modify") else None,
             condition=_condition(identifier, operator),
-            estimated_rows=self._estimates.get(str(told["id"])),
-            rows=_rows(found),
-            seconds=_wall([*found, *given]) if found else None,
-            cut_short=any(DYNAMIC in text for text in (identifier, told.get("details") or "")),
-            read_bytes=_sum_sizes(found, "physicalInputDataSize"),
-            spilled_bytes=_sum_sizes(found, "spilledDataSize"),
-            removed_rows=_removed(found, operator),
-            details=_details(told, found, given),
+            estimated_rows=self._estimates.get(str(plan["id"])),
+            rows=_rows(operators),
+            seconds=_wall([*operators, *given]) if operators else None,
+            cut_short=any(DYNAMIC in text for text in (identifier, plan.get("details") or "")),
+            read_bytes=_sum_sizes(operators, "physicalInputDataSize"),
+            spilled_bytes=_sum_sizes(operators, "spilledDataSize"),
+            removed_rows=_removed(operators, operator),
+            details=_details(plan, operators, given),
             children=tuple(below),
         )
 
 
-def _rows(found: Sequence[Told]) -> float | None:
+def _rows(operators: Sequence[JsonObject]) -> float | None:
     """Rows that a node gave; None where another node's operator does its work."""
-    if not found:
+    if not operators:
         return None
-    giving = [one for one in found if one["operatorType"] not in GIVE_NO_ROWS]
-    return float(sum(one["outputPositions"] for one in giving)) if giving else None
+    giving = [operator for operator in operators if operator["operatorType"] not in GIVE_NO_ROWS]
+    return float(sum(operator["outputPositions"] for operator in giving)) if giving else None
 
 
-def _removed(found: Sequence[Told], operator: str) -> float | None:
-    if not found or operator not in ("scan", "filter"):
+def _removed(operators: Sequence[JsonObject], operator: str) -> float | None:
+    if not operators or operator not in ("scan", "filter"):
         return None
-    read = sum(max(one["inputPositions"], one["physicalInputPositions"]) for one in found)
-    return max(0.0, float(read) - (_rows(found) or 0.0))
+    read = sum(
+        max(counted["inputPositions"], counted["physicalInputPositions"]) for counted in operators
+    )
+    return max(0.0, float(read) - (_rows(operators) or 0.0))
 
 
-def _wall(operators: Iterable[Told]) -> float:
-    return sum(_seconds(one[key]) for one in operators for key in WALLS)
+def _wall(operators: Iterable[JsonObject]) -> float:
+    return sum(_seconds(operator[key]) for operator in operators for key in WALLS)
 
 
-def _sum_sizes(found: Sequence[Told], key: str) -> int | None:
-    if not found:
+def _sum_sizes(operators: Sequence[JsonObject], key: str) -> int | None:
+    if not operators:
         return None
-    return int(sum(size_bytes(one[key]) for one in found)) or None
+    return int(sum(size_bytes(operator[key]) for operator in operators)) or None
 
 
 def _table(identifier: str) -> str | None:
@@ -273,23 +277,29 @@ def _table(identifier: str) -> str | None:
 
 def _condition(identifier: str, operator: str) -> str | None:
     if operator in ("scan", "index scan"):
-        found = _PREDICATE.search(identifier)
-        return found[1] if found else None
+        match = _PREDICATE.search(identifier)
+        return match[1] if match else None
     return None if identifier in ("", "[]") else identifier
 
 
-def _details(told: Told, found: Sequence[Told], given: Sequence[Told]) -> Told:
-    """What else Trino tells: of an exchange what went over it, of all what they waited."""
-    details: Told = {"details": told["details"].strip()} if told.get("details") else {}
-    if not found:
+def _details(
+    plan: JsonObject, operators: Sequence[JsonObject], given: Sequence[JsonObject]
+) -> JsonObject:
+    """Return further figures: of an exchange its traffic, of all operators their waiting."""
+    details: JsonObject = {"details": plan["details"].strip()} if plan.get("details") else {}
+    if not operators:
         return details
-    details["cpu_s"] = sum(_seconds(one[key]) for one in [*found, *given] for key in CPUS)
-    details["drivers"] = sum(one["totalDrivers"] for one in found)
-    if blocked := sum(_seconds(one["blockedWall"]) for one in found):
+    details["cpu_s"] = sum(
+        _seconds(operator[key]) for operator in [*operators, *given] for key in CPUS
+    )
+    details["drivers"] = sum(operator["totalDrivers"] for operator in operators)
+    if blocked := sum(_seconds(operator["blockedWall"]) for operator in operators):
         details["waited_s"] = blocked
     if given:
-        details["pages"] = sum(one["getOutputCalls"] for one in found)
-        sent = sum(size_bytes(one["internalNetworkInputDataSize"]) for one in found)
+        details["pages"] = sum(operator["getOutputCalls"] for operator in operators)
+        sent = sum(size_bytes(operator["internalNetworkInputDataSize"]) for operator in operators)
         details["sent_bytes"] = int(sent)
-        details["blocked_on_output_s"] = sum(_seconds(one["blockedWall"]) for one in given)
+        details["blocked_on_output_s"] = sum(
+            _seconds(operator["blockedWall"]) for operator in given
+        )
     return details

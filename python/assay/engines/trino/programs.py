@@ -10,7 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from assay.engines.contract import EngineError
-from assay.engines.programs import MEND, told_by
+from assay.engines.programs import MEND, run_program
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,14 +61,14 @@ class Programs:
 
 
 def find_programs(product: Product) -> Programs:
-    """What is in a product's directory. Raises `EngineError` if it is no Trino."""
+    """Find the programs in a product's directory. Raises `EngineError` if it is no Trino."""
     if product.home is None:
         raise EngineError("Trino has no programs here: obtain it before it is started.")
     for home in (product.home, *sorted(product.home.glob("trino-server-*"))):
         for jar in sorted((home / "lib").glob("trino-main-*.jar")):
-            found = _MAIN.fullmatch(jar.name)
-            if found and (home / "plugin" / CONNECTOR).is_dir():
-                return Programs(home, found[1])
+            match = _MAIN.fullmatch(jar.name)
+            if match and (home / "plugin" / CONNECTOR).is_dir():
+                return Programs(home, match[1])
     raise EngineError(
         f"{product.home} has no Trino (lib/trino-main-*.jar and plugin/{CONNECTOR}): --bin-dir"
         " names the directory that they are in."
@@ -77,13 +77,13 @@ def find_programs(product: Product) -> Programs:
 
 def check_java(java: Path) -> None:
     """Raises `EngineError` for a Java that is too young for this Trino."""
-    told = told_by([str(java), "-version"], {}, java)
-    found = _JAVA.search(told.stderr)
-    if found is None:
+    completed = run_program([str(java), "-version"], {}, java)
+    match = _JAVA.search(completed.stderr)
+    if match is None:
         raise EngineError(f"{java} does not run on this host. {MEND}")
-    if int(found[1]) > JAVA_MAX:
+    if int(match[1]) > JAVA_MAX:
         raise EngineError(
-            f"Trino needs Java 17 to {JAVA_MAX}, and {java} is {found[1]}: install one (on Debian:"
+            f"Trino needs Java 17 to {JAVA_MAX}, and {java} is {match[1]}: install one (on Debian:"
             " `apt-get install openjdk-17-jre-headless`) and name it in JAVA_HOME."
         )
 
@@ -91,18 +91,18 @@ def check_java(java: Path) -> None:
 @cache
 def _names(directory: Path) -> frozenset[str]:
     """All texts of configuration classes that look like names of properties."""
-    found: set[str] = set()
+    names: set[str] = set()
     for jar in sorted(directory.glob("*.jar")):
         try:
             with zipfile.ZipFile(jar) as archive:
                 for entry in archive.namelist():
                     if entry.endswith("Config.class"):
-                        found |= property_names(archive.read(entry))
+                        names |= property_names(archive.read(entry))
         except (OSError, zipfile.BadZipFile, struct.error, KeyError, IndexError) as error:
             raise EngineError(
                 f"{jar} cannot be read ({error!r}): remove Trino from the cache, try again."
             ) from error
-    return frozenset(found)
+    return frozenset(names)
 
 
 def property_names(class_file: bytes) -> set[str]:

@@ -40,10 +40,10 @@ def size_bytes(text: str) -> float:
 
 
 def _quantity(text: str, units: Mapping[str, float]) -> float:
-    found = _QUANTITY.fullmatch(text.strip())
-    if found is None or found[2] not in units:
+    match = _QUANTITY.fullmatch(text.strip())
+    if match is None or match[2] not in units:
         raise ValueError(f"{text!r} is no amount of Trino's")
-    return float(found[1]) * units[found[2]]
+    return float(match[1]) * units[match[2]]
 
 
 def stages(query: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

@@ -129,11 +129,11 @@ def _listening(
             argv = _command(programs, java, directory, name, settings)
             environment = inherited() | {"HOME": str(directory)}
             pids[name] = launcher.serve_node(name, argv, environment, STOP_SIGNAL, STOP_GRACE_S)
-        words = _await_coordinator(f"http://{HOST}:{port}", launcher)
-        if words is None:
+        output = _await_coordinator(f"http://{HOST}:{port}", launcher)
+        if output is None:
             return port, pids
-        if not any(taken in words for taken in PORT_TAKEN):
-            raise EngineError(f"Trino did not start: {explained(words)}")
+        if not any(taken in output for taken in PORT_TAKEN):
+            raise EngineError(f"Trino did not start: {explained(output)}")
     raise ports_taken("Trino")
 
 
@@ -190,8 +190,8 @@ def _await_coordinator(rest: str, launcher: Launcher) -> str | None:
     deadline_s = time.monotonic() + START_PATIENCE_S
     asked = Rest(rest, USER, None)
     while time.monotonic() < deadline_s:
-        if (words := launcher.last_words()) is not None:
-            return words
+        if (output := launcher.last_words()) is not None:
+            return output
         try:
             if not asked.get("/v1/info")["starting"]:
                 return None
@@ -206,8 +206,8 @@ def _await_all(address: Address, launcher: Launcher, workers: int) -> None:
     deadline_s, active = time.monotonic() + START_PATIENCE_S, 0
     with Link.connect(address) as link:
         while time.monotonic() < deadline_s:
-            if (words := launcher.last_words()) is not None:
-                raise EngineError(f"Trino did not start: {explained(words)}")
+            if (output := launcher.last_words()) is not None:
+                raise EngineError(f"Trino did not start: {explained(output)}")
             rows = link.ask(file_text("nodes.sql")).to_pylist()
             active = sum(not row["coordinator"] for row in rows)
             if active >= workers:
@@ -223,14 +223,14 @@ def _too_slow(what: str) -> str:
     )
 
 
-def explained(words: str) -> str:
+def explained(output: str) -> str:
     """A node's last words with the mend, where one is known."""
-    mend = next((mend for said, mend in MENDS.items() if said in words), None)
-    return words if mend is None else f"{mend}. {words}"
+    mend = next((mend for said, mend in MENDS.items() if said in output), None)
+    return output if mend is None else f"{mend}. {output}"
 
 
 def properties_in_effect(address: Address) -> dict[str, str]:
-    """What the nodes said of their properties when they started; of one worker and its catalog.
+    """Return the properties in use by the logs of the nodes; of one worker and its catalog.
 
     Empty where the nodes' logs are elsewhere.
     """
@@ -239,7 +239,7 @@ def properties_in_effect(address: Address) -> dict[str, str]:
     if worker is None:
         return {}
     try:
-        told = Path(logs[worker]).read_text(encoding="utf-8", errors="replace")
+        log = Path(logs[worker]).read_text(encoding="utf-8", errors="replace")
     except OSError as error:
         raise EngineError(f"the log of {worker} cannot be read: {error}") from error
-    return configuration.in_effect(told)
+    return configuration.in_effect(log)

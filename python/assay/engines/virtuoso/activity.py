@@ -38,8 +38,8 @@ def read_activity(link: Link, file: Path) -> dict[str, float]:
         before = held.read()
         sums = _SUMS.unpack(before) if len(before) == _SUMS.size else (0.0,) * len(WORDS)
         (line,) = link.ask(file_text("counters/http.sql")).column(0).to_pylist()
-        told = parse_activity(str(line))
-        now = {word: known + told[word] for word, known in zip(WORDS, sums, strict=True)}
+        activity = parse_activity(str(line))
+        now = {word: earlier + activity[word] for word, earlier in zip(WORDS, sums, strict=True)}
         held.seek(0)
         held.write(_SUMS.pack(*now.values()))
     return now

@@ -63,12 +63,12 @@ Configuration = dict[str, dict[str, str]]
 
 
 @cache
-def known() -> dict[str, tuple[str, str, str]]:
+def known_settings() -> dict[str, tuple[str, str, str]]:
     """Settings by their name in small letters: section, name, kind of its values."""
-    told = tomllib.loads((CONF / "settings.toml").read_text(encoding="utf-8"))
+    sections = tomllib.loads((CONF / "settings.toml").read_text(encoding="utf-8"))
     return {
         name.lower(): (section, name, kind)
-        for section, settings in told.items()
+        for section, settings in sections.items()
         for name, kind in settings.items()
     }
 
@@ -83,9 +83,9 @@ def check(settings: Mapping[str, str], programs: Programs) -> None:
         section, name, kind = _placed(given)
         if name in OURS.get(section, ()):
             raise EngineError(f"{given} is Assay's to set for a private server: leave it out.")
-        pattern, words = VALUES.get(kind, (_ANY_VALUE, "text without a semicolon"))
+        pattern, allowed = VALUES.get(kind, (_ANY_VALUE, "text without a semicolon"))
         if not pattern.fullmatch(value):
-            raise EngineError(f"{given}={value}: its value is {words}.")
+            raise EngineError(f"{given}={value}: its value is {allowed}.")
         if name == BUFFERS and int(value) < BUFFERS_MIN:
             raise EngineError(
                 f"{given}={value}: it takes {BUFFERS_MIN} (156 MiB) where"
@@ -153,11 +153,11 @@ def _flat(configuration: Configuration) -> dict[str, str]:
 
 def _placed(given: str) -> tuple[str, str, str]:
     """Section, name and kind of values. Raises `EngineError` for an unknown name."""
-    if (found := known().get(given.lower())) is not None:
-        return found
+    if (setting := known_settings().get(given.lower())) is not None:
+        return setting
     section, point, name = given.partition(".")
     if point:
-        inside = known().get(name.lower())
+        inside = known_settings().get(name.lower())
         kind = inside[2] if inside is not None and inside[0] == section else ""
         return section, inside[1] if kind and inside else name, kind
     raise EngineError(
@@ -168,7 +168,7 @@ def _placed(given: str) -> tuple[str, str, str]:
 
 
 def _names() -> list[str]:
-    names: Iterable[str] = (name for _, name, _ in known().values())
+    names: Iterable[str] = (name for _, name, _ in known_settings().values())
     return [STATISTICS, *names]
 
 

@@ -65,7 +65,7 @@ class VirtuosoCounters:
         try:
             lines = self._link.text(file_text("counters/status.sql"))
             text = "".join(f"{line[0] or ''}\n" for line in lines)
-            return [*_told(text), *self._pages()], text
+            return [*_status_rows(text), *self._pages()], text
         except BridgeError as error:
             raise OSError(f"the server's status cannot be read: {error}") from error
 
@@ -81,34 +81,34 @@ class VirtuosoCounters:
         self._link.close()
 
     def _server(self) -> Iterator[Row]:
-        told = self._link.ask(file_text("counters/server.sql")).to_pylist()[0]
-        for counter, value in told.items():
+        counters = self._link.ask(file_text("counters/server.sql")).to_pylist()[0]
+        for counter, value in counters.items():
             yield SERVER, SERVER, str(counter), float(value)
 
     def _indexes(self) -> Iterator[Row]:
         sums = dict.fromkeys(BY_INDEX, 0.0)
-        for told in self._link.ask(file_text("counters/indexes.sql")).to_pylist():
+        for row in self._link.ask(file_text("counters/indexes.sql")).to_pylist():
             for counter in BY_INDEX:
-                value = float(told[counter])
+                value = float(row[counter])
                 sums[counter] += value
-                yield INDEXES, _name(told), counter, value
+                yield INDEXES, _name(row), counter, value
         for counter, value in sums.items():
             yield INDEXES, ALL, counter, value
 
     def _pages(self) -> Iterator[Row]:
-        for told in self._link.ask(file_text("counters/pages.sql")).to_pylist():
+        for row in self._link.ask(file_text("counters/pages.sql")).to_pylist():
             for counter in (*BY_INDEX, *POOLED):
-                yield INDEXES, _name(told), counter, float(told[counter])
+                yield INDEXES, _name(row), counter, float(row[counter])
 
     def _pool(self) -> list[Row]:
         """Pages of the pool by index, now and then."""
         begun_s = time.monotonic()
         if begun_s < self._pool_due_s:
             return []
-        found = [row for row in self._pages() if row[2] in POOLED]
+        rows = [row for row in self._pages() if row[2] in POOLED]
         ended_s = time.monotonic()
         self._pool_due_s = ended_s + (ended_s - begun_s) * (1 / POOL_SHARE_MAX - 1)
-        return found
+        return rows
 
     def _http(self) -> Iterator[Row]:
         if self._activity is not None:
@@ -116,12 +116,12 @@ class VirtuosoCounters:
                 yield HTTP, HTTP, counter, value
 
 
-def _name(told: dict[str, Any]) -> str:
+def _name(row: dict[str, Any]) -> str:
     """An index as its table and itself, as `lineitem.l_pk_sk`; a primary key is its table."""
-    table, index = str(told["key_of"]), str(told["index_of"])
+    table, index = str(row["key_of"]), str(row["index_of"])
     return table if index == table else f"{table}.{index}"
 
 
-def _told(text: str) -> Iterator[Row]:
+def _status_rows(text: str) -> Iterator[Row]:
     for counter, value in parse_status(text).items():
         yield STATUS, STATUS, counter, value

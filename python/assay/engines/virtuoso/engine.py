@@ -130,9 +130,9 @@ class VirtuosoEngine(OwnTables):
         return reported.version(instance.handle)
 
     def effective_settings(self, instance: Instance) -> dict[str, str]:
-        """What the server reports of itself, and which statistics there are."""
-        found = reported.settings(instance.handle)
-        return {**found, configuration.STATISTICS: statistics.in_effect(instance.handle)}
+        """Return the settings that the server reports, and which statistics there are."""
+        settings = reported.settings(instance.handle)
+        return {**settings, configuration.STATISTICS: statistics.in_effect(instance.handle)}
 
     def processes(self, instance: Instance) -> tuple[int, ...]:
         """The server: connections are threads of it."""
@@ -190,22 +190,22 @@ class VirtuosoEngine(OwnTables):
     def sessions(self, instance: Instance, script: Script, seed: int, clients: int) -> list[object]:
         """One connection a client: all through one bridge, or in SPARQL to the web server."""
         if port := instance.address["web_port"]:
-            asked, told = json.dumps(endpoint(port)), json.dumps(script.facts())
-            return [_core.SparqlSession(asked, told, seed, number) for number in range(clients)]
+            asked, facts = json.dumps(endpoint(port)), json.dumps(script.facts())
+            return [_core.SparqlSession(asked, facts, seed, number) for number in range(clients)]
         properties = {**instance.address["properties"], PATIENCE: str(RETURN_PATIENCE_S)}
         config = session_config(instance.address | {"properties": properties})
-        told = json.dumps(marked_script(script).facts())
-        return [_core.JdbcSession(config, told, seed, number) for number in range(clients)]
+        facts = json.dumps(marked_script(script).facts())
+        return [_core.JdbcSession(config, facts, seed, number) for number in range(clients)]
 
     def cached(self, instance: Instance) -> list[Cached]:
         """Pages of the buffer pool, by index."""
         return reported.cached(instance.handle)
 
     def counters(self, instance: Instance) -> CounterReader:
-        """Of the server, of its indexes, and of the threads of its web server."""
-        told = instance.address
-        file = Path(told["scratch"]) / ACTIVITY_FILE if told["web_port"] else None
-        return VirtuosoCounters(Link.connect(told), file)
+        """Return a reader of counters of the server, its indexes and its web server's threads."""
+        address = instance.address
+        file = Path(address["scratch"]) / ACTIVITY_FILE if address["web_port"] else None
+        return VirtuosoCounters(Link.connect(address), file)
 
     def plan_reader(self, instance: Instance) -> PlanReader:
         """Executes statements while the server counts what each step does."""
@@ -214,9 +214,9 @@ class VirtuosoEngine(OwnTables):
             return SparqlPlans(link, log, _core.sparql_text)
         return VirtuosoPlans(link, log)
 
-    def plan(self, told: str, operation: str, statement: int, native: str) -> Plan:
-        """What a plan of the query log means."""
-        return normalised(told, operation, statement, native)
+    def plan(self, text: str, operation: str, statement: int, native: str) -> Plan:
+        """Parse a plan of the query log."""
+        return normalised(text, operation, statement, native)
 
 
 def _home(product: Product) -> Path:

@@ -47,8 +47,8 @@ class Asked:
     @property
     def steers(self) -> bool:
         """Whether it would begin or end a transaction."""
-        words = self.sql.split(maxsplit=1)
-        return bool(words) and words[0].lower().rstrip(";") in TRANSACTION_WORDS
+        parts = self.sql.split(maxsplit=1)
+        return bool(parts) and parts[0].lower().rstrip(";") in TRANSACTION_WORDS
 
 
 def asked(text: str, values: Sequence[object]) -> Asked:
@@ -75,19 +75,19 @@ class VirtuosoPlans:
         self, statements: Sequence[tuple[str, Sequence[object]]], limit_s: float
     ) -> Iterator[Explained]:
         """Executes an operation's statements in a transaction that is rolled back."""
-        told = [self.asked(text, values) for text, values in statements]
+        statements_asked = [self.asked(text, values) for text, values in statements]
         begun_s = time.monotonic()
         try:
             self._learn()
-            logged, failure = self._executed(told, limit_s)
+            logged, failure = self._executed(statements_asked, limit_s)
         except BridgeError as error:
-            logged, failure = {}, _words(error)
+            logged, failure = {}, _error_text(error)
         whole_s = time.monotonic() - begun_s
-        for number, statement in enumerate(told):
+        for number, statement in enumerate(statements_asked):
             native, reason = self._plan(statement, logged.get(number), failure)
             if number not in logged and not statement.steers:
                 failure = FAILED_BEFORE if failure else None
-            yield Explained(native, reason, whole_s / len(told))
+            yield Explained(native, reason, whole_s / len(statements_asked))
 
     def asked(self, text: str, values: Sequence[object]) -> Asked:
         """A statement as the server is asked it."""
@@ -111,28 +111,34 @@ class VirtuosoPlans:
         return int(self._link.ask(file_text("plans/now.sql")).to_pylist()[0]["clock"])
 
     def _executed(
-        self, told: Sequence[Asked], limit_s: float
+        self, statements_asked: Sequence[Asked], limit_s: float
     ) -> tuple[dict[int, dict[str, Any]], str | None]:
         """Entries of the log by number of the statement, and what failed."""
         since = self._link.ask(file_text("plans/now.sql")).to_pylist()[0]["started"]
-        statements = [(one.sql, one.values) for one in told if not one.steers]
+        statements = [
+            (statement.sql, statement.values)
+            for statement in statements_asked
+            if not statement.steers
+        ]
         failure = None
         self._link.run(file_text("plans/begin.sql"))
         try:
-            with self._limited(limit_s * len(told)) as is_over:
+            with self._limited(limit_s * len(statements_asked)) as is_over:
                 self._link.together([("begin", ()), *statements, ("rollback", ())])
         except BridgeError as error:
             if error.lost:
                 raise
             failure = (
-                f"it was cancelled after {limit_s:.3g} s" if is_over.is_set() else _words(error)
+                f"it was cancelled after {limit_s:.3g} s"
+                if is_over.is_set()
+                else _error_text(error)
             )
         finally:
             with suppress(BridgeError):
                 self._link.run(file_text("plans/end.sql"))
         asked_of = (self._query_log, str(since))
         rows = self._link.ask(file_text("plans/log.sql"), asked_of).to_pylist()
-        return _matched(told, sorted(rows, key=lambda row: int(row["ql_id"]))), failure
+        return _matched(statements_asked, sorted(rows, key=lambda row: int(row["ql_id"]))), failure
 
     @contextmanager
     def _limited(self, limit_s: float) -> Iterator[threading.Event]:
@@ -166,7 +172,7 @@ class VirtuosoPlans:
         try:
             lines = self._link.ask(file_text("plans/estimated.sql"), (statement.sql,))
         except BridgeError as error:
-            return None, failure or _words(error)
+            return None, failure or _error_text(error)
         text = "\n".join(str(line) for line in lines.column(0).to_pylist())
         return self._kept(text, {}).kept(), failure or NO_PLAN
 
@@ -180,17 +186,21 @@ class VirtuosoPlans:
         )
 
 
-def _matched(told: Sequence[Asked], rows: list[dict[str, Any]]) -> dict[int, dict[str, Any]]:
+def _matched(
+    statements_asked: Sequence[Asked], rows: list[dict[str, Any]]
+) -> dict[int, dict[str, Any]]:
     """The log's entry of each statement, which come in the statements' order."""
-    found: dict[int, dict[str, Any]] = {}
+    entries: dict[int, dict[str, Any]] = {}
     at = 0
     for row in rows:
         text = str(row["ql_text"] or "").strip()
-        number = next((n for n in range(at, len(told)) if told[n].sql == text), None)
+        number = next(
+            (n for n in range(at, len(statements_asked)) if statements_asked[n].sql == text), None
+        )
         if number is not None:
-            found[number] = row
+            entries[number] = row
             at = number + 1
-    return found
+    return entries
 
 
 def _figures(entry: dict[str, Any]) -> dict[str, float]:
@@ -201,5 +211,5 @@ def _figures(entry: dict[str, Any]) -> dict[str, float]:
     }
 
 
-def _words(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     return f"Virtuoso said: {error}"

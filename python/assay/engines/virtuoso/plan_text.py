@@ -99,16 +99,16 @@ Chain = list[Step]
 
 
 @cache
-def words() -> tuple[Word, ...]:
+def step_words() -> tuple[Word, ...]:
     """All words, the longest first, so that the first that fits is the one that is meant."""
     text = files("assay.engines.virtuoso").joinpath("plan_words.toml").read_text(encoding="utf-8")
-    told = [Word(**entry) for entry in tomllib.loads(text)["steps"]]
-    return tuple(sorted(told, key=lambda word: -len(word.begins)))
+    steps = [Word(**entry) for entry in tomllib.loads(text)["steps"]]
+    return tuple(sorted(steps, key=lambda word: -len(word.begins)))
 
 
 def word_of(text: str) -> Word | None:
     """What a line begins with; None if it is the beginning of no step that has a word."""
-    return next((word for word in words() if text.startswith(word.begins)), None)
+    return next((word for word in step_words() if text.startswith(word.begins)), None)
 
 
 def chain_of(text: str) -> Chain:
@@ -202,10 +202,10 @@ def _is_step(line: str) -> bool:
 
 
 def _figures(line: str, number: int) -> Figures:
-    found = FIGURES.fullmatch(line)
-    if found is None:
+    match = FIGURES.fullmatch(line)
+    if match is None:
         raise ValueError(f"line {number}: {line[:60]!r} are no figures of a step")
-    percent, fanout, rows_in = (float(value) for value in found.groups())
+    percent, fanout, rows_in = (float(value) for value in match.groups())
     if percent < 0 or not 0 <= fanout * rows_in < math.inf or rows_in < 0:
         raise ValueError(f"line {number}: {line[:60]!r} cannot be of a step")
     # Where no time was measured at all the part of it is not a number.
@@ -221,10 +221,10 @@ class _Chain:
         self._code: Step | None = None
         self._waits = False
 
-    def figures(self, number: int, told: Figures) -> None:
+    def figures(self, number: int, own: Figures) -> None:
         """Figures of the next step. Where they follow others, those were of one without a name."""
         self._close(number)
-        self._figures, self._waits = told, True
+        self._figures, self._waits = own, True
 
     def coded(self, heading: str, number: int) -> Step:
         """The step that a section of code is of; code that comes before a step waits for it."""
@@ -288,14 +288,14 @@ class _Chain:
             self._add(Step(number, UNNAMED))
 
 
-def _of_last(told: Figures | None) -> Figures | None:
-    return replace(told, fanout=told.fanout or None) if told else None
+def _of_last(figures: Figures | None) -> Figures | None:
+    return replace(figures, fanout=figures.fanout or None) if figures else None
 
 
-def _table_step(found: re.Match[str], number: int) -> Step:
+def _table_step(match: re.Match[str], number: int) -> Step:
     return Step(
         number,
-        found["key"],
-        card=float(found["card"]),
-        table=found.groupdict(),
+        match["key"],
+        card=float(match["card"]),
+        table=match.groupdict(),
     )

@@ -50,15 +50,15 @@ class Native:
     is_executed: bool = True
 
     def kept(self) -> str:
-        """As the text of a file that `read_native` reads."""
-        told = {
+        """Return the text of a file that `read_native` reads."""
+        document = {
             "plan": self.text.splitlines(),
             "log": self.log,
             "clock_hz": self.clock_hz,
             "tables": self.tables,
             "executed": self.is_executed,
         }
-        return json.dumps(told, indent=1, ensure_ascii=False)
+        return json.dumps(document, indent=1, ensure_ascii=False)
 
 
 @dataclass(frozen=True)
@@ -84,16 +84,16 @@ class Totals:
         return None if pages is None else int(pages) * PAGE_BYTES
 
 
-def read_native(told: str) -> Native:
+def read_native(text: str) -> Native:
     """A file that `kept` wrote, or a bare text of `profile()` or `explain()`.
 
     Raises:
         ValueError: If it is such a file, and damaged.
     """
     try:
-        whole = json.loads(told)
+        whole = json.loads(text)
     except ValueError:
-        return Native(told, is_executed=TOTALS.search(told) is not None)
+        return Native(text, is_executed=TOTALS.search(text) is not None)
     try:
         log = {str(key): float(value) for key, value in whole["log"].items()}
         hz = whole["clock_hz"]
@@ -143,20 +143,20 @@ def _threads_s(told_s: float | None, wall_s: float | None) -> float | None:
 
 
 def _of_text(text: str) -> Totals:
-    found = TOTALS.search(text)
-    if found is None:
+    match = TOTALS.search(text)
+    if match is None:
         return Totals()
-    wall_ms, cpu, rnd, seq, segment, page = (float(value) for value in found.groups())
+    wall_ms, cpu, rnd, seq, segment, page = (float(value) for value in match.groups())
     counted = {
         "rnd": rnd,
         "seq": seq,
         "same seg": round(segment * (rnd + 1) / 100),
         "same pg": round(page * (rnd + 1) / 100),
     }
-    if reads := READS.search(text, found.end()):
+    if reads := READS.search(text, match.end()):
         counted |= {"disk": float(reads[1]), "spec disk": float(reads[2])}
     wall_s = max(0.0, wall_ms / MS_PER_S)
-    compiling = COMPILING.search(text, found.end())
+    compiling = COMPILING.search(text, match.end())
     planning_s = float(compiling[1]) / MS_PER_S if compiling else None
     return Totals(wall_s, _threads_s(wall_s * cpu / 100, wall_s), planning_s, counted)
 

@@ -43,11 +43,11 @@ SELECTS = ("Select", "Subquery Select")
 SELECT_NOTHING = "Subquery Select( <none> )"
 
 
-def normalised(told: str, operation: str, statement: int, native: str) -> Plan:
+def normalised(text: str, operation: str, statement: int, native: str) -> Plan:
     """The plan that a text of `profile()` or `explain()` means, as it is or as it was kept.
 
     Args:
-        told: The text.
+        text: The text of the plan.
         operation: The operation that was asked.
         statement: Which of its statements.
         native: The file that keeps the text.
@@ -55,7 +55,7 @@ def normalised(told: str, operation: str, statement: int, native: str) -> Plan:
     Raises:
         ValueError: If it is no such text; with the line, where one is at fault.
     """
-    kept = read_native(told)
+    kept = read_native(text)
     chain = chain_of(kept.text)
     whole = totals(kept)
     root = _Tree(whole, kept.tables, chain).root(chain)
@@ -83,12 +83,12 @@ def _steps(chain: Chain) -> Iterator[Step]:
 
 def _percent(step: Step) -> float | None:
     """A step's own part of the time, without the queries that its code asks."""
-    told = [figures.percent for figures in (step.figures, step.closing) if figures]
-    known = [percent for percent in told if percent is not None]
-    if not known:
+    percents = [figures.percent for figures in (step.figures, step.closing) if figures]
+    known_percents = [percent for percent in percents if percent is not None]
+    if not known_percents:
         return None
     asked = sum(_all_percents(chain) for chain in step.in_code)
-    return max(0.0, sum(known) - asked)
+    return max(0.0, sum(known_percents) - asked)
 
 
 def _all_percents(chain: Chain) -> float:
@@ -136,8 +136,8 @@ class _Tree:
     def __init__(self, whole: Totals, tables: dict[str, str], chain: Chain) -> None:
         self._tables = tables
         self._filled: dict[str, PlanNode] = {}
-        told = _all_percents(chain)
-        self._seconds_each = whole.thread_s / told if told and whole.thread_s else None
+        percents = _all_percents(chain)
+        self._seconds_each = whole.thread_s / percents if percents and whole.thread_s else None
 
     def root(self, chain: Chain) -> PlanNode:
         """The tree of a whole statement."""
@@ -229,23 +229,25 @@ class _Tree:
     def _fill(self, step: Step, percent: float | None) -> None:
         """A pipeline that fills a hash table, kept until somebody looks it up."""
         made = self._grown(step.within[0], _Flow())
-        numbers = [found[1] for one in _steps(step.within[0]) if (found := FILLED.search(one.text))]
+        numbers = [
+            match[1] for inner in _steps(step.within[0]) if (match := FILLED.search(inner.text))
+        ]
         made = self._also_charged(made, _Flow(), percent)
         made = replace(made, children=(*made.children, *self._asked(step)))
         self._filled[numbers[-1] if numbers else f"line {step.line}"] = made
 
     def _read(self, step: Step, flow: _Flow, percent: float | None) -> None:
         """A table that is read, for each row of those before it if there are any."""
-        merged = [found for line in step.more for found in MERGED.finditer(line)]
-        each = step.card
-        for found in merged:
-            each = None if each is None else each * float(found[2])
+        merged = [match for line in step.more for match in MERGED.finditer(line)]
+        expected_each = step.card
+        for match in merged:
+            expected_each = None if expected_each is None else expected_each * float(match[2])
         rows_in = flow.estimated if step.figures is None else step.figures.rows_in
-        expected = None if each is None or rows_in is None else each * rows_in
+        expected = None if expected_each is None or rows_in is None else expected_each * rows_in
         scan = self._charged(
-            self._scan(step, expected, [found[1] for found in merged]), flow, percent
+            self._scan(step, expected, [match[1] for match in merged]), flow, percent
         )
-        flow.estimated = _product(flow.estimated, each)
+        flow.estimated = _product(flow.estimated, expected_each)
         if flow.node is not None:
             scan = PlanNode(
                 "nested loop",
@@ -257,16 +259,16 @@ class _Tree:
         flow.node = scan
 
     def _scan(self, step: Step, expected: float | None, merged: list[str]) -> PlanNode:
-        told = step.table or {}
+        shape = step.table or {}
         conditions = [line for line in step.more if not MERGED.search(line)]
         table = self._tables.get(step.text, step.text)
         # A table's own key is in its order; another index is chosen for what is looked up in it.
         is_chosen = table != step.text and any(conditions)
         is_inlined = any(BY_INDEX in line for line in conditions)
-        is_by_index = bool(told["unique"]) or is_inlined or is_chosen
+        is_by_index = bool(shape["unique"]) or is_inlined or is_chosen
         return PlanNode(
             "index scan" if is_by_index else "scan",
-            "table read unq" if told["unique"] else "table read",
+            "table read unq" if shape["unique"] else "table read",
             object=table,
             index=step.text if is_by_index or table != step.text else None,
             condition=NUMBERED.sub("", " ".join(conditions)) or None,
@@ -274,7 +276,7 @@ class _Tree:
             rows=_rows(step.figures),
             rows_margin=_margin(_rows(step.figures)),
             loops=_never(step),
-            columns=tuple(COLUMN.findall(told["columns"] or "")),
+            columns=tuple(COLUMN.findall(shape["columns"] or "")),
             work="index look-up" if is_by_index else "scan",
             details={ALSO: list(MERGED_WORK)} if merged else {},
             children=self._asked(step),
@@ -282,8 +284,8 @@ class _Tree:
 
     def _probe(self, step: Step, flow: _Flow, percent: float | None) -> None:
         """A hash table that is looked up; merged into a table's step, that has filtered already."""
-        found = PROBED.search(step.text)
-        build = self._filled.pop(found[1], None) if found else None
+        match = PROBED.search(step.text)
+        build = self._filled.pop(match[1], None) if match else None
         if MERGED_INTO_SCAN not in step.text:
             flow.estimated = _product(flow.estimated, step.card)
         children = flow.nodes if build is None else (*flow.nodes, build)
@@ -349,10 +351,10 @@ def _cut_short(node: PlanNode) -> PlanNode:
 
 
 def _condition(step: Step) -> str | None:
-    """What a filter tests, what others sort, group or look up by."""
+    """Return the tests of a filter, or the keys by which others sort, group or look up."""
     if step.word and step.word.operator == "filter":
         tests = [
-            found[1].strip(" {") or "a query" for found in map(TESTED.search, step.code) if found
+            match[1].strip(" {") or "a query" for match in map(TESTED.search, step.code) if match
         ]
         return NUMBERED.sub("", "; ".join(tests)) or None
     keys = KEYS.search(step.text)
@@ -361,8 +363,8 @@ def _condition(step: Step) -> str | None:
 
 def _target(step: Step) -> str | None:
     """The table that a step changes, without its qualifiers."""
-    found = TARGET.search(step.text)
-    return found[1] if found else None
+    match = TARGET.search(step.text)
+    return match[1] if match else None
 
 
 def _never(step: Step) -> float | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay.engines.contract import EngineError
-from assay.engines.programs import MEND, inherited, told_by
+from assay.engines.programs import MEND, inherited, run_program
 
 PROGRAM = "virtuoso-t"
 # Where the server lies below a product's home: named itself, installed, unpacked from Debian.
@@ -35,15 +35,15 @@ class Programs:
 
     def version(self) -> str:
         """Such as `7.2.5.3229`. Raises `EngineError` if the program does not run."""
-        told = told_by([str(self.server), "-?"], self.environment, self.server)
-        said = told.stdout + told.stderr
-        found = _VERSION.search(said)
-        if found is None:
+        completed = run_program([str(self.server), "-?"], self.environment, self.server)
+        said = completed.stdout + completed.stderr
+        match = _VERSION.search(said)
+        if match is None:
             raise EngineError(
                 f"{self.server} does not run on this host, or is no Virtuoso: {said.strip()}."
                 f" {MEND}"
             )
-        return found[1]
+        return match[1]
 
     def knows(self, setting: str) -> bool:
         """Whether the name of a setting stands in the program, which reads it from there."""

@@ -17,27 +17,27 @@ IN_EFFECT = ("dc_batch_sz", "dc_max_batch_sz", "enable_qp")
 
 def version(link: Link) -> str:
     """Such as `07.20.3229`."""
-    ((told,),) = link.text(file_text("version.sql"))
-    return str(told)
+    ((version_text,),) = link.text(file_text("version.sql"))
+    return str(version_text)
 
 
 def settings(link: Link) -> dict[str, str]:
     """The configuration that the server was started with, by section and name."""
-    found: dict[str, str] = {}
+    configuration: dict[str, str] = {}
     for section in _sections(link):
-        told = link.ask(file_text("settings_of_section.sql"), (section,))
-        for number in range(int(told[0][0].as_py() or 0)):
+        count = link.ask(file_text("settings_of_section.sql"), (section,))
+        for number in range(int(count[0][0].as_py() or 0)):
             name, value = _setting(link, section, number)
             if not is_secret(name):
-                found[f"{section}.{name}"] = value
+                configuration[f"{section}.{name}"] = value
     for name in IN_EFFECT:
-        found[name] = str(link.ask(file_text("in_effect.sql"), (name,))[0][0].as_py())
-    return found
+        configuration[name] = str(link.ask(file_text("in_effect.sql"), (name,))[0][0].as_py())
+    return configuration
 
 
 def cached(link: Link) -> list[Cached]:
-    """What the buffer pool holds of our tables and indexes, the most first."""
-    told = link.ask(file_text("cached.sql")).to_pylist()
+    """Return the buffer pool's bytes of our tables and indexes, the most first."""
+    rows = link.ask(file_text("cached.sql")).to_pylist()
     return [
         Cached(
             row["key_of"]
@@ -45,7 +45,7 @@ def cached(link: Link) -> list[Cached]:
             else f"{row['key_of']} {row['index_of']}",
             int(row["cached_bytes"]),
         )
-        for row in told
+        for row in rows
     ]
 
 

@@ -53,8 +53,8 @@ def _vector(size: int) -> bytes:
 def _absent(name: str, column: pa.Array) -> Iterator[bytes | bytearray | memoryview]:
     """A column with NULL in it, value by value."""
     for place in range(len(column)):
-        one = column[place : place + 1]
-        yield bytes((NULL,)) if one.null_count else _values(name, one)
+        value = column[place : place + 1]
+        yield bytes((NULL,)) if value.null_count else _values(name, value)
 
 
 def _values(name: str, column: pa.Array) -> bytes | bytearray | memoryview:
@@ -124,9 +124,9 @@ def _dates(days: pa.Array) -> bytes | memoryview:
         return b""
     ends = pc.min_max(days).as_py()
     first, last = ends["min"], ends["max"]
-    words = [_date(day) for day in range(first, last + 1)]
-    taken = pc.take(pa.array(words, pa.binary(len(words[0]))), pc.subtract(days, first))
-    return memoryview(taken.buffers()[1])[: len(taken) * len(words[0])]
+    encoded = [_date(day) for day in range(first, last + 1)]
+    taken = pc.take(pa.array(encoded, pa.binary(len(encoded[0]))), pc.subtract(days, first))
+    return memoryview(taken.buffers()[1])[: len(taken) * len(encoded[0])]
 
 
 def _date(day: int) -> bytes:

@@ -103,9 +103,9 @@ def restart_server(
     """Starts a server that died again, at its address. Raises `EngineError`."""
     ports = Ports(address["port"], address["web_port"])
     configured = _configured(settings, is_web=ports.web is not None)
-    _, words = _started(programs, Path(address["data"]), configured, launcher, ports)
-    if words is not None:
-        raise EngineError(f"Virtuoso did not start again: {words}")
+    _, output = _started(programs, Path(address["data"]), configured, launcher, ports)
+    if output is not None:
+        raise EngineError(f"Virtuoso did not start again: {output}")
     with Link.connect(address) as link:
         _log_no_query(link)
 
@@ -125,11 +125,11 @@ def _listening(
     """Starts the program; its ports and its process id."""
     for _ in range(PORT_TRIES):
         ports = Ports(free_port(HOST), free_port(HOST) if is_web else None)
-        pid, words = _started(programs, data, configured, launcher, ports)
-        if words is None:
+        pid, output = _started(programs, data, configured, launcher, ports)
+        if output is None:
             return ports, pid
-        if PORT_TAKEN not in words:
-            raise EngineError(f"Virtuoso did not start: {words}")
+        if PORT_TAKEN not in output:
+            raise EngineError(f"Virtuoso did not start: {output}")
     raise ports_taken("Virtuoso")
 
 
@@ -188,8 +188,8 @@ def _await_online(log: Path, launcher: Launcher) -> str | None:
     """None once the server listens; its last words if it ended. Raises `EngineError`."""
     deadline_s = time.monotonic() + START_PATIENCE_S
     while time.monotonic() < deadline_s:
-        if (words := launcher.last_words()) is not None:
-            return words
+        if (output := launcher.last_words()) is not None:
+            return output
         if log.is_file() and ONLINE in log.read_text(encoding="utf-8", errors="replace"):
             return None
         time.sleep(LOOK_S)

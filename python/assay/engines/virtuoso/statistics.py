@@ -38,7 +38,7 @@ def choose(link: Link, wanted: str | None) -> None:
         _forget(link)
         return
     run(link, file_text("restore_statistics.sql"))
-    _tell(link)
+    _have_read_anew(link)
 
 
 def in_effect(link: Link) -> str:
@@ -49,10 +49,10 @@ def in_effect(link: Link) -> str:
 
 def _forget(link: Link) -> None:
     run(link, file_text("forget_statistics.sql"))
-    _tell(link)
+    _have_read_anew(link)
 
 
-def _tell(link: Link) -> None:
+def _have_read_anew(link: Link) -> None:
     """Has the server read the statistics of its tables anew."""
     for table in tables(link):
         link.run(file_text("tell_changed.sql"), (table,))

@@ -35,8 +35,8 @@ _DIGITS_MAX = 20
 
 
 def _pattern(sentence: str) -> re.Pattern[str]:
-    words = [re.escape(word).replace(r"\#", "#") for word in sentence.split()]
-    return re.compile(r"\s+".join(words).replace("#", _NUMBER))
+    patterns = [re.escape(word).replace(r"\#", "#") for word in sentence.split()]
+    return re.compile(r"\s+".join(patterns).replace("#", _NUMBER))
 
 
 _PATTERNS = [(_pattern(sentence), names.split()) for sentence, names in _SENTENCES]
@@ -48,16 +48,16 @@ def parse_status(text: str) -> dict[str, float]:
     Counts are since the server was started; `clients` and `transactions_pending` are of the
     clients that the text lists, which are those connected.
     """
-    found: dict[str, float] = {}
+    figures: dict[str, float] = {}
     for pattern, names in _PATTERNS:
         match = pattern.search(text)
-        told = match.groups() if match else ()
-        for name, number in zip(names, told, strict=False):
+        numbers = match.groups() if match else ()
+        for name, number in zip(names, numbers, strict=False):
             if name != _NONE and len(number) <= _DIGITS_MAX:
-                found[name] = float(number)
+                figures[name] = float(number)
     clients = _CLIENT.findall(text)
     if clients:
         states = _TRANSACTION.findall(text)
-        found["clients"] = float(len(clients))
-        found["transactions_pending"] = float(states.count(PENDING))
-    return found
+        figures["clients"] = float(len(clients))
+        figures["transactions_pending"] = float(states.count(PENDING))
+    return figures

@@ -82,9 +82,9 @@ def _loaded(link: Link, file: str) -> None:
     for attempt in itertools.count(1):
         link.run(file_text("triples_note.sql"), (file, GRAPH))
         link.run(file_text("triples_load.sql"), (file, GRAPH))
-        told = link.ask(file_text("triples_error.sql"), (file,))[0].to_pylist()
+        errors = link.ask(file_text("triples_error.sql"), (file,))[0].to_pylist()
         link.run(file_text("triples_forget.sql"), (file,))
-        error = told[0] if told else None
+        error = errors[0] if errors else None
         if error is None:
             return
         if not str(error).startswith(AGAIN) or attempt == TRIES_MAX:

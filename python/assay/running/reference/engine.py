@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from assay.workloads.queries import one_more, ordered_by
+from assay.workloads.queries import ordered_by, with_one_more_row
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -97,7 +97,7 @@ class ReferenceEngine:
             NotAnsweredError: If the engine refuses the text or fails in it, or if others of its
                 rows would be as right, because a limit cuts through rows that come in any order.
         """
-        more = one_more(text)
+        more = with_one_more_row(text)
         if more is None:
             return self._asked(text, state)
         longer, limit = more

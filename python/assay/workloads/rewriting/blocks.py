@@ -36,9 +36,9 @@ class Block:
             name = column.table.lower()
             return name if name in self.sources else None
         name = column.name.lower()
-        known = [source for source, names in self.columns.items() if names and name in names]
-        if len(known) == 1:
-            return known[0]
+        owners = [source for source, names in self.columns.items() if names and name in names]
+        if len(owners) == 1:
+            return owners[0]
         only = next(iter(self.columns)) if len(self.columns) == 1 else None
         return only if only is not None and self.columns[only] is None else None
 
@@ -49,8 +49,8 @@ class Block:
             return True
         return any(
             isinstance(node, exp.AggFunc) and node.find_ancestor(exp.Window) is None
-            for one in self.select.expressions
-            for node in own(one)
+            for expression in self.select.expressions
+            for node in own(expression)
         )
 
 
@@ -65,14 +65,16 @@ class Query:
     def __init__(self, tree: exp.Query, tables: Mapping[str, Sequence[str]]) -> None:
         self.tree = tree
         self._tables = {name.lower(): frozenset(columns) for name, columns in tables.items()}
-        self.common = {one.alias.lower(): one.this for one in tree.find_all(exp.CTE)}
+        self.common = {
+            common_table.alias.lower(): common_table.this for common_table in tree.find_all(exp.CTE)
+        }
         self._blocks: dict[int, Block] = {}
         for select in tree.find_all(exp.Select, bfs=True):
             above = select.parent_select
             block = Block(
                 select, self._blocks.get(id(above)) if above else None, sources_of(select)
             )
-            block.columns = {name: self._columns(one) for name, one in block.sources.items()}
+            block.columns = {name: self._columns(source) for name, source in block.sources.items()}
             self._blocks[id(select)] = block
 
     @property
@@ -107,8 +109,10 @@ class Query:
         while waiting:
             block = waiting.pop(0)
             yield block
-            found = [self.derived(block, source) for source in block.sources]
-            waiting += [one for one in found if one is not None]
+            derived_blocks = [self.derived(block, source) for source in block.sources]
+            waiting += [
+                derived_block for derived_block in derived_blocks if derived_block is not None
+            ]
 
     def owner(self, column: exp.Column) -> tuple[Block, str] | None:
         """The block and its source that a column is of, as far as that is known."""
@@ -153,20 +157,20 @@ class Query:
 
 
 def sources_of(select: exp.Select) -> dict[str, exp.Expr]:
-    """What a block reads, by its name there."""
+    """Return the sources that a block reads, by their name there."""
     clause = select.args.get("from_")
-    found = [clause.this] if clause is not None else []
-    found += [join.this for join in select.args.get("joins") or []]
-    return {one.alias_or_name.lower(): one for one in found}
+    trees = [clause.this] if clause is not None else []
+    trees += [join.this for join in select.args.get("joins") or []]
+    return {tree.alias_or_name.lower(): tree for tree in trees}
 
 
 def conditions_of(block: Block) -> list[exp.Expr]:
-    """What a block's rows have to fulfil, as it stands in `where` and in `on`, each by itself."""
+    """Return the conditions of a block's rows in `where` and in `on`, each by itself."""
     clause = block.select.args.get("where")
-    found = [] if clause is None else _each(clause.this)
+    conditions = [] if clause is None else _each(clause.this)
     for join in block.select.args.get("joins") or []:
-        found += _each(join.args["on"]) if join.args.get("on") else []
-    return found
+        conditions += _each(join.args["on"]) if join.args.get("on") else []
+    return conditions
 
 
 def _each(condition: exp.Expr) -> list[exp.Expr]:
@@ -179,18 +183,22 @@ def own(tree: exp.Expr) -> Iterator[exp.Expr]:
 
 
 def shown_expressions(select: exp.Select) -> list[exp.Expr]:
-    """What says what is made of the rows that a block reads."""
-    found: list[exp.Expr] = []
+    """Return the expressions by which a block computes from the rows that it reads."""
+    expressions: list[exp.Expr] = []
     for clause in SHOWN:
-        told = select.args.get(clause)
-        found += told if isinstance(told, list) else [told] if told is not None else []
-    return found
+        part = select.args.get(clause)
+        expressions += part if isinstance(part, list) else [part] if part is not None else []
+    return expressions
 
 
 def own_columns(block: Block, trees: Iterable[exp.Expr]) -> list[exp.Column]:
     """Columns that parts of a block name, each once, without names of what the block makes."""
-    made = {one.alias.lower() for one in block.select.expressions if isinstance(one, exp.Alias)}
-    found: dict[str, exp.Column] = {}
+    made = {
+        expression.alias.lower()
+        for expression in block.select.expressions
+        if isinstance(expression, exp.Alias)
+    }
+    columns: dict[str, exp.Column] = {}
     for tree in trees:
         for node in own(tree):
             if not isinstance(node, exp.Column) or isinstance(node.this, exp.Star):
@@ -198,8 +206,8 @@ def own_columns(block: Block, trees: Iterable[exp.Expr]) -> list[exp.Column]:
             names_made = not node.table and node.name.lower() in made
             if names_made and node.find_ancestor(exp.Order, exp.Having, exp.Group):
                 continue
-            found.setdefault(node.sql().lower(), node)
-    return list(found.values())
+            columns.setdefault(node.sql().lower(), node)
+    return list(columns.values())
 
 
 def drop_condition(condition: exp.Expr) -> None:

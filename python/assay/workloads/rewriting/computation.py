@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from assay.model.errors import UsageError
 from assay.workloads.rewriting.blocks import own, own_columns, shown_expressions
-from assay.workloads.rewriting.grammar import words_of
+from assay.workloads.rewriting.grammar import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +31,9 @@ GONE = ("group", "having", "order", "distinct", "windows", "qualify", "limit", "
 
 def touch(column: exp.Column, dialects: Sequence[str]) -> exp.AggFunc:
     """An aggregate that needs of a column what the query needed, and does least with it."""
-    counts = column.meta.get(COUNTED) or not any(one in COUNT_WITHOUT_READING for one in dialects)
+    counts = column.meta.get(COUNTED) or not any(
+        dialect in COUNT_WITHOUT_READING for dialect in dialects
+    )
     made = (exp.Count if counts else exp.AnyValue)(this=column.copy())
     made.meta[TOUCH] = True
     return made
@@ -60,19 +62,21 @@ def remove_computation(query: Query, dialects: Sequence[str]) -> tuple[str, ...]
     if not computes(query):
         raise UsageError("there is no computation in it that could be removed")
     touched = _opened(query, block, dialects)
-    named = [exp.alias_(one, f"touched_{place}") for place, one in enumerate(touched, 1)]
+    named = [
+        exp.alias_(aggregate, f"touched_{place}") for place, aggregate in enumerate(touched, 1)
+    ]
     block.select.set("expressions", named)
     return _stays(query, dialects)
 
 
 def _opened(query: Query, block: Block, dialects: Sequence[str]) -> list[exp.Expr]:
-    """What touches all that a block computes with; its computing clauses are gone after it."""
+    """Return expressions that touch a block's inputs, and drop its computing clauses."""
     columns, selects = _needed(query, block)
-    found: list[exp.Expr] = [touch(column, dialects) for column in columns]
-    found += [_touching(query, query.block(select), dialects) for select in selects]
+    aggregates: list[exp.Expr] = [touch(column, dialects) for column in columns]
+    aggregates += [_touching(query, query.block(select), dialects) for select in selects]
     for clause in GONE:
         block.select.set(clause, None)
-    return found or [exp.Count(this=exp.Star())]
+    return aggregates or [exp.Count(this=exp.Star())]
 
 
 def _needed(query: Query, block: Block) -> tuple[list[exp.Column], list[exp.Select]]:
@@ -82,11 +86,20 @@ def _needed(query: Query, block: Block) -> tuple[list[exp.Column], list[exp.Sele
     """
     shown = shown_expressions(block.select)
     _check_stars(block)
-    inside = [node.unnest() for one in shown for node in own(one) if isinstance(node, exp.Query)]
-    selects = [one for one in inside if isinstance(one, exp.Select)]
+    inside = [
+        node.unnest()
+        for expression in shown
+        for node in own(expression)
+        if isinstance(node, exp.Query)
+    ]
+    selects = [node for node in inside if isinstance(node, exp.Select)]
     inner = {source: query.derived(block, source) for source in block.sources}
-    opened = {name: one for name, one in inner.items() if one and _may_open(query, block, name)}
-    columns = [one for one in own_columns(block, shown) if block.holds(one) not in opened]
+    opened = {
+        name: derived_block
+        for name, derived_block in inner.items()
+        if derived_block and _may_open(query, block, name)
+    }
+    columns = [column for column in own_columns(block, shown) if block.holds(column) not in opened]
     for column in columns:
         column.meta[COUNTED] = _is_only_counted(column, shown)
     for name, derived in opened.items():
@@ -101,7 +114,11 @@ def _handed_on(
 ) -> list[exp.Column]:
     """Has a derived table give its columns as they are; their names in the block above it."""
     chosen = _chosen_by(query, block, source)
-    kept = [one for one in derived.select.expressions if one.alias_or_name.lower() in chosen]
+    kept = [
+        expression
+        for expression in derived.select.expressions
+        if expression.alias_or_name.lower() in chosen
+    ]
     raw = [exp.alias_(column.copy(), f"raw_{place}") for place, column in enumerate(below, 1)]
     for clause in GONE:
         derived.select.set(clause, None)
@@ -110,16 +127,16 @@ def _handed_on(
     if alias is not None:
         alias.set("columns", None)
     derived.select.set("expressions", [*kept, *raw] or [exp.alias_(exp.Literal.number(1), "raw_0")])
-    found = []
+    handed_on = []
     for given, column in zip(raw, below, strict=True):
-        found.append(exp.column(given.alias, table=exp.to_identifier(tree.alias_or_name)))
-        found[-1].meta[COUNTED] = column.meta.get(COUNTED)
-    return found
+        handed_on.append(exp.column(given.alias, table=exp.to_identifier(tree.alias_or_name)))
+        handed_on[-1].meta[COUNTED] = column.meta.get(COUNTED)
+    return handed_on
 
 
 def _is_only_counted(column: exp.Column, shown: Sequence[exp.Expr]) -> bool:
     """Whether a block only asks how many values a column has."""
-    named = [node for one in shown for node in own(one) if node == column]
+    named = [node for expression in shown for node in own(expression) if node == column]
     return all(isinstance(node.parent, exp.Count) for node in named)
 
 
@@ -132,9 +149,9 @@ def _may_open(query: Query, block: Block, source: str) -> bool:
     if derived.grouped:
         return not chosen and len(block.sources) == 1
     plain = {
-        one.alias_or_name.lower()
-        for one in derived.select.expressions
-        if isinstance(one.unalias(), exp.Column)
+        expression.alias_or_name.lower()
+        for expression in derived.select.expressions
+        if isinstance(expression.unalias(), exp.Column)
     }
     return chosen <= plain
 
@@ -142,12 +159,12 @@ def _may_open(query: Query, block: Block, source: str) -> bool:
 def _chosen_by(query: Query, block: Block, source: str) -> set[str]:
     """Names of a source's columns by which a block chooses rows."""
     trees = [block.select.args.get("where"), *(block.select.args.get("joins") or [])]
-    found = set()
+    names = set()
     for tree in trees:
         for column in tree.find_all(exp.Column) if tree is not None else ():
             if query.owner(column) == (block, source):
-                found.add(column.name.lower())
-    return found
+                names.add(column.name.lower())
+    return names
 
 
 def _touching(query: Query, block: Block, dialects: Sequence[str]) -> exp.Expr:
@@ -159,34 +176,36 @@ def _touching(query: Query, block: Block, dialects: Sequence[str]) -> exp.Expr:
     ]
     if outside:
         raise UsageError(
-            f"computation cannot be removed: {words_of(outside[0], dialects)} is used in a block"
+            f"computation cannot be removed: {text_of(outside[0], dialects)} is used in a block"
             " within the rows that are shown, which is then asked once a row"
         )
     touched = _opened(query, block, dialects)
-    block.select.set("expressions", [exp.and_(*(one.is_(exp.null()).not_() for one in touched))])
+    block.select.set(
+        "expressions", [exp.and_(*(aggregate.is_(exp.null()).not_() for aggregate in touched))]
+    )
     return exp.Subquery(this=block.select)
 
 
-def _is_above(one: Block, block: Block) -> bool:
+def _is_above(candidate: Block, block: Block) -> bool:
     above = block.above
     while above is not None:
-        if above is one:
+        if above is candidate:
             return True
         above = above.above
     return False
 
 
 def _check_stars(block: Block) -> None:
-    for one in block.select.expressions:
-        of_all = isinstance(one, exp.Column) and isinstance(one.this, exp.Star)
-        if of_all or isinstance(one, exp.Star):
+    for expression in block.select.expressions:
+        of_all = isinstance(expression, exp.Column) and isinstance(expression.this, exp.Star)
+        if of_all or isinstance(expression, exp.Star):
             raise UsageError(
                 "computation cannot be removed where columns are chosen by *: name them in it"
             )
 
 
 def _stays(query: Query, dialects: Sequence[str]) -> tuple[str, ...]:
-    """What is computed still, each in a few words."""
+    """Describe what is still computed, each in a few words."""
     computing = query.tree.find_all(exp.AggFunc, exp.Group, exp.Distinct, exp.Window)
-    words = [words_of(node, dialects) for node in computing if not node.meta.get(TOUCH)]
-    return tuple(dict.fromkeys(words))
+    texts = [text_of(node, dialects) for node in computing if not node.meta.get(TOUCH)]
+    return tuple(dict.fromkeys(texts))

@@ -22,9 +22,9 @@ def grammar_of(dialects: Sequence[str]) -> str | None:
     """The grammar of the first dialect that has one; None: what all dialects share."""
     from sqlglot.dialects.dialect import Dialects
 
-    known = {dialect.value for dialect in Dialects} | {_virtuoso()}
+    grammars = {dialect.value for dialect in Dialects} | {_virtuoso()}
     names = [TOKENIZERS.get(dialect, dialect) for dialect in dialects]
-    return next((name for name in names if name in known), None)
+    return next((name for name in names if name in grammars), None)
 
 
 @cache
@@ -34,11 +34,11 @@ def _virtuoso() -> str:
     from sqlglot.dialects.dialect import Dialect
     from sqlglot.tokenizer_core import TokenType
 
-    words = {**tokens.Tokenizer.KEYWORDS, "TOP": TokenType.TOP}
-    reading = type("Tokenizer", (tokens.Tokenizer,), {"KEYWORDS": words})
+    keywords = {**tokens.Tokenizer.KEYWORDS, "TOP": TokenType.TOP}
+    reading = type("Tokenizer", (tokens.Tokenizer,), {"KEYWORDS": keywords})
     writing = type("Generator", (generator.Generator,), {"LIMIT_IS_TOP": True})
     made = {"Tokenizer": reading, "Generator": writing}
-    new_class("Virtuoso", (Dialect,), exec_body=lambda told: told.update(made))
+    new_class("Virtuoso", (Dialect,), exec_body=lambda namespace: namespace.update(made))
     return "virtuoso"
 
 
@@ -69,10 +69,10 @@ def written(tree: Expr, dialects: Sequence[str]) -> str:
     return tree.sql(dialect=grammar_of(dialects), pretty=True, comments=False)
 
 
-def words_of(tree: Expr, dialects: Sequence[str]) -> str:
+def text_of(tree: Expr, dialects: Sequence[str]) -> str:
     """The text of a part of a query in a line, in small letters, cut where it is long."""
-    words = tree.sql(dialect=grammar_of(dialects), comments=False, normalize_functions=False)
-    line = " ".join(_small(words).split())
+    text = tree.sql(dialect=grammar_of(dialects), comments=False, normalize_functions=False)
+    line = " ".join(_small(text).split())
     return line if len(line) <= WORDS_MAX else f"{line[: WORDS_MAX - 4]} ..."
 
 
@@ -94,12 +94,12 @@ def columns_of(
 def types_of(
     scripts: tuple[str, ...], dialects: tuple[str, ...]
 ) -> Mapping[str, Mapping[str, str]]:
-    """As `columns_of`, with the type that each column was declared with."""
+    """Return each table's columns with their declared types, by name."""
     import sqlglot
     from sqlglot import exp
     from sqlglot.errors import SqlglotError
 
-    found: dict[str, dict[str, str]] = {}
+    types_by_table: dict[str, dict[str, str]] = {}
     grammar = grammar_of(dialects)
     for script in scripts:
         try:
@@ -109,8 +109,10 @@ def types_of(
         for tree in trees:
             if isinstance(tree, exp.Create) and isinstance(tree.this, exp.Schema):
                 columns = tree.this.find_all(exp.ColumnDef)
-                found[tree.this.this.name.lower()] = {
-                    one.name.lower(): one.kind.sql().lower() if one.kind is not None else ""
-                    for one in columns
+                types_by_table[tree.this.this.name.lower()] = {
+                    column.name.lower(): column.kind.sql().lower()
+                    if column.kind is not None
+                    else ""
+                    for column in columns
                 }
-    return found
+    return types_by_table

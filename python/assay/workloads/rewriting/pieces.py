@@ -17,7 +17,7 @@ from assay.workloads.rewriting.blocks import (
     shown_expressions,
 )
 from assay.workloads.rewriting.computation import computes, remove_computation, touch
-from assay.workloads.rewriting.grammar import words_of
+from assay.workloads.rewriting.grammar import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -42,18 +42,18 @@ class Piece:
 
 def pieces_of(query: Query, dialects: Sequence[str]) -> list[Piece]:
     """All of them, the whole computation first."""
-    found: list[Piece] = []
+    pieces: list[Piece] = []
     if computes(query):
         remove = partial(remove_computation, query, dialects)
-        words = "all that is made of the rows: groups, aggregates, arithmetic, order"
-        found.append(Piece(COMPUTATION, words, remove))
+        phrase = "all that is made of the rows: groups, aggregates, arithmetic, order"
+        pieces.append(Piece(COMPUTATION, phrase, remove))
     block = query.outermost
     if block is not None:
-        found += _clauses(block, dialects)
-        found += _aggregates(block, dialects)
-    found += _predicates(query, dialects)
-    found += _joins(query, dialects)
-    return found
+        pieces += _clauses(block, dialects)
+        pieces += _aggregates(block, dialects)
+    pieces += _predicates(query, dialects)
+    pieces += _joins(query, dialects)
+    return pieces
 
 
 def _clauses(block: Block, dialects: Sequence[str]) -> Iterator[Piece]:
@@ -61,25 +61,27 @@ def _clauses(block: Block, dialects: Sequence[str]) -> Iterator[Piece]:
     order, limit = select.args.get("order"), select.args.get("limit")
     if order is not None:
         # Without its order a limit would end the reading early, where nothing is grouped before.
-        words, both = words_of(order, dialects), False
+        phrase, both = text_of(order, dialects), False
         if limit is not None and not block.grouped:
-            words, both = f"{words}, and {words_of(limit, dialects)}", True
+            phrase, both = f"{phrase}, and {text_of(limit, dialects)}", True
         yield Piece(
-            "sort", words, partial(_drop, select, ("order", "limit") if both else ("order",))
+            "sort", phrase, partial(_drop, select, ("order", "limit") if both else ("order",))
         )
     if limit is not None:
-        yield Piece("limit", words_of(limit, dialects), partial(_drop, select, ("limit",)))
+        yield Piece("limit", text_of(limit, dialects), partial(_drop, select, ("limit",)))
     having = select.args.get("having")
     if having is not None:
-        yield Piece("having", words_of(having, dialects), partial(_drop, select, ("having",)))
-    distinct = [node for one in select.expressions for node in own(one) if _is_distinct(node)]
+        yield Piece("having", text_of(having, dialects), partial(_drop, select, ("having",)))
+    distinct = [
+        node for expression in select.expressions for node in own(expression) if _is_distinct(node)
+    ]
     if distinct or select.args.get("distinct") is not None:
-        words = ", ".join(words_of(node, dialects) for node in distinct) or "distinct rows"
-        yield Piece("distinct", words, partial(_not_distinct, select))
+        phrase = ", ".join(text_of(node, dialects) for node in distinct) or "distinct rows"
+        yield Piece("distinct", phrase, partial(_not_distinct, select))
     group = select.args.get("group")
     if group is not None and _is_plain(group):
-        words = words_of(group, dialects) + (", and what is said of groups" if having else "")
-        yield Piece("group", words, partial(_ungroup, block, dialects))
+        phrase = text_of(group, dialects) + (", and what is said of groups" if having else "")
+        yield Piece("group", phrase, partial(_ungroup, block, dialects))
 
 
 def _drop(select: exp.Select, clauses: Sequence[str]) -> None:
@@ -93,8 +95,8 @@ def _is_distinct(node: exp.Expr) -> bool:
 
 def _not_distinct(select: exp.Select) -> None:
     select.set("distinct", None)
-    for one in select.expressions:
-        for node in list(own(one)):
+    for expression in select.expressions:
+        for node in list(own(expression)):
             if _is_distinct(node):
                 node.replace(node.expressions[0].pop())
 
@@ -107,8 +109,10 @@ def _is_plain(group: exp.Group) -> bool:
 def _ungroup(block: Block, dialects: Sequence[str]) -> None:
     """One group of all rows; columns that the groups were made by are touched."""
     select = block.select
-    keys = own_columns(block, [one for one in select.expressions if not _aggregates_in(one)])
-    kept = [one for one in select.expressions if _aggregates_in(one)]
+    keys = own_columns(
+        block, [expression for expression in select.expressions if not _aggregates_in(expression)]
+    )
+    kept = [expression for expression in select.expressions if _aggregates_in(expression)]
     for clause in ("group", "order", "limit", "having"):
         select.set(clause, None)
     select.set("expressions", [*kept, *_touches(keys, dialects)])
@@ -127,22 +131,28 @@ def _aggregates_in(tree: exp.Expr) -> bool:
 
 def _aggregates(block: Block, dialects: Sequence[str]) -> Iterator[Piece]:
     """Each expression with aggregates, and all of them together if there are several."""
-    found = [one for one in block.select.expressions if _aggregates_in(one)]
-    if len(found) > 1:
-        words = f"{len(found)} aggregates"
-        yield Piece("aggregate", words, partial(_drop_aggregates, block, found, dialects))
-    for number, one in enumerate(found, 1):
-        if own_columns(block, [one]) or len(block.select.expressions) > 1:
-            name = f"aggregate:{number}" if len(found) > 1 else "aggregate"
-            remove = partial(_drop_aggregates, block, [one], dialects)
-            yield Piece(name, words_of(one.unalias(), dialects), remove)
+    aggregates = [
+        expression for expression in block.select.expressions if _aggregates_in(expression)
+    ]
+    if len(aggregates) > 1:
+        phrase = f"{len(aggregates)} aggregates"
+        yield Piece("aggregate", phrase, partial(_drop_aggregates, block, aggregates, dialects))
+    for number, aggregate in enumerate(aggregates, 1):
+        if own_columns(block, [aggregate]) or len(block.select.expressions) > 1:
+            name = f"aggregate:{number}" if len(aggregates) > 1 else "aggregate"
+            remove = partial(_drop_aggregates, block, [aggregate], dialects)
+            yield Piece(name, text_of(aggregate.unalias(), dialects), remove)
 
 
 def _drop_aggregates(block: Block, dropped: Sequence[exp.Expr], dialects: Sequence[str]) -> None:
     """Without these, but with all columns that they read."""
-    kept = [one for one in block.select.expressions if all(one is not each for each in dropped)]
+    kept = [
+        expression
+        for expression in block.select.expressions
+        if all(expression is not gone for gone in dropped)
+    ]
     there = {column.sql().lower() for column in own_columns(block, kept)}
-    needed = [one for one in own_columns(block, dropped) if one.sql().lower() not in there]
+    needed = [column for column in own_columns(block, dropped) if column.sql().lower() not in there]
     _forget(block, dropped)
     shown = [*kept, *_touches(needed, dialects)]
     block.select.set("expressions", shown or [exp.alias_(exp.Count(this=exp.Star()), "rows_read")])
@@ -153,12 +163,12 @@ def _forget(block: Block, dropped: Sequence[exp.Expr]) -> None:
     order = block.select.args.get("order")
     if order is None:
         return
-    names = {one.alias_or_name.lower() for one in dropped}
-    texts = {one.unalias().sql() for one in dropped}
+    names = {expression.alias_or_name.lower() for expression in dropped}
+    texts = {expression.unalias().sql() for expression in dropped}
     kept = [
-        one
-        for one in order.expressions
-        if one.this.sql() not in texts and not _names(one.this, names)
+        key
+        for key in order.expressions
+        if key.this.sql() not in texts and not _names(key.this, names)
     ]
     if kept:
         order.set("expressions", kept)
@@ -179,14 +189,14 @@ def _predicates(query: Query, dialects: Sequence[str]) -> Iterator[Piece]:
     for block in query.blocks:
         conditions = conditions_of(block)
         for condition in conditions:
-            others = [one for one in conditions if one is not condition]
+            others = [other for other in conditions if other is not condition]
             if _is_join(query, condition) or (
                 query.connected(block, others) > query.connected(block, conditions)
             ):
                 continue
             number += 1
             remove = partial(drop_condition, condition)
-            yield Piece(f"predicate:{number}", words_of(condition, dialects), remove)
+            yield Piece(f"predicate:{number}", text_of(condition, dialects), remove)
 
 
 def _is_join(query: Query, condition: exp.Expr) -> bool:
@@ -213,14 +223,14 @@ def _joins(query: Query, dialects: Sequence[str]) -> Iterator[Piece]:
             names[source] = names.get(source, 0) + 1
             name = f"join:{source}" if names[source] == 1 else f"join:{source}:{names[source]}"
             remove = partial(_leave, query, block, source, dialects)
-            yield Piece(name, f"{words_of(tree, dialects)}, and what is said of it", remove)
+            yield Piece(name, f"{text_of(tree, dialects)}, and what is said of it", remove)
 
 
 def _may_leave(query: Query, block: Block, source: str) -> bool:
     conditions = conditions_of(block)
     if len(block.sources) == 1 or any(names is None for names in block.columns.values()):
         return False
-    kept = [one for one in conditions if source not in query.refers(block, one)]
+    kept = [condition for condition in conditions if source not in query.refers(block, condition)]
     # The source that leaves is one more piece without its conditions.
     if query.connected(block, kept) != query.connected(block, conditions) + 1:
         return False
@@ -228,7 +238,7 @@ def _may_leave(query: Query, block: Block, source: str) -> bool:
     if block is query.outermost:
         having = block.select.args.get("having")
         return having is None or source not in query.refers(block, having)
-    return all(source not in query.refers(block, one) for one in shown)
+    return all(source not in query.refers(block, expression) for expression in shown)
 
 
 def _leave(query: Query, block: Block, source: str, dialects: Sequence[str]) -> None:
@@ -243,21 +253,33 @@ def _leave(query: Query, block: Block, source: str, dialects: Sequence[str]) -> 
 
 def _show_without(query: Query, block: Block, source: str, dialects: Sequence[str]) -> None:
     select = block.select
-    dropped = [one for one in select.expressions if source in query.refers(block, one)]
-    kept = [one for one in select.expressions if all(one is not each for each in dropped)]
+    dropped = [
+        expression for expression in select.expressions if source in query.refers(block, expression)
+    ]
+    kept = [
+        expression
+        for expression in select.expressions
+        if all(expression is not gone for gone in dropped)
+    ]
     there = {column.sql().lower() for column in own_columns(block, kept)}
     others = [
         column
-        for column in own_columns(block, [one for one in dropped if _aggregates_in(one)])
+        for column in own_columns(
+            block, [expression for expression in dropped if _aggregates_in(expression)]
+        )
         if block.holds(column) != source and column.sql().lower() not in there
     ]
     _forget(block, dropped)
     for clause in ("group", "order"):
-        told = select.args.get(clause)
-        if told is None:
+        tree = select.args.get(clause)
+        if tree is None:
             continue
-        left = [one for one in told.expressions if source not in query.refers(block, one)]
-        told.set("expressions", left)
+        left = [
+            expression
+            for expression in tree.expressions
+            if source not in query.refers(block, expression)
+        ]
+        tree.set("expressions", left)
         if not left:
             select.set(clause, None)
     shown = [*kept, *_touches(others, dialects)]
@@ -275,7 +297,7 @@ def _drop_source(block: Block, source: str) -> None:
             select.where(condition, copy=False)
         select.set("joins", rest)
     else:
-        select.set("joins", [one for one in joins if one.this.alias_or_name.lower() != source])
+        select.set("joins", [join for join in joins if join.this.alias_or_name.lower() != source])
 
 
 def _conditions_on(join: exp.Join) -> list[exp.Expr]:

@@ -79,8 +79,8 @@ def without(
     Raises:
         UsageError: If it has no such part, or cannot be rewritten.
     """
-    tree, found = _pieces(text, dialects, tables)
-    by_name = {piece.name: piece for piece in found}
+    tree, pieces = _pieces(text, dialects, tables)
+    by_name = {piece.name: piece for piece in pieces}
     for name in names:
         if name not in by_name:
             raise UsageError(f"it has no part {name!r}: {suggestion(name, list(by_name))}")

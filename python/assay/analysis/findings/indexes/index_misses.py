@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.analysis.counters.index_work import told_work
+from assay.analysis.counters.index_work import read_index_work
 from assay.model.finding import Evidence, Finding
 from assay.model.units import percent_text
 
@@ -24,7 +24,7 @@ NAMED_INDEXES = 3
 
 def find(case: Case) -> list[Finding]:
     """Return the index with the most pages read on its rows, and the one with most pages."""
-    work = told_work(case.counters)
+    work = read_index_work(case.counters)
     pages = sum(index.reads or 0.0 for index in work)
     if pages < PAGES_MIN:
         return []

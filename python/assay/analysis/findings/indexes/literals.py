@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.analysis.counters.index_work import HOLDS, WORDS, share_of_reads, told_work
+from assay.analysis.counters.index_work import HOLDS, WORDS, read_index_work, share_of_reads
 from assay.model.finding import Evidence, Finding
 from assay.model.units import percent_text
 
@@ -18,7 +18,7 @@ PAGES_MIN = 1_000
 
 def find(case: Case) -> list[Finding]:
     """Return the kinds of content of the pages that were read, by their share of them."""
-    work = told_work(case.counters)
+    work = read_index_work(case.counters)
     pages = sum(index.reads or 0.0 for index in work if index.holds is not None)
     if pages < PAGES_MIN:
         return []
