@@ -60,7 +60,8 @@ def find_workload(named: str) -> Workload:
         return read_workload(Path(named).expanduser())
     # Most are named as their folder is: the others need not be read for one of these.
     for folder in (root / named for root in _roots()):
-        if (folder / MANIFEST).is_file() and (workload := read_workload(folder)).facts.name == named:
+        workload = read_workload(folder) if (folder / MANIFEST).is_file() else None
+        if workload is not None and workload.facts.name == named:
             return workload
     workloads = find_workloads()
     if named in workloads:

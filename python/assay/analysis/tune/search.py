@@ -256,7 +256,9 @@ def sensitivities(candidates: Iterable[Standing]) -> dict[str, float]:
     tried = list(candidates)
     if len(leaders(tried)) < SETTINGS_MIN:
         return {}
-    shares = {knob: explained_share(list(groups.values())) for knob, groups in _groups(tried).items()}
+    shares = {
+        knob: explained_share(list(groups.values())) for knob, groups in _groups(tried).items()
+    }
     return {knob: share for knob, share in shares.items() if share is not None}
 
 
