@@ -1,8 +1,8 @@
 """One run as one document of plain values: what `--json` prints and every rendering reads.
 
-`document.schema.json` beside this file describes it. A figure that was not measured is null. A run
-that failed, was stopped or was killed has a document too, with fewer figures and a verdict that is
-at best unknown.
+Its types stand in `documents/`; `document.schema.json` beside this file is made of them. A figure
+that was not measured is null. A run that failed, was stopped or was killed has a document too, with
+fewer figures and a verdict that is at best unknown.
 """
 
 from __future__ import annotations
