@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from assay.record.reader import Run
+    from assay.report.documents.run import RunDocument
 
 
 class LoadedRun:
@@ -35,7 +36,7 @@ class LoadedRun:
         return f"<run {self.run.id}, {self.run.facts['status']}>"
 
     @cached_property
-    def document(self) -> dict[str, Any]:
+    def document(self) -> RunDocument:
         """What `assay show --json` prints."""
         return document(self.run, self.run.dir)
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing_extensions import TypedDict
 
-from assay.report.documents.figures import MeasuredValue, VerdictWord
+from assay.model.verdict import VerdictWord
+from assay.report.documents.figures import MeasuredValue
 
 
 class CheckRow(TypedDict):

@@ -8,6 +8,8 @@ from typing_extensions import TypedDict
 
 from assay.report.documents.figures import MeasuredValue
 
+NodeFigure = Literal["messages_per_s", "bytes_per_s", "waiting_share"]
+
 
 class ClusterMember(TypedDict):
     """A node of the cluster and its place."""

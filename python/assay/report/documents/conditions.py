@@ -8,6 +8,8 @@ from typing_extensions import TypedDict
 
 from assay.report.documents.figures import MeasuredValue
 
+DurabilityLevel = Literal["full", "relaxed", "none"]
+
 
 class FleetSection(TypedDict):
     """The hosts that drove a load together."""
@@ -60,7 +62,7 @@ class ConditionsSection(TypedDict):
     """Parts that queries were asked without; empty: they were asked whole."""
     without: list[str]
     """Techniques of the engine that were switched off; empty: none was."""
-    durability: Literal["full", "relaxed", "none"] | None
+    durability: DurabilityLevel | None
     """What a commit survives; null: the engine has no levels, or its settings are of none."""
     think_time: bool
     """Whether clients waited around operations as people at terminals do."""

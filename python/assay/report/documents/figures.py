@@ -13,7 +13,6 @@ MeasuredValue = TypeAliasType(
 CountedValue = TypeAliasType(
     "CountedValue", Annotated[int | None, Field(description="Null: not counted.")]
 )
-VerdictWord = Literal["valid", "unknown", "invalid"]
 MetricKey = TypeAliasType(
     "MetricKey",
     Literal[
@@ -32,6 +31,10 @@ MetricKey = TypeAliasType(
         "throughput_per_s",
     ],
 )
+
+
+Percentile = Literal["p50", "p90", "p95", "p99", "p999", "max"]
+MetricUnit = Literal["s", "/h", "/s"]
 
 
 class TimeDistribution(TypedDict):

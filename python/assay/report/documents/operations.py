@@ -8,6 +8,35 @@ from typing_extensions import TypedDict
 
 from assay.report.documents.figures import MeasuredValue, TimeDistribution
 
+OperationKey = Literal[
+    "name",
+    "title",
+    "seconds",
+    "seconds_min",
+    "seconds_max",
+    "share",
+    "parallelism",
+    "threads_at_work",
+    "memory_peak_bytes",
+    "memory_growth_bytes",
+    "memory_peak_pss_bytes",
+    "engine_memory_bytes",
+    "read_bytes",
+    "write_bytes",
+    "minor_faults",
+    "rows",
+    "passes",
+    "throughput_per_s",
+    "failed",
+    "skipped",
+    "retries",
+    "coverage",
+]
+
+PeakKey = Literal[
+    "engine_memory_bytes", "memory_peak_pss_bytes", "memory_peak_bytes", "memory_growth_bytes"
+]
+
 
 class CauseShares(TypedDict):
     """Where its time went: shares that add up to 1."""

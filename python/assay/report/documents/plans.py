@@ -144,6 +144,14 @@ class StatementPlan(TypedDict):
     root: PlanOperator
 
 
+class OperatorName(TypedDict):
+    """An operator as the engine names it."""
+
+    native: str
+    object: str | None
+    index: str | None
+
+
 class PlanOperator(TypedDict):
     """One operator of a plan."""
 

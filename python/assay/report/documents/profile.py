@@ -159,3 +159,16 @@ class WorkRow(TypedDict):
     share: float
     seconds: float
     """CPU time."""
+
+
+class UnclassifiedRow(TypedDict):
+    """A function for which a rule is missing."""
+
+    symbol: str | None
+    """Null: no frame of the stack has a name."""
+    module: str | None
+    samples: int
+    share: float
+    callers: list[str]
+    """The nearest named callers in its most frequent stack."""
+    operations: list[str]

@@ -6,13 +6,13 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
+from assay.model.verdict import VerdictWord
 from assay.report.documents.accounts import AccountsSection
 from assay.report.documents.changes import ChangesSection
 from assay.report.documents.checks import CheckRow
 from assay.report.documents.cluster import ClusterSection
 from assay.report.documents.conditions import ConditionsSection, HostSection
 from assay.report.documents.engine_counters import EngineCountersSection
-from assay.report.documents.figures import VerdictWord
 from assay.report.documents.findings import FindingRow
 from assay.report.documents.load import PaceSection, StallsSection
 from assay.report.documents.metrics import RunMetrics

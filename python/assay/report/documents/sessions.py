@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from typing_extensions import TypedDict
 
 from assay.report.documents.figures import MeasuredValue
+
+UsageFigure = Literal["cpu_s", "run_delay_s", "read_bytes", "write_bytes"]
+
+
+class ServerUsage(TypedDict):
+    """What some processes of a server used together."""
+
+    cpu_s: MeasuredValue
+    run_delay_s: MeasuredValue
+    read_bytes: MeasuredValue
+    write_bytes: MeasuredValue
 
 
 class SessionRow(TypedDict):

@@ -9,6 +9,9 @@ from typing_extensions import TypedDict
 
 from assay.report.documents.figures import MeasuredValue, MetricKey
 
+SpecifiedKind = Literal["power", "throughput", "full", "steady"]
+SpecifiedMetricKind = Literal["power", "throughput", "composite"]
+
 
 class RefreshFunctions(TypedDict):
     """The refresh functions of a test."""
@@ -17,6 +20,8 @@ class RefreshFunctions(TypedDict):
     delete: str
     batches: int
     """Transactions of each refresh function; 0: one an order."""
+    sets: NotRequired[int]
+    """Sets that the whole test uses, numbered from 1."""
 
 
 class SpecifiedMetric(TypedDict):
@@ -149,7 +154,7 @@ class SteadyPasses(TypedDict):
 class SpecifiedTestSection(TypedDict):
     """A test of the specification and its metrics."""
 
-    kind: Literal["power", "throughput", "full", "steady"]
+    kind: SpecifiedKind
     """full: two runs, each a power test and a throughput test."""
     streams: int | None
     """Query streams of its throughput tests; null without one."""

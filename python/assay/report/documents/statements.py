@@ -19,7 +19,7 @@ class StatementRow(TypedDict):
     """Of the service time of the operation."""
     rows: float
     """Rows that it returned or changed, mean of an execution."""
-    seconds: TimeDistribution | None
+    seconds: TimeDistribution
 
 
 class StatementTail(TypedDict):

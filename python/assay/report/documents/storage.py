@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from typing_extensions import TypedDict
 
 from assay.report.documents.figures import CountedValue, MeasuredValue
@@ -28,6 +30,30 @@ class RequestsRow(TypedDict):
     mean_run_bytes: MeasuredValue
     runs: int
     """Of sequential reads."""
+
+
+RequestsFigure = Literal[
+    "reads",
+    "sequential_share",
+    "near_share",
+    "random_share",
+    "near_recent_share",
+    "mean_run_reads",
+    "mean_run_bytes",
+    "read_ahead_share",
+]
+StorageFigure = Literal[
+    "reads",
+    "reads_per_s",
+    "read_bytes_per_s",
+    "mean_read_bytes",
+    "util_share",
+    "usr_share",
+    "sys_share",
+    "iowait_share",
+    "idle_share",
+]
+DeviceFigure = Literal["r/s", "rkB/s", "rareq-sz", "%util", "%usr", "%sys", "%iowait", "%idle"]
 
 
 class DistanceRow(TypedDict):

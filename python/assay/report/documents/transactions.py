@@ -45,8 +45,8 @@ class TransactionTypeRow(TypedDict):
     """The least that it has to be; null: anything."""
     retries: dict[str, int]
     """Attempts that were made again, by class of their error."""
-    latency: TimeDistribution | None
-    service: TimeDistribution | None
+    latency: TimeDistribution
+    service: TimeDistribution
     limit_s: MeasuredValue
     """Of the 90th percentile of latency; null: none."""
     limit_kept: bool | None

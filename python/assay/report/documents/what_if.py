@@ -7,7 +7,9 @@ from typing import Annotated, Literal
 from annotated_types import Len
 from typing_extensions import TypedDict
 
-from assay.report.documents.figures import MeasuredValue, MetricKey
+from assay.report.documents.figures import MeasuredValue, MetricKey, MetricUnit
+
+SensitivityTime = Literal["seconds", "seconds_min", "seconds_max"]
 
 
 class WhatIfMetric(TypedDict):
@@ -18,7 +20,7 @@ class WhatIfMetric(TypedDict):
     """What a column is called."""
     title: str
     """In full: what is no TPC metric says so."""
-    unit: Literal["s", "/h", "/s"]
+    unit: MetricUnit
     better: Literal["lower", "higher"]
     value: MeasuredValue
 
@@ -85,7 +87,7 @@ class MetricPrediction(TypedDict):
     """What a column is called."""
     title: str
     """In full: what is no TPC metric says so."""
-    unit: Literal["s", "/h", "/s"]
+    unit: MetricUnit
     better: Literal["lower", "higher"]
     before: MeasuredValue
     after: MeasuredValue

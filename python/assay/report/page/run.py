@@ -11,7 +11,7 @@ import base64
 import hashlib
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from assay.model.errors import RecordUnreadableError
@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from assay.analysis.load.view import LoadView
     from assay.record.reader import Run
     from assay.report.charts.run import Charts
+    from assay.report.documents.run import RunDocument
     from assay.report.page.flame_view import FlameView
 
 TEMPLATES = Path(__file__).parents[1] / "templates"
@@ -74,7 +75,7 @@ POLICY = (
 NOT_IN_JSON = {char: f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
 
 
-def page(run: Run, told: dict[str, Any]) -> str:
+def page(run: Run, told: RunDocument) -> str:
     """The report of a run as HTML, from its document and its record."""
     from assay.report.charts.run import Charts
 
@@ -100,7 +101,7 @@ def page(run: Run, told: dict[str, Any]) -> str:
             empty={name: charts.why_empty(name) for name in charts.NAMES},
             columns=columns,
             rows=[[cell(column, op) for column in columns] for op in told["operations"]],
-            profile=profile and profile | {"tree": tree_words(profile["tree"])},
+            profile=profile and profile[0] | {"tree": tree_words(profile[1])},
             why_no_profile=method.why_no_profile(run, told),
             test=words_of_test(told),
             storage=storage_words(told),
@@ -114,7 +115,7 @@ def page(run: Run, told: dict[str, Any]) -> str:
     )
 
 
-def _specifications(charts: Charts, names: list[str]) -> dict[str, Any]:
+def _specifications(charts: Charts, names: list[str]) -> dict[str, object]:
     """The charts' specifications, unchecked: that takes as long again, and tests check them all."""
     from altair.utils.schemapi import debug_mode
 
@@ -127,7 +128,7 @@ def template(name: str) -> str:
     return (TEMPLATES / name).read_text(encoding="utf-8")
 
 
-def tree_words(view: FlameView) -> dict[str, Any]:
+def tree_words(view: FlameView) -> dict[str, object]:
     """A call tree by its template's names."""
     return view._asdict() | {"json": trusted(json_in_html(view.data))}
 
@@ -204,7 +205,7 @@ def _csv_links(charts: Charts, name: str) -> dict[str, str]:
     }
 
 
-def _words(run: Run, told: dict[str, Any], timeline: Timeline | None) -> dict[str, Any]:
+def _words(run: Run, told: RunDocument, timeline: Timeline | None) -> dict[str, object]:
     """Everything the page says in words, by the template's names."""
     return {
         "title": title(told),
@@ -231,7 +232,7 @@ def _words(run: Run, told: dict[str, Any], timeline: Timeline | None) -> dict[st
     }
 
 
-def _statement_times(told: dict[str, Any]) -> dict[str, Any]:
+def _statement_times(told: RunDocument) -> dict[str, object]:
     """Types of transactions, times of statements, and stalls, by the template's names."""
     stalls = told["stalls"]
     return {
@@ -253,7 +254,7 @@ def _statement_times(told: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _explanation(run: Run, told: dict[str, Any]) -> dict[str, Any]:
+def _explanation(run: Run, told: RunDocument) -> dict[str, object]:
     """Findings, plans and what-ifs, by the template's names."""
     settings = run.environment.get("engine", {}).get("settings") or {}
     what_if = what_if_words(told)
@@ -274,7 +275,7 @@ def _explanation(run: Run, told: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _engine(run: Run, told: dict[str, Any]) -> dict[str, Any]:
+def _engine(run: Run, told: RunDocument) -> dict[str, object]:
     """Tables of the engine's own counters and of its CPU time, by the template's names."""
     counted, used = told["engine_counters"], told["sessions"]
     grown = engine_tables.figures_by_operation(counted) if counted else []
@@ -298,7 +299,7 @@ def _engine(run: Run, told: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _cluster(told: dict[str, Any]) -> dict[str, Any] | None:
+def _cluster(told: RunDocument) -> dict[str, object] | None:
     """What the section on nodes says beside their lines; None of an engine that is no cluster."""
     cluster = told["cluster"]
     return cluster and {
@@ -315,14 +316,14 @@ def _cluster(told: dict[str, Any]) -> dict[str, Any] | None:
     }
 
 
-def _machine(told: dict[str, Any]) -> str:
+def _machine(told: RunDocument) -> str:
     host = told["host"]
     parts = [host_text(told), host["cpu_model"], host["filesystem"]]
     words = ", ".join(part for part in parts if part)
     return words or "The machine was not recorded: the run ended before."
 
 
-def _trust(told: dict[str, Any]) -> str:
+def _trust(told: RunDocument) -> str:
     """What could have disturbed the figures, with its size."""
     parts = []
     for words, name in (("steal", "steal"), ("background", "background_load")):
@@ -364,7 +365,7 @@ def _fact_text(name: str, value: object) -> str:
             return str(value)
 
 
-def _statements(run: Run) -> list[dict[str, Any]]:
+def _statements(run: Run) -> list[dict[str, object]]:
     titles = run.facts["workload"]["operation_titles"]
     return [
         statement | {"title": titles.get(name, "")}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from assay.analysis.cluster.words import WORDS
 from assay.model.units import percent_text, seconds_text
@@ -11,13 +11,22 @@ from assay.report.words.wrapping import indented
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from assay.report.documents.cluster import (
+        BarrierRow,
+        BarriersSection,
+        ClusterSection,
+        ClusterSpan,
+        NodeSkew,
+    )
+    from assay.report.documents.run import RunDocument
+
 # So many intervals and barriers are told in lines; the page's chart has all of them.
 INTERVALS_MAX = 10
 BARRIERS_MAX = 5
 OF_ONE_CORE = "100 % cpu is one core"
 
 
-def brief_lines(document: dict[str, Any], width: int) -> Iterator[str]:
+def brief_lines(document: RunDocument, width: int) -> Iterator[str]:
     """The line of all nodes and one of each, then what is uneven and what barriers took."""
     cluster = document["cluster"]
     if cluster is None or cluster["run"] is None:
@@ -28,7 +37,7 @@ def brief_lines(document: dict[str, Any], width: int) -> Iterator[str]:
         yield from indented(words, "  ", width)
 
 
-def cluster_lines(document: dict[str, Any], width: int) -> Iterator[str]:
+def cluster_lines(document: RunDocument, width: int) -> Iterator[str]:
     """All that is told of a cluster: the measured part, its seconds, operations, skew, barriers."""
     cluster = document["cluster"]
     if cluster is None:
@@ -54,7 +63,7 @@ def cluster_lines(document: dict[str, Any], width: int) -> Iterator[str]:
     yield ""
 
 
-def operation_lines(document: dict[str, Any], name: str, width: int) -> Iterator[str]:
+def operation_lines(document: RunDocument, name: str, width: int) -> Iterator[str]:
     """What nodes did in one execution of an operation; nothing of an engine that is no cluster."""
     cluster = document["cluster"]
     for one in () if cluster is None else cluster["operations"]:
@@ -65,14 +74,14 @@ def operation_lines(document: dict[str, Any], name: str, width: int) -> Iterator
             yield ""
 
 
-def line_of(told: dict[str, Any], lead: str, width: int) -> Iterator[str]:
+def line_of(told: ClusterSpan, lead: str, width: int) -> Iterator[str]:
     """A line of all nodes, and one of each below it."""
     yield from indented(told["whole"]["text"], lead, width)
     for one in told["nodes"]:
         yield from indented(one["text"], f"{lead}  ", width)
 
 
-def cores_words(cluster: dict[str, Any]) -> str:
+def cores_words(cluster: ClusterSection) -> str:
     """How much CPU there could be at most."""
     cores = cluster["platform_cores"]
     if cores is None:
@@ -80,7 +89,7 @@ def cores_words(cluster: dict[str, Any]) -> str:
     return f"{OF_ONE_CORE}, and the nodes may use {cores:g}: {100 * cores:g} %"
 
 
-def skew_words(told: dict[str, Any]) -> list[str]:
+def skew_words(told: ClusterSpan) -> list[str]:
     """What is uneven: the largest over the mean, and whose it is."""
     uneven = [
         f"{one['measure']} {one['ratio']:.3g} times the mean on {one['node']}{_often(one)}"
@@ -90,12 +99,12 @@ def skew_words(told: dict[str, Any]) -> list[str]:
     return [f"skew: {', '.join(uneven)}"] if uneven else []
 
 
-def _often(one: dict[str, Any]) -> str:
+def _often(one: NodeSkew) -> str:
     share = percent_text(one["often"])
     return f" (in {share} of executions)" if one["often"] < 1 else ""
 
 
-def barrier_words(barriers: dict[str, Any]) -> list[str]:
+def barrier_words(barriers: BarriersSection) -> list[str]:
     """What barriers took, then the longest of them; or why nobody knows."""
     if barriers["missing"] is not None:
         return [f"barriers: not measured: {barriers['missing']}"]
@@ -111,7 +120,7 @@ def barrier_words(barriers: dict[str, Any]) -> list[str]:
     return [lead, *(_barrier(one) for one in longest)]
 
 
-def _barrier(one: dict[str, Any]) -> str:
+def _barrier(one: BarrierRow) -> str:
     lasted = seconds_text(one["ended_s"] - one["begun_s"])
     of = f" {one['operation']}" if one["operation"] else ""
     return (
@@ -120,7 +129,7 @@ def _barrier(one: dict[str, Any]) -> str:
     )
 
 
-def interval_rows(cluster: dict[str, Any]) -> list[tuple[str, str]]:
+def interval_rows(cluster: ClusterSection) -> list[tuple[str, str]]:
     """Lines of all nodes through the measured part, evenly chosen where there are many."""
     every = cluster["intervals"]
     step = max(1, -(-len(every) // INTERVALS_MAX))
@@ -130,7 +139,7 @@ def interval_rows(cluster: dict[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-def word_rows(cluster: dict[str, Any]) -> list[tuple[str, str]]:
+def word_rows(cluster: ClusterSection) -> list[tuple[str, str]]:
     """What each word counts, and why others are not measured."""
     told = {word: cluster["says"].get(word, WORDS[word][0]) for word in WORDS}
     told |= {word: f"not measured: {why}" for word, why in cluster["missing"].items()}

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from assay.model.units import bytes_text, grouped_text, percent_text, seconds_text
 from assay.report.terminal.summary import bar, title
 from assay.report.words.wrapping import labelled, one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+
+    from assay.report.documents.plan_work import PlanWorkRow
+    from assay.report.documents.profile import ProfileSection, SamplingSection, SymbolRow, WorkRow
+    from assay.report.documents.run import RunDocument
 
 TOP_SYMBOLS = 20
 NOTES_MAX = 3
@@ -26,14 +30,14 @@ AGREES_WITHIN = 0.1
 NAMELESS, NAMELESS_NOTE, BOUNDS = ("bounds", "none"), " (no name)", "..0x"
 
 
-def titled(document: dict[str, Any], width: int) -> str:
+def titled(document: RunDocument, width: int) -> str:
     """What was run on what, and at the right end of the line the verdict."""
     words, verdict = title(document), document["verdict"].upper()
     return f"{words}{verdict:>{max(len(verdict) + 2, width - len(words))}}"
 
 
 def profile_lines(
-    told: dict[str, Any], width: int, *, all_symbols: bool = False, open_families: bool = False
+    told: ProfileSection, width: int, *, all_symbols: bool = False, open_families: bool = False
 ) -> Iterator[str]:
     """The section `profile` of a document as lines of at most `width`, without the run's title."""
     yield from textwrap.wrap(headline(told), width)
@@ -58,7 +62,7 @@ def profile_lines(
 TOGETHER = "of several sessions: the samples are not told apart by operation"
 
 
-def no_samples(told: dict[str, Any]) -> str:
+def no_samples(told: ProfileSection) -> str:
     """Why there is no sample to show, with the mend, in one sentence."""
     sampling = told["sampling"]
     within = told["operation"] or "an operation"
@@ -76,7 +80,7 @@ def no_samples(told: dict[str, Any]) -> str:
     )
 
 
-def headline(told: dict[str, Any]) -> str:
+def headline(told: ProfileSection) -> str:
     """How many samples of what, in one line."""
     of = f"of {told['operation']}" if told["operation"] else "within operations"
     words = f"{samples_text(told['samples'])} {of}, {seconds_text(told['seconds'])} of CPU time"
@@ -96,7 +100,7 @@ def passes_text(passes: int) -> str:
 
 
 def work_lines(
-    works: list[dict[str, Any]], width: int, *, everything: bool = False
+    works: Sequence[WorkRow | PlanWorkRow], width: int, *, everything: bool = False
 ) -> Iterator[str]:
     """One line a kind of work: its share as a bar, as a figure, and its seconds."""
     longest = max((row["share"] for row in works), default=0.0)
@@ -109,8 +113,8 @@ def work_lines(
         share, seconds = share_text(row["share"]), seconds_text(row["seconds"])
         yield f"  {row['work']:<{words}}  {drawn:<{length}} {share:>6}  {seconds:>7}"
     if len(small) > 1:
-        share = sum(row["share"] for row in small)
-        yield f"  ... {len(small)} kinds more with {share_text(share)} together (--all)"
+        together = sum(row["share"] for row in small)
+        yield f"  ... {len(small)} kinds more with {share_text(together)} together (--all)"
 
 
 def share_text(share: float) -> str:
@@ -124,7 +128,7 @@ def _digits(share: float) -> str:
 
 
 def _symbol_lines(
-    told: dict[str, Any], width: int, *, all_symbols: bool, open_families: bool
+    told: ProfileSection, width: int, *, all_symbols: bool, open_families: bool
 ) -> Iterator[str]:
     shown = told["symbols"] if all_symbols else told["symbols"][:TOP_SYMBOLS]
     words = max(len("operation"), *(len(row["work"]) for row in shown))
@@ -144,7 +148,7 @@ def _symbol_lines(
     yield from _left_line(told, shown)
 
 
-def symbol_text(row: dict[str, Any], width: int) -> str:
+def symbol_text(row: SymbolRow, width: int) -> str:
     """A symbol, or where in a file a function without a name stands, said to be that."""
     symbol = one_line(row["symbol"])
     if row["kind"] not in NAMELESS:
@@ -153,7 +157,7 @@ def symbol_text(row: dict[str, Any], width: int) -> str:
     return shortened(begins, width - len(NAMELESS_NOTE)) + NAMELESS_NOTE
 
 
-def _member_lines(row: dict[str, Any], indent: int, room: int) -> Iterator[str]:
+def _member_lines(row: SymbolRow, indent: int, room: int) -> Iterator[str]:
     for member in row["members"]:
         share = f"{member['samples']:>8,} {_digits(member['share'])}"
         symbol = shortened(one_line(member["symbol"]), room - 2)
@@ -163,7 +167,7 @@ def _member_lines(row: dict[str, Any], indent: int, room: int) -> Iterator[str]:
         yield f"{'':<{indent}}  ... {more} more"
 
 
-def _left_line(told: dict[str, Any], shown: list[dict[str, Any]]) -> Iterator[str]:
+def _left_line(told: ProfileSection, shown: list[SymbolRow]) -> Iterator[str]:
     hidden = told["symbols"][len(shown) :]
     rest = told["rest"]
     count = len(hidden) + rest["symbols"]
@@ -202,7 +206,7 @@ def _ends_of_qualifiers(name: str) -> Iterator[int]:
             yield at + 2
 
 
-def operations_text(row: dict[str, Any], width: int) -> str:
+def operations_text(row: SymbolRow, width: int) -> str:
     """The operations that a symbol's samples are from, as many as fit, most samples first."""
     if row["operations_all"] and len(row["operations"]) != 1:
         return "all"
@@ -216,7 +220,7 @@ def operations_text(row: dict[str, Any], width: int) -> str:
     return "few in each"
 
 
-def facts(told: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def facts(told: ProfileSection) -> Iterator[tuple[str, str]]:
     """What a reader must know to believe the table: label and sentence."""
     yield "Explained", explained_text(told)
     if told["sampling"]["artefacts"]:
@@ -227,7 +231,7 @@ def facts(told: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "CPU time", metered_text(told)
 
 
-def explained_text(told: dict[str, Any]) -> str:
+def explained_text(told: ProfileSection) -> str:
     """How much of the samples has a kind of work, and a name."""
     if told["classified"] is None:
         return "nothing: there are no samples within operations"
@@ -244,7 +248,7 @@ def explained_text(told: dict[str, Any]) -> str:
     return words
 
 
-def artefacts_text(told: dict[str, Any]) -> str:
+def artefacts_text(told: ProfileSection) -> str:
     """What was taken out of the denominator, and why."""
     found = told["sampling"]["artefacts"]
     everything = told["samples"] + sum(row["samples"] for row in found)
@@ -256,7 +260,7 @@ def artefacts_text(told: dict[str, Any]) -> str:
     return "; ".join(parts)
 
 
-def outside_text(sampling: dict[str, Any]) -> str:
+def outside_text(sampling: SamplingSection) -> str:
     """Samples that are not of operations."""
     parts = [
         (sampling["ours"], "of Assay's own threads"),
@@ -272,7 +276,7 @@ def outside_text(sampling: dict[str, Any]) -> str:
     return "every sample is of an operation" if sampling["taken"] else "no sample was taken"
 
 
-def sampled_text(sampling: dict[str, Any]) -> str:
+def sampled_text(sampling: SamplingSection) -> str:
     """Event, rate, what was seen."""
     seen = "user and kernel" if sampling["kernel"] else "user code only"
     stacks = f"stacks by {sampling['stacks']}"
@@ -283,23 +287,23 @@ def sampled_text(sampling: dict[str, Any]) -> str:
     return f"{sampling['event']}, {rate} Hz a thread on a CPU, {seen}, {stacks}{named}"
 
 
-def lost_text(sampling: dict[str, Any]) -> str:
+def lost_text(sampling: SamplingSection) -> str:
     """What sampling lost in the measured part."""
-    words = (
-        ("lost", "lost for want of room"),
-        ("throttled", "times paused by the kernel"),
-        ("cut", "with a stack deeper than its copy"),
-        ("broken", "with a stack that ended at code without unwind rules"),
+    counts = (
+        (sampling["lost"], "lost for want of room"),
+        (sampling["throttled"], "times paused by the kernel"),
+        (sampling["cut"], "with a stack deeper than its copy"),
+        (sampling["broken"], "with a stack that ended at code without unwind rules"),
     )
     if sampling["lost"] is None:
         return "not recorded: sampling ended before it could tell"
-    found = [f"{sampling[key]:,} {said}" for key, said in words if sampling[key]]
+    found = [f"{count:,} {said}" for count, said in counts if count]
     if sampling["lost"] and sampling.get("elsewhere"):
         found[0] += " (which other processes share)"
     return ", ".join(found) or "nothing: no sample, no pause, no stack cut"
 
 
-def metered_text(told: dict[str, Any]) -> str:
+def metered_text(told: ProfileSection) -> str:
     """Sampled CPU time beside the kernel's own counters."""
     if not told["metered_s"]:
         return (

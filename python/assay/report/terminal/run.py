@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from assay.report.terminal.cluster import cluster_lines
 from assay.report.terminal.findings import cause_lines
@@ -18,10 +18,13 @@ from assay.report.words.wrapping import indented, labelled
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from assay.report.documents.profile import ProfileSection
+    from assay.report.documents.run import RunDocument
+
 
 def run_lines(
-    document: dict[str, Any],
-    profile: dict[str, Any] | str,
+    document: RunDocument,
+    profile: ProfileSection | str,
     width: int,
     *,
     all_symbols: bool = False,
@@ -56,7 +59,7 @@ def run_lines(
         yield from profile_lines(profile, width, **shown)
 
 
-def _plans(document: dict[str, Any], width: int) -> Iterator[str]:
+def _plans(document: RunDocument, width: int) -> Iterator[str]:
     if not document["plans"]:
         reason = document["plan_capture"]["reason"] or "no statement has one"
         yield from labelled("Plans", f"not measured, {reason}", width)
