@@ -258,7 +258,7 @@ def _article(run: Run, profile: Profile, operation: str | None, shown: dict[str,
     from assay.report.build import run_document
     from assay.report.sections.profile import SYMBOLS_MAX, section
     from assay.report.terminal.article import article_lines
-    from assay.report.terminal.summary import title
+    from assay.report.words.run import title
 
     most = None if shown["all_symbols"] else SYMBOLS_MAX
     told = section(run, profile, operation, most)

@@ -9,7 +9,7 @@ import polars as pl
 from assay.model.units import seconds_text
 from assay.report.charts.data import inline
 from assay.report.charts.palette import BLUE, SKY, WIDTH
-from assay.report.terminal.profile import TOGETHER
+from assay.report.words.profile import TOGETHER
 
 if TYPE_CHECKING:
     import altair as alt

@@ -18,8 +18,8 @@ from assay.report.charts.palette import (
     OTHER_WORK_COLOUR,
     WIDTH,
 )
-from assay.report.terminal.summary import operation_time
 from assay.report.words.causes import shares_by_cause
+from assay.report.words.operation import operation_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,13 +11,13 @@ from assay.report.charts.palette import BLUE, ORANGE, SEVERAL_KINDS, WORK_COLOUR
 from assay.report.page.flame_view import FlameView, drawn, has_kernel, left_out, small_enough
 from assay.report.page.profile import left_out_words
 from assay.report.page.run import POLICY, environment, script_digest, template, tree_words, trusted
-from assay.report.terminal.difference import (
+from assay.report.words.profile_difference import (
     interval_text,
     noise_words,
     operations_words,
     scaled_words,
 )
-from assay.report.terminal.summary import title
+from assay.report.words.run import title
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from assay.model.units import percent_text
 from assay.report.page.plans import has_plan
+from assay.report.words.findings import carry_out
 
 if TYPE_CHECKING:
     from assay.report.documents.engine_counters import EngineCountersSection
@@ -76,13 +77,6 @@ def ruled_out_rows(told: RunDocument) -> list[tuple[str, str]]:
         )
         for finding in told["ruled_out"]
     ]
-
-
-def carry_out(run: str, finding: FindingRow) -> str | None:
-    """The command that carries a finding's advice out; None for none, or if it is told already."""
-    command = f"assay try {run} {finding['key']}"
-    is_told = finding["to_try"] is not None and command in finding["to_try"]
-    return None if finding["advice"] is None or is_told else command
 
 
 def place_words(at: str) -> str:

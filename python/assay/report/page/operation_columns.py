@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from assay.analysis.time.causes import CAUSES, UNCOVERED
 from assay.model.units import bytes_text, count_text, percent_text, rate_text, seconds_text
-from assay.report.terminal.load import retries_words
-from assay.report.terminal.summary import operation_time
 from assay.report.words.causes import shares_by_cause
+from assay.report.words.operation import operation_time, retries_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable

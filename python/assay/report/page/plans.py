@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 from assay.model.units import bytes_text, count_text, grouped_text, percent_text, seconds_text
 from assay.record.layout import PLANS_DIR
-from assay.report.terminal.plans import NOTABLE_FACTOR
 from assay.report.words.plan_work import activity_words
-from assay.report.words.plans import columns_words, reads_words, statement_words
+from assay.report.words.plans import NOTABLE_FACTOR, columns_words, reads_words, statement_words
 
 if TYPE_CHECKING:
     from assay.record.reader import Run

@@ -10,7 +10,7 @@ from assay.model.units import seconds_text
 from assay.report.charts.palette import work_colour
 from assay.report.page.flame_view import FlameView, flame_view, small_enough
 from assay.report.sections.profile import profile_of
-from assay.report.terminal.profile import NAMELESS, facts, headline, share_text
+from assay.report.words.profile import NAMELESS, facts, headline, share_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -35,15 +35,7 @@ from assay.report.page.storage import storage_words
 from assay.report.page.time import time_rows
 from assay.report.page.what_if import what_if_words
 from assay.report.sections.finding_methods import used_methods
-from assay.report.terminal import cluster as cluster_text
-from assay.report.terminal.memory import memory_words, state_words
-from assay.report.terminal.summary import (
-    bridge_words,
-    check,
-    conditions_text,
-    host_text,
-    title,
-)
+from assay.report.words import cluster as cluster_text
 from assay.report.words import counted as counted_text
 from assay.report.words import engine_tables, method
 from assay.report.words import sequences as sequence_text
@@ -52,7 +44,9 @@ from assay.report.words import transactions as transactions_text
 from assay.report.words.changes import host_words, limit_words, slow_words
 from assay.report.words.doubts import doubts
 from assay.report.words.load import load_words
+from assay.report.words.memory import memory_words, state_words
 from assay.report.words.plan_work import plan_work_about, plan_work_rows
+from assay.report.words.run import bridge_words, check, conditions_text, host_text, title
 from assay.report.words.steady import steady_about
 
 if TYPE_CHECKING:

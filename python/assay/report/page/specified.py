@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from assay.model.units import bytes_text, percent_text, seconds_text
-from assay.report.terminal.specified import metric_text, spread_moves
+from assay.report.words.specified import metric_text, spread_moves
 
 if TYPE_CHECKING:
     from assay.report.documents.run import RunDocument

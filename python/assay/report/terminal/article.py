@@ -9,14 +9,8 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from assay.model.units import seconds_text
-from assay.report.terminal.profile import (
-    TOGETHER,
-    TOP_SYMBOLS,
-    no_samples,
-    passes_text,
-    sampled_text,
-    samples_text,
-)
+from assay.report.terminal.profile import TOP_SYMBOLS
+from assay.report.words.profile import TOGETHER, no_samples, passes_text, sampled_text, samples_text
 from assay.report.words.wrapping import one_line
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.model.units import percent_text
-from assay.report.page.findings import carry_out
+from assay.report.words.findings import carry_out
 from assay.report.words.wrapping import indented, labelled
 
 if TYPE_CHECKING:

@@ -13,15 +13,15 @@ from assay.model.units import (
     rate_text,
     seconds_text,
 )
-from assay.report.terminal.specified import metric_text
 from assay.report.words.engine_tables import brief_name
+from assay.report.words.operation import retries_words
 from assay.report.words.sequences import specified_figure
+from assay.report.words.specified import metric_text
 from assay.report.words.wrapping import labelled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from assay.report.documents.conditions import FleetSection
     from assay.report.documents.engine_counters import EngineCountersSection
     from assay.report.documents.figures import Percentile
     from assay.report.documents.operations import OperationRow
@@ -41,11 +41,6 @@ OF_AN_OPERATION: tuple[tuple[str, Percentile], ...] = (
 )
 BLOCKS = "▁▂▃▄▅▆▇█"
 LABEL_WIDTH = 10
-ASKED_OF_A_LOAD = {
-    "think_time": "with think time",
-    "foreign_keys": "with foreign keys",
-    "pipeline": "pipelined",
-}
 # A backlog of less than this much of the rate does not fill its line: every load has a few waiting.
 BACKLOG_DRAWN_S = 0.1
 
@@ -62,41 +57,6 @@ def run_figure(document: RunDocument) -> str:
     if document.get("pace") is not None:
         return rate_text(metrics["throughput_per_s"])
     return seconds_text(metrics["total_seconds"])
-
-
-def load_conditions(document: RunDocument) -> list[str] | None:
-    """The load in words, such as `open, 5,000/s, 8 clients, 30 s`; None in the power order."""
-    conditions = document["conditions"]
-    if conditions["clients"] is None:
-        return None
-    words = [conditions["arrival"] or ""]
-    if conditions["rate_per_s"] is not None:
-        words.append(rate_text(conditions["rate_per_s"]))
-    words.append(f"{conditions['clients']} client{'s' if conditions['clients'] != 1 else ''}")
-    words += fleet_words(conditions.get("fleet"))
-    if conditions["time_s"] is not None:
-        after = "killed after " if conditions.get("killed", False) else ""
-        words.append(f"{after}{conditions['time_s']:g} s")
-    words += [told for key, told in ASKED_OF_A_LOAD.items() if conditions.get(key, False)]
-    if conditions.get("durability") is not None:
-        words.append(f"durability {conditions['durability']}")
-    return words
-
-
-def fleet_words(fleet: FleetSection | None) -> list[str]:
-    """How many hosts drove, and how well their clocks are known; empty where one driver drove."""
-    if fleet is None:
-        return []
-    lost = f", {fleet['lost']} of them lost" if fleet["lost"] else ""
-    unsure_s = fleet["clock_uncertainty_s"]
-    if unsure_s is None:
-        clocks = "clocks not measured"
-    else:
-        clocks = f"clocks ±{seconds_text(unsure_s)}" if unsure_s else "one clock"
-    words = [f"from {fleet['hosts']} host{'s' * (fleet['hosts'] != 1)} ({clocks}{lost})"]
-    if fleet.get("engine_host") is not None:
-        words.append(f"probes on {fleet['engine_host']}")
-    return words
 
 
 def load_figures(document: RunDocument) -> list[str] | None:
@@ -150,14 +110,6 @@ def load_operation(operation: OperationRow, name_width: int) -> tuple[str, list[
     rate = rate_text(operation["throughput_per_s"])
     share = percent_text(operation["share"]) if operation["share"] is not None else ""
     return f"  {operation['name']:<{name_width}}  {rate:>9}  {share:>5}  ", told
-
-
-def retries_words(operation: OperationRow, unit: str = "") -> str:
-    """Attempts beyond the first, with their unit, and the classes of the errors they came of."""
-    # A document that was kept before classes were told has none of them.
-    classes = operation.get("retries_by_class", {})
-    told = ", ".join(f"{name} {count:,}" for name, count in classes.items())
-    return f"{operation['retries']:,}{unit}" + (f" ({told})" if told else "")
 
 
 def pace_lines(document: RunDocument, width: int) -> list[str]:

@@ -10,10 +10,10 @@ from assay.report.terminal.cluster import operation_lines as cluster_lines
 from assay.report.terminal.findings import why_of_operation
 from assay.report.terminal.plans import plan_lines
 from assay.report.terminal.profile import profile_lines, titled
-from assay.report.terminal.summary import operation_time
 from assay.report.terminal.time import tree_lines
 from assay.report.terminal.where import cause_lines, time_line, why_not_split
 from assay.report.words.causes import shares_by_cause
+from assay.report.words.operation import operation_time
 from assay.report.words.wrapping import labelled
 
 if TYPE_CHECKING:

@@ -12,10 +12,16 @@ from assay.model.units import (
     percent_text,
     seconds_text,
 )
-from assay.report.terminal.difference import signed_text
 from assay.report.terminal.summary import bar
 from assay.report.words.plan_work import activity_words
-from assay.report.words.plans import columns_words, node_words, reads_words, statement_words
+from assay.report.words.plans import (
+    NOTABLE_FACTOR,
+    columns_words,
+    node_words,
+    reads_words,
+    statement_words,
+)
+from assay.report.words.profile_difference import signed_text
 from assay.report.words.wrapping import one_line
 
 if TYPE_CHECKING:
@@ -27,8 +33,6 @@ if TYPE_CHECKING:
 
 BAR_WIDTH = 5
 INDENT = 11
-# An estimate within this factor is as good as they get, and has no word.
-NOTABLE_FACTOR = 2.0
 # An operator with less of the time is told in one line, unless something else stands out.
 SHARE_NOTABLE = 0.05
 # Projections with less are left out: they are many, and compute next to nothing.

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from assay.report.terminal.cluster import cluster_lines
 from assay.report.terminal.findings import cause_lines
 from assay.report.terminal.memory import memory_lines
+from assay.report.terminal.plan_work import plan_work_lines
 from assay.report.terminal.plans import overview_lines
 from assay.report.terminal.profile import profile_lines, titled
 from assay.report.terminal.where import whole_lines
 from assay.report.words.counted import counted_lines
-from assay.report.words.plan_work import plan_work_lines
 from assay.report.words.storage import storage_lines
 from assay.report.words.wrapping import indented, labelled
 

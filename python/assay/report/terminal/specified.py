@@ -6,6 +6,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from assay.model.units import bytes_text, percent_text, seconds_text
+from assay.report.words.specified import first_weight, metric_text, spread_moves
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,24 +40,6 @@ COLUMNS = (
     ("Ts", 10, "elapsed_counted_seconds"),
     ("utilised", 10, "share"),
 )
-
-
-def metric_text(value: float | None) -> str:
-    """A metric to a tenth, thousands apart, such as `4,174.2`; 'none' for None."""
-    return "none" if value is None else f"{value:,.1f}"
-
-
-def conditions_of_test(told: SpecifiedTestSection) -> list[str]:
-    """What the test was, in a few words."""
-    count = told["streams"]
-    streams = "" if count is None else f"{count} stream{'s' if count != 1 else ''}"
-    words = {
-        "power": "power test",
-        "throughput": "throughput test",
-        "full": "two runs",
-        "steady": "power passes until steady",
-    }[told["kind"]]
-    return [word for word in (words, streams) if word]
 
 
 def figures_of_test(told: SpecifiedTestSection) -> list[str]:
@@ -185,19 +168,6 @@ def _weight_lines(told: SpecifiedTestSection, *, all_operations: bool) -> Iterat
         yield f"  ... {left} more (--all); weight: % of the metric for 1 % of the time"
     if weighed[0]["composite"] is not None:
         yield "  Ts weighs 50 %, of which a query has its share in the stream that ends last"
-
-
-def first_weight(one: SpecifiedWeight) -> float:
-    """What an operation weighs in the composite, else in what there is of it; zero or less."""
-    known = (one[name] for name in ("composite", "power", "throughput"))
-    return next((float(value) for value in known if value is not None), 0.0)
-
-
-def spread_moves(one: SpecifiedWeight) -> float | None:
-    """From the longest to the shortest interval, by how much the metric moves; None of one."""
-    if one["at_min"] is None or one["at_max"] is None:
-        return None
-    return float(one["at_min"] - one["at_max"])
 
 
 def _moves(one: SpecifiedWeight) -> tuple[float, float]:

@@ -8,23 +8,28 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
-from assay.model.units import bytes_text, percent_text, seconds_text
-from assay.record.layout import ACCOUNT_BRIDGE
+from assay.model.units import percent_text, seconds_text
 from assay.report.terminal.cluster import brief_lines
 from assay.report.terminal.load import (
     engine_lines,
-    load_conditions,
     load_figures,
     load_operation,
     pace_lines,
     run_figure,
 )
 from assay.report.terminal.memory import memory_line, memory_lines, state_line
-from assay.report.terminal.specified import conditions_of_test, figures_of_test, lines_of_test
+from assay.report.terminal.specified import figures_of_test, lines_of_test
 from assay.report.words.causes import shares_by_cause
 from assay.report.words.changes import changes_lines
 from assay.report.words.doubts import doubts
-from assay.report.words.order import order_words
+from assay.report.words.operation import operation_time
+from assay.report.words.run import (
+    bridge_words,
+    check,
+    conditions_text,
+    host_text,
+    title,
+)
 from assay.report.words.sequences import sequence_lines
 from assay.report.words.statements import statement_lines
 from assay.report.words.steady import steady_lines
@@ -36,7 +41,6 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from assay.report.documents.checks import CheckRow
     from assay.report.documents.operations import CauseShares, CoverageDoubt, OperationRow
     from assay.report.documents.profile import ProfileSection
     from assay.report.documents.run import RunDocument
@@ -124,75 +128,6 @@ def run_line(document: RunDocument) -> str:
     return f"{document['verdict']:<8} {title(document):<34} {figure:>12}  {document['run']}"
 
 
-def title(document: RunDocument) -> str:
-    """What was run on what, such as `TPC-H SF 1 on DuckDB 2.0.0`."""
-    return f"{_workload(document)} on {document['engine_title']} {document['engine_version']}"
-
-
-def conditions_text(document: RunDocument) -> str:
-    """Under which conditions, and whether the answers were right."""
-    conditions = document["conditions"]
-    arrival = "power order" if conditions["arrival"] == "power" else conditions["arrival"]
-    order = [arrival or ""]
-    if document["test"] is not None:
-        order = conditions_of_test(document["test"])
-    parts = load_conditions(document) or [*order, conditions["state"] or ""]
-    parts += order_words(conditions, brief=True)
-    if conditions["prepare"]:
-        names = ", ".join(name.rpartition("/")[2] for name in conditions["prepare"])
-        parts.append(f"data changed by {names}")
-    if conditions["operations"]:
-        parts.append(f"{', '.join(conditions['operations'])} only")
-    if conditions["remove"]:
-        parts.append(f"queries without {', '.join(conditions['remove'])}")
-    if conditions["without"]:
-        parts.append(f"{', '.join(conditions['without'])} switched off")
-    # The answers of a workload with conditions are those of its conditions.
-    parts += [
-        reason.partition("," if "answers" in reason else ";")[0]
-        for reason in (*_held(document, "conditions", "answers")[:1], *_held(document, "recovery"))
-    ]
-    return ", ".join(part for part in parts if part)
-
-
-def _held(document: RunDocument, *names: str) -> list[str]:
-    """What checks say that were made and passed."""
-    found = (check(document, name) for name in names)
-    return [
-        one["reason"]
-        for one in found
-        if one is not None and one["measured"] and one["verdict"] == "valid"
-    ]
-
-
-def check(document: RunDocument, name: str) -> CheckRow | None:
-    """One check's result by its name."""
-    found: list[CheckRow] = [c for c in document["checks"] if c["check"] == name]
-    return found[0] if found else None
-
-
-def host_text(document: RunDocument) -> str:
-    """The machine in a few words; empty where it was not recorded."""
-    host = document["host"]
-    parts = []
-    if host["cpus"] is not None:
-        parts.append(f"{host['cpus']} core{'s' if host['cpus'] != 1 else ''}")
-    if host["memory_bytes"] is not None:
-        parts.append(bytes_text(host["memory_bytes"]))
-    if host["virtual"]:
-        parts.append("virtual machine")
-    return ", ".join(parts)
-
-
-def operation_time(operation: OperationRow) -> str:
-    """The time of an operation, or how it failed."""
-    if operation["outcome"] == "failed":
-        return f"failed: {operation['error'] or 'no reason recorded'}"
-    if operation["outcome"] == "skipped":
-        return "skipped"
-    return seconds_text(operation["seconds"])
-
-
 def where_words(where: CauseShares) -> list[str]:
     """Where time went: the CPU first, then causes, largest first."""
     told = [f"{name} {percent_text(share):>5}" for name, share in _where_shares(where)]
@@ -212,10 +147,6 @@ def _where_shares(where: CauseShares) -> list[tuple[str, float]]:
 def _order(part: str) -> tuple[bool, bool]:
     """The CPU first; what no source accounts for last."""
     return part == NO_CAUSE, part != PARTS[0][0]
-
-
-def _workload(document: RunDocument) -> str:
-    return f"{document['workload_title']} {document['scale_name']} {document['scale']:g}"
 
 
 def _say(console: Console, line: str = "", style: str | None = None) -> None:
@@ -377,15 +308,6 @@ def _print_why(document: RunDocument, width: int, console: Console) -> None:
             for line in indented(text, lead, width):
                 _say(console, line)
     _say(console)
-
-
-def bridge_words(document: RunDocument) -> list[str]:
-    """What the process between driver and database used of a core, where there is one."""
-    used = document["accounts"]
-    if used is None or ACCOUNT_BRIDGE not in used["by_account_s"]:
-        return []
-    share = used["by_account_s"][ACCOUNT_BRIDGE] / used["window_s"]
-    return [f"bridge {percent_text(share)} of a core"]
 
 
 def _trust(document: RunDocument) -> list[str]:

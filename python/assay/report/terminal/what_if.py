@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from assay.model.units import grouped_text, seconds_text
 from assay.report.terminal.profile import titled
-from assay.report.terminal.specified import metric_text
+from assay.report.words.specified import UNROUNDED, metric_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 TOP_OPERATIONS = 10
 FIGURE_WIDTH = 9
-UNROUNDED = "_unrounded"
 TOP_WORTH = 6
 LABEL_WIDTH = 16
 ENDS = 14

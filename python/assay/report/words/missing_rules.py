@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from assay.report.terminal.profile import share_text
+from assay.report.words.profile import share_text
 from assay.report.words.wrapping import one_line
 
 if TYPE_CHECKING:

@@ -6,12 +6,9 @@ from typing import TYPE_CHECKING
 
 from assay.analysis.counters.meters import activity_line
 from assay.model.units import percent_text, seconds_text
-from assay.report.terminal.profile import share_text, work_lines
-from assay.report.words.wrapping import indented
+from assay.report.words.profile import share_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from assay.report.documents.plan_work import PlanWorkOperation, PlanWorkSection
     from assay.report.documents.plans import StatementPlan
     from assay.report.documents.profile import ProfileSection
@@ -52,20 +49,6 @@ def mixed_words(told: PlanWorkSection) -> list[str]:
         for one in told["mixed"]
         if whole_s
     ]
-
-
-def plan_work_lines(
-    document: RunDocument, profile: ProfileSection | str | None, width: int
-) -> Iterator[str]:
-    """What the time went into by plans, on a terminal; nothing where samples say it already."""
-    told = document["plan_work"]
-    if not told["work"] or not is_wanted(profile):
-        return
-    yield from indented("What the time went into, by plans", "", width)
-    yield from work_lines(told["work"], width)
-    for words in (why_words(profile), ABOUT, *mixed_words(told)):
-        yield from indented(words, "  ", width)
-    yield ""
 
 
 def plan_work_about(document: RunDocument) -> str:

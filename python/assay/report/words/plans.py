@@ -5,14 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.analysis.findings.case import names_text
-from assay.model.units import bytes_text, count_text
+from assay.model.units import (
+    bytes_text,
+    count_text,
+)
 from assay.report.words.wrapping import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from assay.report.documents.plan_difference import PlanDifferenceRow
-    from assay.report.documents.plans import MissingPlan, OperatorName, PlanOperator, StatementPlan
+    from assay.report.documents.plans import (
+        MissingPlan,
+        OperatorName,
+        PlanOperator,
+        StatementPlan,
+    )
 
 NAMES_SHOWN = 6
 
@@ -59,3 +67,7 @@ def columns_words(plan: StatementPlan) -> Iterator[str]:
         if table["unneeded_bytes"]:
             words += f", {bytes_text(table['unneeded_bytes'])} a row at most"
         yield words
+
+
+# An estimate within this factor is as good as they get, and has no word.
+NOTABLE_FACTOR = 2.0

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.model.units import bytes_text, grouped_text, rate_text
-from assay.report.terminal.load import LABEL_WIDTH
 from assay.report.words.wrapping import labelled
 
 if TYPE_CHECKING:
@@ -14,6 +13,7 @@ if TYPE_CHECKING:
     from assay.report.documents.run import RunDocument
     from assay.report.documents.steady import CountedReads, SeriesDrift, SteadySection
 
+LABEL_WIDTH = 10
 ABOUT = (
     "Mixes in batches of as many, over all clients. A run is steady from where leaving out more of"
     " its beginning would tell no more (MSER), if from there on neither throughput nor what the"
