@@ -10,7 +10,7 @@ from assay.record.reader import find_workload_run
 from assay.record.studies import read_study
 from assay.report.charts.run import Charts
 from assay.report.document import document
-from assay.report.page.run import read_load, read_timeline
+from assay.report.page.record import read_load, read_timeline
 from assay.report.study.build import build_study
 
 if TYPE_CHECKING:

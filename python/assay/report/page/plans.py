@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import gzip
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +11,8 @@ from assay.report.words.plan_work import activity_words
 from assay.report.words.plans import NOTABLE_FACTOR, columns_words, reads_words, statement_words
 
 if TYPE_CHECKING:
-    from assay.record.reader import Run
+    from collections.abc import Mapping
+
     from assay.report.documents.plans import PlanOperator, StatementPlan
     from assay.report.documents.run import RunDocument
 
@@ -23,13 +22,18 @@ def has_plan(told: RunDocument, operation: str) -> bool:
     return bool(told["plans"].get(operation))
 
 
-def plan_rows(run: Run, told: RunDocument) -> list[dict[str, object]]:
-    """One row a plan, of the longest operation first."""
+def plan_rows(native: Mapping[str, str | None], told: RunDocument) -> list[dict[str, object]]:
+    """One row a plan, of the longest operation first.
+
+    Args:
+        native: Plans in the engine's own words, by their file.
+        told: The document.
+    """
     plans = told["plans"]
     seconds = {operation["name"]: operation["seconds"] or 0.0 for operation in told["operations"]}
     ordered = sorted(plans, key=lambda name: -seconds.get(name, 0.0))
     return [
-        _plan(run, told, plan, several=len(plans[name]) > 1)
+        _plan(native, told, plan, several=len(plans[name]) > 1)
         for name in ordered
         for plan in plans[name]
     ]
@@ -64,12 +68,13 @@ def factor_words(node: PlanOperator) -> str:
     return f"{grouped_text(factor)}x too {'few' if is_few else 'many'}"
 
 
-def _plan(run: Run, told: RunDocument, plan: StatementPlan, *, several: bool) -> dict[str, object]:
+def _plan(
+    native: Mapping[str, str | None], told: RunDocument, plan: StatementPlan, *, several: bool
+) -> dict[str, object]:
     name = plan["operation"]
     anchor = f"plan:{name}" + (f":{plan['statement']}" if plan["statement"] else "")
     worst = next((node for node in _walk(plan["root"]) if _is_worst(node)), None)
     number = f", {statement_words(plan)}" if several else ""
-    native = _native(run, plan)
     return {
         "anchor": anchor,
         "title": f"{name}{number}",
@@ -81,7 +86,7 @@ def _plan(run: Run, told: RunDocument, plan: StatementPlan, *, several: bool) ->
         "reads": reads_words(plan),
         "columns": list(columns_words(plan)),
         "untimed": None if plan["timed"] else _untimed(plan),
-        "native": native,
+        "native": native.get(plan["native"]),
         "native_file": f"raw/{PLANS_DIR}/{Path(plan['native']).name}",
     }
 
@@ -184,12 +189,3 @@ def _marks(node: PlanOperator) -> list[str]:
     if node["workers"] is not None:
         marks.append(f"{node['workers']} worker{'s' if node['workers'] != 1 else ''}")
     return [*marks, "cut short"] if node["cut_short"] else marks
-
-
-def _native(run: Run, plan: StatementPlan) -> str | None:
-    """The engine's own words, packed as a page unpacks them; None where the file is gone."""
-    try:
-        text = (run.dir / "raw" / PLANS_DIR / Path(plan["native"]).name).read_bytes()
-    except OSError:
-        return None
-    return base64.b64encode(gzip.compress(text, mtime=0)).decode()

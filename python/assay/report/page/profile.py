@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from assay.analysis.profile.call_tree import call_tree
 from assay.model.units import seconds_text
 from assay.report.charts.palette import work_colour
-from assay.report.page.flame_view import FlameView, flame_view, small_enough
-from assay.report.sections.profile import profile_of
+from assay.report.page.flame_view import FlameView
 from assay.report.words.profile import NAMELESS, facts, headline, share_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.record.reader import Run
-    from assay.report.documents.call_tree import CallTree
     from assay.report.documents.profile import ProfileSection, SymbolRest, SymbolRow, WorkRow
 
 TREE_ABOUT = (
@@ -31,17 +27,16 @@ SYMBOLS_ABOUT = (
 SYMBOL_COLUMNS = ("samples", "share", "seconds", "work", "symbol", "module", "kind", "says")
 
 
-def profile_words(
-    run: Run, told: ProfileSection | None
-) -> tuple[dict[str, object], FlameView] | None:
-    """What the page says of the CPU samples, and the tree it draws; None where there are none."""
-    profile = profile_of(run)
-    if told is None or profile is None:
+def profile_words(told: ProfileSection | None, tree: FlameView | None) -> dict[str, object] | None:
+    """What the page says of the CPU samples; None where there are none.
+
+    Args:
+        told: The section.
+        tree: The call tree that it draws.
+    """
+    if told is None or tree is None:
         return None
-    tree = flame_view(
-        *small_enough(lambda least: cast("CallTree", call_tree(profile, share_min=least)))
-    )
-    words: dict[str, object] = {
+    return {
         "headline": headline(told),
         "facts": list(facts(told)),
         "work": work_bars(told["work"]),
@@ -50,7 +45,6 @@ def profile_words(
         "symbols": [_symbol_row(row) for row in told["symbols"]],
         "symbols_csv": f"data:text/csv;charset=utf-8,{quote(symbols_csv(told))}",
     }
-    return words, tree
 
 
 def left_out_words(tree: FlameView) -> str:
