@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from assay.report.terminal.summary import conditions_text
+from assay.report.words.run import conditions_text
 from tests.e2e.conftest import POSTGRESQL, Lab, server_laboratory
 
 TABLES = """

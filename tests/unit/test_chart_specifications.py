@@ -10,7 +10,7 @@ import pytest
 from assay.record.reader import Run
 from assay.report.charts.run import Charts
 from assay.report.document import document
-from assay.report.page.run import read_load, read_timeline
+from assay.report.page.record import read_load, read_timeline
 from tests.clusters import as_cluster
 from tests.mixes import steady_run
 from tests.records import write_run

@@ -17,7 +17,7 @@ from assay.model.verdict import CheckResult, Verdict
 from assay.record.reader import Run
 from assay.record.seal import write_seal
 from assay.record.writer import write_json
-from assay.report.terminal.load import retries_words
+from assay.report.words.operation import retries_words
 from assay.report.words.transactions import rate_words, transaction_lines
 from tests.conftest import write_stream
 from tests.loads import an_operation, closed, write_load

@@ -10,7 +10,8 @@ import pytest
 from assay.record.reader import Run
 from assay.report.charts.run import Charts
 from assay.report.document import document
-from assay.report.terminal.cluster import barrier_words, cluster_lines, operation_lines
+from assay.report.terminal.cluster import cluster_lines, operation_lines
+from assay.report.words.cluster import barrier_words
 from tests.clusters import as_cluster
 from tests.loads import an_operation, closed, write_load
 from tests.records import MS, write_run

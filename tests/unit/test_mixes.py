@@ -18,7 +18,8 @@ from assay.model.errors import UsageError
 from assay.record.reader import Run
 from assay.report.charts.run import Charts
 from assay.report.document import document
-from assay.report.page.run import page, read_load, read_timeline
+from assay.report.page.record import read_load, read_timeline
+from assay.report.page.run import page
 from assay.report.terminal.summary import render
 from assay.running.asked.driver_plan import Mix, driver_plan, steps
 from assay.running.asked.options import RunOptions

@@ -23,15 +23,9 @@ from assay.report.sections.difference import difference
 from assay.report.sections.profile import section
 from assay.report.terminal.article import article_lines
 from assay.report.terminal.difference import compared_lines, difference_lines
-from assay.report.terminal.profile import (
-    lost_text,
-    metered_text,
-    operations_text,
-    outside_text,
-    profile_lines,
-    shortened,
-)
+from assay.report.terminal.profile import operations_text, profile_lines, shortened
 from assay.report.words.missing_rules import skeleton_lines
+from assay.report.words.profile import lost_text, metered_text, outside_text
 from tests.records import write_run
 from tests.sampled import as_sampled
 

@@ -24,7 +24,7 @@ from assay.record.reader import Run
 from assay.record.seal import write_seal
 from assay.record.writer import write_json
 from assay.report.document import document
-from assay.report.terminal.load import load_conditions
+from assay.report.words.conditions import load_conditions
 from assay.running.asked.asking import considered
 from assay.running.asked.options import RunOptions
 from assay.running.asked.understanding import request_of

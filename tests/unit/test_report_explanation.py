@@ -15,6 +15,7 @@ from assay.record.reader import Run
 from assay.report.document import document
 from assay.report.page.findings import anchors, finding_rows, place_words
 from assay.report.page.plans import factor_words, plan_rows
+from assay.report.page.record import native_plans
 from assay.report.page.run import page
 from assay.report.page.what_if import change_text, what_if_words
 from tests.explained import HOSTILE, NATIVE, SPILLED, explained
@@ -120,14 +121,19 @@ class TestWhy:
         assert place_words(at) == words
 
 
+def rows_of(made: tuple[Run, dict[str, Any]]) -> list[dict[str, Any]]:
+    run, told = made
+    return plan_rows(native_plans(run, told), told)
+
+
 class TestPlans:
     def test_the_longest_operation_comes_first(self, made: tuple[Run, dict[str, Any]]) -> None:
-        assert [row["title"] for row in plan_rows(*made)] == ["q01", "q02"]
+        assert [row["title"] for row in rows_of(made)] == ["q01", "q02"]
 
     def test_the_worst_estimate_is_told_with_its_direction(
         self, made: tuple[Run, dict[str, Any]]
     ) -> None:
-        first = plan_rows(*made)[0]
+        first = rows_of(made)[0]
         assert first["worst"] == "worst estimate 1,160x too few: index scan partsupp"
         assert first["root"]["factor"] == "4x too many"
         assert first["root"]["children"][0]["factor"] == ""
@@ -150,19 +156,19 @@ class TestPlans:
         assert factor_words(node) == words
 
     def test_time_is_a_bar_of_the_share(self, made: tuple[Run, dict[str, Any]]) -> None:
-        root = plan_rows(*made)[0]["root"]
+        root = rows_of(made)[0]["root"]
         assert (root["time"], root["share"], root["width"]) == ("100 ms", "50 %", "50.0%")
         assert root["marks"] == ["spilled 1 GiB"]
         assert root["children"][1]["marks"] == ["removed 12 rows", "3 loops"]
 
     def test_what_was_not_told_is_not_nothing(self, made: tuple[Run, dict[str, Any]]) -> None:
-        untimed = plan_rows(*made)[1]
+        untimed = rows_of(made)[1]
         assert (untimed["root"]["time"], untimed["root"]["rows"]) == ("", "?")
         assert untimed["native"] is None
         assert "raw/plans/q02-0.json is missing" in text_of(page(*made), "plans")
 
     def test_the_native_plan_is_there_word_for_word(self, made: tuple[Run, dict[str, Any]]) -> None:
-        packed = plan_rows(*made)[0]["native"]
+        packed = rows_of(made)[0]["native"]
         assert packed is not None
         assert gzip.decompress(base64.b64decode(packed)).decode() == NATIVE
 

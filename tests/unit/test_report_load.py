@@ -18,7 +18,8 @@ from assay.report.charts.run import Charts, save
 from assay.report.document import document
 from assay.report.exports import export
 from assay.report.page.operation_columns import LOAD_COLUMNS
-from assay.report.page.run import page, read_load, read_timeline
+from assay.report.page.record import read_load, read_timeline
+from assay.report.page.run import page
 from assay.report.terminal.load import sparkline
 from assay.report.terminal.summary import render, run_line
 from tests.loads import OPERATIONS, SKIPPED, an_operation, closed, open_load, played_run, write_load

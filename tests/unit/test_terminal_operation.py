@@ -12,7 +12,7 @@ from assay.cli.main import run_command
 from assay.report.sections.operation import operation_of
 from assay.report.sections.profile import profile_of, section
 from assay.report.terminal.operation import operation_lines
-from assay.report.terminal.summary import bridge_words
+from assay.report.words.run import bridge_words
 from tests.explained import SPILLED, explained, with_causes
 from tests.records import write_run
 from tests.sampled import as_sampled

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 from assay.cli.options import AsJson, RunsDir, Strict, WhichRun, Whole, exit_code
 from assay.cli.output import console, say, say_json
+
+if TYPE_CHECKING:
+    from assay.report.documents.run import RunDocument
 
 
 def show(
@@ -48,7 +51,8 @@ def show(
     else:
         from assay.report.terminal.summary import render
 
-        render(document, all_operations=whole, console=console(stderr=False))
+        run = cast("RunDocument", document)
+        render(run, all_operations=whole, console=console(stderr=False))
     code = exit_code(document["verdict"], strict=strict)
     if code:
         raise typer.Exit(code)
@@ -186,4 +190,4 @@ def runs(*, runs: RunsDir = None, as_json: AsJson = False) -> None:
         elif told.get("kind") == KIND_CEILING:
             say(ceiling_line(told))
         else:
-            say(run_line(told))
+            say(run_line(cast("RunDocument", told)))

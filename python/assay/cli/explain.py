@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -14,11 +14,13 @@ from assay.cli.output import complain, console, say, say_json
 from assay.model.errors import UsageError, suggestion
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from assay.analysis.profile.profile import Profile
     from assay.analysis.work.rules import Rules
     from assay.record.reader import Run
+    from assay.report.documents.profile import UnclassifiedRow
+    from assay.report.documents.profile_difference import ProfileDifference
 
 STYLES = ["table", "article"]
 Against = Annotated[
@@ -196,14 +198,6 @@ def _known(profile: Profile, operation: str | None) -> None:
         raise UsageError(f"no operation {operation!r} was measured: {suggestion(operation, names)}")
 
 
-def _told(run: Run) -> dict[str, Any]:
-    """The document of a run, as it was built last where it was."""
-    from assay.report.document import document
-    from assay.report.kept import current
-
-    return current(run.dir) or document(run, run.dir)
-
-
 def _operation(
     run: Run, rules: Rules | None, operation: str, shown: dict[str, bool], *, as_json: bool
 ) -> None:
@@ -253,20 +247,22 @@ def _whole(run: Run, rules: Rules | None, shown: dict[str, bool], *, as_json: bo
     most = None if shown["all_symbols"] else SYMBOLS_MAX
     sampled = None if profile is None else section(run, profile, None, most)
     if as_json:
-        say_json({"run": run.id, **{key: told[key] for key in WHOLE}, "profile": sampled})
+        parts: Mapping[str, object] = told
+        say_json({"run": run.id, **{key: parts[key] for key in WHOLE}, "profile": sampled})
         return
     width = width_of(console(stderr=False))
     _print(run_lines(told, sampled or no_profile(run), width, **shown))
 
 
 def _article(run: Run, profile: Profile, operation: str | None, shown: dict[str, bool]) -> None:
+    from assay.report.build import run_document
     from assay.report.sections.profile import SYMBOLS_MAX, section
     from assay.report.terminal.article import article_lines
-    from assay.report.terminal.summary import title
+    from assay.report.words.run import title
 
     most = None if shown["all_symbols"] else SYMBOLS_MAX
     told = section(run, profile, operation, most)
-    _print(article_lines(title(_told(run)), told, all_symbols=shown["all_symbols"]))
+    _print(article_lines(title(run_document(run)), told, all_symbols=shown["all_symbols"]))
 
 
 def _unclassified(
@@ -275,7 +271,7 @@ def _unclassified(
     from assay.analysis.profile.samples import unclassified
     from assay.report.words.missing_rules import skeleton_lines
 
-    missing = unclassified(profile, operation).to_dicts()
+    missing = cast("list[UnclassifiedRow]", unclassified(profile, operation).to_dicts())
     if as_json:
         say_json({"run": run.id, "unclassified": missing})
     else:
@@ -331,8 +327,9 @@ def _sampled_difference(
     theirs: tuple[Run, Profile],
     operation: str | None,
     html: Path | None,
-) -> dict[str, Any]:
+) -> ProfileDifference:
     from assay.analysis.profile.difference import as_long_as
+    from assay.report.build import run_document
     from assay.report.page.difference import write_page
     from assay.report.sections.difference import difference
 
@@ -340,18 +337,20 @@ def _sampled_difference(
         theirs = (theirs[0], as_long_as(theirs[1], ours[1], operation))
     told = difference(ours[1], theirs[1], operation)
     if html is not None:
-        write_page(html, (_told(ours[0]), _told(theirs[0])), (ours[1], theirs[1]), told)
+        documents = (run_document(ours[0]), run_document(theirs[0]))
+        write_page(html, documents, (ours[1], theirs[1]), told)
     return told
 
 
 def _difference_lines(
-    ours: Run, theirs: Run, samples: dict[str, Any] | None, *, all_symbols: bool
+    ours: Run, theirs: Run, samples: ProfileDifference | None, *, all_symbols: bool
 ) -> Iterable[str]:
+    from assay.report.build import run_document
     from assay.report.terminal.difference import compared_lines, uncompared_lines
     from assay.report.terminal.summary import width_of
 
     width = width_of(console(stderr=False))
-    titles = (_told(ours), _told(theirs))
+    titles = (run_document(ours), run_document(theirs))
     if samples is None:
         return uncompared_lines(*titles, width)
     return compared_lines(*titles, samples, width, all_symbols=all_symbols)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from assay.cli.output import console, say
 
@@ -10,9 +10,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from assay.record.reader import Run
+    from assay.report.documents.plan_difference import PlanDifferenceRow
 
 
-def differences(ours: Run, theirs: Run, operation: str | None) -> list[dict[str, Any]]:
+def differences(ours: Run, theirs: Run, operation: str | None) -> list[PlanDifferenceRow]:
     """What changed in the plans of both runs, with the time of the operations in each."""
     from assay.report.sections.plan_difference import plan_differences
 
@@ -20,7 +21,7 @@ def differences(ours: Run, theirs: Run, operation: str | None) -> list[dict[str,
 
 
 def say_differences(
-    ours: Run, theirs: Run, told: list[dict[str, Any]], operation: str | None
+    ours: Run, theirs: Run, told: list[PlanDifferenceRow], operation: str | None
 ) -> None:
     """Prints what changed in the plans, or why they cannot be compared."""
     from assay.report.sections.plans import captured_of

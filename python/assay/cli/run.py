@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from inspect import cleandoc
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import typer
 
@@ -12,6 +12,9 @@ from assay.cli.options import AsJson, Page, RunsDir, Strict, Whole, Workload, ex
 from assay.cli.output import complain, console, say_json
 from assay.cli.run_options import run_options, with_run_options
 from assay.cli.scale_name import SCALE, check_scale_name
+
+if TYPE_CHECKING:
+    from assay.report.documents.run import RunDocument
 
 EXAMPLES = """
 \b
@@ -63,7 +66,7 @@ def run(
         as_json=as_json,
         with_page=page,
     )
-    render(document, all_operations=whole, console=shown)
+    render(cast("RunDocument", document), all_operations=whole, console=shown)
     if as_json:
         say_json(document)
     code = exit_code(document["verdict"], strict=strict)

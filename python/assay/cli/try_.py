@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -12,6 +12,8 @@ from assay.model.errors import UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from assay.report.documents.try_ import PredictionHistory, TryDocument
 
 
 def try_(
@@ -89,7 +91,7 @@ def _history(place: Path, *, as_json: bool) -> None:
     from assay.record.predictions import read_predictions
     from assay.report.terminal.try_ import calibration_lines
 
-    told = calibrate(read_predictions(place)).facts()
+    told = cast("PredictionHistory", calibrate(read_predictions(place)).facts())
     if as_json:
         say_json(told)
         return
@@ -102,5 +104,5 @@ def _show(document: dict[str, Any]) -> None:
     from assay.report.terminal.try_ import trial_lines
 
     shown = console(stderr=False)
-    for line in trial_lines(document, width_of(shown)):
+    for line in trial_lines(cast("TryDocument", document), width_of(shown)):
         say(line)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from assay.analysis.whatif.changes import SupposedChange
     from assay.analysis.whatif.timing import Measured
     from assay.record.reader import Run
+    from assay.report.documents.prediction import PredictionDocument
 
 HALF = 0.5
 GIVEN = "assay.given"
@@ -170,14 +171,6 @@ def _measured(run: Run) -> Measured:
     return made
 
 
-def _told(run: Run) -> dict[str, Any]:
-    """The document of a run, as it was built last where it was."""
-    from assay.report.document import document
-    from assay.report.kept import current
-
-    return current(run.dir) or document(run, run.dir)
-
-
 def _predicted(
     run: Run,
     measured: Measured,
@@ -187,19 +180,21 @@ def _predicted(
     as_json: bool,
 ) -> None:
     from assay.analysis.whatif import predict
+    from assay.report.build import run_document
     from assay.report.terminal.summary import width_of
     from assay.report.terminal.what_if import predicted_lines
 
-    told = predict(measured, changes).facts()
+    told = cast("PredictionDocument", predict(measured, changes).facts())
     if as_json:
         say_json({"run": run.id, "prediction": told})
         return
     width = width_of(console(stderr=False))
-    for line in predicted_lines(_told(run), told, width, all_operations=all_operations):
+    for line in predicted_lines(run_document(run), told, width, all_operations=all_operations):
         say(line)
 
 
 def _weighed(run: Run, measured: Measured, *, all_operations: bool, as_json: bool) -> None:
+    from assay.report.build import run_document
     from assay.report.sections.what_if import what_if
     from assay.report.terminal.summary import width_of
     from assay.report.terminal.what_if import weighed_lines
@@ -209,5 +204,5 @@ def _weighed(run: Run, measured: Measured, *, all_operations: bool, as_json: boo
         say_json({"run": run.id, "what_if": told})
     elif told is not None:
         width = width_of(console(stderr=False))
-        for line in weighed_lines(_told(run), told, width, all_operations=all_operations):
+        for line in weighed_lines(run_document(run), told, width, all_operations=all_operations):
             say(line)

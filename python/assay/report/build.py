@@ -7,18 +7,26 @@ from __future__ import annotations
 
 import logging
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from assay.record.layout import KIND_CEILING
 from assay.record.reader import Run
 from assay.record.writer import write_json
 from assay.report.document import document
-from assay.report.kept import MADE_FROM_FILE, REPORT_FILE, SUMMARY_FILE, made_from
+from assay.report.kept import MADE_FROM_FILE, REPORT_FILE, SUMMARY_FILE, current, made_from
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from assay.report.documents.run import RunDocument
+
 log = logging.getLogger(__name__)
+
+
+def run_document(run: Run) -> RunDocument:
+    """Return the document of a run, as it was built last if it would still be the same."""
+    kept = current(run.dir)
+    return document(run, run.dir) if kept is None else cast("RunDocument", kept)
 
 
 def build(run_dir: Path, *, with_page: bool = True) -> dict[str, Any]:
@@ -36,9 +44,9 @@ def build(run_dir: Path, *, with_page: bool = True) -> dict[str, Any]:
     if run.kind == KIND_CEILING:
         from assay.report.ceiling.build import build_ceiling
 
-        told = build_ceiling(run, run.derived / REPORT_FILE, run.derived / SUMMARY_FILE)
+        ceiling = build_ceiling(run, run.derived / REPORT_FILE, run.derived / SUMMARY_FILE)
         _keep_made_from(run)
-        return told
+        return ceiling
     told = document(run, run_dir)
     try:
         run.derived.mkdir(exist_ok=True)
@@ -51,9 +59,9 @@ def build(run_dir: Path, *, with_page: bool = True) -> dict[str, Any]:
     except OSError as error:
         log.warning("no report is kept of run %s: cannot write %s: %s", run.id, run.derived, error)
         told["report"] = None
-        return told
+        return cast("dict[str, Any]", told)
     _keep_made_from(run)
-    return told
+    return cast("dict[str, Any]", told)
 
 
 def _keep_made_from(run: Run) -> None:

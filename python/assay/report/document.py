@@ -1,15 +1,15 @@
 """One run as one document of plain values: what `--json` prints and every rendering reads.
 
-`document.schema.json` beside this file describes it. A figure that was not measured is null. A run
-that failed, was stopped or was killed has a document too, with fewer figures and a verdict that is
-at best unknown.
+Its types stand in `documents/`; `document.schema.json` beside this file is made of them. A figure
+that was not measured is null. A run that failed, was stopped or was killed has a document too, with
+fewer figures and a verdict that is at best unknown.
 """
 
 from __future__ import annotations
 
 import logging
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from assay.analysis.answers.durability import level_of
 from assay.analysis.cluster.fleet import clock_uncertainty_s, hosts_of, lost_hosts
@@ -39,6 +39,31 @@ if TYPE_CHECKING:
     from assay.analysis.host.accounts import Accounts
     from assay.analysis.load.summary import Pace
     from assay.record.reader import Run
+    from assay.report.documents.accounts import AccountsSection
+    from assay.report.documents.checks import CheckRow
+    from assay.report.documents.cluster import ClusterSection
+    from assay.report.documents.conditions import (
+        ConditionsSection,
+        DurabilityLevel,
+        FleetSection,
+        HostSection,
+    )
+    from assay.report.documents.engine_counters import EngineCountersSection
+    from assay.report.documents.findings import FindingRow
+    from assay.report.documents.load import PaceSection, StallsSection
+    from assay.report.documents.metrics import RunMetrics
+    from assay.report.documents.operations import OperationRow, WhereSection
+    from assay.report.documents.probes import ProbeCost, ProbesSection
+    from assay.report.documents.profile import ProfileSection
+    from assay.report.documents.run import RunDocument
+    from assay.report.documents.sequence import SequenceSection
+    from assay.report.documents.sessions import SessionsSection
+    from assay.report.documents.specified import SpecifiedTestSection
+    from assay.report.documents.state import StateSection
+    from assay.report.documents.statements import StatementsSection
+    from assay.report.documents.steady import SteadySection
+    from assay.report.documents.transactions import TransactionsSection
+    from assay.report.documents.what_if import WhatIfSection
 
 log = logging.getLogger(__name__)
 
@@ -62,7 +87,7 @@ NOTHING_MEASURED = Summary(
 )
 
 
-def document(run: Run, path: Path) -> dict[str, Any]:
+def document(run: Run, path: Path) -> RunDocument:
     """The document of a run whose directory is `path`."""
     facts = run.facts
     checks = judge(run)
@@ -90,22 +115,25 @@ def document(run: Run, path: Path) -> dict[str, Any]:
         "host": _host(run),
         "verdict": worst(checks).word,
         "checks": [_check(result) for result in checks],
-        "metrics": dict(summary.metrics),
-        "operations": [asdict(operation) for operation in summary.operations],
+        "metrics": cast("RunMetrics", dict(summary.metrics)),
+        "operations": [cast("OperationRow", asdict(row)) for row in summary.operations],
         "time": time_section(summary),
-        "where": None if summary.where is None else summary.where.facts(),
+        "where": cast("WhereSection | None", _facts(summary.where)),
         "pace": None if summary.load is None else _pace(summary.load.pace),
-        "transactions": None if summary.transactions is None else summary.transactions.facts(),
-        "sequence": None if summary.sequence is None else summary.sequence.facts(),
-        "statements": {name: told.facts() for name, told in summary.statements.items()},
-        "stalls": None if summary.stalls is None else summary.stalls.facts(),
-        "steady": None if summary.mixes is None else summary.mixes.facts(),
-        "cluster": None if summary.cluster is None else summary.cluster.facts(),
-        "findings": [finding.facts() for finding in summary.findings],
-        "ruled_out": [finding.facts() for finding in summary.silenced],
+        "transactions": cast("TransactionsSection | None", _facts(summary.transactions)),
+        "sequence": cast("SequenceSection | None", _facts(summary.sequence)),
+        "statements": {
+            name: cast("StatementsSection", _facts(statements))
+            for name, statements in summary.statements.items()
+        },
+        "stalls": cast("StallsSection | None", _facts(summary.stalls)),
+        "steady": cast("SteadySection | None", _facts(summary.mixes)),
+        "cluster": cast("ClusterSection | None", _facts(summary.cluster)),
+        "findings": [cast("FindingRow", finding.facts()) for finding in summary.findings],
+        "ruled_out": [cast("FindingRow", finding.facts()) for finding in summary.silenced],
         "accounts": None if summary.accounts is None else _accounts(summary.accounts),
-        "engine_counters": summary.engine_counters,
-        "sessions": summary.sessions,
+        "engine_counters": cast("EngineCountersSection | None", summary.engine_counters),
+        "sessions": cast("SessionsSection | None", summary.sessions),
         "storage": storage_section(run),
         "profile": _profile(run),
         "plans": plans_section(run),
@@ -119,6 +147,17 @@ def document(run: Run, path: Path) -> dict[str, Any]:
     }
 
 
+class HasFacts(Protocol):
+    """A part of the summary that gives itself as plain values."""
+
+    def facts(self) -> dict[str, Any]:
+        """Return the part as JSON values."""
+
+
+def _facts(part: HasFacts | None) -> dict[str, Any] | None:
+    return None if part is None else part.facts()
+
+
 def _summary(run: Run) -> Summary:
     try:
         return summarise(run)
@@ -128,16 +167,16 @@ def _summary(run: Run) -> Summary:
         return NOTHING_MEASURED
 
 
-def _profile(run: Run) -> dict[str, Any] | None:
+def _profile(run: Run) -> ProfileSection | None:
     profile = profile_of(run)
     return None if profile is None else section(run, profile)
 
 
-def _what_if(run: Run, summary: Summary, checks: list[CheckResult]) -> dict[str, Any] | None:
+def _what_if(run: Run, summary: Summary, checks: list[CheckResult]) -> WhatIfSection | None:
     return what_if(judged_of(run, summary, checks)) if summary.operations else None
 
 
-def _test(run: Run, summary: Summary, checks: list[CheckResult]) -> dict[str, Any] | None:
+def _test(run: Run, summary: Summary, checks: list[CheckResult]) -> SpecifiedTestSection | None:
     try:
         return section_of_test(run, summary, checks)
     except RecordUnreadableError as error:
@@ -145,7 +184,7 @@ def _test(run: Run, summary: Summary, checks: list[CheckResult]) -> dict[str, An
         return None
 
 
-def _conditions(facts: dict[str, Any], state: dict[str, Any] | None) -> dict[str, Any]:
+def _conditions(facts: dict[str, Any], state: StateSection | None) -> ConditionsSection:
     """The state and the load under which the run was measured."""
     request, order = facts["request"], facts.get("order") or {}
     phases = {phase["name"] for phase in facts["plan"]["phases"]}
@@ -170,7 +209,7 @@ def _conditions(facts: dict[str, Any], state: dict[str, Any] | None) -> dict[str
         "operations": list(request.get("operations", [])),
         "remove": list(request.get("remove", [])),
         "without": list(request.get("without", [])),
-        "durability": level_of(facts),
+        "durability": cast("DurabilityLevel | None", level_of(facts)),
         "think_time": request.get("think_time", False),
         "foreign_keys": request.get("foreign_keys", False),
         "pipeline": request.get("pipeline", False),
@@ -178,7 +217,7 @@ def _conditions(facts: dict[str, Any], state: dict[str, Any] | None) -> dict[str
     }
 
 
-def _fleet(facts: dict[str, Any]) -> dict[str, Any] | None:
+def _fleet(facts: dict[str, Any]) -> FleetSection | None:
     """The hosts that drove together; None where one driver drove."""
     hosts = hosts_of(facts)
     if not hosts:
@@ -191,7 +230,7 @@ def _fleet(facts: dict[str, Any]) -> dict[str, Any] | None:
     }
 
 
-def _host(run: Run) -> dict[str, Any]:
+def _host(run: Run) -> HostSection:
     host = run.environment.get("host", {})
     cpu = host.get("cpu", {})
     allowed = cpu.get("allowed")
@@ -205,7 +244,7 @@ def _host(run: Run) -> dict[str, Any]:
     }
 
 
-def _pace(pace: Pace) -> dict[str, Any]:
+def _pace(pace: Pace) -> PaceSection:
     return {
         "interval_s": pace.interval_s,
         "throughput_per_s": list(pace.throughput_per_s),
@@ -213,11 +252,18 @@ def _pace(pace: Pace) -> dict[str, Any]:
     }
 
 
-def _check(result: CheckResult) -> dict[str, Any]:
-    return asdict(result) | {"verdict": result.verdict.word}
+def _check(result: CheckResult) -> CheckRow:
+    return {
+        "check": result.check,
+        "verdict": result.verdict.word,
+        "reason": result.reason,
+        "measured": result.measured,
+        "value": result.value,
+        "threshold": result.threshold,
+    }
 
 
-def _accounts(used: Accounts) -> dict[str, Any]:
+def _accounts(used: Accounts) -> AccountsSection:
     return {
         "window_s": used.window_s,
         "cpus": used.cpus,
@@ -230,8 +276,8 @@ def _accounts(used: Accounts) -> dict[str, Any]:
     }
 
 
-def _probes(facts: dict[str, Any], summary: Summary) -> dict[str, Any]:
-    told = {
+def _probes(facts: dict[str, Any], summary: Summary) -> ProbesSection:
+    told: dict[str, ProbeCost] = {
         name: {
             "cost": probe["cost"],
             "error": probe["error"],

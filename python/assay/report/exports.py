@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from assay.record.reader import Run
+    from assay.report.documents.run import RunDocument
+    from assay.report.documents.sessions import SessionsSection
+    from assay.report.documents.specified import SpecifiedTestSection
 
 log = logging.getLogger(__name__)
 
@@ -89,7 +92,7 @@ def _json(run: Run, out: Path) -> Path:
     return path
 
 
-def _document(run: Run) -> dict[str, Any]:
+def _document(run: Run) -> RunDocument | dict[str, Any]:
     if run.kind == KIND_CEILING:
         return ceiling_document(run, run.dir, run.derived / REPORT_FILE)
     return document(run, run.dir)
@@ -136,7 +139,7 @@ def _run_tables(run: Run) -> Iterator[tuple[str, pl.DataFrame]]:
         yield SECONDS, seconds
 
 
-def intervals_table(test: dict[str, Any]) -> pl.DataFrame:
+def intervals_table(test: SpecifiedTestSection) -> pl.DataFrame:
     """One row an interval of a test, as in the document.
 
     `stream` is 0 in a power test, and null in the stream of refresh functions.
@@ -167,7 +170,7 @@ def intervals_table(test: dict[str, Any]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=schema)
 
 
-def server_tables(told: dict[str, Any]) -> Iterator[tuple[str, pl.DataFrame]]:
+def server_tables(told: RunDocument) -> Iterator[tuple[str, pl.DataFrame]]:
     """What the engine counted and who used its CPU, of a document; nothing where it has neither.
 
     counters: one row a figure. counters-by-operation: operation, name, unit, growth.
@@ -194,7 +197,7 @@ def server_tables(told: dict[str, Any]) -> Iterator[tuple[str, pl.DataFrame]]:
         yield SERVER_CPU, _cpu_table(used)
 
 
-def _cpu_table(used: dict[str, Any]) -> pl.DataFrame:
+def _cpu_table(used: SessionsSection) -> pl.DataFrame:
     import polars as pl
 
     schema = {
@@ -209,12 +212,19 @@ def _cpu_table(used: dict[str, Any]) -> pl.DataFrame:
         "workers": pl.Int64,
         "workers_cpu_s": pl.Float64,
     }
-    owners = ("sessions", "background", "ours", "other_clients")
-    rows = [{"owner": owner} | entry for owner in owners for entry in used[owner]]
+    owners = (
+        ("sessions", used["sessions"]),
+        ("background", used["background"]),
+        ("ours", used["ours"]),
+        ("other_clients", used["other_clients"]),
+    )
+    rows: list[dict[str, object]] = [
+        {"owner": owner} | dict(entry) for owner, entries in owners for entry in entries
+    ]
     return pl.DataFrame([*rows, {"owner": "unseen", "cpu_s": used["unseen_cpu_s"]}], schema=schema)
 
 
-def operations_table(told: dict[str, Any]) -> pl.DataFrame:
+def operations_table(told: RunDocument) -> pl.DataFrame:
     """One row an operation, as in the document; shares of its time are columns named *_share."""
     import polars as pl
 

@@ -10,7 +10,7 @@ from assay.record.reader import find_workload_run
 from assay.record.studies import read_study
 from assay.report.charts.run import Charts
 from assay.report.document import document
-from assay.report.page.run import read_load, read_timeline
+from assay.report.page.record import read_load, read_timeline
 from assay.report.study.build import build_study
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from assay.record.reader import Run
+    from assay.report.documents.run import RunDocument
 
 
 class LoadedRun:
@@ -35,7 +36,7 @@ class LoadedRun:
         return f"<run {self.run.id}, {self.run.facts['status']}>"
 
     @cached_property
-    def document(self) -> dict[str, Any]:
+    def document(self) -> RunDocument:
         """What `assay show --json` prints."""
         return document(self.run, self.run.dir)
 

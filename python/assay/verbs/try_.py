@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from assay.model.finding import Finding
+    from assay.report.documents.try_ import PlacedTrial
     from assay.study.series import Watcher
     from assay.study.several import Begun
 
@@ -84,7 +85,10 @@ def try_(
     rounds = list(zip(_runs(begun, before, place), _runs(begun, after, place), strict=False))
     if not rounds:
         raise RunFailedError("the budget left no time for a round: say a larger --budget")
-    document = trial_document(record, about, after, rounds) | {"study": str(directory)}
+    document: PlacedTrial = {
+        **trial_document(record, about, after, rounds),
+        "study": str(directory),
+    }
     now = datetime.now(tz=UTC).isoformat(timespec="seconds")
     if directory.name not in {one.get("study") for one in read_predictions(place)}:
         append_prediction(place, prediction(document, now) | {"study": directory.name})

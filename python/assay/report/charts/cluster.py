@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     import altair as alt
 
+    from assay.report.documents.cluster import ClusterSection, NodeFigure
+
 NAME = "cluster"
 HEIGHT = 90
 AXIS_EXTENT = 40
@@ -22,7 +24,7 @@ CORES = "cpu_cores"
 # Of an axis' labels, in D3's words.
 COUNTED, PLAIN, PERCENT = "~s", "~g", ".0%"
 # Heading, figure of a line's nodes, what it is divided by, and its axis' labels.
-PANELS = (
+PANELS: tuple[tuple[str, NodeFigure, float, str], ...] = (
     ("Messages a second from other nodes", "messages_per_s", 1.0, COUNTED),
     ("KB a second from other nodes", "bytes_per_s", KIB, COUNTED),
     ("Share of tasks' time spent waiting for other nodes", "waiting_share", 1.0, PERCENT),
@@ -30,7 +32,7 @@ PANELS = (
 SCHEMA = {"figure": pl.String, "node": pl.String, "time_s": pl.Float64, "value": pl.Float64}
 
 
-def why_empty(cluster: dict[str, Any] | None) -> str | None:
+def why_empty(cluster: ClusterSection | None) -> str | None:
     """Why there is no such chart, or None if there is."""
     if cluster is None:
         return "The engine is no cluster."
@@ -38,7 +40,7 @@ def why_empty(cluster: dict[str, Any] | None) -> str | None:
     return None if is_drawn else "Neither the kernel nor the engine told of its nodes through time."
 
 
-def data(cluster: dict[str, Any]) -> pl.DataFrame:
+def data(cluster: ClusterSection) -> pl.DataFrame:
     """All series as one table: figure, node, time_s (of an interval's end), value."""
     series = cluster["series"]
     rows: list[tuple[str, str, float, float | None]] = [
@@ -56,7 +58,7 @@ def data(cluster: dict[str, Any]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
 
-def chart(cluster: dict[str, Any], ended_s: float) -> alt.TopLevelMixin:
+def chart(cluster: ClusterSection, ended_s: float) -> alt.TopLevelMixin:
     """A panel a figure that was measured, a line a node, over one axis of time."""
     import altair as alt
 
@@ -76,7 +78,7 @@ def chart(cluster: dict[str, Any], ended_s: float) -> alt.TopLevelMixin:
 
 def _cores(
     rows: pl.DataFrame,
-    cluster: dict[str, Any],
+    cluster: ClusterSection,
     names: Sequence[str],
     ended_s: float,
     *,
@@ -111,7 +113,7 @@ def _cores(
     return layered
 
 
-def _cores_scale(cluster: dict[str, Any]) -> alt.Scale:
+def _cores_scale(cluster: ClusterSection) -> alt.Scale:
     import altair as alt
 
     most = cluster["platform_cores"]

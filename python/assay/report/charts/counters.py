@@ -13,6 +13,12 @@ from assay.report.charts.palette import BLUE, BYTE_UNITS, WIDTH
 if TYPE_CHECKING:
     import altair as alt
 
+    from assay.report.documents.engine_counters import (
+        CounterRow,
+        CounterSeries,
+        EngineCountersSection,
+    )
+
 NAME = "counters"
 # More panels than these are not read; the engine's declaration puts what matters first.
 PANELS_MAX = 5
@@ -24,19 +30,19 @@ SECOND_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
 SCHEMA = {"name": pl.String, "unit": pl.String, "time_s": pl.Float64, "value": pl.Float64}
 
 
-def drawn(counted: dict[str, Any]) -> list[str]:
+def drawn(counted: EngineCountersSection) -> list[str]:
     """Names of the first figures that were not zero all the time."""
     return [series["name"] for series in counted["series"] if any(series["values"])][:PANELS_MAX]
 
 
-def why_empty(counted: dict[str, Any] | None) -> str | None:
+def why_empty(counted: EngineCountersSection | None) -> str | None:
     """Why there is no such chart, or None if there is."""
     if counted is None:
         return "The record holds no counters of the engine."
     return None if drawn(counted) else "No counter of the engine moved."
 
 
-def data(counted: dict[str, Any]) -> pl.DataFrame:
+def data(counted: EngineCountersSection) -> pl.DataFrame:
     """All series as one table: name, unit, time_s, value; `unit` has `/s` where it is a rate."""
     figures = {figure["name"]: figure for figure in counted["counters"]}
     rows = [
@@ -47,7 +53,7 @@ def data(counted: dict[str, Any]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
 
-def chart(counted: dict[str, Any], ended_s: float) -> alt.TopLevelMixin:
+def chart(counted: EngineCountersSection, ended_s: float) -> alt.TopLevelMixin:
     """A panel a figure over one axis of time, from the beginning of the measured part."""
     import altair as alt
 
@@ -61,12 +67,12 @@ def chart(counted: dict[str, Any], ended_s: float) -> alt.TopLevelMixin:
     return joined
 
 
-def _unit(figure: dict[str, Any]) -> str:
+def _unit(figure: CounterRow) -> str:
     return f"{figure['unit']}/s" if figure["kind"] == COUNTER else str(figure["unit"])
 
 
 def _panel(
-    figure: dict[str, Any], series: dict[str, Any], ended_s: float, *, is_last: bool
+    figure: CounterRow, series: CounterSeries, ended_s: float, *, is_last: bool
 ) -> alt.Chart:
     import altair as alt
 
@@ -104,7 +110,7 @@ def _panel(
     return drawn_as
 
 
-def _rows(figure: dict[str, Any], series: dict[str, Any]) -> tuple[list[dict[str, Any]], str]:
+def _rows(figure: CounterRow, series: CounterSeries) -> tuple[list[dict[str, Any]], str]:
     """Points to draw in a unit that fits the largest, and how that unit is called."""
     is_rate = figure["kind"] == COUNTER
     times, values = thinned(series["time_s"], series["values"], is_rate=is_rate)

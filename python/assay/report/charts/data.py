@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     import altair as alt
     import polars as pl
 
 
-def inline(rows: pl.DataFrame | Iterable[dict[str, Any]]) -> alt.InlineData:
+def inline(rows: pl.DataFrame | Iterable[Mapping[str, object]]) -> alt.InlineData:
     """Rows within the chart.
 
     A tuple of them is handed on as it is. A list would be copied, row by row, whenever charts are

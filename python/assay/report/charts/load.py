@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     import altair as alt
 
     from assay.analysis.load.view import LoadView
+    from assay.report.documents.load import StallsSection
+    from assay.report.documents.run import RunDocument
 
 NAMES = ("throughput", "latency", "heat", "percentiles", "backlog")
 HEIGHT = 170
@@ -55,7 +57,7 @@ ROOM = 1.08
 WORD_ROOM = 1.14
 
 
-def chart(name: str, view: LoadView, document: dict[str, Any]) -> alt.TopLevelMixin:
+def chart(name: str, view: LoadView, document: RunDocument) -> alt.TopLevelMixin:
     """A chart of a load by its name, not styled yet."""
     match name:
         case "throughput":
@@ -177,7 +179,7 @@ def _outcome_rows(view: LoadView) -> pl.DataFrame:
 
 
 def _marked(
-    drawn: alt.TopLevelMixin, view: LoadView, stalls: dict[str, Any] | None
+    drawn: alt.TopLevelMixin, view: LoadView, stalls: StallsSection | None
 ) -> alt.TopLevelMixin:
     """A chart over time with the stalls of the load behind it."""
     import altair as alt

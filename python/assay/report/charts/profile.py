@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from assay.model.units import seconds_text
 from assay.report.charts.data import inline
 from assay.report.charts.palette import BLUE, SKY, WIDTH
-from assay.report.terminal.profile import TOGETHER
+from assay.report.words.profile import TOGETHER
 
 if TYPE_CHECKING:
     import altair as alt
+
+    from assay.report.documents.profile import ProfileSection
 
 NAME = "work"
 ROW_HEIGHT = 22
@@ -30,7 +32,7 @@ SCHEMA = {
 }
 
 
-def why_empty(told: dict[str, Any] | None) -> str | None:
+def why_empty(told: ProfileSection | None) -> str | None:
     """Why there is no such chart, or None if there is."""
     if told is None:
         return "The run has no CPU samples."
@@ -39,7 +41,7 @@ def why_empty(told: dict[str, Any] | None) -> str | None:
     return None if told["operations"] else "No CPU sample fell into an operation."
 
 
-def data(told: dict[str, Any]) -> pl.DataFrame:
+def data(told: ProfileSection) -> pl.DataFrame:
     """Rows of operation, work, samples, share (of the operation), seconds (CPU)."""
     rows = [
         {"operation": operation["operation"]} | row
@@ -49,7 +51,7 @@ def data(told: dict[str, Any]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
-def chart(told: dict[str, Any]) -> alt.TopLevelMixin:
+def chart(told: ProfileSection) -> alt.TopLevelMixin:
     """A heat map; rows are the kinds of work, those with most samples of all operations first."""
     import altair as alt
 
@@ -99,7 +101,7 @@ def chart(told: dict[str, Any]) -> alt.TopLevelMixin:
     return layered
 
 
-def _cells(told: dict[str, Any]) -> list[dict[str, Any]]:
+def _cells(told: ProfileSection) -> list[dict[str, object]]:
     columns = len(told["operations"])
     return [
         row

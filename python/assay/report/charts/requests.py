@@ -14,6 +14,8 @@ from assay.report.charts.palette import BLUE, GREEN, GREY, SKY, WIDTH
 if TYPE_CHECKING:
     import altair as alt
 
+    from assay.report.documents.storage import RequestsSection, StorageSection
+
 NAME = "contiguity"
 HEIGHT = 110
 SEQUENTIAL = "0"
@@ -21,7 +23,7 @@ KINDS = {"sequential": GREEN, "near": SKY, "random": GREY}
 SCHEMA = {"distribution": pl.String, "at_most": pl.Int64, "forward": pl.Boolean, "reads": pl.Int64}
 
 
-def why_empty(storage: dict[str, Any] | None) -> str | None:
+def why_empty(storage: StorageSection | None) -> str | None:
     """Why there is no such chart, or None if there is."""
     if storage is None:
         return "No block device was observed that holds the data."
@@ -31,9 +33,9 @@ def why_empty(storage: dict[str, Any] | None) -> str | None:
     return None if storage["requests"]["distances"] else "Fewer than two reads were traced."
 
 
-def data(requests: dict[str, Any]) -> pl.DataFrame:
+def data(requests: RequestsSection) -> pl.DataFrame:
     """Both distributions as one table: reads by distance (bytes) and by length of run (reads)."""
-    rows = [
+    rows: list[tuple[str, int | None, bool | None, int]] = [
         ("distance", one["at_most_bytes"], one["forward"], one["reads"])
         for one in requests["distances"]
     ]
@@ -41,7 +43,7 @@ def data(requests: dict[str, Any]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
 
-def chart(requests: dict[str, Any]) -> alt.TopLevelMixin:
+def chart(requests: RequestsSection) -> alt.TopLevelMixin:
     """Two rows of bars: shares of reads by distance, and by the run that they are in."""
     import altair as alt
 
@@ -50,7 +52,7 @@ def chart(requests: dict[str, Any]) -> alt.TopLevelMixin:
     return joined
 
 
-def _distances(requests: dict[str, Any]) -> alt.Chart:
+def _distances(requests: RequestsSection) -> alt.Chart:
     import altair as alt
 
     known = {(one["forward"], one["at_most_bytes"]): one["reads"] for one in requests["distances"]}
@@ -74,7 +76,7 @@ def _distances(requests: dict[str, Any]) -> alt.Chart:
     )
 
 
-def _runs(requests: dict[str, Any]) -> alt.Chart:
+def _runs(requests: RequestsSection) -> alt.Chart:
     import altair as alt
 
     all_reads = sum(one["reads"] for one in requests["run_lengths"])

@@ -7,7 +7,7 @@ give theirs.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal
 
 from assay.model.errors import UsageError
 from assay.report.charts import cluster as cluster_chart
@@ -31,9 +31,12 @@ if TYPE_CHECKING:
 
     from assay.analysis.host.timeline import Timeline
     from assay.analysis.load.view import LoadView
+    from assay.report.documents.figures import Percentile
+    from assay.report.documents.operations import OperationRow
+    from assay.report.documents.run import RunDocument
 
-TIMES = ("latency", "service")
-PERCENTILES = ("p50", "p90", "p95", "p99", "p999", "max")
+TIMES: tuple[Literal["latency", "service"], ...] = ("latency", "service")
+PERCENTILES: tuple[Percentile, ...] = ("p50", "p90", "p95", "p99", "p999", "max")
 NOT_OF_THIS_LOAD = (
     "A closed or an open load draws its operations at random: they have no passes to compare.",
     "Such a chart is of another load: backlogs are of open ones, none is of the power order.",
@@ -49,7 +52,7 @@ class Charts:
     NAMES = (*TEST_NAMES, *POWER_NAMES, *LOAD_NAMES, *SECTION_CHARTS)
 
     def __init__(
-        self, document: dict[str, Any], timeline: Timeline | None, load: LoadView | None = None
+        self, document: RunDocument, timeline: Timeline | None, load: LoadView | None = None
     ) -> None:
         self._document = document
         self._timeline = timeline
@@ -69,11 +72,7 @@ class Charts:
     @property
     def names(self) -> tuple[str, ...]:
         """The charts that a run like this one has, in the order of a page."""
-        extras = [
-            name
-            for name, told in SECTION_CHARTS.items()
-            if told.section(self._document) is not None
-        ]
+        extras = [name for name, chart in SECTION_CHARTS.items() if chart.is_of(self._document)]
         if self._document["conditions"]["clients"] is None:
             of_test = () if self._document["test"] is None else self.TEST_NAMES
             return (*of_test, *self.POWER_NAMES, *extras)
@@ -85,8 +84,10 @@ class Charts:
         return (*of_load, "timeline", *extras)
 
     def _test_chart(self, name: str) -> alt.TopLevelMixin:
-        why = self.why_empty(name)
-        return _sentence(why) if why else styled(test_charts.chart(name, self._document["test"]))
+        why, test = self.why_empty(name), self._document["test"]
+        if why or test is None:
+            return _sentence(str(why))
+        return styled(test_charts.chart(name, test))
 
     def _load_chart(self, name: str) -> alt.TopLevelMixin:
         why = self.why_empty(name)
@@ -147,11 +148,9 @@ class Charts:
         return self._section_chart(profile_charts.NAME)
 
     def _section_chart(self, name: str) -> alt.TopLevelMixin:
-        why, told = self.why_empty(name), SECTION_CHARTS[name]
-        section = told.section(self._document)
-        if why or section is None:
-            return _sentence(str(why))
-        return styled(told.chart(section, self._document["metrics"]["measured_seconds"]))
+        why = self.why_empty(name)
+        drawn = None if why else SECTION_CHARTS[name].chart(self._document)
+        return _sentence(str(why)) if drawn is None else styled(drawn)
 
     def why_empty(self, name: str) -> str | None:
         """Why there is no such chart, or None if there is."""
@@ -203,11 +202,10 @@ class Charts:
         told = self._document
         if name in self.TEST_NAMES:
             return None if told["test"] is None else test_charts.data(name, told["test"])
-        section = SECTION_CHARTS[name].section(told)
-        return None if section is None else SECTION_CHARTS[name].data(section)
+        return SECTION_CHARTS[name].data(told)
 
 
-def flat_operation(operation: dict[str, Any]) -> dict[str, Any]:
+def flat_operation(operation: OperationRow) -> dict[str, object]:
     """One operation as a row: the shares of where its time went become columns of their own.
 
     Classes of retries have no column: which there are is known of a run only.
@@ -216,8 +214,11 @@ def flat_operation(operation: dict[str, Any]) -> dict[str, Any]:
     row = {key: value for key, value in operation.items() if key not in nested}
     row |= {f"{part}_share": share for part, share in operation["where"].items()}
     for times in TIMES:
-        known = operation[times] or dict.fromkeys(PERCENTILES)
-        row |= {f"{times}_seconds_{name}": known[name] for name in PERCENTILES}
+        known = operation[times]
+        row |= {
+            f"{times}_seconds_{name}": None if known is None else known[name]
+            for name in PERCENTILES
+        }
     return row
 
 

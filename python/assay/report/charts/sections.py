@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from assay.report.charts import cluster as cluster_chart
 from assay.report.charts import counters as counter_charts
@@ -18,33 +18,52 @@ if TYPE_CHECKING:
     import altair as alt
     import polars as pl
 
-Section = dict[str, Any]
+    from assay.report.documents.run import RunDocument
+    from assay.report.documents.storage import RequestsSection
+
+Section = TypeVar("Section")
 
 
 @dataclass(frozen=True)
-class SectionChart:
+class SectionChart(Generic[Section]):
     """One chart.
 
     Attributes:
         section: Of a document; None where it has none, and then such a run has no such chart.
         why_empty: Why a document gives no chart; None if it does.
-        chart: Of the section, and of the end of the measured part in seconds.
-        data: What is drawn, as one table.
+        chart_of: Of the section, and of the end of the measured part in seconds.
+        table_of: What is drawn of the section, as one table.
     """
 
-    section: Callable[[Section], Section | None]
-    why_empty: Callable[[Section], str | None]
-    chart: Callable[[Section, float], alt.TopLevelMixin]
-    data: Callable[[Section], pl.DataFrame]
+    section: Callable[[RunDocument], Section | None]
+    why_empty: Callable[[RunDocument], str | None]
+    chart_of: Callable[[Section, float], alt.TopLevelMixin]
+    table_of: Callable[[Section], pl.DataFrame]
+
+    def is_of(self, document: RunDocument) -> bool:
+        """Return whether the document has the section."""
+        return self.section(document) is not None
+
+    def chart(self, document: RunDocument) -> alt.TopLevelMixin | None:
+        """Return the chart, not styled yet; None without the section."""
+        section = self.section(document)
+        if section is None:
+            return None
+        return self.chart_of(section, document["metrics"]["measured_seconds"] or 0.0)
+
+    def data(self, document: RunDocument) -> pl.DataFrame | None:
+        """Return what is drawn, as one table; None without the section."""
+        section = self.section(document)
+        return None if section is None else self.table_of(section)
 
 
-def _requests(document: Section) -> Section | None:
-    found: Section | None = (document["storage"] or {}).get("requests")
-    return found
+def _requests(document: RunDocument) -> RequestsSection | None:
+    storage = document["storage"]
+    return None if storage is None else storage["requests"]
 
 
 # In the order of a page.
-SECTION_CHARTS = {
+SECTION_CHARTS: dict[str, SectionChart[Any]] = {
     steady_chart.NAME: SectionChart(
         lambda document: document["steady"],
         lambda document: steady_chart.why_empty(document["steady"]),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import altair as alt
+
+    from assay.report.documents.specified import SpecifiedTestSection
 
 NAMES = ("streams", "intervals")
 ROW_HEIGHT = 19
@@ -37,7 +39,7 @@ INTERVAL_COLUMNS = {"operation": pl.String, "where": pl.String, "seconds": pl.Fl
 RUN_COLOURS = (BLUE, ORANGE, SKY)
 
 
-def why_empty(name: str, told: dict[str, Any] | None) -> str | None:
+def why_empty(name: str, told: SpecifiedTestSection | None) -> str | None:
     """Why there is no such chart, or None if there is."""
     if told is None:
         return "The run was put to no test of the specification."
@@ -49,19 +51,19 @@ def why_empty(name: str, told: dict[str, Any] | None) -> str | None:
     return None
 
 
-def chart(name: str, told: dict[str, Any]) -> alt.TopLevelMixin:
+def chart(name: str, told: SpecifiedTestSection) -> alt.TopLevelMixin:
     """A chart of a test by its name, not styled yet."""
     return _streams(told) if name == "streams" else _intervals(told)
 
 
-def data(name: str, told: dict[str, Any]) -> pl.DataFrame:
+def data(name: str, told: SpecifiedTestSection) -> pl.DataFrame:
     """What a chart draws, as a table."""
     if name == "streams":
         return pl.DataFrame(list(_stream_rows(told)), schema=STREAM_COLUMNS)
     return pl.DataFrame(list(_interval_rows(told)), schema=INTERVAL_COLUMNS)
 
 
-def _stream_rows(told: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _stream_rows(told: SpecifiedTestSection) -> Iterator[dict[str, object]]:
     """One row an interval of a stream."""
     several = len(told["runs"]) > 1
     for run in told["runs"]:
@@ -82,7 +84,7 @@ def _stream_rows(told: dict[str, Any]) -> Iterator[dict[str, Any]]:
                 }
 
 
-def _interval_rows(told: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _interval_rows(told: SpecifiedTestSection) -> Iterator[dict[str, object]]:
     """One row an operation of each power test, and one for its mean beside other streams."""
     for run in told["runs"]:
         for one in run["power"]:
@@ -100,7 +102,7 @@ def _interval_rows(told: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield {"operation": name, "where": IN_STREAMS, "seconds": sum(each) / len(each)}
 
 
-def _streams(told: dict[str, Any]) -> alt.TopLevelMixin:
+def _streams(told: SpecifiedTestSection) -> alt.TopLevelMixin:
     import altair as alt
 
     rows = _with_times(data("streams", told))
@@ -126,7 +128,7 @@ def _streams(told: dict[str, Any]) -> alt.TopLevelMixin:
     return alt.layer(bands, names)
 
 
-def _intervals(told: dict[str, Any]) -> alt.TopLevelMixin:
+def _intervals(told: SpecifiedTestSection) -> alt.TopLevelMixin:
     import altair as alt
 
     rows = _with_times(data("intervals", told)).filter(pl.col("seconds") > 0)

@@ -13,6 +13,8 @@ from assay.report.charts.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, WIDTH
 if TYPE_CHECKING:
     import altair as alt
 
+    from assay.report.documents.steady import SteadySection
+
 NAME = "steady"
 HEIGHT = 120
 AXIS_EXTENT = 40
@@ -37,28 +39,38 @@ SCHEMA = {
 }
 
 
-def why_empty(steady: dict[str, Any] | None) -> str | None:
+def why_empty(steady: SteadySection | None) -> str | None:
     """Why there is no such chart, or None if there is."""
     if steady is None:
         return "No clients played an order by themselves."
     return None if steady["batches"] else "Mixes ended faster than anybody looked."
 
 
-def data(steady: dict[str, Any]) -> pl.DataFrame:
+def data(steady: SteadySection) -> pl.DataFrame:
     """All batches as one table, those of the warm-up before; mixes are counted from its first."""
     warm = steady["warmup_mixes"]
     rows = [
-        (part, before + one["first"], one["mixes"], *(one[name] for name in list(SCHEMA)[3:]))
+        (
+            part,
+            before + batch["first"],
+            batch["mixes"],
+            batch["begin_s"],
+            batch["end_s"],
+            batch["throughput"],
+            batch["asked"],
+            batch["fetched"],
+            batch["counted"],
+        )
         for part, before, batches in (
             ("warmup", 0, steady["warmup"]),
             ("measured", warm, steady["batches"]),
         )
-        for one in batches
+        for batch in batches
     ]
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
 
-def chart(steady: dict[str, Any]) -> alt.TopLevelMixin:
+def chart(steady: SteadySection) -> alt.TopLevelMixin:
     """A panel a series that was measured, with where the steady part begins."""
     import altair as alt
 
@@ -71,7 +83,7 @@ def chart(steady: dict[str, Any]) -> alt.TopLevelMixin:
 
 def _panel(
     rows: pl.DataFrame,
-    steady: dict[str, Any],
+    steady: SteadySection,
     panel: tuple[str, str, float, str],
     *,
     is_last: bool,
@@ -113,13 +125,13 @@ def _panel(
     return layered
 
 
-def _rules(steady: dict[str, Any]) -> list[alt.Chart]:
+def _rules(steady: SteadySection) -> list[alt.Chart]:
     """Where the measured part begins, if there was a warm-up, and where the steady one does."""
     import altair as alt
 
     warm = steady["warmup_mixes"]
     places = [(warm, "measured")] if warm else []
-    if steady["steady"]:
+    if steady["steady"] and steady["first_mix"] is not None:
         places.append((warm + steady["first_mix"], "steady"))
     if not places:
         return []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import polars as pl
 
@@ -20,9 +20,11 @@ from assay.report.charts.palette import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import altair as alt
+
+    from assay.report.documents.storage import CpuSeries, DiskSeries, StorageSection
 
 NAME = "storage"
 AXIS_EXTENT = 40
@@ -51,18 +53,18 @@ PANELS = (
 SCHEMA = {"time_s": pl.Float64, "figure": pl.String, "value": pl.Float64}
 
 
-def why_empty(storage: dict[str, Any] | None) -> str | None:
+def why_empty(storage: StorageSection | None) -> str | None:
     """Why there is no such chart, or None if there is."""
     if storage is None:
         return "No block device was observed that holds the data."
     return None
 
 
-def data(storage: dict[str, Any]) -> pl.DataFrame:
+def data(storage: StorageSection) -> pl.DataFrame:
     """All series as one table: time_s (end of an interval), figure (iostat's, mpstat's), value."""
     rows = [
         (time_s, name, value)
-        for series in (storage["disk"], storage["cpu"])
+        for series in (_series(storage["disk"]), _series(storage["cpu"]))
         for name in series
         if name not in ("time_s", "seconds")
         for time_s, value in zip(series["time_s"], series[name], strict=True)
@@ -70,21 +72,28 @@ def data(storage: dict[str, Any]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
 
-def chart(storage: dict[str, Any], ended_s: float) -> alt.TopLevelMixin:
+def chart(storage: StorageSection, ended_s: float) -> alt.TopLevelMixin:
     """Panels over one axis of time, from the beginning of the measured part; of CPUs if counted."""
     import altair as alt
 
-    panels = [_cpu(storage["cpu"], ended_s)] if storage["cpu"]["time_s"] else []
+    panels = [_cpu(_series(storage["cpu"]), ended_s)] if storage["cpu"]["time_s"] else []
     for heading, figures, step in PANELS:
         is_last = heading == PANELS[-1][0]
-        panels.append(_lines(storage["disk"], heading, figures, step, ended_s, is_last=is_last))
+        panels.append(
+            _lines(_series(storage["disk"]), heading, figures, step, ended_s, is_last=is_last)
+        )
     joined: alt.TopLevelMixin = alt.vconcat(*panels, bounds="full").resolve_scale(
         color="independent"
     )
     return joined
 
 
-def _cpu(cpu: dict[str, list[Any]], ended_s: float) -> alt.Chart:
+def _series(section: DiskSeries | CpuSeries) -> Mapping[str, list[float | None]]:
+    """Return series by their names, all of which are lists of figures."""
+    return cast("Mapping[str, list[float | None]]", section)
+
+
+def _cpu(cpu: Mapping[str, list[float | None]], ended_s: float) -> alt.Chart:
     import altair as alt
 
     colours = {name: tone for name, tone in CPU_COLOURS.items() if any(cpu[name])}
@@ -109,7 +118,7 @@ def _cpu(cpu: dict[str, list[Any]], ended_s: float) -> alt.Chart:
 
 
 def _lines(
-    disk: dict[str, list[Any]],
+    disk: Mapping[str, list[float | None]],
     heading: str,
     figures: Sequence[str],
     step: float,
@@ -137,11 +146,13 @@ def _lines(
     return drawn
 
 
-def _steps(series: dict[str, list[Any]], name: str) -> Iterator[tuple[float, float | None]]:
+def _steps(
+    series: Mapping[str, list[float | None]], name: str
+) -> Iterator[tuple[float | None, float | None]]:
     """Values at the ends of their intervals, the first one at its beginning, too."""
     times, values = series["time_s"], series[name]
     if times:
-        yield max(0.0, times[0] - series["seconds"][0]), values[0]
+        yield max(0.0, (times[0] or 0.0) - (series["seconds"][0] or 0.0)), values[0]
     yield from zip(times, values, strict=True)
 
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from assay.analysis.host.timeline import Timeline
+    from assay.report.documents.run import RunDocument
 
 BAND_TONES = ("#7f93ab", "#a9b8c9")
 
@@ -51,7 +52,7 @@ AXIS_EXTENT = 34
 NAMED_UNDER_WAY = 4
 
 
-def chart(timeline: Timeline, document: dict[str, Any]) -> alt.TopLevelMixin:
+def chart(timeline: Timeline, document: RunDocument) -> alt.TopLevelMixin:
     """Panels of one shared axis; a brush over the first one zooms the others."""
     import altair as alt
 
@@ -225,7 +226,7 @@ def _over_time(zoomed: alt.Scale) -> alt.X:
     return alt.X("time_s:Q", scale=zoomed, axis=_time_axis(labels=False))
 
 
-def _cpu_panel(cpu: pl.DataFrame, document: dict[str, Any], zoomed: alt.Scale) -> list[alt.Chart]:
+def _cpu_panel(cpu: pl.DataFrame, document: RunDocument, zoomed: alt.Scale) -> list[alt.Chart]:
     import altair as alt
 
     present = set(cpu["account"].unique())

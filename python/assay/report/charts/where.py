@@ -18,12 +18,16 @@ from assay.report.charts.palette import (
     OTHER_WORK_COLOUR,
     WIDTH,
 )
-from assay.report.terminal.summary import operation_time
+from assay.report.words.causes import shares_by_cause
+from assay.report.words.operation import operation_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import altair as alt
+
+    from assay.report.documents.operations import OperationRow
+    from assay.report.documents.run import RunDocument
 
 NAME = "operations"
 ROW_HEIGHT = 19
@@ -58,7 +62,7 @@ class Piece(NamedTuple):
     end: float
 
 
-def why_empty(document: dict[str, Any]) -> str | None:
+def why_empty(document: RunDocument) -> str | None:
     """Why there is no such chart, or None if there is."""
     operations = document["operations"]
     if not operations:
@@ -70,15 +74,16 @@ def why_empty(document: dict[str, Any]) -> str | None:
     return None
 
 
-def pieces(operation: dict[str, Any], works: dict[str, float] | None) -> Iterator[Piece]:
+def pieces(operation: OperationRow, works: dict[str, float] | None) -> Iterator[Piece]:
     """The pieces of one bar in stacking order.
 
     Args:
         operation: One of the document's operations.
         works: What it works at on a CPU, as words to shares of 1; None where that is not known.
     """
-    where = operation["where"]
-    known = [(cause, where[cause.name]) for cause in CAUSES if where.get(cause.name)]
+    where = shares_by_cause(operation["where"])
+    shares = ((cause, where.get(cause.name)) for cause in CAUSES)
+    known = [(cause, share) for cause, share in shares if share]
     if not known:
         yield Piece(NOT_SPLIT[0], ALWAYS, 0.0, 1.0)
         return
@@ -105,7 +110,7 @@ def part_title(cause: str) -> str:
     return STRIPED.format(words) if cause == UNCOVERED else words
 
 
-def named_works(document: dict[str, Any]) -> tuple[str, ...]:
+def named_works(document: RunDocument) -> tuple[str, ...]:
     """The kinds of work with most CPU time of the run, of which there are colours."""
     if document["profile"] is None:
         return ()
@@ -114,12 +119,13 @@ def named_works(document: dict[str, Any]) -> tuple[str, ...]:
     return tuple(words[: len(LARGEST_WORK_COLOURS)])
 
 
-def works_of(document: dict[str, Any], named: tuple[str, ...]) -> dict[str, dict[str, float]]:
+def works_of(document: RunDocument, named: tuple[str, ...]) -> dict[str, dict[str, float]]:
     """What each operation works at, by its name: named kinds of work and all others together."""
-    if not named:
+    profile = document["profile"]
+    if profile is None or not named:
         return {}
     told = {}
-    for operation in document["profile"]["operations"]:
+    for operation in profile["operations"]:
         shares = {row["work"]: row["share"] for row in operation["work"]}
         if shares:
             kept = {work: shares[work] for work in named if work in shares}
@@ -127,7 +133,7 @@ def works_of(document: dict[str, Any], named: tuple[str, ...]) -> dict[str, dict
     return told
 
 
-def rows(document: dict[str, Any]) -> list[dict[str, Any]]:
+def rows(document: RunDocument) -> list[dict[str, Any]]:
     """One row a piece, with all that its tooltip says."""
     works = works_of(document, named_works(document))
     made = []
@@ -149,7 +155,7 @@ def rows(document: dict[str, Any]) -> list[dict[str, Any]]:
     return made
 
 
-def chart(document: dict[str, Any]) -> alt.TopLevelMixin:
+def chart(document: RunDocument) -> alt.TopLevelMixin:
     """Bars of time or of shares; the parameter `pointed` names an operation to mark."""
     import altair as alt
 
@@ -179,15 +185,15 @@ def chart(document: dict[str, Any]) -> alt.TopLevelMixin:
     return alt.layer(*layers).add_params(*_controls(document))
 
 
-def _is_split(operations: list[dict[str, Any]]) -> bool:
+def _is_split(operations: list[OperationRow]) -> bool:
     return any(share for operation in operations for share in operation["where"].values())
 
 
-def _height(document: dict[str, Any]) -> int:
+def _height(document: RunDocument) -> int:
     return ROW_HEIGHT * len(document["operations"])
 
 
-def _told(operation: dict[str, Any]) -> dict[str, Any]:
+def _told(operation: OperationRow) -> dict[str, Any]:
     cores = operation["parallelism"]
     return {
         "operation": operation["name"],
@@ -208,7 +214,7 @@ def _told(operation: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _controls(document: dict[str, Any]) -> list[alt.Parameter]:
+def _controls(document: RunDocument) -> list[alt.Parameter]:
     import altair as alt
 
     has_work = bool(works_of(document, named_works(document)))
@@ -285,7 +291,7 @@ def _texts(base: alt.Chart, data: list[dict[str, Any]]) -> list[alt.Chart]:
     return [ends, coverage, heading]
 
 
-def _colours(document: dict[str, Any], data: list[dict[str, Any]]) -> dict[str, str]:
+def _colours(document: RunDocument, data: list[dict[str, Any]]) -> dict[str, str]:
     """The colour of each part that occurs, in stacking order."""
     colours = dict(zip(named_works(document), LARGEST_WORK_COLOURS, strict=False))
     colours |= {OTHER_WORK: OTHER_WORK_COLOUR}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 from assay.analysis.profile.difference_tree import difference_tree
 from assay.model.errors import UsageError
@@ -11,22 +11,24 @@ from assay.report.charts.palette import BLUE, ORANGE, SEVERAL_KINDS, WORK_COLOUR
 from assay.report.page.flame_view import FlameView, drawn, has_kernel, left_out, small_enough
 from assay.report.page.profile import left_out_words
 from assay.report.page.run import POLICY, environment, script_digest, template, tree_words, trusted
-from assay.report.terminal.difference import (
+from assay.report.words.profile_difference import (
     interval_text,
     noise_words,
     operations_words,
     scaled_words,
 )
-from assay.report.terminal.summary import title
+from assay.report.words.run import title
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from assay.analysis.profile.profile import Profile
+    from assay.report.documents.call_tree import DifferenceTree
+    from assay.report.documents.profile_difference import ProfileDifference, SampleDifference
+    from assay.report.documents.run import RunDocument
 
 MORE, LESS = ORANGE, BLUE
-SECONDS_KEYS = ("theirs_s", "difference_s", "low_s", "high_s")
 ABOUT = (
     "Boxes are functions of this run, as wide as their samples. A colour says that a pass of this"
     " run spent more or less CPU time there than one of the other run, where the 95 % interval of"
@@ -38,9 +40,9 @@ NO_INTERVAL = " One pass was measured on each side, so there is no interval and 
 
 def write_page(
     path: Path,
-    documents: tuple[dict[str, Any], dict[str, Any]],
+    documents: tuple[RunDocument, RunDocument],
     profiles: tuple[Profile, Profile],
-    told: dict[str, Any],
+    told: ProfileDifference,
 ) -> None:
     """Writes the page.
 
@@ -54,7 +56,11 @@ def write_page(
         UsageError: If it cannot be written.
     """
     view = difference_view(
-        *small_enough(lambda least: difference_tree(*profiles, told["operation"], least))
+        *small_enough(
+            lambda least: cast(
+                "DifferenceTree", difference_tree(*profiles, told["operation"], least)
+            )
+        )
     )
     try:
         path.write_text(difference_page(documents, view, told), encoding="utf-8")
@@ -63,7 +69,7 @@ def write_page(
 
 
 def difference_page(
-    documents: tuple[dict[str, Any], dict[str, Any]], view: FlameView, told: dict[str, Any]
+    documents: tuple[RunDocument, RunDocument], view: FlameView, told: ProfileDifference
 ) -> str:
     """The page as HTML."""
     ours, theirs = documents
@@ -89,15 +95,20 @@ def difference_page(
     )
 
 
-def difference_view(tree: dict[str, Any], share_min: float) -> FlameView:
+def difference_view(tree: DifferenceTree, share_min: float) -> FlameView:
     """A view of a tree of differences: one colour for more, one for less."""
     changed = [
         abs(difference)
         for difference, is_noise in zip(tree["difference_s"], tree["is_noise"], strict=True)
-        if is_noise is False
+        if difference is not None and is_noise is False
     ]
     several = WORK_COLOURS[SEVERAL_KINDS]
-    change = {key: [_rounded(value) for value in tree[key]] for key in SECONDS_KEYS}
+    change: dict[str, object] = {
+        "theirs_s": [_rounded(seconds) for seconds in tree["theirs_s"]],
+        "difference_s": [_rounded(seconds) for seconds in tree["difference_s"]],
+        "low_s": [_rounded(seconds) for seconds in tree["low_s"]],
+        "high_s": [_rounded(seconds) for seconds in tree["high_s"]],
+    }
     data = drawn(tree) | {
         "work": tree["work"],
         "colours": [several] * len(tree["works"]),
@@ -119,13 +130,15 @@ def _rounded(seconds: float | None) -> float | None:
     return None if seconds is None else round(seconds, 7)
 
 
-def _rows(told: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _rows(told: ProfileDifference) -> Iterator[dict[str, object]]:
     for row in told["work"]:
-        yield _row(row, row["work"], 0)
-        yield from (_row(one, one["symbol"], 1) for one in row["symbols"] if not one["is_noise"])
+        yield _row(row, row["work"] or "", 0)
+        yield from (
+            _row(one, one["symbol"] or "", 1) for one in row["symbols"] if not one["is_noise"]
+        )
 
 
-def _row(row: dict[str, Any], words: str, level: int) -> dict[str, Any]:
+def _row(row: SampleDifference, words: str, level: int) -> dict[str, object]:
     return {
         "words": words,
         "level": level,

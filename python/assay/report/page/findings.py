@@ -7,10 +7,16 @@ page has it. What it has not is told without a link.
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from assay.model.units import percent_text
 from assay.report.page.plans import has_plan
+from assay.report.words.findings import carry_out
+
+if TYPE_CHECKING:
+    from assay.report.documents.engine_counters import EngineCountersSection
+    from assay.report.documents.findings import FindingRow
+    from assay.report.documents.run import RunDocument
 
 COMMAND = re.compile(r"`([^`]+)`")
 TELLS_WORDS = {"bound": "bound", "cause": "cause", "shape": "where the time goes"}
@@ -30,7 +36,7 @@ class Anchors(NamedTuple):
         return f"#{at}" if name in self.places.get(kind, frozenset()) else None
 
 
-def anchors(told: dict[str, Any], settings: dict[str, Any]) -> Anchors:
+def anchors(told: RunDocument, settings: dict[str, object]) -> Anchors:
     """The anchors of the page of a document with these effective settings."""
     names = frozenset(operation["name"] for operation in told["operations"])
     profile = told["profile"]
@@ -51,18 +57,18 @@ def anchors(told: dict[str, Any], settings: dict[str, Any]) -> Anchors:
     )
 
 
-def _counted(counted: dict[str, Any]) -> frozenset[str]:
+def _counted(counted: EngineCountersSection) -> frozenset[str]:
     """Names of figures, of tables of objects, and of the line of activity where there is one."""
     names = {one["name"] for one in (*counted["counters"], *counted["tables"])}
     return frozenset(names | ({"activity"} if counted["activity"] else set()))
 
 
-def finding_rows(told: dict[str, Any], places: Anchors) -> list[dict[str, Any]]:
+def finding_rows(told: RunDocument, places: Anchors) -> list[dict[str, object]]:
     """One row a finding, in the document's order."""
     return [_row(told, finding, places) for finding in told["findings"]]
 
 
-def ruled_out_rows(told: dict[str, Any]) -> list[tuple[str, str]]:
+def ruled_out_rows(told: RunDocument) -> list[tuple[str, str]]:
     """Return causes that were considered, each with what contradicts it."""
     return [
         (
@@ -71,13 +77,6 @@ def ruled_out_rows(told: dict[str, Any]) -> list[tuple[str, str]]:
         )
         for finding in told["ruled_out"]
     ]
-
-
-def carry_out(run: str, finding: dict[str, Any]) -> str | None:
-    """The command that carries a finding's advice out; None for none, or if it is told already."""
-    command = f"assay try {run} {finding['key']}"
-    is_told = finding["to_try"] is not None and command in finding["to_try"]
-    return None if finding["advice"] is None or is_told else command
 
 
 def place_words(at: str) -> str:
@@ -90,7 +89,7 @@ def place_words(at: str) -> str:
     return f"{kind} {name}" if kind in {"counter", "setting", "check"} else f"{kind} of {name}"
 
 
-def _row(told: dict[str, Any], finding: dict[str, Any], places: Anchors) -> dict[str, Any]:
+def _row(told: RunDocument, finding: FindingRow, places: Anchors) -> dict[str, object]:
     share = finding["effect_share"]
     advice = finding["advice"]
     return {
@@ -126,7 +125,7 @@ def _saved(edges: list[float]) -> str:
 
 
 def _operations(
-    told: dict[str, Any], finding: dict[str, Any], places: Anchors
+    told: RunDocument, finding: FindingRow, places: Anchors
 ) -> list[tuple[str, str | None]]:
     """The operations that a finding is about, with links to their bars; all of them as one."""
     names = finding["operations"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 
 class Rectangle(NamedTuple):
@@ -24,7 +24,7 @@ class Rectangle(NamedTuple):
     width: float
 
 
-def layout(tree: dict[str, Any], share_min: float = 0.0) -> list[Rectangle]:
+def layout(tree: Mapping[str, Any], share_min: float = 0.0) -> list[Rectangle]:
     """The rectangles of a call tree, callers before their callees, siblings by label.
 
     Args:
@@ -46,7 +46,7 @@ def layout(tree: dict[str, Any], share_min: float = 0.0) -> list[Rectangle]:
     return placed
 
 
-def walk(tree: dict[str, Any], samples_min: float = 0.0) -> Iterator[tuple[int, int]]:
+def walk(tree: Mapping[str, Any], samples_min: float = 0.0) -> Iterator[tuple[int, int]]:
     """Each node and its depth: a caller, then all that it called, siblings by label.
 
     A node with fewer than `samples_min` samples is passed over, with all that it called.
@@ -60,7 +60,7 @@ def walk(tree: dict[str, Any], samples_min: float = 0.0) -> Iterator[tuple[int, 
             pending += [(callee, depth + 1) for callee in reversed(callees.get(node, ()))]
 
 
-def _callees(tree: dict[str, Any]) -> dict[int, list[int]]:
+def _callees(tree: Mapping[str, Any]) -> dict[int, list[int]]:
     """The nodes below each caller by their label and module; below -1 the outermost ones."""
     labels, modules = tree["labels"], tree["modules"]
     label, module = tree["label"], tree["module"]

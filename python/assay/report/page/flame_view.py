@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from assay.report.charts.palette import SEVERAL_KINDS, WORK_COLOURS, work_colour
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+
+    from assay.report.documents.call_tree import CallTree
 
 # A frame has the colour of a kind of work that so much of its samples did.
 ONE_KIND_SHARE = 0.75
@@ -18,6 +20,9 @@ NODES_MAX = 8_000
 LEFT_OUT = "…"
 KERNEL = "[kernel]"
 SEVERAL = -1
+
+
+Tree = TypeVar("Tree", bound="CallTree")
 
 
 class FlameView(NamedTuple):
@@ -32,7 +37,7 @@ class FlameView(NamedTuple):
         share_min: Frames with less are too small.
     """
 
-    data: dict[str, Any]
+    data: dict[str, object]
     legend: list[tuple[str, str]]
     operations: list[str]
     has_kernel: bool
@@ -40,7 +45,7 @@ class FlameView(NamedTuple):
     share_min: float
 
 
-def small_enough(made: Callable[[float], dict[str, Any]]) -> tuple[dict[str, Any], float]:
+def small_enough(made: Callable[[float], Tree]) -> tuple[Tree, float]:
     """The most detailed tree that a page can hold, and what it was made with.
 
     Args:
@@ -53,7 +58,7 @@ def small_enough(made: Callable[[float], dict[str, Any]]) -> tuple[dict[str, Any
     return tree, share_min
 
 
-def flame_view(tree: dict[str, Any], share_min: float) -> FlameView:
+def flame_view(tree: CallTree, share_min: float) -> FlameView:
     """A view of a tree as `analysis.profile.call_tree` gives it, coloured by work."""
     work = one_kind(tree)
     data = drawn(tree) | {
@@ -71,12 +76,12 @@ def flame_view(tree: dict[str, Any], share_min: float) -> FlameView:
     )
 
 
-def has_kernel(tree: dict[str, Any]) -> bool:
+def has_kernel(tree: CallTree) -> bool:
     """Whether a tree has frames of the kernel."""
     return KERNEL in tree["modules"]
 
 
-def left_out(tree: dict[str, Any]) -> float:
+def left_out(tree: CallTree) -> float:
     """Share of a tree's samples in frames that were made one because they are small."""
     if LEFT_OUT not in tree["labels"] or not tree["samples"]:
         return 0.0
@@ -85,21 +90,30 @@ def left_out(tree: dict[str, Any]) -> float:
     return float(found / tree["samples"])
 
 
-def drawn(tree: dict[str, Any]) -> dict[str, Any]:
+def drawn(tree: CallTree) -> dict[str, object]:
     """What the script reads of any tree; totals it adds up itself."""
-    keys = ("operations", "seconds_each", "labels", "modules", "works", "parent", "label", "module")
-    return {key: tree[key] for key in keys} | {
-        "counts": {name: [list(part) for part in counts] for name, counts in tree["counts"].items()}
+    return {
+        "operations": tree["operations"],
+        "seconds_each": tree["seconds_each"],
+        "labels": tree["labels"],
+        "modules": tree["modules"],
+        "works": tree["works"],
+        "parent": tree["parent"],
+        "label": tree["label"],
+        "module": tree["module"],
+        "counts": {
+            name: [list(part) for part in counts] for name, counts in tree["counts"].items()
+        },
     }
 
 
-def one_kind(tree: dict[str, Any]) -> list[int]:
+def one_kind(tree: Mapping[str, Any]) -> list[int]:
     """Of each node the work that most samples at it and below it did, or `SEVERAL`."""
     rows = zip(tree["work"], tree["work_samples"], tree["total"], strict=True)
     return [work if did >= ONE_KIND_SHARE * total else SEVERAL for work, did, total in rows]
 
 
-def _legend(tree: dict[str, Any], work: Sequence[int]) -> list[tuple[str, str]]:
+def _legend(tree: CallTree, work: Sequence[int]) -> list[tuple[str, str]]:
     """Kinds of work that are drawn, those with most samples first."""
     samples: dict[int, int] = {}
     for kind, own in zip(work, tree["own"], strict=True):

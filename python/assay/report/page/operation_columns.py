@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from assay.analysis.time.causes import CAUSES, UNCOVERED
 from assay.model.units import bytes_text, count_text, percent_text, rate_text, seconds_text
-from assay.report.terminal.load import retries_words
-from assay.report.terminal.summary import operation_time
+from assay.report.words.causes import shares_by_cause
+from assay.report.words.operation import operation_time, retries_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from assay.report.documents.figures import Percentile
+    from assay.report.documents.operations import OperationKey, OperationRow
+    from assay.report.documents.run import RunDocument
 
 NUMBER, WORD = "number", "word"
 
@@ -24,17 +28,17 @@ class Column(NamedTuple):
     words: str
     about: str
     kind: str
-    value: Callable[[dict[str, Any]], Any]
+    value: Callable[[OperationRow], Any]
     text: Callable[[Any], str]
-    words_of: Callable[[dict[str, Any]], str] | None = None
+    words_of: Callable[[OperationRow], str] | None = None
 
 
-def _of(key: str) -> Callable[[dict[str, Any]], Any]:
+def _of(key: OperationKey) -> Callable[[OperationRow], Any]:
     return lambda operation: operation[key]
 
 
-def _where(part: str) -> Callable[[dict[str, Any]], Any]:
-    return lambda operation: operation["where"][part]
+def _where(part: str) -> Callable[[OperationRow], Any]:
+    return lambda operation: shares_by_cause(operation["where"])[part]
 
 
 def _cores_text(value: float | None) -> str:
@@ -85,35 +89,42 @@ RESOURCE_COLUMNS = (
 )
 
 
-def _time(times: str, name: str) -> Callable[[dict[str, Any]], Any]:
-    return lambda operation: None if operation[times] is None else operation[times][name]
+def _time(times: Literal["latency", "service"], name: Percentile) -> Callable[[OperationRow], Any]:
+    def seconds(operation: OperationRow) -> float | None:
+        distribution = operation[times]
+        return None if distribution is None else distribution[name]
+
+    return seconds
 
 
 def _grouped(value: int) -> str:
     return f"{value:,}"
 
 
+# Heading, percentile, meaning.
+LATENCIES: tuple[tuple[str, Percentile, str], ...] = (
+    ("p50", "p50", "from when it was due: half were as fast"),
+    ("p90", "p90", "nine of ten were as fast"),
+    ("p95", "p95", "19 of 20 were as fast"),
+    ("p99", "p99", "99 of 100 were as fast"),
+    ("p99.9", "p999", "999 of 1,000 were as fast"),
+    ("longest", "max", "the longest"),
+)
+SERVICE_TIMES: tuple[tuple[str, Percentile, str], ...] = (
+    ("service p50", "p50", "from when it was started: half were as fast"),
+    ("service p99", "p99", "99 of 100 were as fast"),
+)
 LOAD_COLUMNS = (
     Column("name", "operation of the workload", WORD, _of("name"), str),
     Column("rate", "succeeded, a second", NUMBER, _of("throughput_per_s"), rate_text),
     Column("share", "of the service time of all operations", NUMBER, _of("share"), percent_text),
     *[
         Column(words, f"latency, {about}", NUMBER, _time("latency", name), seconds_text)
-        for words, name, about in (
-            ("p50", "p50", "from when it was due: half were as fast"),
-            ("p90", "p90", "nine of ten were as fast"),
-            ("p95", "p95", "19 of 20 were as fast"),
-            ("p99", "p99", "99 of 100 were as fast"),
-            ("p99.9", "p999", "999 of 1,000 were as fast"),
-            ("longest", "max", "the longest"),
-        )
+        for words, name, about in LATENCIES
     ],
     *[
         Column(words, f"service time, {about}", NUMBER, _time("service", name), seconds_text)
-        for words, name, about in (
-            ("service p50", "p50", "from when it was started: half were as fast"),
-            ("service p99", "p99", "99 of 100 were as fast"),
-        )
+        for words, name, about in SERVICE_TIMES
     ],
     Column("due", "how often it was due", NUMBER, _of("passes"), _grouped),
     Column("failed", "how often it failed", NUMBER, _of("failed"), _grouped),
@@ -134,14 +145,14 @@ COVERAGE = Column(
 )
 
 
-def operation_columns(told: dict[str, Any]) -> tuple[Column, ...]:
+def operation_columns(told: RunDocument) -> tuple[Column, ...]:
     """The columns for the operations of a document; of causes only those that occur."""
     if told["conditions"]["clients"] is not None:
         return (*LOAD_COLUMNS, *_split_columns(told))
     return (*TIME_COLUMNS, *_split_columns(told), *RESOURCE_COLUMNS)
 
 
-def cell(column: Column, operation: dict[str, Any]) -> dict[str, Any]:
+def cell(column: Column, operation: OperationRow) -> dict[str, object]:
     """A cell: what it is sorted by and what it says."""
     value = column.value(operation)
     text = column.text(value) if column.words_of is None else column.words_of(operation)
@@ -150,7 +161,7 @@ def cell(column: Column, operation: dict[str, Any]) -> dict[str, Any]:
     return {"value": sorted_by, "text": text, "kind": column.kind, "missing": missing}
 
 
-def _split_columns(told: dict[str, Any]) -> list[Column]:
+def _split_columns(told: RunDocument) -> list[Column]:
     """Where the time went: the CPU always, what else there was, and how much is accounted for."""
     operations = told["operations"]
     is_load = told["conditions"]["clients"] is not None

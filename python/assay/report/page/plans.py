@@ -2,39 +2,44 @@
 
 from __future__ import annotations
 
-import base64
-import gzip
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from assay.model.units import bytes_text, count_text, grouped_text, percent_text, seconds_text
 from assay.record.layout import PLANS_DIR
-from assay.report.terminal.plans import NOTABLE_FACTOR
 from assay.report.words.plan_work import activity_words
-from assay.report.words.plans import columns_words, reads_words, statement_words
+from assay.report.words.plans import NOTABLE_FACTOR, columns_words, reads_words, statement_words
 
 if TYPE_CHECKING:
-    from assay.record.reader import Run
+    from collections.abc import Mapping
+
+    from assay.report.documents.plans import PlanOperator, StatementPlan
+    from assay.report.documents.run import RunDocument
 
 
-def has_plan(told: dict[str, Any], operation: str) -> bool:
+def has_plan(told: RunDocument, operation: str) -> bool:
     """Whether the document has a plan of an operation."""
     return bool(told["plans"].get(operation))
 
 
-def plan_rows(run: Run, told: dict[str, Any]) -> list[dict[str, Any]]:
-    """One row a plan, of the longest operation first."""
+def plan_rows(native: Mapping[str, str | None], told: RunDocument) -> list[dict[str, object]]:
+    """One row a plan, of the longest operation first.
+
+    Args:
+        native: Plans in the engine's own words, by their file.
+        told: The document.
+    """
     plans = told["plans"]
     seconds = {operation["name"]: operation["seconds"] or 0.0 for operation in told["operations"]}
     ordered = sorted(plans, key=lambda name: -seconds.get(name, 0.0))
     return [
-        _plan(run, told, plan, several=len(plans[name]) > 1)
+        _plan(native, told, plan, several=len(plans[name]) > 1)
         for name in ordered
         for plan in plans[name]
     ]
 
 
-def capture_words(told: dict[str, Any]) -> str:
+def capture_words(told: RunDocument) -> str:
     """What asking for the plans cost, and that no timed execution was asked."""
     capture = told["plan_capture"]
     cost = (
@@ -46,7 +51,7 @@ def capture_words(told: dict[str, Any]) -> str:
     )
 
 
-def missing_rows(told: dict[str, Any]) -> list[tuple[str, str]]:
+def missing_rows(told: RunDocument) -> list[tuple[str, str]]:
     """Statements of which there is no plan, each with the reason."""
     return [
         (f"{one['operation']}, {statement_words(one)}", one["reason"])
@@ -54,22 +59,22 @@ def missing_rows(told: dict[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-def factor_words(node: dict[str, Any]) -> str:
+def factor_words(node: PlanOperator) -> str:
     """By which factor an estimate is off, and in which direction; empty where it is near."""
     factor = node["q_error"]
     if factor is None or factor < NOTABLE_FACTOR:
         return ""
-    return (
-        f"{grouped_text(factor)}x too {'few' if node['estimated_rows'] < node['rows'] else 'many'}"
-    )
+    is_few = (node["estimated_rows"] or 0.0) < (node["rows"] or 0.0)
+    return f"{grouped_text(factor)}x too {'few' if is_few else 'many'}"
 
 
-def _plan(run: Run, told: dict[str, Any], plan: dict[str, Any], *, several: bool) -> dict[str, Any]:
+def _plan(
+    native: Mapping[str, str | None], told: RunDocument, plan: StatementPlan, *, several: bool
+) -> dict[str, object]:
     name = plan["operation"]
     anchor = f"plan:{name}" + (f":{plan['statement']}" if plan["statement"] else "")
     worst = next((node for node in _walk(plan["root"]) if _is_worst(node)), None)
     number = f", {statement_words(plan)}" if several else ""
-    native = _native(run, plan)
     return {
         "anchor": anchor,
         "title": f"{name}{number}",
@@ -81,12 +86,12 @@ def _plan(run: Run, told: dict[str, Any], plan: dict[str, Any], *, several: bool
         "reads": reads_words(plan),
         "columns": list(columns_words(plan)),
         "untimed": None if plan["timed"] else _untimed(plan),
-        "native": native,
+        "native": native.get(plan["native"]),
         "native_file": f"raw/{PLANS_DIR}/{Path(plan['native']).name}",
     }
 
 
-def _captured(told: dict[str, Any], plan: dict[str, Any]) -> str:
+def _captured(told: RunDocument, plan: StatementPlan) -> str:
     """What asking for a plan cost, and how much slower the statement was while it was watched."""
     if plan["capture_s"] is None:
         return ""
@@ -97,48 +102,48 @@ def _captured(told: dict[str, Any], plan: dict[str, Any]) -> str:
     return f"{words}{slower}."
 
 
-def _untimed(plan: dict[str, Any]) -> str:
+def _untimed(plan: StatementPlan) -> str:
     why = f": {plan['reason'].rstrip('.')}" if plan["reason"] else ""
     return f"The engine told estimates only, no time and no rows{why}."
 
 
-def _facts(plan: dict[str, Any]) -> str:
+def _facts(plan: StatementPlan) -> str:
     """Times and sizes of a plan in one line."""
     times = [
-        f"{words} {seconds_text(plan[key])}"
-        for words, key in (
-            ("execution", "execution_s"),
-            ("planning", "planning_s"),
-            ("generating code", "compiling_s"),
+        f"{words} {seconds_text(seconds)}"
+        for words, seconds in (
+            ("execution", plan["execution_s"]),
+            ("planning", plan["planning_s"]),
+            ("generating code", plan["compiling_s"]),
         )
-        if plan[key]
+        if seconds
     ]
     sizes = [
-        f"{words} {bytes_text(plan[key])}"
-        for words, key in (
-            ("spilled", "spilled_bytes"),
-            ("read", "read_bytes"),
-            ("at most in memory", "memory_bytes"),
+        f"{words} {bytes_text(size)}"
+        for words, size in (
+            ("spilled", plan["spilled_bytes"]),
+            ("read", plan["read_bytes"]),
+            ("at most in memory", plan["memory_bytes"]),
         )
-        if plan[key]
+        if size
     ]
     return ", ".join([*times, *sizes])
 
 
-def _walk(node: dict[str, Any]) -> list[dict[str, Any]]:
+def _walk(node: PlanOperator) -> list[PlanOperator]:
     return [node, *(below for child in node["children"] for below in _walk(child))]
 
 
-def _is_worst(node: dict[str, Any]) -> bool:
+def _is_worst(node: PlanOperator) -> bool:
     """Whether an operator's estimate is the worst of its plan, and far enough off to be told."""
     return bool(node["worst"] and factor_words(node))
 
 
-def _words(node: dict[str, Any]) -> str:
+def _words(node: PlanOperator) -> str:
     return f"{node['operator']} {node['object'] or ''}".rstrip()
 
 
-def _node(node: dict[str, Any], depth: int = 0) -> dict[str, Any]:
+def _node(node: PlanOperator, depth: int = 0) -> dict[str, object]:
     native = node["native"]
     return {
         "depth": depth,
@@ -166,16 +171,16 @@ def _rows(count: float | None) -> str:
     return "?" if count is None else count_text(count)
 
 
-def _marks(node: dict[str, Any]) -> list[str]:
+def _marks(node: PlanOperator) -> list[str]:
     """What else an operator's figures tell, in words; what is nothing is not told."""
     marks = [
-        f"{words} {bytes_text(node[key])}"
-        for words, key in (
-            ("spilled", "spilled_bytes"),
-            ("read", "read_bytes"),
-            ("cached", "cached_bytes"),
+        f"{words} {bytes_text(size)}"
+        for words, size in (
+            ("spilled", node["spilled_bytes"]),
+            ("read", node["read_bytes"]),
+            ("cached", node["cached_bytes"]),
         )
-        if node[key]
+        if size
     ]
     if node["removed_rows"]:
         marks.append(f"removed {count_text(node['removed_rows'])} rows")
@@ -184,12 +189,3 @@ def _marks(node: dict[str, Any]) -> list[str]:
     if node["workers"] is not None:
         marks.append(f"{node['workers']} worker{'s' if node['workers'] != 1 else ''}")
     return [*marks, "cut short"] if node["cut_short"] else marks
-
-
-def _native(run: Run, plan: dict[str, Any]) -> str | None:
-    """The engine's own words, packed as a page unpacks them; None where the file is gone."""
-    try:
-        text = (run.dir / "raw" / PLANS_DIR / Path(plan["native"]).name).read_bytes()
-    except OSError:
-        return None
-    return base64.b64encode(gzip.compress(text, mtime=0)).decode()

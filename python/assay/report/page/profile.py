@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from assay.analysis.profile.call_tree import call_tree
 from assay.model.units import seconds_text
 from assay.report.charts.palette import work_colour
-from assay.report.page.flame_view import FlameView, flame_view, small_enough
-from assay.report.sections.profile import profile_of
-from assay.report.terminal.profile import NAMELESS, facts, headline, share_text
+from assay.report.page.flame_view import FlameView
+from assay.report.words.profile import NAMELESS, facts, headline, share_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.record.reader import Run
+    from assay.report.documents.profile import ProfileSection, SymbolRest, SymbolRow, WorkRow
 
 TREE_ABOUT = (
     "Each box is a function, as wide as its samples, beside or below the one that called it; the"
@@ -29,17 +27,19 @@ SYMBOLS_ABOUT = (
 SYMBOL_COLUMNS = ("samples", "share", "seconds", "work", "symbol", "module", "kind", "says")
 
 
-def profile_words(run: Run, told: dict[str, Any] | None) -> dict[str, Any] | None:
-    """What the page says and draws of the CPU samples; None where there are none."""
-    profile = profile_of(run)
-    if told is None or profile is None:
+def profile_words(told: ProfileSection | None, tree: FlameView | None) -> dict[str, object] | None:
+    """What the page says of the CPU samples; None where there are none.
+
+    Args:
+        told: The section.
+        tree: The call tree that it draws.
+    """
+    if told is None or tree is None:
         return None
-    tree = flame_view(*small_enough(lambda least: call_tree(profile, share_min=least)))
     return {
         "headline": headline(told),
         "facts": list(facts(told)),
         "work": work_bars(told["work"]),
-        "tree": tree,
         "tree_about": f"{TREE_ABOUT}{left_out_words(tree)}",
         "symbols_about": f"{SYMBOLS_ABOUT}{_rest_words(told['rest'])}",
         "symbols": [_symbol_row(row) for row in told["symbols"]],
@@ -57,7 +57,7 @@ def left_out_words(tree: FlameView) -> str:
     )
 
 
-def work_bars(works: list[dict[str, Any]]) -> list[dict[str, str]]:
+def work_bars(works: list[WorkRow]) -> list[dict[str, str]]:
     """Kinds of work as bars: width in per cent of the longest, colour, texts."""
     longest = max((row["share"] for row in works), default=0.0)
     return [
@@ -72,24 +72,25 @@ def work_bars(works: list[dict[str, Any]]) -> list[dict[str, str]]:
     ]
 
 
-def symbols_csv(told: dict[str, Any]) -> str:
+def symbols_csv(told: ProfileSection) -> str:
     """The table of functions as CSV; operations are separated by blanks."""
     import polars as pl
 
     rows = [
-        {key: row[key] for key in SYMBOL_COLUMNS} | {"operations": " ".join(row["operations"])}
+        {key: value for key, value in row.items() if key in SYMBOL_COLUMNS}
+        | {"operations": " ".join(row["operations"])}
         for row in told["symbols"]
     ]
     return pl.DataFrame(rows, infer_schema_length=None).write_csv()
 
 
-def _rest_words(rest: dict[str, Any]) -> str:
+def _rest_words(rest: SymbolRest) -> str:
     if not rest["symbols"]:
         return ""
     return f" {rest['symbols']:,} more have {share_text(rest['share'])} of the samples together."
 
 
-def _symbol_row(row: dict[str, Any]) -> dict[str, Any]:
+def _symbol_row(row: SymbolRow) -> dict[str, object]:
     everywhere = row["operations_all"] and len(row["operations"]) != 1
     return row | {
         "samples_text": f"{row['samples']:,}",
@@ -103,6 +104,6 @@ def _symbol_row(row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _members(row: dict[str, Any]) -> Iterator[dict[str, str]]:
+def _members(row: SymbolRow) -> Iterator[dict[str, str]]:
     for member in row["members"]:
         yield {"symbol": member["symbol"], "share": share_text(member["share"])}

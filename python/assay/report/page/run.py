@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from assay.model.errors import RecordUnreadableError
 from assay.model.units import (
     NS_PER_S,
     bytes_text,
@@ -30,20 +29,13 @@ from assay.report.page.findings import FIRST_FOLD, anchors, finding_rows, ruled_
 from assay.report.page.operation_columns import cell, operation_columns
 from assay.report.page.plans import capture_words, missing_rows, plan_rows
 from assay.report.page.profile import profile_words
+from assay.report.page.record import read_page_record
 from assay.report.page.specified import words_of_test
 from assay.report.page.storage import storage_words
 from assay.report.page.time import time_rows
 from assay.report.page.what_if import what_if_words
 from assay.report.sections.finding_methods import used_methods
-from assay.report.terminal import cluster as cluster_text
-from assay.report.terminal.memory import memory_words, state_words
-from assay.report.terminal.summary import (
-    bridge_words,
-    check,
-    conditions_text,
-    host_text,
-    title,
-)
+from assay.report.words import cluster as cluster_text
 from assay.report.words import counted as counted_text
 from assay.report.words import engine_tables, method
 from assay.report.words import sequences as sequence_text
@@ -52,18 +44,22 @@ from assay.report.words import transactions as transactions_text
 from assay.report.words.changes import host_words, limit_words, slow_words
 from assay.report.words.doubts import doubts
 from assay.report.words.load import load_words
+from assay.report.words.memory import memory_words, state_words
 from assay.report.words.plan_work import plan_work_about, plan_work_rows
+from assay.report.words.run import bridge_words, check, conditions_text, host_text, title
 from assay.report.words.steady import steady_about
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import jinja2
     from markupsafe import Markup
 
-    from assay.analysis.host.timeline import Timeline
-    from assay.analysis.load.view import LoadView
     from assay.record.reader import Run
     from assay.report.charts.run import Charts
+    from assay.report.documents.run import RunDocument
     from assay.report.page.flame_view import FlameView
+    from assay.report.page.record import PageRecord
 
 TEMPLATES = Path(__file__).parents[1] / "templates"
 # Vega compiles its expressions with `Function`, which needs 'unsafe-eval'. Nothing is fetched.
@@ -74,15 +70,15 @@ POLICY = (
 NOT_IN_JSON = {char: f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
 
 
-def page(run: Run, told: dict[str, Any]) -> str:
+def page(run: Run, told: RunDocument) -> str:
     """The report of a run as HTML, from its document and its record."""
     from assay.report.charts.run import Charts
 
-    timeline = read_timeline(run)
-    charts = Charts(told, timeline, read_load(run))
+    record = read_page_record(run, told)
+    charts = Charts(told, record.timeline, record.load)
     columns = operation_columns(told)
     drawn = [name for name in charts.names if charts.why_empty(name) is None]
-    profile = profile_words(run, told["profile"])
+    profile = profile_words(told["profile"], record.calls)
     flame = [template("flame.js")] if profile else []
     scripts = [vega.program(), template("report.js"), *flame, template("explain.js")]
     return (
@@ -100,21 +96,21 @@ def page(run: Run, told: dict[str, Any]) -> str:
             empty={name: charts.why_empty(name) for name in charts.NAMES},
             columns=columns,
             rows=[[cell(column, op) for column in columns] for op in told["operations"]],
-            profile=profile and profile | {"tree": tree_words(profile["tree"])},
-            why_no_profile=method.why_no_profile(run, told),
+            profile=profile and profile | {"tree": record.calls and tree_words(record.calls)},
+            why_no_profile=record.why_no_profile,
             test=words_of_test(told),
             storage=storage_words(told),
             steady_about=steady_about(told),
             cluster=_cluster(told),
-            **_words(run, told, timeline),
-            **_engine(run, told),
+            **_words(record, told),
+            **_engine(record, told),
             **_statement_times(told),
-            **_explanation(run, told),
+            **_explanation(record, told),
         )
     )
 
 
-def _specifications(charts: Charts, names: list[str]) -> dict[str, Any]:
+def _specifications(charts: Charts, names: list[str]) -> dict[str, object]:
     """The charts' specifications, unchecked: that takes as long again, and tests check them all."""
     from altair.utils.schemapi import debug_mode
 
@@ -127,29 +123,9 @@ def template(name: str) -> str:
     return (TEMPLATES / name).read_text(encoding="utf-8")
 
 
-def tree_words(view: FlameView) -> dict[str, Any]:
+def tree_words(view: FlameView) -> dict[str, object]:
     """A call tree by its template's names."""
     return view._asdict() | {"json": trusted(json_in_html(view.data))}
-
-
-def read_timeline(run: Run) -> Timeline | None:
-    """The timeline of a run; None where the record has no events to lay it along."""
-    from assay.analysis.host.timeline import timeline
-
-    try:
-        return timeline(run)
-    except RecordUnreadableError:
-        return None
-
-
-def read_load(run: Run) -> LoadView | None:
-    """What is drawn of a load; None in the power order, or without events."""
-    from assay.analysis.load.view import load_view
-
-    try:
-        return load_view(run)
-    except RecordUnreadableError:
-        return None
 
 
 def json_in_html(value: object) -> str:
@@ -204,7 +180,7 @@ def _csv_links(charts: Charts, name: str) -> dict[str, str]:
     }
 
 
-def _words(run: Run, told: dict[str, Any], timeline: Timeline | None) -> dict[str, Any]:
+def _words(record: PageRecord, told: RunDocument) -> dict[str, object]:
     """Everything the page says in words, by the template's names."""
     return {
         "title": title(told),
@@ -217,21 +193,21 @@ def _words(run: Run, told: dict[str, Any], timeline: Timeline | None) -> dict[st
         "changed": host_words(told),
         "memory": memory_words(told),
         "trust": _trust(told),
-        "charts_about": method.charts_about(told, timeline),
+        "charts_about": method.charts_about(told, record.timeline),
         "table_about": method.table_about(told),
         "no_findings": method.no_findings(told),
-        "environment": _environment_rows(run),
-        "asked_settings": run.facts["request"]["settings"],
-        "settings": run.environment.get("engine", {}).get("settings") or {},
-        "tables": (run.environment.get("data") or {}).get("tables") or {},
-        "load": load_words((run.environment.get("data") or {}).get("load")),
-        "statements": _statements(run),
+        "environment": _environment_rows(record.environment),
+        "asked_settings": record.asked_settings,
+        "settings": record.environment.get("engine", {}).get("settings") or {},
+        "tables": (record.environment.get("data") or {}).get("tables") or {},
+        "load": load_words((record.environment.get("data") or {}).get("load")),
+        "statements": record.statements,
         "method": method.paragraphs(told),
-        "absent": method.not_measured(run, told),
+        "absent": record.absent,
     }
 
 
-def _statement_times(told: dict[str, Any]) -> dict[str, Any]:
+def _statement_times(told: RunDocument) -> dict[str, object]:
     """Types of transactions, times of statements, and stalls, by the template's names."""
     stalls = told["stalls"]
     return {
@@ -253,9 +229,9 @@ def _statement_times(told: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _explanation(run: Run, told: dict[str, Any]) -> dict[str, Any]:
+def _explanation(record: PageRecord, told: RunDocument) -> dict[str, object]:
     """Findings, plans and what-ifs, by the template's names."""
-    settings = run.environment.get("engine", {}).get("settings") or {}
+    settings = record.environment.get("engine", {}).get("settings") or {}
     what_if = what_if_words(told)
     return {
         "time_rows": time_rows(told["time"]),
@@ -263,7 +239,7 @@ def _explanation(run: Run, told: dict[str, Any]) -> dict[str, Any]:
         "findings": finding_rows(told, anchors(told, settings)),
         "first_fold": FIRST_FOLD,
         "methods": used_methods(told),
-        "plans": plan_rows(run, told),
+        "plans": plan_rows(record.native_plans, told),
         "plans_about": capture_words(told),
         "plan_work": plan_work_rows(told),
         "plan_work_about": plan_work_about(told),
@@ -274,7 +250,7 @@ def _explanation(run: Run, told: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _engine(run: Run, told: dict[str, Any]) -> dict[str, Any]:
+def _engine(record: PageRecord, told: RunDocument) -> dict[str, object]:
     """Tables of the engine's own counters and of its CPU time, by the template's names."""
     counted, used = told["engine_counters"], told["sessions"]
     grown = engine_tables.figures_by_operation(counted) if counted else []
@@ -290,15 +266,15 @@ def _engine(run: Run, told: dict[str, Any]) -> dict[str, Any]:
             engine_tables.operation_rows(counted, told["operations"]) if counted else []
         ),
         "counted_objects": engine_tables.object_rows(counted) if counted else [],
-        "status_texts": run.status_texts(),
+        "status_texts": record.status_texts,
         "cpu_rows": engine_tables.cpu_rows(used) if used else [],
-        "why_no_counters": method.why_no_counters(run, told),
-        "why_no_sessions": method.why_no_sessions(run, told),
+        "why_no_counters": record.why_no_counters,
+        "why_no_sessions": record.why_no_sessions,
         "counters_chart_about": method.COUNTERS_CHART_ABOUT,
     }
 
 
-def _cluster(told: dict[str, Any]) -> dict[str, Any] | None:
+def _cluster(told: RunDocument) -> dict[str, object] | None:
     """What the section on nodes says beside their lines; None of an engine that is no cluster."""
     cluster = told["cluster"]
     return cluster and {
@@ -315,14 +291,14 @@ def _cluster(told: dict[str, Any]) -> dict[str, Any] | None:
     }
 
 
-def _machine(told: dict[str, Any]) -> str:
+def _machine(told: RunDocument) -> str:
     host = told["host"]
     parts = [host_text(told), host["cpu_model"], host["filesystem"]]
     words = ", ".join(part for part in parts if part)
     return words or "The machine was not recorded: the run ended before."
 
 
-def _trust(told: dict[str, Any]) -> str:
+def _trust(told: RunDocument) -> str:
     """What could have disturbed the figures, with its size."""
     parts = []
     for words, name in (("steal", "steal"), ("background", "background_load")):
@@ -333,9 +309,8 @@ def _trust(told: dict[str, Any]) -> str:
     return ", ".join([*parts, f"probes {percent_text(share)}{of_core}", *bridge_words(told)])
 
 
-def _environment_rows(run: Run) -> list[tuple[str, str]]:
+def _environment_rows(known: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Facts of the environment as rows; what the host did not tell is said to be so."""
-    known = run.environment
     if not known:
         return []
     host, ours = known.get("host") or {}, known.get("assay") or {}
@@ -362,11 +337,3 @@ def _fact_text(name: str, value: object) -> str:
             return bytes_text(value)
         case _:
             return str(value)
-
-
-def _statements(run: Run) -> list[dict[str, Any]]:
-    titles = run.facts["workload"]["operation_titles"]
-    return [
-        statement | {"title": titles.get(name, "")}
-        for name, statement in run.facts.get("statements", {}).items()
-    ]

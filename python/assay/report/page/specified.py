@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from assay.model.units import bytes_text, percent_text, seconds_text
-from assay.report.terminal.specified import first_weight, metric_text, spread_moves
+from assay.report.words.specified import metric_text, spread_moves
 
-METRICS = ("composite", "power", "throughput")
+if TYPE_CHECKING:
+    from assay.report.documents.run import RunDocument
+    from assay.report.documents.specified import (
+        QueryMemory,
+        SpecifiedMetric,
+        SpecifiedMetricKind,
+        SpecifiedRun,
+        SpecifiedTestSection,
+        SpecifiedWeight,
+        SteadyPasses,
+    )
+
 ABOUT_WEIGHTS = (
     "By how many per cent a metric changes where an operation's time changes by one per cent."
 )
 # What is said of the weights in each metric, where there are any.
-ABOUT_WEIGHTS_IN = {
+ABOUT_WEIGHTS_IN: dict[SpecifiedMetricKind, str] = {
     "power": " In the power metric every interval weighs the same, however short it is.",
     "throughput": (
         " In the throughput metric only the stream that ends last counts, by the operation's share"
@@ -53,7 +64,14 @@ ABOUT_MEMORY = (
 )
 
 
-def words_of_test(told: dict[str, Any]) -> dict[str, Any] | None:
+class WeightRow(NamedTuple):
+    """One operation of the table of weights."""
+
+    operation: str
+    cells: list[dict[str, object]]
+
+
+def words_of_test(told: RunDocument) -> dict[str, object] | None:
     """Tables and sentences of the section; None where the run was put to no test."""
     test = told["test"]
     if test is None:
@@ -63,7 +81,7 @@ def words_of_test(told: dict[str, Any]) -> dict[str, Any] | None:
     shown = [
         place
         for place in range(len(WEIGHT_COLUMNS))
-        if any(not row["cells"][place]["missing"] for row in weights)
+        if any(not row.cells[place]["missing"] for row in weights)
     ]
     runs = [_run(run, test) for run in test["runs"]]
     return {
@@ -75,7 +93,7 @@ def words_of_test(told: dict[str, Any]) -> dict[str, Any] | None:
         "warnings": test["warnings"],
         "runs": runs,
         "run_columns": [one for one in RUN_COLUMNS if any(run[one[0]] for run in runs)],
-        "weights": [row | {"cells": [row["cells"][place] for place in shown]} for row in weights],
+        "weights": [row._replace(cells=[row.cells[place] for place in shown]) for row in weights],
         "weight_columns": [WEIGHT_COLUMNS[place] for place in shown],
         "about_weights": _about_weights(test),
         "about_utilisation": ABOUT_UTILISATION if test["utilisation"] else None,
@@ -85,7 +103,7 @@ def words_of_test(told: dict[str, Any]) -> dict[str, Any] | None:
     }
 
 
-def _about_weights(test: dict[str, Any]) -> str:
+def _about_weights(test: SpecifiedTestSection) -> str:
     weighed = test["sensitivity"]
     known = [
         words
@@ -95,7 +113,7 @@ def _about_weights(test: dict[str, Any]) -> str:
     return ABOUT_WEIGHTS + "".join(known)
 
 
-def _metric(one: dict[str, Any]) -> dict[str, str]:
+def _metric(one: SpecifiedMetric) -> dict[str, str]:
     return {
         "label": one["label"],
         "value": metric_text(one["value"]),
@@ -103,14 +121,16 @@ def _metric(one: dict[str, Any]) -> dict[str, str]:
     }
 
 
-def _run(run: dict[str, Any], test: dict[str, Any]) -> dict[str, Any]:
+def _run(run: SpecifiedRun, test: SpecifiedTestSection) -> dict[str, object]:
     shares = {one["run"]: one for one in test["utilisation"]}
     used = shares.get(run["run"])
     counted = run["elapsed_counted_seconds"]
     return {
         "run": run["run"],
         "is_reported": run["run"] == test["reported_run"],
-        **{name: _known_metric(run[f"{name}_per_h"]) for name in METRICS},
+        "composite": _known_metric(run["composite_per_h"]),
+        "power": _known_metric(run["power_per_h"]),
+        "throughput": _known_metric(run["throughput_per_h"]),
         "power_seconds": "" if run["power_seconds"] is None else f"{run['power_seconds']:,.2f} s",
         "elapsed": "" if counted is None else f"{counted:,.2f} s",
         "share": "" if used is None else percent_text(used["share"]),
@@ -121,24 +141,25 @@ def _known_metric(value: float | None) -> str:
     return "" if value is None else metric_text(value)
 
 
-def _weight(one: dict[str, Any], parallelism: dict[str, float | None]) -> dict[str, Any]:
+def _weight(one: SpecifiedWeight, parallelism: dict[str, float | None]) -> WeightRow:
     cores, moves = parallelism.get(one["operation"]), spread_moves(one)
-    return {
-        "operation": one["operation"],
-        "cells": [
+    return WeightRow(
+        one["operation"],
+        [
             _cell(one["power_seconds"], seconds_text),
             _cell(one["throughput_seconds"], seconds_text),
             _cell(cores, lambda value: f"{value:.1f}"),
-            *(_cell(one[name], _weight_text) for name in ("power", "throughput", "composite")),
+            _cell(one["power"], _weight_text),
+            _cell(one["throughput"], _weight_text),
+            _cell(one["composite"], _weight_text),
             _cell(one["seconds_min"], seconds_text),
             _cell(one["seconds_max"], seconds_text),
             _cell(moves, lambda value: f"{100 * value:.2f} %"),
         ],
-        "sorted_by": -first_weight(one),
-    }
+    )
 
 
-def _cell(value: float | None, words: Any) -> dict[str, Any]:  # noqa: ANN401 - any formatter
+def _cell(value: float | None, words: Any) -> dict[str, object]:  # noqa: ANN401 - any formatter
     if value is None:
         return {"value": "", "text": "", "missing": True}
     return {"value": abs(value), "text": words(value), "missing": False}
@@ -148,7 +169,7 @@ def _weight_text(weight: float) -> str:
     return f"{100 * abs(weight):.2f} %"
 
 
-def _memory(memory: dict[str, Any] | None) -> dict[str, Any] | None:
+def _memory(memory: QueryMemory | None) -> dict[str, object] | None:
     """A table with a row a peak and a column a scale."""
     if memory is None:
         return None
@@ -173,7 +194,7 @@ def _streams(count: int) -> str:
     return f"{count} stream{'s' if count != 1 else ''}"
 
 
-def _steady(steady: dict[str, Any] | None) -> dict[str, Any] | None:
+def _steady(steady: SteadyPasses | None) -> dict[str, object] | None:
     if steady is None:
         return None
     count, before, compared = len(steady["passes"]), steady["before"], steady["compared"]

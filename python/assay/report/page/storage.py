@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from assay.report.words import requests as requests_text
 from assay.report.words.storage import COLUMNS, notes, rows, value_text
+
+if TYPE_CHECKING:
+    from assay.report.documents.run import RunDocument
+    from assay.report.documents.storage import RequestsSection
 
 ABOUT = (
     "CPU utilisation as mpstat tells it, requests, rate and size of the I/O of {device} as iostat"
@@ -14,7 +18,7 @@ ABOUT = (
 )
 
 
-def storage_words(told: dict[str, Any]) -> dict[str, Any] | None:
+def storage_words(told: RunDocument) -> dict[str, object] | None:
     """The chart's words and the table by operation; None where the document has no such section."""
     storage = told["storage"]
     if storage is None:
@@ -29,7 +33,7 @@ def storage_words(told: dict[str, Any]) -> dict[str, Any] | None:
     }
 
 
-def _requests(requests: dict[str, Any] | None) -> dict[str, Any] | None:
+def _requests(requests: RequestsSection | None) -> dict[str, object] | None:
     if requests is None:
         return None
     return {
@@ -42,6 +46,6 @@ def _requests(requests: dict[str, Any] | None) -> dict[str, Any] | None:
     }
 
 
-def _cell(value: float | None) -> dict[str, Any]:
+def _cell(value: float | None) -> dict[str, object]:
     missing = value is None
     return {"value": "" if missing else value, "text": value_text(value), "missing": missing}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from assay.analysis.time.operation_tree import WAITS
 from assay.model.units import percent_text
@@ -10,6 +10,8 @@ from assay.report.charts.palette import CAUSE_COLOURS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from assay.report.documents.time import TimeSection, TimeTreeNode
 
 # A bar of less cannot be seen, and its line is left out; it is in the bar above.
 DRAWN_SHARE_MIN = 0.005
@@ -32,7 +34,7 @@ COLOURS = {
 }
 
 
-def time_rows(section: dict[str, Any]) -> list[dict[str, Any]]:
+def time_rows(section: TimeSection) -> list[dict[str, object]]:
     """Return one row a node of the run's tree, in reading order; empty without a tree.
 
     Keys: title, depth, share (in words), left and width (of the bar, in per cent of the whole),
@@ -42,7 +44,7 @@ def time_rows(section: dict[str, Any]) -> list[dict[str, Any]]:
     return [] if tree is None else list(_rows(tree, 0, 0.0, ""))
 
 
-def _rows(node: dict[str, Any], depth: int, begin: float, colour: str) -> Iterator[dict[str, Any]]:
+def _rows(node: TimeTreeNode, depth: int, begin: float, colour: str) -> Iterator[dict[str, object]]:
     for child in node["children"]:
         own = COLOURS.get(child["name"], colour)
         if child["share"] >= DRAWN_SHARE_MIN:

@@ -6,11 +6,20 @@ in its own script; both say the same formula, and a test compares what they give
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from assay.model.units import rate_text, seconds_text
-from assay.report.terminal.specified import metric_text
-from assay.report.terminal.what_if import UNROUNDED
+from assay.report.words.specified import UNROUNDED, metric_text
+
+if TYPE_CHECKING:
+    from assay.report.documents.run import RunDocument
+    from assay.report.documents.what_if import (
+        MetricWeight,
+        SensitivityRow,
+        WhatIfMetric,
+        WhatIfSection,
+        WorthRow,
+    )
 
 # A composite has these two within it; a table that has it can do without them.
 PARTS_OF_COMPOSITE = {"power_like_per_h", "throughput_like_per_h"}
@@ -28,7 +37,7 @@ WORTH_ABOUT = (
 )
 
 
-def what_if_words(told: dict[str, Any]) -> dict[str, Any] | None:
+def what_if_words(told: RunDocument) -> dict[str, object] | None:
     """Tables and the calculator's figures; None where the document has no such section."""
     section = told["what_if"]
     if section is None:
@@ -49,7 +58,7 @@ def what_if_words(told: dict[str, Any]) -> dict[str, Any] | None:
     }
 
 
-def shown_metrics(section: dict[str, Any]) -> list[dict[str, Any]]:
+def shown_metrics(section: WhatIfSection) -> list[WhatIfMetric]:
     """The metrics that have a column of their own."""
     names = {metric["metric"] for metric in section["metrics"]}
     left_out = set(PARTS_OF_COMPOSITE) if COMPOSITE in names else set()
@@ -80,18 +89,18 @@ def value_text(value: float | None, unit: str) -> str:
     return f"{metric_text(value)} an hour"
 
 
-def _has(metrics: list[dict[str, Any]], name: str) -> bool:
+def _has(metrics: list[WhatIfMetric], name: str) -> bool:
     return any(metric["metric"] == name for metric in metrics)
 
 
-def _largest(weighed: list[dict[str, Any]], metrics: list[dict[str, Any]]) -> float:
+def _largest(weighed: list[SensitivityRow], metrics: list[WhatIfMetric]) -> float:
     """The largest weight of all, as long as which a bar can be."""
     names = {metric["metric"] for metric in metrics}
     weights = (one for row in weighed for one in row["weights"] if one["metric"] in names)
     return max((abs(one["elasticity"]) for one in weights), default=0.0) or 1.0
 
 
-def _weights(row: dict[str, Any], metrics: list[dict[str, Any]], largest: float) -> dict[str, Any]:
+def _weights(row: SensitivityRow, metrics: list[WhatIfMetric], largest: float) -> dict[str, object]:
     weights = {weight["metric"]: abs(weight["elasticity"]) for weight in row["weights"]}
     first = next(one for one in row["weights"] if one["metric"] == metrics[0]["metric"])
     is_spread = row["seconds_min"] != row["seconds_max"]
@@ -112,19 +121,20 @@ def _weights(row: dict[str, Any], metrics: list[dict[str, Any]], largest: float)
     }
 
 
-def _spread_size(weight: dict[str, Any]) -> float | str:
-    known = [abs(weight[key]) for key in ("at_min", "at_max") if weight[key] is not None]
+def _spread_size(weight: MetricWeight) -> float | str:
+    changes = (weight["at_min"], weight["at_max"])
+    known = [abs(change) for change in changes if change is not None]
     return max(known) if known else ""
 
 
-def _spread(weight: dict[str, Any]) -> str | None:
+def _spread(weight: MetricWeight) -> str | None:
     """What the spread of an operation's own passes does to the first metric."""
     if weight["at_min"] is None or weight["at_max"] is None:
         return None
     return between_text(weight["at_min"], weight["at_max"])
 
 
-def _worth(row: dict[str, Any], metrics: list[dict[str, Any]]) -> dict[str, Any]:
+def _worth(row: WorthRow, metrics: list[WhatIfMetric]) -> dict[str, object]:
     predicted = {metric["metric"]: metric for metric in row["metrics"]}
     chosen = [predicted[metric["metric"]] for metric in metrics]
     first = chosen[0]
@@ -146,7 +156,7 @@ def _sorted_by(change: float | None) -> float | str:
     return "" if change is None else change
 
 
-def _figures(section: dict[str, Any]) -> dict[str, Any]:
+def _figures(section: WhatIfSection) -> dict[str, object]:
     """What the calculator computes with."""
     return {
         "metrics": section["metrics"],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 from assay.analysis.host.limits import limits_used, use_words
 from assay.analysis.host.slowing import slowing
@@ -11,9 +11,15 @@ from assay.analysis.operations import window_ns
 
 if TYPE_CHECKING:
     from assay.record.reader import Run
+    from assay.report.documents.changes import (
+        ChangesSection,
+        HostChangeRow,
+        LimitRow,
+        SlowedSection,
+    )
 
 
-def changes_section(run: Run) -> dict[str, Any] | None:
+def changes_section(run: Run) -> ChangesSection | None:
     """The section `changes`; None where nothing was limited or changed."""
     limited = limits_used(run)
     changes = run.facts.get("changes") or []
@@ -24,17 +30,20 @@ def changes_section(run: Run) -> dict[str, Any] | None:
         "version": limited.version if limited else None,
         "device": limited.device if limited else None,
         "limits": [
-            asdict(use) | {"in_effect": use.in_effect, "words": use_words(use)}
+            cast(
+                "LimitRow",
+                asdict(use) | {"in_effect": use.in_effect, "words": use_words(use)},
+            )
             for use in (limited.uses if limited else ())
         ],
         "notes": list(limited.notes) if limited else [],
         "oom_kills": limited.oom_kills if limited else None,
         "slowed": slowed,
-        "host": [dict(change) for change in changes],
+        "host": [cast("HostChangeRow", dict(change)) for change in changes],
     }
 
 
-def _slowed(run: Run) -> dict[str, Any] | None:
+def _slowed(run: Run) -> SlowedSection | None:
     """What was made slower for the engine, and by how much; None where nothing was."""
     asked: dict[str, float] = run.facts["request"].get("slow") or {}
     if not asked:

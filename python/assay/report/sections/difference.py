@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 from assay.analysis.profile.samples import compare
 
 if TYPE_CHECKING:
     from assay.analysis.profile.profile import Profile
+    from assay.report.documents.profile_difference import (
+        ProfileDifference,
+        SampleDifference,
+    )
 
 ROW_KEYS = (
     "work",
@@ -25,7 +29,7 @@ ROW_KEYS = (
 )
 
 
-def difference(ours: Profile, theirs: Profile, operation: str | None = None) -> dict[str, Any]:
+def difference(ours: Profile, theirs: Profile, operation: str | None = None) -> ProfileDifference:
     """CPU seconds of a pass on both sides; differences are ours less theirs.
 
     Keys: operation; scaled_by (what the other's seconds are multiplied by); operations (those that
@@ -33,18 +37,18 @@ def difference(ours: Profile, theirs: Profile, operation: str | None = None) -> 
     the rows of its `symbols`). A row has the columns of `analysis.profile.compare`.
     """
     table = compare(ours, theirs, operation)
-    rows = {"total": [], "work": [], "symbol": []}  # type: dict[str, list[dict[str, Any]]]
+    rows: dict[str, list[SampleDifference]] = {"total": [], "work": [], "symbol": []}
     for row in table.iter_rows(named=True):
-        rows[row["level"]].append({key: row[key] for key in ROW_KEYS})
-    symbols: dict[str, list[dict[str, Any]]] = {}
-    for row in rows["symbol"]:
-        symbols.setdefault(row["work"], []).append(row)
+        rows[row["level"]].append(cast("SampleDifference", {key: row[key] for key in ROW_KEYS}))
+    symbols: dict[str | None, list[SampleDifference]] = {}
+    for symbol in rows["symbol"]:
+        symbols.setdefault(symbol["work"], []).append(symbol)
     return {
         "operation": operation,
         "scaled_by": theirs.scaled_by,
         "operations": _in_both(ours, theirs, operation),
         "total": rows["total"][0] if rows["total"] else None,
-        "work": [row | {"symbols": symbols.get(row["work"], [])} for row in rows["work"]],
+        "work": [{**work, "symbols": symbols.get(work["work"], [])} for work in rows["work"]],
     }
 
 

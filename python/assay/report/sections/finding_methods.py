@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from typing import Any
+from typing import TYPE_CHECKING
 
 import assay.analysis.findings
+
+if TYPE_CHECKING:
+    from assay.report.documents.run import RunDocument
 
 # What a file that makes findings has.
 MAKES = "find"
@@ -26,7 +29,7 @@ def known_methods() -> dict[str, str]:
     return dict(sorted(found.items()))
 
 
-def used_methods(told: dict[str, Any]) -> list[tuple[str, str]]:
+def used_methods(told: RunDocument) -> list[tuple[str, str]]:
     """The methods of a document's findings, each with what it does, in the findings' order."""
     known = known_methods()
     names = dict.fromkeys(finding["method"] for finding in told["findings"])

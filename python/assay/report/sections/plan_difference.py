@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from assay.analysis.plans.difference import same_way
 from assay.analysis.plans.recorded import compare_plans
 from assay.report.sections.plans import captured_of
-from assay.report.terminal.plans import node_words
+from assay.report.words.plans import node_words
 
 if TYPE_CHECKING:
     from assay.analysis.plans.recorded import PlanChange, PlanComparison
     from assay.model.plan import Plan, PlanNode
     from assay.record.reader import Run
+    from assay.report.documents.plan_difference import (
+        PlanChangeRow,
+        PlanDifferenceRow,
+        PlanStepRow,
+        StepMark,
+    )
+    from assay.report.documents.plans import OperatorName
 
 
 def plan_differences(
@@ -20,7 +27,7 @@ def plan_differences(
     theirs: Run,
     seconds: tuple[dict[str, float], dict[str, float]],
     operation: str | None = None,
-) -> list[dict[str, Any]]:
+) -> list[PlanDifferenceRow]:
     """One a statement that has a plan in both runs; the largest difference in time first.
 
     Args:
@@ -61,7 +68,7 @@ def plan_difference(
     seconds: tuple[dict[str, float], dict[str, float]],
     *,
     same_engine: bool = True,
-) -> dict[str, Any]:
+) -> PlanDifferenceRow:
     """What changed in one statement; the keys are those of `plan_differences`."""
     comparison = compare_plans(theirs, ours, same_engine=same_engine)
     return {
@@ -76,7 +83,7 @@ def plan_difference(
     }
 
 
-def _change(change: PlanChange) -> dict[str, Any]:
+def _change(change: PlanChange) -> PlanChangeRow:
     return {
         "kind": change.kind,
         "says": change.says,
@@ -85,7 +92,7 @@ def _change(change: PlanChange) -> dict[str, Any]:
     }
 
 
-def _steps(comparison: PlanComparison, *, same_engine: bool) -> list[dict[str, Any]]:
+def _steps(comparison: PlanComparison, *, same_engine: bool) -> list[PlanStepRow]:
     """The steps of this run as they stand in its plan, then those that are gone."""
     pairs = {id(pair.after): pair for pair in comparison.pairs if pair.after is not None}
     steps = []
@@ -99,7 +106,7 @@ def _steps(comparison: PlanComparison, *, same_engine: bool) -> list[dict[str, A
     ]
 
 
-def _mark(before: PlanNode | None, after: PlanNode, *, same_engine: bool) -> str:
+def _mark(before: PlanNode | None, after: PlanNode, *, same_engine: bool) -> StepMark:
     if before is None:
         return "new"
     same = same_way(before, after, same_engine=same_engine) and before.index == after.index
@@ -107,16 +114,20 @@ def _mark(before: PlanNode | None, after: PlanNode, *, same_engine: bool) -> str
 
 
 def _step(
-    node: PlanNode, depth: int, mark: str, ours_s: float | None, theirs_s: float | None
-) -> dict[str, Any]:
+    node: PlanNode, depth: int, mark: StepMark, ours_s: float | None, theirs_s: float | None
+) -> PlanStepRow:
     return {
         "depth": depth,
         "mark": mark,
         "operator": node.operator,
-        "words": node_words(vars(node)),
+        "words": node_words(_operator_name(node)),
         "ours_s": ours_s,
         "theirs_s": theirs_s,
     }
+
+
+def _operator_name(node: PlanNode) -> OperatorName:
+    return {"native": node.native, "object": node.object, "index": node.index}
 
 
 def _with_depth(node: PlanNode, depth: int = 0) -> list[tuple[int, PlanNode]]:

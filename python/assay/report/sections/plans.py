@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 import polars as pl
 
@@ -21,6 +21,20 @@ if TYPE_CHECKING:
     from assay.analysis.plans.pruning import TableColumns
     from assay.model.plan import Plan, PlanNode
     from assay.record.reader import Run
+    from assay.report.documents.plan_work import (
+        MixedWorkRow,
+        PlanWorkOperation,
+        PlanWorkRow,
+        PlanWorkSection,
+    )
+    from assay.report.documents.plans import (
+        CaptureCostRow,
+        MissingPlan,
+        PlanCaptureSection,
+        PlanOperator,
+        PlanTable,
+        StatementPlan,
+    )
 
 
 @lru_cache(maxsize=2)
@@ -29,7 +43,7 @@ def captured_of(run: Run) -> Captured:
     return captured(run)
 
 
-def plans_section(run: Run) -> dict[str, list[dict[str, Any]]]:
+def plans_section(run: Run) -> dict[str, list[StatementPlan]]:
     """By operation the plans of its statements, as `Plan.facts` and more.
 
     A plan has `seconds` (thread-seconds of all operators together) and `tables` (columns that are
@@ -44,18 +58,18 @@ def plans_section(run: Run) -> dict[str, list[dict[str, Any]]]:
     }
 
 
-def capture_section(run: Run) -> dict[str, Any]:
+def capture_section(run: Run) -> PlanCaptureSection:
     """What asking for plans cost, and what there is none of, with the reason."""
     told = captured_of(run)
     return {
         "capture_s": told.capture_s,
         "reason": told.reason,
-        "operations": [asdict(cost) for cost in told.costs],
-        "missing": [asdict(missing) for missing in told.missing],
+        "operations": [cast("CaptureCostRow", asdict(cost)) for cost in told.costs],
+        "missing": [cast("MissingPlan", asdict(missing)) for missing in told.missing],
     }
 
 
-def plan_work_section(run: Run) -> dict[str, Any]:
+def plan_work_section(run: Run) -> PlanWorkSection:
     """What the time of all plans went into, in the words of CPU samples.
 
     Keys: `work` (work, seconds, share; of one execution of each operation, most first),
@@ -73,31 +87,32 @@ def plan_work_section(run: Run) -> dict[str, Any]:
     )
     mixed = mixed_work(plan for several in plans.values() for plan in several)
     return {
-        "work": by_work.to_dicts(),
-        "operations": table.to_dicts(),
-        "mixed": [asdict(one) | {"also": list(one.also)} for one in mixed],
+        "work": cast("list[PlanWorkRow]", by_work.to_dicts()),
+        "operations": cast("list[PlanWorkOperation]", table.to_dicts()),
+        "mixed": [cast("MixedWorkRow", asdict(one) | {"also": list(one.also)}) for one in mixed],
     }
 
 
-def plan_facts(plan: Plan, tables: Iterable[TableColumns] = ()) -> dict[str, Any]:
+def plan_facts(plan: Plan, tables: Iterable[TableColumns] = ()) -> StatementPlan:
     """One plan with what follows from it, and columns of its tables."""
     derived = dict(zip(map(id, plan.root.walk()), shares(plan), strict=True))
     worst = worst_estimate(plan)
 
-    def facts(node: PlanNode) -> dict[str, Any]:
+    def facts(node: PlanNode) -> PlanOperator:
         own = {name: value for name, value in vars(node).items() if name != "children"}
         own["work"] = work_of(node)
         columns = None if node.columns is None else list(node.columns)
-        return own | {
+        operator = own | {
             "columns": columns,
             "share": derived[id(node)],
             "q_error": node.q_error,
             "worst": node is worst,
             "children": [facts(child) for child in node.children],
         }
+        return cast("PlanOperator", operator)
 
     own = {name: value for name, value in vars(plan).items() if name != "root"}
-    return own | {
+    told = own | {
         "reads": None if plan.reads is None else asdict(plan.reads),
         "others": list(plan.others),
         "triggers": [asdict(trigger) for trigger in plan.triggers],
@@ -105,9 +120,10 @@ def plan_facts(plan: Plan, tables: Iterable[TableColumns] = ()) -> dict[str, Any
         "seconds": plan.seconds,
         "root": facts(plan.root),
     }
+    return cast("StatementPlan", told)
 
 
-def _columns(table: TableColumns) -> dict[str, Any]:
+def _columns(table: TableColumns) -> PlanTable:
     return {
         "table": table.table,
         "read": None if table.read is None else list(table.read),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from dataclasses import asdict
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from assay.analysis.profile.samples import matrix, read_profile, shares, symbols_table, work_table
 from assay.model.errors import RecordUnreadableError, UsageError
@@ -19,6 +19,16 @@ if TYPE_CHECKING:
 
     from assay.analysis.profile.profile import Profile
     from assay.record.reader import Run
+    from assay.report.documents.profile import (
+        ArtefactRow,
+        ProfileOperation,
+        ProfileSection,
+        SamplingSection,
+        SymbolMember,
+        SymbolRest,
+        SymbolRow,
+        WorkRow,
+    )
 
 log = logging.getLogger(__name__)
 
@@ -39,7 +49,7 @@ def profile_of(run: Run) -> Profile | None:
 
 def section(
     run: Run, profile: Profile, operation: str | None = None, symbols_max: int | None = SYMBOLS_MAX
-) -> dict[str, Any]:
+) -> ProfileSection:
     """A profile, or one operation's part of it, as plain values.
 
     Args:
@@ -53,19 +63,24 @@ def section(
     sampling = asdict(profile.sampling)
     artefacts = _artefacts(profile, operation)
     samples = int(works["samples"].sum())
+    symbols, rest = _symbols(profile, operation, symbols_max)
     return {
         "operation": operation,
         "samples": samples,
         "seconds": samples * profile.seconds_each,
         "passes": _passes(profile),
-        "sampling": sampling | {"notes": list(profile.sampling.notes), "artefacts": artefacts},
+        "sampling": cast(
+            "SamplingSection",
+            sampling | {"notes": list(profile.sampling.notes), "artefacts": artefacts},
+        ),
         "classified": told.classified,
         "named": told.named,
         "sampled_s": told.sampled_s,
         "metered_s": told.metered_s,
         "by_chance": told.by_chance,
-        "work": works.select("work", "samples", "share", "seconds").to_dicts(),
-        **_symbols(profile, operation, symbols_max),
+        "work": _work_rows(works),
+        "symbols": symbols,
+        "rest": rest,
         "operations": _operations(profile, operation),
     }
 
@@ -76,7 +91,7 @@ def _passes(profile: Profile) -> int:
     return max(counts, default=0)
 
 
-def _artefacts(profile: Profile, operation: str | None) -> list[dict[str, Any]]:
+def _artefacts(profile: Profile, operation: str | None) -> list[ArtefactRow]:
     """Samples that are in no share, by why, most first."""
     import polars as pl
 
@@ -86,51 +101,61 @@ def _artefacts(profile: Profile, operation: str | None) -> list[dict[str, Any]]:
     if operation is not None:
         known = known.filter(pl.col("operation") == operation)
     counted = known.group_by("artefact").len("samples").sort("samples", descending=True)
-    return counted.select(pl.col("artefact").cast(pl.String).alias("why"), "samples").to_dicts()
+    rows = counted.select(pl.col("artefact").cast(pl.String).alias("why"), "samples")
+    return cast("list[ArtefactRow]", rows.to_dicts())
 
 
-def _symbols(profile: Profile, operation: str | None, symbols_max: int | None) -> dict[str, Any]:
+def _work_rows(table: pl.DataFrame) -> list[WorkRow]:
+    return cast("list[WorkRow]", table.select("work", "samples", "share", "seconds").to_dicts())
+
+
+def _symbols(
+    profile: Profile, operation: str | None, symbols_max: int | None
+) -> tuple[list[SymbolRow], SymbolRest]:
+    """Functions that are told one by one, and what the others come to."""
     table = symbols_table(profile, operation)
     shown = table if symbols_max is None else table.head(symbols_max)
     members = _members(profile, operation)
     rest = table.slice(shown.height)
-    return {
-        "symbols": [_symbol(row, members) for row in shown.iter_rows(named=True)],
-        "rest": {
-            "symbols": rest.height,
-            "samples": int(rest["samples"].sum()),
-            "share": float(rest["share"].sum()),
-        },
+    return [_symbol(row, members) for row in shown.iter_rows(named=True)], {
+        "symbols": rest.height,
+        "samples": int(rest["samples"].sum()),
+        "share": float(rest["share"].sum()),
     }
 
 
 def _symbol(
-    row: dict[str, Any], members: dict[tuple[str, str, str], list[dict[str, Any]]]
-) -> dict[str, Any]:
+    row: dict[str, Any], members: dict[tuple[str, str, str], list[SymbolMember]]
+) -> SymbolRow:
     family = members.get((row["work"], row["symbol"], row["module"]), [])
     alone = len(family) == 1 and family[0]["symbol"] == row["symbol"]
-    return {key: row[key] for key in SYMBOL_KEYS} | {
+    told: dict[str, object] = {key: row[key] for key in SYMBOL_KEYS} | {
         "operations": row["operations"],
         "operations_all": row["operations_all"],
         "members": [] if alone else family[:MEMBERS_MAX],
         "members_count": 1 if alone else len(family),
     }
+    return cast("SymbolRow", told)
 
 
 def _members(
     profile: Profile, operation: str | None
-) -> dict[tuple[str, str, str], list[dict[str, Any]]]:
+) -> dict[tuple[str, str, str], list[SymbolMember]]:
     """The functions of each family that is one line, by work, family and file."""
     families = dict(profile.frames.select("label", "family").unique("label").iter_rows())
-    found: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
+    found: dict[tuple[str, str, str], list[SymbolMember]] = {}
     for row in symbols_table(profile, operation, families=False).iter_rows(named=True):
         key = (row["work"], families.get(row["symbol"], row["symbol"]), row["module"])
-        told = {"symbol": row["symbol"], "samples": row["samples"], "share": row["share"]}
+        told: SymbolMember = {
+            "symbol": row["symbol"],
+            "samples": row["samples"],
+            "share": row["share"],
+        }
         found.setdefault(key, []).append(told)
     return found
 
 
-def _operations(profile: Profile, operation: str | None) -> list[dict[str, Any]]:
+def _operations(profile: Profile, operation: str | None) -> list[ProfileOperation]:
     """What each operation works at, in the order of the first pass; none if not told apart."""
     if not profile.sampling.told_apart:
         return []
@@ -143,10 +168,10 @@ def _operations(profile: Profile, operation: str | None) -> list[dict[str, Any]]
     ]
 
 
-def _one_operation(name: str, rows: pl.DataFrame) -> dict[str, Any]:
+def _one_operation(name: str, rows: pl.DataFrame) -> ProfileOperation:
     return {
         "operation": name,
         "samples": int(rows["samples"].sum()),
         "seconds": float(rows["seconds"].sum()),
-        "work": rows.select("work", "samples", "share", "seconds").to_dicts(),
+        "work": _work_rows(rows),
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 import polars as pl
 
@@ -10,12 +10,18 @@ from assay.analysis.host.contiguity import ALL, contiguity
 
 if TYPE_CHECKING:
     from assay.record.reader import Run
+    from assay.report.documents.storage import (
+        DistanceRow,
+        RequestsRow,
+        RequestsSection,
+        RunLengthRow,
+    )
 
 PROBE = "requests"
 NOT_ASKED = "requests were not traced: `--block-trace` has them written down"
 
 
-def requests_section(run: Run) -> dict[str, Any] | None:
+def requests_section(run: Run) -> RequestsSection | None:
     """The part `requests`; None where requests were not traced."""
     if why_no_requests(run) is not None:
         return None
@@ -25,9 +31,13 @@ def requests_section(run: Run) -> dict[str, Any] | None:
     whole = pl.col("operation") == ALL
     return {
         "devices": list(found.devices),
-        "operations": found.operations.to_dicts(),
-        "distances": found.distances.filter(whole).drop("operation").to_dicts(),
-        "run_lengths": found.run_lengths.filter(whole).drop("operation").to_dicts(),
+        "operations": cast("list[RequestsRow]", found.operations.to_dicts()),
+        "distances": cast(
+            "list[DistanceRow]", found.distances.filter(whole).drop("operation").to_dicts()
+        ),
+        "run_lengths": cast(
+            "list[RunLengthRow]", found.run_lengths.filter(whole).drop("operation").to_dicts()
+        ),
         "others_reads": found.others_reads,
         "notes": list((run.facts["probes"] or {}).get(PROBE, {}).get("notes", ())),
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal, cast
 
 from assay.analysis.composite.figures import (
     counted_elapsed_s,
@@ -31,8 +31,23 @@ if TYPE_CHECKING:
     from assay.analysis.summary import Summary
     from assay.model.verdict import CheckResult
     from assay.record.reader import Run
+    from assay.report.documents.figures import MetricKey
+    from assay.report.documents.specified import (
+        PassTimes,
+        QueryMemory,
+        QueryMemoryPeak,
+        SpecifiedInterval,
+        SpecifiedKind,
+        SpecifiedMetric,
+        SpecifiedRun,
+        SpecifiedStream,
+        SpecifiedTestSection,
+        SpecifiedWeight,
+        SteadyPasses,
+        UtilisationRow,
+    )
 
-UNIT = "/h"
+UNIT: Literal["/h"] = "/h"
 ROUNDING_DOMINATES = (
     "more than a tenth of the power test's intervals are under 0.1 s, so rounding to 0.01 s decides"
     " about the metric: read the figure that is not rounded"
@@ -54,7 +69,7 @@ def judged(test: Played, checks: Iterable[CheckResult]) -> Played:
 
 def section_of_test(
     run: Run, summary: Summary, checks: Iterable[CheckResult]
-) -> dict[str, Any] | None:
+) -> SpecifiedTestSection | None:
     """What is told of a run's test; None of a run without one.
 
     Args:
@@ -67,10 +82,14 @@ def section_of_test(
         return None
     test = judged(known_test, checks)
     facts = run.facts["test"]
-    known = ("streams", "streams_minimum", "scale_standard", "parameters", "seed", "refresh")
     return {
-        "kind": test.kind,
-        **{key: facts[key] for key in known},
+        "kind": cast("SpecifiedKind", test.kind),
+        "streams": facts["streams"],
+        "streams_minimum": facts["streams_minimum"],
+        "scale_standard": facts["scale_standard"],
+        "parameters": facts["parameters"],
+        "seed": facts["seed"],
+        "refresh": facts["refresh"],
         "metrics": _metrics(test),
         "why_not": list(test.why_not),
         "left_out": list(test.left_out),
@@ -89,11 +108,11 @@ def section_of_test(
     }
 
 
-def _metrics(test: Played) -> list[dict[str, Any]]:
+def _metrics(test: Played) -> list[SpecifiedMetric]:
     rounded, unrounded = test.figures(), test.figures(rounded=False)
     return [
         {
-            "metric": f"test_{kind}_per_h",
+            "metric": cast("MetricKey", f"test_{kind}_per_h"),
             "label": test.named(kind).label,
             "title": test.named(kind).title,
             "is_not": test.named(kind).is_not,
@@ -132,7 +151,7 @@ def _apart(test: Played) -> str:
     return f"the runs are apart by: {words}; the lower composite counts"
 
 
-def _run(run: PerformanceRun, test: Played) -> dict[str, Any]:
+def _run(run: PerformanceRun, test: Played) -> SpecifiedRun:
     told = None if test.why_not else figures(run, test.scale)
     elapsed_ns = None if run.throughput is None else run.throughput.elapsed_ns
     return {
@@ -150,7 +169,7 @@ def _run(run: PerformanceRun, test: Played) -> dict[str, Any]:
     }
 
 
-def _power_intervals(run: PerformanceRun) -> list[dict[str, Any]]:
+def _power_intervals(run: PerformanceRun) -> list[SpecifiedInterval]:
     """Intervals of a power test in the order of their starts, with what each counts as."""
     if run.power is None or not run.power.queries:
         return []
@@ -164,7 +183,7 @@ def _power_intervals(run: PerformanceRun) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda row: row["begun_seconds"])
 
 
-def _throughput_intervals(run: PerformanceRun) -> list[dict[str, Any]]:
+def _throughput_intervals(run: PerformanceRun) -> list[SpecifiedStream]:
     """Intervals of each stream; the refresh stream's number is null."""
     test = run.throughput
     if test is None:
@@ -182,7 +201,7 @@ def _throughput_intervals(run: PerformanceRun) -> list[dict[str, Any]]:
     ]
 
 
-def _interval(one: Interval, begun_ns: int) -> dict[str, Any]:
+def _interval(one: Interval, begun_ns: int) -> SpecifiedInterval:
     return {
         "operation": one.operation,
         "variant": one.variant,
@@ -191,7 +210,7 @@ def _interval(one: Interval, begun_ns: int) -> dict[str, Any]:
     }
 
 
-def _sensitivity(test: Played) -> list[dict[str, Any]]:
+def _sensitivity(test: Played) -> list[SpecifiedWeight]:
     run = test.reported
     if run is None:
         return []
@@ -212,7 +231,7 @@ def _sensitivity(test: Played) -> list[dict[str, Any]]:
     ]
 
 
-def _utilisation(told: Utilisation) -> dict[str, Any]:
+def _utilisation(told: Utilisation) -> UtilisationRow:
     return {
         "run": told.run,
         "power_seconds": told.power_s,
@@ -223,7 +242,7 @@ def _utilisation(told: Utilisation) -> dict[str, Any]:
     }
 
 
-def _memory(run: Run, test: Played, summary: Summary) -> dict[str, Any] | None:
+def _memory(run: Run, test: Played, summary: Summary) -> QueryMemory | None:
     processes = run.table("processes") if run.has("processes") else None
     queries = [op for op in summary.operations if op.name not in test.refreshes]
     peaks = memory_peaks(test.runs, queries, processes)
@@ -232,14 +251,17 @@ def _memory(run: Run, test: Played, summary: Summary) -> dict[str, Any] | None:
     return {
         "formula": FORMULA,
         "peaks": [
-            asdict(peak)
-            | {"larger": [asdict(row) for row in at_larger_scales(peak, test.scale, test.larger)]}
+            cast(
+                "QueryMemoryPeak",
+                asdict(peak) | {"larger": [asdict(row) for row in larger]},
+            )
             for peak in peaks
+            for larger in [at_larger_scales(peak, test.scale, test.larger)]
         ],
     }
 
 
-def _steady(told: Steady) -> dict[str, Any]:
+def _steady(told: Steady) -> SteadyPasses:
     figure = told.figure
     return {
         "passes": [_pass(one.sum_s, one.geometric_mean_s) for one in told.passes],
@@ -249,5 +271,5 @@ def _steady(told: Steady) -> dict[str, Any]:
     }
 
 
-def _pass(sum_s: float, mean_s: float | None) -> dict[str, Any]:
+def _pass(sum_s: float, mean_s: float | None) -> PassTimes:
     return {"sum_seconds": sum_s, "geometric_mean_seconds": mean_s}

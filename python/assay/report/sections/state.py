@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 from assay.analysis.host.state import starting_state
 from assay.checks.state import NAME
@@ -14,9 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from assay.record.reader import Run
+    from assay.report.documents.state import StateSection
 
 
-def state_section(run: Run, checks: Sequence[CheckResult]) -> dict[str, Any] | None:
+def state_section(run: Run, checks: Sequence[CheckResult]) -> StateSection | None:
     """The section `state`; None of a record that tells nothing of it."""
     try:
         state = starting_state(run)
@@ -29,7 +30,7 @@ def state_section(run: Run, checks: Sequence[CheckResult]) -> dict[str, Any] | N
     for inner in ("first_scans", "earlier_read_bytes", "page_cache", "loaded_by_measured"):
         del told[inner]
     cached = state.engine_cache
-    return told | {
+    section = told | {
         "engine_cache": None if cached is None else [dict(one) for one in cached],
         "engine_cached_bytes": state.engine_cached_bytes,
         "how": list(state.how),
@@ -39,3 +40,4 @@ def state_section(run: Run, checks: Sequence[CheckResult]) -> dict[str, Any] | N
         "reached": reached,
         "resident_share": state.resident_share,
     }
+    return cast("StateSection", section)

@@ -6,7 +6,7 @@ Figures over time are in the words of iostat and mpstat, whose units they have.
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 import polars as pl
 
@@ -22,6 +22,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from assay.record.reader import Run
+    from assay.report.documents.storage import (
+        CpuSeries,
+        DiskSeries,
+        MeasuredPart,
+        StorageRow,
+        StorageSection,
+    )
 
 log = logging.getLogger(__name__)
 
@@ -42,7 +49,7 @@ FIGURES = (
 DIGITS = 3
 
 
-def storage_section(run: Run) -> dict[str, Any] | None:
+def storage_section(run: Run) -> StorageSection | None:
     """The section `storage`; None where no device of the data is known or nothing was observed."""
     try:
         return _section(run)
@@ -57,7 +64,7 @@ def interval_for(span_s: float, sampled_s: float) -> float:
     return next(fitting, INTERVALS_S[-1])
 
 
-def _section(run: Run) -> dict[str, Any] | None:
+def _section(run: Run) -> StorageSection | None:
     device, window = data_device(run), window_ns(run.table("events"))
     if device is None or window is None or not (run.has("disks") and run.has("cpus")):
         return None
@@ -69,8 +76,8 @@ def _section(run: Run) -> dict[str, Any] | None:
     return {
         "device": device,
         "interval_s": interval_s,
-        "disk": _columns(disk, DISK_WORDS),
-        "cpu": _columns(_within(cpu_series(run, interval_s), span_s), CPU_WORDS),
+        "disk": cast("DiskSeries", _columns(disk, DISK_WORDS)),
+        "cpu": cast("CpuSeries", _columns(_within(cpu_series(run, interval_s), span_s), CPU_WORDS)),
         "measured": _measured(run, device, window),
         "operations": _operations(run, device),
         "requests": requests_section(run),
@@ -88,13 +95,14 @@ def _columns(series: pl.DataFrame, words: Sequence[str]) -> dict[str, list[float
     return series.select(pl.col(TIME, SECONDS, *words).round(DIGITS)).to_dict(as_series=False)
 
 
-def _measured(run: Run, device: str, window: tuple[int, int]) -> dict[str, float | None]:
+def _measured(run: Run, device: str, window: tuple[int, int]) -> MeasuredPart:
     """All figures of the measured part as one interval; those of a stream without rows are None."""
     disks = run.table("disks").with_columns(pl.col("device", "kind").cast(pl.String))
     own = disks.filter(pl.col("device") == device)
     disk = iostat(around(own, *window), window[0])
     cpu = mpstat(around(run.table("cpus"), *window), window[0]).filter(pl.col("cpu") == ALL)
-    return _last(cpu, CPU_WORDS) | _last(disk, (SECONDS, *DISK_WORDS))
+    figures = _last(cpu, CPU_WORDS) | _last(disk, (SECONDS, *DISK_WORDS))
+    return cast("MeasuredPart", figures)
 
 
 def _last(series: pl.DataFrame, words: Sequence[str]) -> dict[str, float | None]:
@@ -104,12 +112,12 @@ def _last(series: pl.DataFrame, words: Sequence[str]) -> dict[str, float | None]
     return {name: None if value is None else round(value, DIGITS) for name, value in row.items()}
 
 
-def _operations(run: Run, device: str) -> list[dict[str, Any]]:
+def _operations(run: Run, device: str) -> list[StorageRow]:
     medians = [pl.col(name).median() for name in FIGURES]
     medians.append(pl.col("metered").all())
-    return (
+    rows = (
         operation_reads(run, device)
         .group_by("operation", maintain_order=True)
         .agg(pl.len().alias("executions"), *medians)
-        .to_dicts()
     )
+    return cast("list[StorageRow]", rows.to_dicts())

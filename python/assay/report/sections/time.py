@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from assay.analysis.summary import Summary
     from assay.analysis.time.tree import TimeNode
+    from assay.report.documents.time import TimeSection, TimeTreeNode
 
 # A part below this is no place to gain anything, and is named as such.
 NO_GAIN_SHARE_MAX = 0.01
 NOT_SPLIT = "of no operation is it known where its time went"
 
 
-def time_section(summary: Summary) -> dict[str, Any]:
+def time_section(summary: Summary) -> TimeSection:
     """Return the trees, what is no problem, and why there is no tree.
 
     Keys: run (the tree; null: none), operations (trees by name), no_gain (titles of parts below one
@@ -25,12 +26,16 @@ def time_section(summary: Summary) -> dict[str, Any]:
     tree = summary.time
     trees = [*summary.trees.values(), *([tree] if tree else [])]
     return {
-        "run": None if tree is None else tree.facts(),
-        "operations": {name: own.facts() for name, own in summary.trees.items()},
+        "run": None if tree is None else _node(tree),
+        "operations": {name: _node(own) for name, own in summary.trees.items()},
         "no_gain": [] if tree is None else sorted(_without_gain(tree)),
         "closure_error": max((own.closure_error for own in trees), default=None),
         "reason": None if tree is not None else NOT_SPLIT,
     }
+
+
+def _node(tree: TimeNode) -> TimeTreeNode:
+    return cast("TimeTreeNode", tree.facts())
 
 
 def _without_gain(tree: TimeNode) -> Iterator[str]:

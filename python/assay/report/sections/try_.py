@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 from assay.analysis.plans.recorded import compare_plans, read_plans
 from assay.analysis.try_.trial import judge_trial, times_of
@@ -16,13 +16,23 @@ if TYPE_CHECKING:
     from assay.analysis.try_.trial import Gain
     from assay.model.finding import Finding
     from assay.record.reader import Run
+    from assay.report.documents.findings import FindingRow
+    from assay.report.documents.try_ import (
+        PlacedTrial,
+        PredictionRow,
+        TimeGain,
+        TrialDocument,
+        TriedAnswers,
+        TriedPlan,
+        TriedPlanChange,
+    )
 
     Pair = tuple[Run, Run]
 
 
 def trial_document(
     run: Run, finding: Finding, change: str, rounds: Sequence[Pair]
-) -> dict[str, Any]:
+) -> TrialDocument:
     """The document of a try, without its place and the history.
 
     Args:
@@ -44,7 +54,7 @@ def trial_document(
         "engine_version": rounds[0][0].facts["engine"]["version"],
         "scale": run.facts["request"]["scale"],
         "scale_name": run.facts["workload"]["scale_name"],
-        "finding": finding.facts(),
+        "finding": cast("FindingRow", finding.facts()),
         "change": change,
         "verdict": trial.verdict,
         "hit": trial.hit,
@@ -68,7 +78,7 @@ def trial_document(
     }
 
 
-def prediction(document: dict[str, Any], time_utc: str) -> dict[str, Any]:
+def prediction(document: PlacedTrial, time_utc: str) -> PredictionRow:
     """What of a try stands in `predictions.jsonl`."""
     judged = document["judged"]
     gain = judged["gain"]
@@ -94,11 +104,11 @@ def prediction(document: dict[str, Any], time_utc: str) -> dict[str, Any]:
     }
 
 
-def _gain(gain: Gain | None) -> dict[str, Any] | None:
-    return None if gain is None else asdict(gain)
+def _gain(gain: Gain | None) -> TimeGain | None:
+    return None if gain is None else cast("TimeGain", asdict(gain))
 
 
-def plans_document(pair: Pair, operations: Sequence[str]) -> list[dict[str, Any]] | None:
+def plans_document(pair: Pair, operations: Sequence[str]) -> list[TriedPlan] | None:
     """What changed in the plans of the operations, or of all if none is named; None without plans.
 
     Args:
@@ -109,16 +119,18 @@ def plans_document(pair: Pair, operations: Sequence[str]) -> list[dict[str, Any]
     both = [name for name in operations or before if before.get(name) and after.get(name)]
     if not both:
         return None
-    found = []
+    found: list[TriedPlan] = []
     for name in both:
         for old, new in zip(before[name], after[name], strict=False):
             told = compare_plans(old, new)
-            changes = [{"kind": one.kind, "says": one.says} for one in told.changes]
+            changes: list[TriedPlanChange] = [
+                {"kind": one.kind, "says": one.says} for one in told.changes
+            ]
             found.append({"operation": name, "changed": told.changed, "changes": changes})
     return found
 
 
-def answers_document(rounds: Sequence[Pair]) -> dict[str, str]:
+def answers_document(rounds: Sequence[Pair]) -> TriedAnswers:
     """Whether answers stayed right: a verdict, and a sentence that says of what."""
     before = [answers.check(run) for run, _ in rounds]
     after = [answers.check(run) for _, run in rounds]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 from assay.analysis.whatif import measured_of, sensitivity, worth
 from assay.analysis.whatif.metrics import Metric, metrics_of
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from assay.analysis.whatif.timing import Measured
     from assay.model.verdict import CheckResult
     from assay.record.reader import Run
+    from assay.report.documents.figures import MetricKey, MetricUnit
+    from assay.report.documents.what_if import SensitivityRow, WhatIfMetric, WhatIfSection, WorthRow
 
 
 def judged_of(run: Run, summary: Summary, checks: Iterable[CheckResult]) -> Measured:
@@ -25,7 +27,7 @@ def judged_of(run: Run, summary: Summary, checks: Iterable[CheckResult]) -> Meas
     return made if made.test is None else replace(made, test=judged(made.test, checks))
 
 
-def what_if(measured: Measured) -> dict[str, Any] | None:
+def what_if(measured: Measured) -> WhatIfSection | None:
     """What each operation weighs, and what mending each cause would be worth.
 
     None where an operation has no time: no metric has a value then.
@@ -39,17 +41,17 @@ def what_if(measured: Measured) -> dict[str, Any] | None:
         "cores": measured.cores,
         "passes": passes if passes >= PASSES_MIN else 0,
         "metrics": [_metric(metric, seconds) for metric in metrics_of(measured)],
-        "sensitivity": [one.facts() for one in weighed],
-        "worth": [one.facts() for one in worth(measured)],
+        "sensitivity": [cast("SensitivityRow", one.facts()) for one in weighed],
+        "worth": [cast("WorthRow", one.facts()) for one in worth(measured)],
     }
 
 
-def _metric(metric: Metric, seconds: list[float]) -> dict[str, Any]:
+def _metric(metric: Metric, seconds: list[float]) -> WhatIfMetric:
     return {
-        "metric": metric.name,
+        "metric": cast("MetricKey", metric.name),
         "label": metric.label,
         "title": metric.title,
-        "unit": metric.unit,
+        "unit": cast("MetricUnit", metric.unit),
         "better": metric.better,
         "value": metric.value(seconds),
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 from assay.analysis.ceiling.trials import read_ceiling
 from assay.analysis.figures.bounds.elasticity import placed_of
@@ -19,15 +19,24 @@ from assay.report.study.reading import read_runs
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from assay.analysis.figures.contract import StudyRun
+    from assay.analysis.figures.contract import Spread, StudyRun
     from assay.analysis.why.bottleneck import Bottleneck
     from assay.analysis.why.diagnosis import Diagnosis, TimeResponse
     from assay.record.studies import StudyRecord
+    from assay.report.documents.why import (
+        BottleneckVerdict,
+        BoundOperation,
+        ResourceElasticity,
+        SecondsSpread,
+        VariantTime,
+        WhyDocument,
+        WhyHead,
+    )
 
 SCARCE = "scarce"
 
 
-def why_document(record: StudyRecord, report: str | None) -> dict[str, Any]:
+def why_document(record: StudyRecord, report: str | None) -> WhyDocument:
     """The document of a study that asks what bounds a workload's operations.
 
     Args:
@@ -62,7 +71,7 @@ def why_document(record: StudyRecord, report: str | None) -> dict[str, Any]:
     }
 
 
-def _head(runs: Sequence[StudyRun]) -> dict[str, Any]:
+def _head(runs: Sequence[StudyRun]) -> WhyHead:
     """What all runs have in common."""
     if not runs:
         return {"verdict": "unknown", "answers": None, "legal": None}
@@ -89,7 +98,7 @@ def _operation(
     runs: Sequence[StudyRun],
     scarce: Sequence[StudyRun],
     ceilings: Sequence[StudyRun],
-) -> dict[str, Any] | None:
+) -> BoundOperation | None:
     placed = placed_of(scarce, read_ceiling(ceilings[0].run), name) if ceilings else None
     found = diagnose(scarce, name, placed)
     if found is None:
@@ -98,7 +107,7 @@ def _operation(
     return {
         "operation": name,
         "verdict": _verdict(verdict),
-        "seconds": asdict(found.time),
+        "seconds": _spread(found.time),
         "variants": list(_variants(name, runs)),
         "elasticities": [_answer(one, found) for one in found.answers],
         "unmeasured": dict(found.unmeasured),
@@ -118,7 +127,7 @@ def _operation(
     }
 
 
-def _verdict(verdict: Bottleneck) -> dict[str, Any]:
+def _verdict(verdict: Bottleneck) -> BottleneckVerdict:
     return {
         "kind": verdict.kind,
         "resources": list(verdict.resources),
@@ -128,7 +137,7 @@ def _verdict(verdict: Bottleneck) -> dict[str, Any]:
     }
 
 
-def _answer(answer: TimeResponse, diagnosis: Diagnosis) -> dict[str, Any]:
+def _answer(answer: TimeResponse, diagnosis: Diagnosis) -> ResourceElasticity:
     found = answer.elasticity
     return {
         "resource": answer.resource,
@@ -143,7 +152,7 @@ def _answer(answer: TimeResponse, diagnosis: Diagnosis) -> dict[str, Any]:
             {
                 "name": level.name,
                 "times_as_scarce": level.factor,
-                "seconds": asdict(level.time),
+                "seconds": _spread(level.time),
                 "left_out": level.left_out,
             }
             for level in answer.levels
@@ -151,7 +160,11 @@ def _answer(answer: TimeResponse, diagnosis: Diagnosis) -> dict[str, Any]:
     }
 
 
-def _variants(operation: str, runs: Sequence[StudyRun]) -> Iterator[dict[str, Any]]:
+def _spread(seconds: Spread) -> SecondsSpread:
+    return cast("SecondsSpread", asdict(seconds))
+
+
+def _variants(operation: str, runs: Sequence[StudyRun]) -> Iterator[VariantTime]:
     """Time of each variant, and its change against the run as it is in the same round."""
     seconds = {one.run.id: times_of(one.run).operations.get(operation) for one in runs}
     by_name: dict[str, dict[int, str]] = {}
@@ -169,7 +182,7 @@ def _variants(operation: str, runs: Sequence[StudyRun]) -> Iterator[dict[str, An
         interval = None if gain is None or gain.interval is None else gain.interval
         yield {
             "name": name,
-            "seconds": asdict(time),
+            "seconds": _spread(time),
             "change": None if gain is None else -gain.share,
             "change_interval": None if interval is None else [-interval[1], -interval[0]],
         }

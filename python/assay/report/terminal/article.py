@@ -6,27 +6,23 @@ The text is Markdown: a sentence, then a block that is shown as it stands.
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from assay.model.units import seconds_text
-from assay.report.terminal.profile import (
-    TOGETHER,
-    TOP_SYMBOLS,
-    no_samples,
-    passes_text,
-    sampled_text,
-    samples_text,
-)
+from assay.report.terminal.profile import TOP_SYMBOLS
+from assay.report.words.profile import TOGETHER, no_samples, passes_text, sampled_text, samples_text
 from assay.report.words.wrapping import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from assay.report.documents.profile import ProfileSection, SymbolRow
+
 WIDTH = 96
 
 
 def article_lines(
-    heading: str, told: dict[str, Any], *, all_symbols: bool = False
+    heading: str, told: ProfileSection, *, all_symbols: bool = False
 ) -> Iterator[str]:
     """The section `profile` of a document as lines of Markdown.
 
@@ -59,11 +55,11 @@ def article_lines(
     yield "```"
 
 
-def _in_what(told: dict[str, Any]) -> str:
+def _in_what(told: ProfileSection) -> str:
     return f"in {passes_text(told['passes'])}" if told["sampling"]["told_apart"] else TOGETHER
 
 
-def _meaning(row: dict[str, Any], operation: str | None) -> str:
+def _meaning(row: SymbolRow, operation: str | None) -> str:
     says = one_line(row["says"] or "").rstrip(".")
     work = str(row["work"])
     words = f"{work[:1].upper()}{work[1:]}"
@@ -71,7 +67,7 @@ def _meaning(row: dict[str, Any], operation: str | None) -> str:
     return f"{words}: {says}.{where}" if says else f"{words}.{where}"
 
 
-def _where(row: dict[str, Any]) -> str:
+def _where(row: SymbolRow) -> str:
     names = row["operations"]
     if row["operations_all"] and len(names) != 1:
         return " Seen in all operations."

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from assay.analysis.cluster.words import WORDS
-from assay.model.units import percent_text, seconds_text
+from assay.report.words.cluster import (
+    barrier_words,
+    cores_words,
+    interval_rows,
+    skew_words,
+    word_rows,
+)
 from assay.report.words.wrapping import indented
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# So many intervals and barriers are told in lines; the page's chart has all of them.
-INTERVALS_MAX = 10
-BARRIERS_MAX = 5
-OF_ONE_CORE = "100 % cpu is one core"
+    from assay.report.documents.cluster import (
+        ClusterSpan,
+    )
+    from assay.report.documents.run import RunDocument
 
 
-def brief_lines(document: dict[str, Any], width: int) -> Iterator[str]:
+def brief_lines(document: RunDocument, width: int) -> Iterator[str]:
     """The line of all nodes and one of each, then what is uneven and what barriers took."""
     cluster = document["cluster"]
     if cluster is None or cluster["run"] is None:
@@ -28,7 +33,7 @@ def brief_lines(document: dict[str, Any], width: int) -> Iterator[str]:
         yield from indented(words, "  ", width)
 
 
-def cluster_lines(document: dict[str, Any], width: int) -> Iterator[str]:
+def cluster_lines(document: RunDocument, width: int) -> Iterator[str]:
     """All that is told of a cluster: the measured part, its seconds, operations, skew, barriers."""
     cluster = document["cluster"]
     if cluster is None:
@@ -54,7 +59,7 @@ def cluster_lines(document: dict[str, Any], width: int) -> Iterator[str]:
     yield ""
 
 
-def operation_lines(document: dict[str, Any], name: str, width: int) -> Iterator[str]:
+def operation_lines(document: RunDocument, name: str, width: int) -> Iterator[str]:
     """What nodes did in one execution of an operation; nothing of an engine that is no cluster."""
     cluster = document["cluster"]
     for one in () if cluster is None else cluster["operations"]:
@@ -65,73 +70,8 @@ def operation_lines(document: dict[str, Any], name: str, width: int) -> Iterator
             yield ""
 
 
-def line_of(told: dict[str, Any], lead: str, width: int) -> Iterator[str]:
+def line_of(told: ClusterSpan, lead: str, width: int) -> Iterator[str]:
     """A line of all nodes, and one of each below it."""
     yield from indented(told["whole"]["text"], lead, width)
     for one in told["nodes"]:
         yield from indented(one["text"], f"{lead}  ", width)
-
-
-def cores_words(cluster: dict[str, Any]) -> str:
-    """How much CPU there could be at most."""
-    cores = cluster["platform_cores"]
-    if cores is None:
-        return f"{OF_ONE_CORE}; how many all nodes may use is not known"
-    return f"{OF_ONE_CORE}, and the nodes may use {cores:g}: {100 * cores:g} %"
-
-
-def skew_words(told: dict[str, Any]) -> list[str]:
-    """What is uneven: the largest over the mean, and whose it is."""
-    uneven = [
-        f"{one['measure']} {one['ratio']:.3g} times the mean on {one['node']}{_often(one)}"
-        for one in told["skew"]
-        if one["is_skewed"]
-    ]
-    return [f"skew: {', '.join(uneven)}"] if uneven else []
-
-
-def _often(one: dict[str, Any]) -> str:
-    share = percent_text(one["often"])
-    return f" (in {share} of executions)" if one["often"] < 1 else ""
-
-
-def barrier_words(barriers: dict[str, Any]) -> list[str]:
-    """What barriers took, then the longest of them; or why nobody knows."""
-    if barriers["missing"] is not None:
-        return [f"barriers: not measured: {barriers['missing']}"]
-    if barriers["lost_share"] is None:
-        return ["barriers: not measured: no execution was long enough for ten looks at its CPUs"]
-    if not barriers["count"]:
-        return ["barriers: none"]
-    count = barriers["count"]
-    lead = (
-        f"barriers: {count}, to which {percent_text(barriers['lost_share'])} of the time was lost"
-    )
-    longest = sorted(barriers["found"], key=lambda one: -one["lost_s"])[:BARRIERS_MAX]
-    return [lead, *(_barrier(one) for one in longest)]
-
-
-def _barrier(one: dict[str, Any]) -> str:
-    lasted = seconds_text(one["ended_s"] - one["begun_s"])
-    of = f" {one['operation']}" if one["operation"] else ""
-    return (
-        f"at {one['begun_s']:.1f} s{of} for {lasted}: {one['cores']:.2g} cores at work,"
-        f" {one['peak_cores']:.2g} around it"
-    )
-
-
-def interval_rows(cluster: dict[str, Any]) -> list[tuple[str, str]]:
-    """Lines of all nodes through the measured part, evenly chosen where there are many."""
-    every = cluster["intervals"]
-    step = max(1, -(-len(every) // INTERVALS_MAX))
-    return [
-        (f"{one['begun_s']:.1f} to {one['ended_s']:.1f} s", one["whole"]["text"])
-        for one in every[::step]
-    ]
-
-
-def word_rows(cluster: dict[str, Any]) -> list[tuple[str, str]]:
-    """What each word counts, and why others are not measured."""
-    told = {word: cluster["says"].get(word, WORDS[word][0]) for word in WORDS}
-    told |= {word: f"not measured: {why}" for word, why in cluster["missing"].items()}
-    return [(word.removesuffix("_ns").replace("_", " "), words) for word, words in told.items()]

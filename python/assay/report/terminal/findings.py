@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from assay.model.units import percent_text
-from assay.report.page.findings import carry_out
+from assay.report.words.findings import carry_out
 from assay.report.words.wrapping import indented, labelled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from assay.report.documents.findings import FindingEvidence, FindingRow
+    from assay.report.documents.operation import OperationDocument
+    from assay.report.documents.run import RunDocument
+
 # Evidence at such a place is of one operation.
 OF_OPERATIONS = frozenset({"where", "plan", "profile"})
 
 
-def cause_lines(document: dict[str, Any], width: int) -> Iterator[str]:
+def cause_lines(document: RunDocument, width: int) -> Iterator[str]:
     """All findings of a run."""
     found = document["findings"]
     if not found:
@@ -28,14 +32,14 @@ def cause_lines(document: dict[str, Any], width: int) -> Iterator[str]:
     yield from _ruled_out(document, width)
 
 
-def _ruled_out(document: dict[str, Any], width: int) -> Iterator[str]:
+def _ruled_out(document: RunDocument, width: int) -> Iterator[str]:
     """Causes that were considered, each with the witness that contradicts it."""
     for finding in document["ruled_out"]:
         against = [one["says"] for one in finding["evidence"] if one["contradicts"]]
         yield from labelled("Not it", f"{finding['key']}: {'; '.join(against)}", width)
 
 
-def why_of_operation(run: str, told: dict[str, Any], width: int) -> Iterator[str]:
+def why_of_operation(run: str, told: OperationDocument, width: int) -> Iterator[str]:
     """The findings that are about an operation, as `operation_section` tells them."""
     found, name = told["findings"], told["operation"]["name"]
     if not found:
@@ -52,7 +56,7 @@ def why_of_operation(run: str, told: dict[str, Any], width: int) -> Iterator[str
 
 
 def _lines(
-    number: int, finding: dict[str, Any], claim: str, evidence: list[dict[str, str]], width: int
+    number: int, finding: FindingRow, claim: str, evidence: list[FindingEvidence], width: int
 ) -> Iterator[str]:
     words = f"{certainty_lead(finding)}{claim} ({'; '.join(effect_parts(finding))})"
     yield from indented(words, f"  {number}  ", width)
@@ -63,13 +67,13 @@ def _lines(
         yield from indented(f"To settle it: {finding['settle']}", "     ", width)
 
 
-def certainty_lead(finding: dict[str, Any]) -> str:
+def certainty_lead(finding: FindingRow) -> str:
     """The word that stands before a cause that only one witness saw; empty of others."""
     is_suspected = finding["tells"] == "cause" and finding["certainty"] == "suspected"
     return "Suspected: " if is_suspected else ""
 
 
-def effect_parts(finding: dict[str, Any]) -> Iterator[str]:
+def effect_parts(finding: FindingRow) -> Iterator[str]:
     """Time in the cause, time that its removal would save, its interval and its alternatives."""
     yield f"{percent_text(finding['effect_share'])} of the run"
     if finding["saved"] is not None:
@@ -81,7 +85,7 @@ def effect_parts(finding: dict[str, Any]) -> Iterator[str]:
         yield f"the same time as {', '.join(finding['shares_with'])}"
 
 
-def _to_do(run: str, finding: dict[str, Any], width: int) -> Iterator[str]:
+def _to_do(run: str, finding: FindingRow, width: int) -> Iterator[str]:
     if finding["to_try"]:
         yield from indented(f"To try: {finding['to_try']}", "     ", width)
     command = carry_out(run, finding)
@@ -89,7 +93,7 @@ def _to_do(run: str, finding: dict[str, Any], width: int) -> Iterator[str]:
         yield from indented(f"Carry it out: {command}", "     ", width)
 
 
-def _evidence_of(finding: dict[str, Any], name: str) -> list[dict[str, str]]:
+def _evidence_of(finding: FindingRow, name: str) -> list[FindingEvidence]:
     """What a finding rests on, without what is of other operations."""
     places = [one["at"].partition(":") for one in finding["evidence"]]
     return [
@@ -99,6 +103,6 @@ def _evidence_of(finding: dict[str, Any], name: str) -> list[dict[str, str]]:
     ]
 
 
-def _is_a_page(run: str, finding: dict[str, Any]) -> bool:
+def _is_a_page(run: str, finding: FindingRow) -> bool:
     """Whether the advice is to look at the page of an operation, which the reader does already."""
     return (finding["to_try"] or "").startswith(f"assay explain {run} --operation ")

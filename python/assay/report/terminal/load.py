@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from assay.model.units import (
     BYTES,
@@ -13,30 +13,44 @@ from assay.model.units import (
     rate_text,
     seconds_text,
 )
-from assay.report.terminal.specified import metric_text
 from assay.report.words.engine_tables import brief_name
+from assay.report.words.operation import retries_words
 from assay.report.words.sequences import specified_figure
+from assay.report.words.specified import metric_text
 from assay.report.words.wrapping import labelled
 
-PERCENTILES = (("p50", "p50"), ("p95", "p95"), ("p99", "p99"), ("p99.9", "p999"), ("max", "max"))
-OF_AN_OPERATION = (("p50", "p50"), ("p99", "p99"), ("max", "max"))
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from assay.report.documents.engine_counters import EngineCountersSection
+    from assay.report.documents.figures import Percentile
+    from assay.report.documents.operations import OperationRow
+    from assay.report.documents.run import RunDocument
+
+PERCENTILES: tuple[tuple[str, Percentile], ...] = (
+    ("p50", "p50"),
+    ("p95", "p95"),
+    ("p99", "p99"),
+    ("p99.9", "p999"),
+    ("max", "max"),
+)
+OF_AN_OPERATION: tuple[tuple[str, Percentile], ...] = (
+    ("p50", "p50"),
+    ("p99", "p99"),
+    ("max", "max"),
+)
 BLOCKS = "▁▂▃▄▅▆▇█"
 LABEL_WIDTH = 10
-ASKED_OF_A_LOAD = {
-    "think_time": "with think time",
-    "foreign_keys": "with foreign keys",
-    "pipeline": "pipelined",
-}
 # A backlog of less than this much of the rate does not fill its line: every load has a few waiting.
 BACKLOG_DRAWN_S = 0.1
 
 
-def run_figure(document: dict[str, Any]) -> str:
+def run_figure(document: RunDocument) -> str:
     """The one figure of a run: metric of a test, throughput of a load, else the total."""
     metrics = document["metrics"]
     # A document that was kept before there were tests and loads has none of them.
-    if document.get("test") is not None:
-        first = document["test"]["metrics"][0]
+    if (test := document.get("test")) is not None:
+        first = test["metrics"][0]
         return f"{metric_text(first['value'])} {first['label']}"
     if document.get("pace") is not None and (specified := specified_figure(document)) is not None:
         return specified
@@ -45,42 +59,7 @@ def run_figure(document: dict[str, Any]) -> str:
     return seconds_text(metrics["total_seconds"])
 
 
-def load_conditions(document: dict[str, Any]) -> list[str] | None:
-    """The load in words, such as `open, 5,000/s, 8 clients, 30 s`; None in the power order."""
-    conditions = document["conditions"]
-    if conditions["clients"] is None:
-        return None
-    words = [conditions["arrival"]]
-    if conditions["rate_per_s"] is not None:
-        words.append(rate_text(conditions["rate_per_s"]))
-    words.append(f"{conditions['clients']} client{'s' if conditions['clients'] != 1 else ''}")
-    words += fleet_words(conditions.get("fleet"))
-    if conditions["time_s"] is not None:
-        after = "killed after " if conditions.get("killed", False) else ""
-        words.append(f"{after}{conditions['time_s']:g} s")
-    words += [told for key, told in ASKED_OF_A_LOAD.items() if conditions.get(key, False)]
-    if conditions.get("durability") is not None:
-        words.append(f"durability {conditions['durability']}")
-    return words
-
-
-def fleet_words(fleet: dict[str, Any] | None) -> list[str]:
-    """How many hosts drove, and how well their clocks are known; empty where one driver drove."""
-    if fleet is None:
-        return []
-    lost = f", {fleet['lost']} of them lost" if fleet["lost"] else ""
-    unsure_s = fleet["clock_uncertainty_s"]
-    if unsure_s is None:
-        clocks = "clocks not measured"
-    else:
-        clocks = f"clocks ±{seconds_text(unsure_s)}" if unsure_s else "one clock"
-    words = [f"from {fleet['hosts']} host{'s' * (fleet['hosts'] != 1)} ({clocks}{lost})"]
-    if fleet.get("engine_host") is not None:
-        words.append(f"probes on {fleet['engine_host']}")
-    return words
-
-
-def load_figures(document: dict[str, Any]) -> list[str] | None:
+def load_figures(document: RunDocument) -> list[str] | None:
     """Throughput and percentiles of latency, then CPU time an operation; None without a load."""
     metrics = document["metrics"]
     if document["pace"] is None:
@@ -88,28 +67,39 @@ def load_figures(document: dict[str, Any]) -> list[str] | None:
     specified = specified_figure(document)
     figures = [specified] if specified else []
     figures.append(rate_text(metrics["throughput_per_s"]))
-    for words, name in PERCENTILES:
-        seconds = metrics[f"latency_seconds_{name}"]
+    for words, seconds in (
+        ("p50", metrics["latency_seconds_p50"]),
+        ("p95", metrics["latency_seconds_p95"]),
+        ("p99", metrics["latency_seconds_p99"]),
+        ("p99.9", metrics["latency_seconds_p999"]),
+        ("max", metrics["latency_seconds_max"]),
+    ):
         figures += [] if seconds is None else [f"{words} {seconds_text(seconds)}"]
-    for words, name in (("failed", "failed_share"), ("skipped", "skipped_share")):
-        figures += [f"{words} {percent_text(metrics[name])}"] if metrics[name] else []
+    for words, share in (
+        ("failed", metrics["failed_share"]),
+        ("skipped", metrics["skipped_share"]),
+    ):
+        figures += [f"{words} {percent_text(share)}"] if share else []
     if metrics["retries"]:
         figures.append(f"retries {metrics['retries']:,}")
     figures += [
-        f"{side} {seconds_text(metrics[f'{side}_cpu_seconds_per_operation'])} CPU an operation"
-        for side in ("engine", "driver")
-        if metrics[f"{side}_cpu_seconds_per_operation"] is not None
+        f"{side} {seconds_text(seconds)} CPU an operation"
+        for side, seconds in (
+            ("engine", metrics["engine_cpu_seconds_per_operation"]),
+            ("driver", metrics["driver_cpu_seconds_per_operation"]),
+        )
+        if seconds is not None
     ]
     return figures
 
 
-def load_operation(operation: dict[str, Any], name_width: int) -> tuple[str, list[str]]:
+def load_operation(operation: OperationRow, name_width: int) -> tuple[str, list[str]]:
     """One operation: its name and rate, then its share of the time, latency and what went wrong."""
     latency = operation["latency"]
     told = [
         f"{words} {seconds_text(latency[name]):>7}"
         for words, name in OF_AN_OPERATION
-        if latency[name] is not None
+        if latency is not None and latency[name] is not None
     ]
     if operation["failed"]:
         told.append(f"{operation['failed']:,} failed: {operation['error'] or 'no reason recorded'}")
@@ -122,15 +112,7 @@ def load_operation(operation: dict[str, Any], name_width: int) -> tuple[str, lis
     return f"  {operation['name']:<{name_width}}  {rate:>9}  {share:>5}  ", told
 
 
-def retries_words(operation: dict[str, Any], unit: str = "") -> str:
-    """Attempts beyond the first, with their unit, and the classes of the errors they came of."""
-    # A document that was kept before classes were told has none of them.
-    classes = operation.get("retries_by_class", {})
-    told = ", ".join(f"{name} {count:,}" for name, count in classes.items())
-    return f"{operation['retries']:,}{unit}" + (f" ({told})" if told else "")
-
-
-def pace_lines(document: dict[str, Any], width: int) -> list[str]:
+def pace_lines(document: RunDocument, width: int) -> list[str]:
     """Throughput over time as one line of blocks, and the backlog of an open load as another."""
     pace = document["pace"]
     if pace is None or not pace["throughput_per_s"]:
@@ -143,12 +125,12 @@ def pace_lines(document: dict[str, Any], width: int) -> list[str]:
     if waiting is not None:
         at_end = document["metrics"]["waiting_end"]
         words = f"{max(waiting):,} operations at most, {at_end:,} at the end"
-        moment = document["conditions"]["rate_per_s"] * BACKLOG_DRAWN_S
+        moment = (document["conditions"]["rate_per_s"] or 0.0) * BACKLOG_DRAWN_S
         lines += _series("backlog", waiting, words, width, moment)
     return lines
 
 
-def engine_lines(document: dict[str, Any], width: int) -> list[str]:
+def engine_lines(document: RunDocument, width: int) -> list[str]:
     """What the engine counted, as far as it fits on one line: shares, then what is not zero.
 
     Bytes and seconds come before counts, which say little without knowing the engine.
@@ -175,7 +157,7 @@ def engine_lines(document: dict[str, Any], width: int) -> list[str]:
     return [*before, line, *_activity(counted, width)] if words else []
 
 
-def _activity(counted: dict[str, Any], width: int) -> list[str]:
+def _activity(counted: EngineCountersSection, width: int) -> list[str]:
     """The engine's own line of activity, in as few lines as it fits into."""
     activity = counted["activity"]
     if activity is None or activity["line"] is None:
@@ -185,7 +167,7 @@ def _activity(counted: dict[str, Any], width: int) -> list[str]:
 
 
 def _series(
-    label: str, values: list[float], words: str, width: int, full: float = 0.0
+    label: str, values: Sequence[float], words: str, width: int, full: float = 0.0
 ) -> list[str]:
     """A series and its words, on one line if they fit."""
     drawn = sparkline(values, width - LABEL_WIDTH - 2, full)
@@ -195,7 +177,7 @@ def _series(
     return [line, " " * (LABEL_WIDTH + 2) + words]
 
 
-def sparkline(values: list[float], width: int, full: float = 0.0) -> str:
+def sparkline(values: Sequence[float], width: int, full: float = 0.0) -> str:
     """One block a value, from zero to the largest, or to `full` if that is more.
 
     Where there are more values than fit, each block is the largest of its neighbours.

@@ -2,75 +2,36 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from assay.model.units import bytes_text, percent_text
-from assay.record.layout import LOADED
-from assay.report.words.state import cached_words, start_brought_bytes
+from assay.model.units import bytes_text
+from assay.report.words.memory import _ordered, memory_words, state_words
 from assay.report.words.wrapping import indented
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from assay.report.documents.operations import PeakKey
+    from assay.report.documents.run import RunDocument
+
 LABEL_WIDTH = 10
 TOP_OPERATIONS = 5
-# What is told of memory, the engine's own account first: operations are ordered by the first known.
-PEAKS = ("engine_memory_bytes", "memory_peak_pss_bytes", "memory_peak_bytes")
 COLUMN_WIDTH = 10
 
 
-def state_line(document: dict[str, Any], width: int) -> list[str]:
+def state_line(document: RunDocument, width: int) -> list[str]:
     """What was in memory before a start that is not hot, in a line; nothing else."""
     words = state_words(document)
     return indented(words, f"  {'state':<{LABEL_WIDTH}}", width) if words else []
 
 
-def memory_line(document: dict[str, Any], width: int) -> list[str]:
+def memory_line(document: RunDocument, width: int) -> list[str]:
     """The most that the measured part needed, in a line; nothing where nothing is known."""
     words = memory_words(document)
     return indented(words, f"  {'memory':<{LABEL_WIDTH}}", width) if words else []
 
 
-def state_words(document: dict[str, Any]) -> str:
-    """What was in memory before a start that is not hot, and what was read then; else empty."""
-    state = document["state"]
-    if state is None or state["asked"] == "hot" or state["resident_share"] is None:
-        return ""
-    share, data = percent_text(state["resident_share"]), bytes_text(state["data_bytes"])
-    loaded = state["asked"] == LOADED
-    when = "after loading" if loaded else "before the start"
-    told = [f"{share} of {data} of data files in memory {when}"]
-    if loaded and state["engine_cache"]:
-        most = [cached_words(one) for one in state["engine_cache"][:1] if one["name"]]
-        named = f", {most[0]} most of all" if most else ""
-        told.append(f"{bytes_text(state['engine_cached_bytes'])} in the engine's own cache{named}")
-    if (brought := start_brought_bytes(state)) and state["asked"] == "cold":
-        told.append(f"the start brought {bytes_text(brought)} into memory")
-    if state["first_read_bytes"] is not None:
-        read = bytes_text(state["first_read_bytes"]) if state["first_read_bytes"] else "nothing"
-        told.append(f"{state['first_operation']}, the first query, read {read} from devices")
-    return "; ".join(told)
-
-
-def memory_words(document: dict[str, Any]) -> str:
-    """The most that the measured part needed; empty where nothing of it is known."""
-    metrics = document["metrics"]
-    told = [
-        f"{bytes_text(metrics[key])} {words}"
-        for key, words in (
-            ("memory_peak_bytes", "resident at most"),
-            ("memory_peak_pss_bytes", "proportional"),
-        )
-        if metrics[key] is not None
-    ]
-    own = metrics["engine_memory_bytes"]
-    if own is not None:
-        most = "".join(f" ({operation['name']})" for operation in _ordered(document)[:1])
-        told.append(f"{bytes_text(own)} by {document['engine_title']}'s own account{most}")
-    return ", ".join(told)
-
-
-def memory_lines(document: dict[str, Any], width: int, *, everything: bool) -> Iterator[str]:
+def memory_lines(document: RunDocument, width: int, *, everything: bool) -> Iterator[str]:
     """A table of operations, those that needed most first; all or the first few."""
     ordered = _ordered(document)
     if not ordered:
@@ -90,23 +51,15 @@ def memory_lines(document: dict[str, Any], width: int, *, everything: bool) -> I
         yield f"  ... {left} more (--json)"
 
 
-def _columns(document: dict[str, Any], *, everything: bool) -> dict[str, str]:
+def _columns(document: RunDocument, *, everything: bool) -> dict[PeakKey, str]:
     """What is told of operations, by its key the heading; growth beside the level."""
-    resident, grown = {"memory_peak_bytes": "resident"}, {"memory_growth_bytes": "grown by"}
-    own = f"{document['engine_title']}'s own"
-    others = {"memory_peak_pss_bytes": "proportional", "engine_memory_bytes": own}
-    return resident | (grown if everything else {}) | others
+    columns: dict[PeakKey, str] = {"memory_peak_bytes": "resident"}
+    if everything:
+        columns["memory_growth_bytes"] = "grown by"
+    columns["memory_peak_pss_bytes"] = "proportional"
+    columns["engine_memory_bytes"] = f"{document['engine_title']}'s own"
+    return columns
 
 
-def _ordered(document: dict[str, Any]) -> list[dict[str, Any]]:
-    """Operations of which something is known, those that needed most first."""
-    known = [
-        operation
-        for operation in document["operations"]
-        if any(operation[key] is not None for key in PEAKS)
-    ]
-    return sorted(known, key=lambda operation: [-(operation[key] or 0) for key in PEAKS])
-
-
-def _cell(size_bytes: int | None) -> str:
+def _cell(size_bytes: float | None) -> str:
     return "-" if size_bytes is None else bytes_text(size_bytes)

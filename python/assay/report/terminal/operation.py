@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from assay.model.units import bytes_text, count_text, percent_text, seconds_text
 from assay.report.sections.operation import operation_of
@@ -10,22 +10,28 @@ from assay.report.terminal.cluster import operation_lines as cluster_lines
 from assay.report.terminal.findings import why_of_operation
 from assay.report.terminal.plans import plan_lines
 from assay.report.terminal.profile import profile_lines, titled
-from assay.report.terminal.summary import operation_time
 from assay.report.terminal.time import tree_lines
 from assay.report.terminal.where import cause_lines, time_line, why_not_split
+from assay.report.words.causes import shares_by_cause
+from assay.report.words.operation import operation_time
 from assay.report.words.wrapping import labelled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from assay.report.documents.operation import OperationDocument
+    from assay.report.documents.operations import OperationRow
+    from assay.report.documents.profile import ProfileSection
+    from assay.report.documents.run import RunDocument
 
 # Of a test, queries only are asked once more: refresh functions would change the data again.
 NOT_ASKED = "only what leaves the data as they are is asked for its plan after a test"
 
 
 def operation_lines(
-    document: dict[str, Any],
+    document: RunDocument,
     name: str,
-    profile: dict[str, Any] | str,
+    profile: ProfileSection | str,
     width: int,
     *,
     all_symbols: bool = False,
@@ -60,7 +66,7 @@ def operation_lines(
         yield from profile_lines(profile, width, **shown)
 
 
-def _plan(told: dict[str, Any], width: int, *, everything: bool) -> Iterator[str]:
+def _plan(told: OperationDocument, width: int, *, everything: bool) -> Iterator[str]:
     capture = told["plan_capture"]
     if not told["plans"] and not capture["missing"]:
         reason = capture["reason"] or NOT_ASKED
@@ -68,7 +74,7 @@ def _plan(told: dict[str, Any], width: int, *, everything: bool) -> Iterator[str
     yield from plan_lines(told["plans"], capture, width, everything=everything)
 
 
-def _time(document: dict[str, Any], operation: dict[str, Any], width: int) -> Iterator[str]:
+def _time(document: RunDocument, operation: OperationRow, width: int) -> Iterator[str]:
     """The time of an operation, and what its threads did meanwhile, cause by cause."""
     if operation["seconds"] is None:
         yield from labelled("Time", operation_time(operation), width)
@@ -81,14 +87,14 @@ def _time(document: dict[str, Any], operation: dict[str, Any], width: int) -> It
     yield from labelled("Wall", wall, width)
     tree = document["time"]["operations"].get(operation["name"])
     if tree is None:
-        yield from cause_lines(operation["where"], operation["seconds"], width)
+        yield from cause_lines(shares_by_cause(operation["where"]), operation["seconds"], width)
     else:
         yield from tree_lines(tree, operation["seconds"], width)
     if operation["coverage"] is not None:
         yield from labelled("Accounted for", _coverage(operation), width)
 
 
-def _time_facts(operation: dict[str, Any]) -> Iterator[str]:
+def _time_facts(operation: OperationRow) -> Iterator[str]:
     passes = operation["passes"]
     spread = ""
     if passes > 1:
@@ -110,7 +116,7 @@ def _time_facts(operation: dict[str, Any]) -> Iterator[str]:
         yield f"{bytes_text(operation['read_bytes'])} read from storage"
 
 
-def _coverage(operation: dict[str, Any]) -> str:
+def _coverage(operation: OperationRow) -> str:
     threads = operation["threads_at_work"]
     of = f" of {threads:.1f} threads at work" if threads is not None else ""
     return f"{percent_text(operation['coverage'])} of the time{of}, before scaling to wall time"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from assay.model.units import (
     bytes_text,
@@ -12,19 +12,27 @@ from assay.model.units import (
     percent_text,
     seconds_text,
 )
-from assay.report.terminal.difference import signed_text
 from assay.report.terminal.summary import bar
 from assay.report.words.plan_work import activity_words
-from assay.report.words.plans import columns_words, reads_words, statement_words
+from assay.report.words.plans import (
+    NOTABLE_FACTOR,
+    columns_words,
+    node_words,
+    reads_words,
+    statement_words,
+)
+from assay.report.words.profile_difference import signed_text
 from assay.report.words.wrapping import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from assay.report.documents.plan_difference import PlanDifferenceRow, PlanStepRow
+    from assay.report.documents.plans import PlanCaptureSection, PlanOperator, StatementPlan
+    from assay.report.documents.run import RunDocument
+
 BAR_WIDTH = 5
 INDENT = 11
-# An estimate within this factor is as good as they get, and has no word.
-NOTABLE_FACTOR = 2.0
 # An operator with less of the time is told in one line, unless something else stands out.
 SHARE_NOTABLE = 0.05
 # Projections with less are left out: they are many, and compute next to nothing.
@@ -36,7 +44,7 @@ MARKS = {"same": " ", "changed": "*", "new": "+", "gone": "-"}
 
 
 def plan_lines(
-    plans: list[dict[str, Any]], capture: dict[str, Any], width: int, *, everything: bool = False
+    plans: list[StatementPlan], capture: PlanCaptureSection, width: int, *, everything: bool = False
 ) -> Iterator[str]:
     """The plans of one operation: its statements in order, and what there is no plan of."""
     for number, plan in enumerate(plans):
@@ -48,7 +56,7 @@ def plan_lines(
         yield from textwrap.wrap(words, width, initial_indent="  ", subsequent_indent="    ")
 
 
-def overview_lines(document: dict[str, Any], width: int) -> Iterator[str]:
+def overview_lines(document: RunDocument, width: int) -> Iterator[str]:
     """One line an operation that has a plan: its longest operator and its worst estimate."""
     seconds = {operation["name"]: operation["seconds"] for operation in document["operations"]}
     plans = [plan for several in document["plans"].values() for plan in several]
@@ -61,7 +69,7 @@ def overview_lines(document: dict[str, Any], width: int) -> Iterator[str]:
     yield f"  {'':<{names}} {'time':>7}  {heads}"
     for plan in ordered:
         nodes = [node for node in _walk(plan["root"]) if node["share"] is not None]
-        longest = max(nodes, key=lambda node: node["share"], default=None)
+        longest = max(nodes, key=lambda node: node["share"] or 0.0, default=None)
         worst = next((node for node in nodes if node["worst"]), None)
         first = "" if longest is None else f"{percent_text(longest['share'])} {node_words(longest)}"
         second = "" if worst is None else f"{factor_text(worst)} {node_words(worst)}"
@@ -71,20 +79,20 @@ def overview_lines(document: dict[str, Any], width: int) -> Iterator[str]:
         yield f"  {_overview_name(plan):<{names}} {time:>7}  {told}".rstrip()
 
 
-def _overview_name(plan: dict[str, Any]) -> str:
+def _overview_name(plan: StatementPlan) -> str:
     name = plan["name"]
     return plan["operation"] if name is None else f"{plan['operation']} {name}"
 
 
-def _walk(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _walk(node: PlanOperator) -> Iterator[PlanOperator]:
     yield node
     for child in node["children"]:
         yield from _walk(child)
 
 
 def _one_plan(
-    plan: dict[str, Any],
-    capture: dict[str, Any],
+    plan: StatementPlan,
+    capture: PlanCaptureSection,
     width: int,
     *,
     several: bool,
@@ -105,32 +113,32 @@ def _one_plan(
         yield from textwrap.wrap(words, width, initial_indent="  ", subsequent_indent="    ")
 
 
-def _times(plan: dict[str, Any]) -> str:
+def _times(plan: StatementPlan) -> str:
     if not plan["timed"]:
         why = f", {one_line(plan['reason'])}" if plan["reason"] else ""
         return f"estimates only{why}"
     parts = [
-        f"{words} {seconds_text(plan[key])}"
-        for words, key in (
-            ("execution", "execution_s"),
-            ("planning", "planning_s"),
-            ("generating code", "compiling_s"),
+        f"{words} {seconds_text(seconds)}"
+        for words, seconds in (
+            ("execution", plan["execution_s"]),
+            ("planning", plan["planning_s"]),
+            ("generating code", plan["compiling_s"]),
         )
-        if plan[key]
+        if seconds
     ]
     return ", ".join(parts)
 
 
-def _facts(plan: dict[str, Any], capture: dict[str, Any]) -> Iterator[str]:
+def _facts(plan: StatementPlan, capture: PlanCaptureSection) -> Iterator[str]:
     """What is to be said of the whole, a sentence each."""
     totals = [
-        f"{words} {bytes_text(plan[key])}"
-        for words, key in (
-            ("spilled", "spilled_bytes"),
-            ("read", "read_bytes"),
-            ("at most in memory", "memory_bytes"),
+        f"{words} {bytes_text(size)}"
+        for words, size in (
+            ("spilled", plan["spilled_bytes"]),
+            ("read", plan["read_bytes"]),
+            ("at most in memory", plan["memory_bytes"]),
         )
-        if plan[key]
+        if size
     ]
     if totals:
         yield f"All operators: {', '.join(totals)}."
@@ -150,8 +158,8 @@ def _facts(plan: dict[str, Any], capture: dict[str, Any]) -> Iterator[str]:
 
 
 def _shown(
-    node: dict[str, Any], depth: int = 0, *, everything: bool
-) -> tuple[list[tuple[int, dict[str, Any]]], int]:
+    node: PlanOperator, depth: int = 0, *, everything: bool
+) -> tuple[list[tuple[int, PlanOperator]], int]:
     """Operators with their depth, and how many projections are left out."""
     leave = not everything and _says_nothing(node)
     shown = [] if leave else [(depth, node)]
@@ -163,7 +171,7 @@ def _shown(
     return shown, left_out
 
 
-def _says_nothing(node: dict[str, Any]) -> bool:
+def _says_nothing(node: PlanOperator) -> bool:
     return (
         node["operator"] == "projection"
         and len(node["children"]) == 1
@@ -174,7 +182,7 @@ def _says_nothing(node: dict[str, Any]) -> bool:
 
 
 def _operator(
-    node: dict[str, Any], depth: int, longest: float, width: int, *, everything: bool
+    node: PlanOperator, depth: int, longest: float, width: int, *, everything: bool
 ) -> Iterator[str]:
     share = node["share"]
     drawn = bar(share / longest, BAR_WIDTH) if share and longest else ""
@@ -194,14 +202,7 @@ def _operator(
         )
 
 
-def node_words(node: dict[str, Any]) -> str:
-    """An operator as the engine names it, what it is of, and by which index."""
-    index = f"by {node['index']}" if node["index"] else ""
-    named = node["object"] if node["object"] and node["object"] not in node["native"] else ""
-    return one_line(" ".join(part for part in (node["native"], named, index) if part))
-
-
-def _rows_text(node: dict[str, Any]) -> str:
+def _rows_text(node: PlanOperator) -> str:
     if node["rows"] is None and node["estimated_rows"] is None:
         return ""
     if node["loops"] == 0:
@@ -213,16 +214,16 @@ def _count(rows: float | None) -> str:
     return "?" if rows is None else count_text(rows)
 
 
-def factor_text(node: dict[str, Any]) -> str:
+def factor_text(node: PlanOperator) -> str:
     """How many times as many rows came as expected, `27x` or `1/27`; empty where it is near."""
     factor = node["q_error"]
     if factor is None or factor < NOTABLE_FACTOR:
         return ""
-    fewer = node["rows"] < node["estimated_rows"]
+    fewer = (node["rows"] or 0.0) < (node["estimated_rows"] or 0.0)
     return f"1/{grouped_text(factor)}" if fewer else f"{grouped_text(factor)}x"
 
 
-def _more(node: dict[str, Any], *, everything: bool) -> Iterator[str]:
+def _more(node: PlanOperator, *, everything: bool) -> Iterator[str]:
     """What the line below an operator tells."""
     if node["worst"]:
         yield "← the worst estimate"
@@ -247,7 +248,7 @@ def _cut(text: str, width: int) -> str:
     return text if len(text) <= width else f"{text[: max(1, width - 1)]}…"
 
 
-def changed_lines(told: list[dict[str, Any]], width: int) -> Iterator[str]:
+def changed_lines(told: list[PlanDifferenceRow], width: int) -> Iterator[str]:
     """Which operations two runs execute in another way; `plan_differences` tells of all."""
     changed = [one for one in told if one["changed"]]
     if not told:
@@ -269,7 +270,7 @@ def changed_lines(told: list[dict[str, Any]], width: int) -> Iterator[str]:
         )
 
 
-def difference_lines(told: list[dict[str, Any]], width: int) -> Iterator[str]:
+def difference_lines(told: list[PlanDifferenceRow], width: int) -> Iterator[str]:
     """What changed in the plans of one operation, statement by statement."""
     for one in told:
         number = f", {statement_words(one)}" if len(told) > 1 else ""
@@ -290,7 +291,7 @@ def difference_lines(told: list[dict[str, Any]], width: int) -> Iterator[str]:
         yield "  * done in another way, + new, - gone"
 
 
-def _steps(steps: list[dict[str, Any]]) -> Iterable[dict[str, Any]]:
+def _steps(steps: list[PlanStepRow]) -> Iterable[PlanStepRow]:
     """Without projections, which say nothing of how a statement is done."""
     return [step for step in steps if step["operator"] != "projection"]
 

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from assay.report.terminal.cluster import cluster_lines
 from assay.report.terminal.findings import cause_lines
 from assay.report.terminal.memory import memory_lines
+from assay.report.terminal.plan_work import plan_work_lines
 from assay.report.terminal.plans import overview_lines
 from assay.report.terminal.profile import profile_lines, titled
 from assay.report.terminal.where import whole_lines
 from assay.report.words.counted import counted_lines
-from assay.report.words.plan_work import plan_work_lines
 from assay.report.words.storage import storage_lines
 from assay.report.words.wrapping import indented, labelled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from assay.report.documents.profile import ProfileSection
+    from assay.report.documents.run import RunDocument
+
 
 def run_lines(
-    document: dict[str, Any],
-    profile: dict[str, Any] | str,
+    document: RunDocument,
+    profile: ProfileSection | str,
     width: int,
     *,
     all_symbols: bool = False,
@@ -56,7 +59,7 @@ def run_lines(
         yield from profile_lines(profile, width, **shown)
 
 
-def _plans(document: dict[str, Any], width: int) -> Iterator[str]:
+def _plans(document: RunDocument, width: int) -> Iterator[str]:
     if not document["plans"]:
         reason = document["plan_capture"]["reason"] or "no statement has one"
         yield from labelled("Plans", f"not measured, {reason}", width)

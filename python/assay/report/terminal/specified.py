@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from assay.model.units import bytes_text, percent_text, seconds_text
+from assay.report.words.specified import first_weight, metric_text, spread_moves
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from assay.report.documents.specified import (
+        PassTimes,
+        QueryMemory,
+        SpecifiedMetric,
+        SpecifiedRun,
+        SpecifiedTestSection,
+        SpecifiedWeight,
+        SteadyPasses,
+    )
 
 LEAD = "  "
 TOP_WEIGHTS = 3
@@ -31,25 +42,7 @@ COLUMNS = (
 )
 
 
-def metric_text(value: float | None) -> str:
-    """A metric to a tenth, thousands apart, such as `4,174.2`; 'none' for None."""
-    return "none" if value is None else f"{value:,.1f}"
-
-
-def conditions_of_test(told: dict[str, Any]) -> list[str]:
-    """What the test was, in a few words."""
-    count = told["streams"]
-    streams = "" if count is None else f"{count} stream{'s' if count != 1 else ''}"
-    words = {
-        "power": "power test",
-        "throughput": "throughput test",
-        "full": "two runs",
-        "steady": "power passes until steady",
-    }[told["kind"]]
-    return [word for word in (words, streams) if word]
-
-
-def figures_of_test(told: dict[str, Any]) -> list[str]:
+def figures_of_test(told: SpecifiedTestSection) -> list[str]:
     """The metrics, and of which run they are."""
     figures = [_figure(one, told) for one in told["metrics"]]
     runs = len(told["runs"])
@@ -57,7 +50,7 @@ def figures_of_test(told: dict[str, Any]) -> list[str]:
     return [*figures, f"run {which} of {runs}"] if runs > 1 and which is not None else figures
 
 
-def _figure(one: dict[str, Any], told: dict[str, Any]) -> str:
+def _figure(one: SpecifiedMetric, told: SpecifiedTestSection) -> str:
     """A metric; where rounding decides about it, the one that is not rounded stands beside."""
     words = f"{one['label']} {metric_text(one['value'])}"
     if not told["rounding_dominates"] or one["unrounded"] is None:
@@ -65,7 +58,7 @@ def _figure(one: dict[str, Any], told: dict[str, Any]) -> str:
     return f"{words} ({metric_text(one['unrounded'])} not rounded)"
 
 
-def lines_of_test(told: dict[str, Any], width: int, *, all_operations: bool) -> Iterator[str]:
+def lines_of_test(told: SpecifiedTestSection, width: int, *, all_operations: bool) -> Iterator[str]:
     """All that stands between the metrics and the operations."""
     for words in told["why_not"]:
         yield from _wrapped(f"no metric: {words}", width)
@@ -87,26 +80,39 @@ def _wrapped(text: str, width: int) -> list[str]:
     return textwrap.wrap(text, width, initial_indent=LEAD, subsequent_indent=LEAD * 2)
 
 
-def _run_lines(told: dict[str, Any]) -> Iterator[str]:
+def _run_lines(told: SpecifiedTestSection) -> Iterator[str]:
     """One line a run; a single run of one test has nothing that does not stand above."""
     shares = {one["run"]: one["share"] for one in told["utilisation"]}
-    rows = [run | {"share": shares.get(run["run"])} for run in told["runs"]]
-    shown = [column for column in COLUMNS if any(row[column[2]] is not None for row in rows)]
+    rows = [
+        (run["run"], (_run_figures(run) | {"share": shares.get(run["run"])}))
+        for run in told["runs"]
+    ]
+    shown = [column for column in COLUMNS if any(row[column[2]] is not None for _, row in rows)]
     if not shown:
         return
     yield ""
     yield f"  {'run':<4}" + "".join(f"{words:>{wide}}" for words, wide, _ in shown)
-    for row in rows:
-        mark = "*" if len(rows) > 1 and row["run"] == told["reported_run"] else ""
+    for number, row in rows:
+        mark = "*" if len(rows) > 1 and number == told["reported_run"] else ""
         cells = (f"{_cell(key, row[key]):>{wide}}" for _, wide, key in shown)
-        yield f"  {row['run']}{mark:<3}" + "".join(cells)
+        yield f"  {number}{mark:<3}" + "".join(cells)
     if not told["why_not"]:
         yield _unrounded_line(told, [column for column in shown if column[2].endswith("_per_h")])
 
 
-def _unrounded_line(told: dict[str, Any], columns: list[tuple[str, int, str]]) -> str:
+def _run_figures(run: SpecifiedRun) -> dict[str, float | None]:
+    return {
+        "composite_per_h": run["composite_per_h"],
+        "power_per_h": run["power_per_h"],
+        "throughput_per_h": run["throughput_per_h"],
+        "power_seconds": run["power_seconds"],
+        "elapsed_counted_seconds": run["elapsed_counted_seconds"],
+    }
+
+
+def _unrounded_line(told: SpecifiedTestSection, columns: list[tuple[str, int, str]]) -> str:
     """The reported run's metrics from intervals as they were measured, under the rounded ones."""
-    found = {one["metric"]: one["unrounded"] for one in told["metrics"]}
+    found: dict[str, float | None] = {one["metric"]: one["unrounded"] for one in told["metrics"]}
     cells = (f"{_cell(key, found.get(f'test_{key}')):>{wide}}" for _, wide, key in columns)
     return f"  {'':<4}{''.join(cells)}  not rounded"
 
@@ -119,7 +125,7 @@ def _cell(key: str, value: float | None) -> str:
     return f"{value:,.2f} s" if key.endswith("_seconds") else metric_text(value)
 
 
-def _steady_lines(steady: dict[str, Any], *, all_operations: bool) -> Iterator[str]:
+def _steady_lines(steady: SteadyPasses, *, all_operations: bool) -> Iterator[str]:
     """The passes beside each other, the first one and the steady figure."""
     yield ""
     yield f"  {'':<14}{'sum':>10}{'geometric mean':>16}"
@@ -139,12 +145,12 @@ def _steady_lines(steady: dict[str, Any], *, all_operations: bool) -> Iterator[s
         )
 
 
-def _pass_line(words: str, one: dict[str, Any]) -> str:
+def _pass_line(words: str, one: PassTimes) -> str:
     mean = seconds_text(one["geometric_mean_seconds"])
     return f"  {words:<14}{seconds_text(one['sum_seconds']):>10}{mean:>16}"
 
 
-def _weight_lines(told: dict[str, Any], *, all_operations: bool) -> Iterator[str]:
+def _weight_lines(told: SpecifiedTestSection, *, all_operations: bool) -> Iterator[str]:
     """What moves the first metric most, by the spread of its intervals where there is any."""
     weighed = told["sensitivity"]
     if not weighed:
@@ -164,24 +170,11 @@ def _weight_lines(told: dict[str, Any], *, all_operations: bool) -> Iterator[str
         yield "  Ts weighs 50 %, of which a query has its share in the stream that ends last"
 
 
-def first_weight(one: dict[str, Any]) -> float:
-    """What an operation weighs in the composite, else in what there is of it; zero or less."""
-    known = (one[name] for name in ("composite", "power", "throughput"))
-    return next((float(value) for value in known if value is not None), 0.0)
-
-
-def spread_moves(one: dict[str, Any]) -> float | None:
-    """From the longest to the shortest interval, by how much the metric moves; None of one."""
-    if one["at_min"] is None or one["at_max"] is None:
-        return None
-    return float(one["at_min"] - one["at_max"])
-
-
-def _moves(one: dict[str, Any]) -> tuple[float, float]:
+def _moves(one: SpecifiedWeight) -> tuple[float, float]:
     return -(spread_moves(one) or 0.0), first_weight(one)
 
 
-def _weight_cells(one: dict[str, Any]) -> list[str]:
+def _weight_cells(one: SpecifiedWeight) -> list[str]:
     """What the columns of `WEIGHTS` say of an operation; empty where it has none."""
     spread, moves = "", spread_moves(one)
     if one["seconds_min"] is not None:
@@ -201,9 +194,7 @@ def _aligned(cells: list[str], columns: list[int]) -> str:
     return "".join(f"{cells[place]:>{WEIGHTS[place][1]}}" for place in columns)
 
 
-def _memory_lines(
-    memory: dict[str, Any] | None, width: int, *, all_operations: bool
-) -> Iterator[str]:
+def _memory_lines(memory: QueryMemory | None, width: int, *, all_operations: bool) -> Iterator[str]:
     """What queries took and would take at larger scales; without `--all` only the first peak."""
     if memory is None:
         return

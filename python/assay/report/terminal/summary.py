@@ -6,24 +6,30 @@ Eighty columns, no boxes. A colour only repeats what a word says already.
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from assay.model.units import bytes_text, percent_text, seconds_text
-from assay.record.layout import ACCOUNT_BRIDGE
+from assay.model.units import percent_text, seconds_text
 from assay.report.terminal.cluster import brief_lines
 from assay.report.terminal.load import (
     engine_lines,
-    load_conditions,
     load_figures,
     load_operation,
     pace_lines,
     run_figure,
 )
 from assay.report.terminal.memory import memory_line, memory_lines, state_line
-from assay.report.terminal.specified import conditions_of_test, figures_of_test, lines_of_test
+from assay.report.terminal.specified import figures_of_test, lines_of_test
+from assay.report.words.causes import shares_by_cause
 from assay.report.words.changes import changes_lines
 from assay.report.words.doubts import doubts
-from assay.report.words.order import order_words
+from assay.report.words.operation import operation_time
+from assay.report.words.run import (
+    bridge_words,
+    check,
+    conditions_text,
+    host_text,
+    title,
+)
 from assay.report.words.sequences import sequence_lines
 from assay.report.words.statements import statement_lines
 from assay.report.words.steady import steady_lines
@@ -34,6 +40,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from rich.console import Console
+
+    from assay.report.documents.operations import CauseShares, CoverageDoubt, OperationRow
+    from assay.report.documents.profile import ProfileSection
+    from assay.report.documents.run import RunDocument
 
 WIDTH_MAX = 100
 WIDTH_MIN = 40
@@ -68,7 +78,7 @@ PARTS = (
 )
 
 
-def render(document: dict[str, Any], *, all_operations: bool, console: Console) -> None:
+def render(document: RunDocument, *, all_operations: bool, console: Console) -> None:
     """Prints a run's document."""
     width = width_of(console)
     _print_title(document, width, console)
@@ -81,7 +91,7 @@ def render(document: dict[str, Any], *, all_operations: bool, console: Console) 
     _say(console)
     for line in _operation_lines(document, width, all_operations=all_operations):
         _say(console, line)
-    lines: tuple[Callable[[dict[str, Any], int], Iterable[str]], ...] = (
+    lines: tuple[Callable[[RunDocument, int], Iterable[str]], ...] = (
         transaction_lines,
         sequence_lines,
         pace_lines,
@@ -112,91 +122,23 @@ def width_of(console: Console) -> int:
     return max(WIDTH_MIN, min(console.width, WIDTH_MAX))
 
 
-def run_line(document: dict[str, Any]) -> str:
+def run_line(document: RunDocument) -> str:
     """One run in one line: verdict, what was run, total, id."""
     figure = run_figure(document)
     return f"{document['verdict']:<8} {title(document):<34} {figure:>12}  {document['run']}"
 
 
-def title(document: dict[str, Any]) -> str:
-    """What was run on what, such as `TPC-H SF 1 on DuckDB 2.0.0`."""
-    return f"{_workload(document)} on {document['engine_title']} {document['engine_version']}"
-
-
-def conditions_text(document: dict[str, Any]) -> str:
-    """Under which conditions, and whether the answers were right."""
-    conditions = document["conditions"]
-    order = ["power order" if conditions["arrival"] == "power" else conditions["arrival"]]
-    if document["test"] is not None:
-        order = conditions_of_test(document["test"])
-    parts = load_conditions(document) or [*order, conditions["state"]]
-    parts += order_words(conditions, brief=True)
-    if conditions["prepare"]:
-        names = ", ".join(name.rpartition("/")[2] for name in conditions["prepare"])
-        parts.append(f"data changed by {names}")
-    if conditions["operations"]:
-        parts.append(f"{', '.join(conditions['operations'])} only")
-    if conditions["remove"]:
-        parts.append(f"queries without {', '.join(conditions['remove'])}")
-    if conditions["without"]:
-        parts.append(f"{', '.join(conditions['without'])} switched off")
-    # The answers of a workload with conditions are those of its conditions.
-    parts += [
-        reason.partition("," if "answers" in reason else ";")[0]
-        for reason in (*_held(document, "conditions", "answers")[:1], *_held(document, "recovery"))
-    ]
-    return ", ".join(part for part in parts if part)
-
-
-def _held(document: dict[str, Any], *names: str) -> list[str]:
-    """What checks say that were made and passed."""
-    found = (check(document, name) for name in names)
-    return [
-        one["reason"]
-        for one in found
-        if one is not None and one["measured"] and one["verdict"] == "valid"
-    ]
-
-
-def check(document: dict[str, Any], name: str) -> dict[str, Any] | None:
-    """One check's result by its name."""
-    found: list[dict[str, Any]] = [c for c in document["checks"] if c["check"] == name]
-    return found[0] if found else None
-
-
-def host_text(document: dict[str, Any]) -> str:
-    """The machine in a few words; empty where it was not recorded."""
-    host = document["host"]
-    parts = []
-    if host["cpus"] is not None:
-        parts.append(f"{host['cpus']} core{'s' if host['cpus'] != 1 else ''}")
-    if host["memory_bytes"] is not None:
-        parts.append(bytes_text(host["memory_bytes"]))
-    if host["virtual"]:
-        parts.append("virtual machine")
-    return ", ".join(parts)
-
-
-def operation_time(operation: dict[str, Any]) -> str:
-    """The time of an operation, or how it failed."""
-    if operation["outcome"] == "failed":
-        return f"failed: {operation['error'] or 'no reason recorded'}"
-    if operation["outcome"] == "skipped":
-        return "skipped"
-    return seconds_text(operation["seconds"])
-
-
-def where_words(operation: dict[str, Any]) -> list[str]:
-    """Where an operation's time went: the CPU first, then causes, largest first."""
-    told = [f"{name} {percent_text(share):>5}" for name, share in _where_shares(operation)]
+def where_words(where: CauseShares) -> list[str]:
+    """Where time went: the CPU first, then causes, largest first."""
+    told = [f"{name} {percent_text(share):>5}" for name, share in _where_shares(where)]
     return told or ["time not split"]
 
 
-def _where_shares(operation: dict[str, Any]) -> list[tuple[str, float]]:
-    where = operation["where"]
+def _where_shares(where: CauseShares) -> list[tuple[str, float]]:
+    shares_of = shares_by_cause(where)
     shares: dict[str, float] = {}
     for name, parts in PARTS:
-        known = [where[part] for part in parts if where[part] is not None]
+        known = [share for part in parts if (share := shares_of[part]) is not None]
         if known and sum(known) >= DETAIL_SHARE_MIN:
             shares[name] = sum(known)
     return sorted(shares.items(), key=lambda told: (*_order(told[0]), -told[1]))
@@ -207,15 +149,11 @@ def _order(part: str) -> tuple[bool, bool]:
     return part == NO_CAUSE, part != PARTS[0][0]
 
 
-def _workload(document: dict[str, Any]) -> str:
-    return f"{document['workload_title']} {document['scale_name']} {document['scale']:g}"
-
-
 def _say(console: Console, line: str = "", style: str | None = None) -> None:
     console.print(line.rstrip(), style=style, markup=False, highlight=False, soft_wrap=True)
 
 
-def _print_title(document: dict[str, Any], width: int, console: Console) -> None:
+def _print_title(document: RunDocument, width: int, console: Console) -> None:
     from rich.text import Text
 
     word = document["verdict"].upper()
@@ -233,7 +171,7 @@ def _print_title(document: dict[str, Any], width: int, console: Console) -> None
             _say(console, words)
 
 
-def _print_reasons(document: dict[str, Any], width: int, console: Console) -> None:
+def _print_reasons(document: RunDocument, width: int, console: Console) -> None:
     for result in doubts(document):
         text = f"{result['verdict']}: {result['reason']}"
         wrapped = textwrap.wrap(
@@ -243,7 +181,7 @@ def _print_reasons(document: dict[str, Any], width: int, console: Console) -> No
             _say(console, line, STYLES[result["verdict"]])
 
 
-def _figures(document: dict[str, Any]) -> list[str]:
+def _figures(document: RunDocument) -> list[str]:
     metrics = document["metrics"]
     of_test = None if document["test"] is None else figures_of_test(document["test"])
     parts = (
@@ -258,7 +196,7 @@ def _figures(document: dict[str, Any]) -> list[str]:
     return [*parts, machine] if machine else parts
 
 
-def _operation_lines(document: dict[str, Any], width: int, *, all_operations: bool) -> list[str]:
+def _operation_lines(document: RunDocument, width: int, *, all_operations: bool) -> list[str]:
     operations = document["operations"]
     if not operations:
         return ["  no operation was measured"]
@@ -277,9 +215,7 @@ def _operation_lines(document: dict[str, Any], width: int, *, all_operations: bo
     return [*lines, f"  ... {left} more (--all)"] if left else lines
 
 
-def _loaded_lines(
-    operations: list[dict[str, Any]], width: int, *, all_operations: bool
-) -> list[str]:
+def _loaded_lines(operations: list[OperationRow], width: int, *, all_operations: bool) -> list[str]:
     """Operations of a load, those that took most of the service time first."""
     ordered = sorted(operations, key=lambda op: (not op["failed"], -(op["share"] or 0.0)))
     shown = operations if all_operations else ordered[:TOP_OPERATIONS]
@@ -287,26 +223,28 @@ def _loaded_lines(
     lines = []
     for operation in shown:
         lead, told = load_operation(operation, name_width)
-        told += where_words(operation) if _where_shares(operation) else []
+        told += where_words(operation["where"]) if _where_shares(operation["where"]) else []
         lines += _packed(told or ["no time measured"], width, lead=lead, gap="  ")
     left = len(operations) - len(shown)
     return [*lines, f"  ... {left} more (--all)"] if left else lines
 
 
-def _together_lines(document: dict[str, Any], width: int) -> list[str]:
+def _together_lines(document: RunDocument, width: int) -> list[str]:
     """Where the time of all operations went, if that is known of none of them alone."""
     where = document["where"]
-    if where is None or any(_where_shares(operation) for operation in document["operations"]):
+    if where is None or any(
+        _where_shares(operation["where"]) for operation in document["operations"]
+    ):
         return []
-    return _packed(where_words({"where": where["shares"]}), width, lead="  together  ", gap="  ")
+    return _packed(where_words(where["shares"]), width, lead="  together  ", gap="  ")
 
 
-def _longest_first(operation: dict[str, Any]) -> tuple[bool, float]:
+def _longest_first(operation: OperationRow) -> tuple[bool, float]:
     """Failed operations come before all others: they matter more than time."""
     return operation["outcome"] == "ok", -(operation["seconds"] or 0.0)
 
 
-def works_by_operation(profile: dict[str, Any] | None) -> dict[str, list[str]]:
+def works_by_operation(profile: ProfileSection | None) -> dict[str, list[str]]:
     """What each operation works at most, in words, by its name; empty where it is not known."""
     if profile is None:
         return {}
@@ -321,7 +259,7 @@ def works_by_operation(profile: dict[str, Any] | None) -> dict[str, list[str]]:
 
 
 def _operation_line(
-    operation: dict[str, Any], name_width: int, longest: float, width: int, works: list[str]
+    operation: OperationRow, name_width: int, longest: float, width: int, works: list[str]
 ) -> str:
     name = f"  {operation['name']:<{name_width}}  "
     if operation["outcome"] != "ok" or operation["seconds"] is None:
@@ -333,14 +271,16 @@ def _operation_line(
     return _packed(_operation_details(operation, works), width, lead=lead, gap="  ")[0]
 
 
-def _operation_details(operation: dict[str, Any], works: list[str]) -> list[str]:
+def _operation_details(operation: OperationRow, works: list[str]) -> list[str]:
     """What is told beside a bar: cores and where the time went, or what the CPU time went into."""
-    told = where_words(operation)
+    told = where_words(operation["where"])
     if not works:
         cores = operation["parallelism"]
         return [f"{cores:>4.1f} cores", *told] if cores is not None else told
     # Work comes behind the CPU and the longest waiting, and before what is small.
-    waits = [name for name, share in _where_shares(operation) if share >= WAIT_SHARE_BEFORE_WORK]
+    waits = [
+        name for name, share in _where_shares(operation["where"]) if share >= WAIT_SHARE_BEFORE_WORK
+    ]
     place = 2 if len(waits) > 1 and waits[1] != NO_CAUSE else 1
     return [*told[:place], *works, *told[place:]]
 
@@ -352,7 +292,7 @@ def bar(share: float, width: int) -> str:
     return "█" * whole + (EIGHTHS[rest] if rest else "")
 
 
-def _print_why(document: dict[str, Any], width: int, console: Console) -> None:
+def _print_why(document: RunDocument, width: int, console: Console) -> None:
     if not document["findings"]:
         _say(console)
         return
@@ -370,16 +310,7 @@ def _print_why(document: dict[str, Any], width: int, console: Console) -> None:
     _say(console)
 
 
-def bridge_words(document: dict[str, Any]) -> list[str]:
-    """What the process between driver and database used of a core, where there is one."""
-    used = document["accounts"]
-    if used is None or ACCOUNT_BRIDGE not in used["by_account_s"]:
-        return []
-    share = used["by_account_s"][ACCOUNT_BRIDGE] / used["window_s"]
-    return [f"bridge {percent_text(share)} of a core"]
-
-
-def _trust(document: dict[str, Any]) -> list[str]:
+def _trust(document: RunDocument) -> list[str]:
     words = []
     for label, name in (("steal", "steal"), ("background", "background_load")):
         result = check(document, name)
@@ -396,16 +327,19 @@ def _trust(document: dict[str, Any]) -> list[str]:
     return [*words, *_doubts_of_where(document)]
 
 
-def _doubts_of_where(document: dict[str, Any]) -> list[str]:
+def _doubts_of_where(document: RunDocument) -> list[str]:
     """Of which operations too much time has no source that accounts for it, or more than one."""
     where = document["where"]
     if where is None:
         return []
-    kinds = (("not accounted for", "uncovered"), ("accounted for twice", "overcounted"))
-    return [f"{words}: {_doubts_text(where[kind])}" for words, kind in kinds if where[kind]]
+    kinds = (
+        ("not accounted for", where["uncovered"]),
+        ("accounted for twice", where["overcounted"]),
+    )
+    return [f"{words}: {_doubts_text(doubts)}" for words, doubts in kinds if doubts]
 
 
-def _doubts_text(doubts: list[dict[str, Any]]) -> str:
+def _doubts_text(doubts: list[CoverageDoubt]) -> str:
     told = doubts[:TOP_OPERATIONS]
     not_split = {True: "", False: ", not split"}
     named = [
@@ -433,7 +367,7 @@ def _packed(parts: list[str], width: int, *, lead: str, gap: str) -> list[str]:
     return lines
 
 
-def _ending(document: dict[str, Any], width: int) -> list[str]:
+def _ending(document: RunDocument, width: int) -> list[str]:
     """Where the report or the record is, and the legal line."""
     label, where = "Record", document["path"]
     if document["report"] is not None:

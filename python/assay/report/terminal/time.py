@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from assay.model.units import percent_text, seconds_text
 from assay.report.terminal.summary import bar
@@ -11,6 +11,9 @@ from assay.report.words.wrapping import labelled
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from assay.report.documents.run import RunDocument
+    from assay.report.documents.time import TimeTreeNode
+
 BAR_WIDTH = 24
 FIGURES_WIDTH = 20
 INDENT = "  "
@@ -18,7 +21,7 @@ INDENT = "  "
 LINE_SHARE_MIN = 0.005
 
 
-def tree_lines(tree: dict[str, Any], seconds: float | None, width: int) -> Iterator[str]:
+def tree_lines(tree: TimeTreeNode, seconds: float | None, width: int) -> Iterator[str]:
     """Yield one line a node of a tree of the document, parents first, the largest first.
 
     Args:
@@ -35,7 +38,7 @@ def tree_lines(tree: dict[str, Any], seconds: float | None, width: int) -> Itera
         yield f"{title:<{titles}}  {drawn:<{length}} {percent_text(share):>6}{spent}"
 
 
-def no_gain_lines(document: dict[str, Any], width: int) -> Iterator[str]:
+def no_gain_lines(document: RunDocument, width: int) -> Iterator[str]:
     """Yield what is no problem: parts of the time that are below one per cent."""
     titles = document["time"]["no_gain"]
     if titles:
@@ -43,7 +46,7 @@ def no_gain_lines(document: dict[str, Any], width: int) -> Iterator[str]:
         yield from labelled("No gain", f"below 1 % of the time each: {words}", width)
 
 
-def _rows(node: dict[str, Any], depth: int) -> Iterator[tuple[str, float]]:
+def _rows(node: TimeTreeNode, depth: int) -> Iterator[tuple[str, float]]:
     for child in node["children"]:
         if child["share"] < LINE_SHARE_MIN:
             continue

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from assay.analysis.findings.case import names_text
 from assay.analysis.try_.trial import HIT_FACTOR
@@ -12,6 +12,14 @@ from assay.report.words.wrapping import labelled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from assay.report.documents.try_ import (
+        PredictionHistory,
+        PredictionRecord,
+        TrialDocument,
+        TriedPlan,
+        TryDocument,
+    )
 
 LABEL_WIDTH = 9
 OPERATIONS_MAX, PLANS_MAX, CHANGES_MAX = 6, 3, 2
@@ -30,7 +38,7 @@ TOGETHER = "together"
 NOTHING_RULED_OUT = "no gain is told from noise"
 
 
-def trial_lines(document: dict[str, Any], width: int) -> Iterator[str]:
+def trial_lines(document: TryDocument, width: int) -> Iterator[str]:
     """What `assay try` prints."""
     scale = f"{document['scale_name']} {document['scale']:g}"
     engine = f"{document['engine_title']} {document['engine_version']}"
@@ -55,7 +63,7 @@ def trial_lines(document: dict[str, Any], width: int) -> Iterator[str]:
         yield f"{'':<{LABEL_WIDTH}}{document['legal']}"
 
 
-def _plan_lines(plans: list[dict[str, Any]] | None, width: int) -> Iterator[str]:
+def _plan_lines(plans: list[TriedPlan] | None, width: int) -> Iterator[str]:
     """What changed in plans, the first changes of each; nothing where none were captured."""
     if plans is None:
         return
@@ -75,7 +83,7 @@ def _plan_lines(plans: list[dict[str, Any]] | None, width: int) -> Iterator[str]
         )
 
 
-def meaning(document: dict[str, Any]) -> str:
+def meaning(document: TrialDocument) -> str:
     """What the verdict says, in a sentence, and of which operations."""
     judged = document["judged"]
     if judged["gain"] is not None and judged["gain"]["interval"] is None:
@@ -87,7 +95,7 @@ def meaning(document: dict[str, Any]) -> str:
     return f"{of}{MEANS[document['verdict']]}"
 
 
-def _table(document: dict[str, Any]) -> Iterator[str]:
+def _table(document: TrialDocument) -> Iterator[str]:
     shown = document["operations"][:OPERATIONS_MAX]
     rows = [(document["of"], document), *((one["operation"], one) for one in shown)]
     if len(document["judged"]["operations"]) > 1:
@@ -127,7 +135,7 @@ def _predicted(share: float | None) -> str:
     return "" if share is None else share_text(share)
 
 
-def history_words(calibration: dict[str, Any], document: dict[str, Any] | None = None) -> str:
+def history_words(calibration: PredictionHistory, document: TrialDocument | None = None) -> str:
     """How often predictions came true: of the kind at hand, and of all."""
     if not calibration["decided"]:
         return "no prediction is decided yet"
@@ -138,7 +146,7 @@ def history_words(calibration: dict[str, Any], document: dict[str, Any] | None =
     return "; ".join([*parts, f"all advice {record_words(calibration)}"])
 
 
-def record_words(record: dict[str, Any]) -> str:
+def record_words(record: PredictionRecord) -> str:
     """One record, such as `came true 4 of 5 times, measured / predicted 0.93 (median)`."""
     if not record["decided"]:
         return f"undecided {record['tried']} {_times(record['tried'])}"
@@ -154,7 +162,7 @@ def _times(count: int) -> str:
     return "time" if count == 1 else "times"
 
 
-def calibration_lines(calibration: dict[str, Any], place: str) -> Iterator[str]:
+def calibration_lines(calibration: PredictionHistory, place: str) -> Iterator[str]:
     """What `assay try --history` prints."""
     if not calibration["tried"]:
         yield f"Nothing was tried in {place} yet: assay try RUN FINDING."

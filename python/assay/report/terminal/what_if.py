@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from assay.model.units import grouped_text, seconds_text
 from assay.report.terminal.profile import titled
-from assay.report.terminal.specified import metric_text
+from assay.report.words.specified import UNROUNDED, metric_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from assay.report.documents.prediction import OperationPrediction, PredictionDocument
+    from assay.report.documents.run import RunDocument
+    from assay.report.documents.what_if import (
+        MetricPrediction,
+        MetricWeight,
+        SensitivityRow,
+        SensitivityTime,
+        WhatIfMetric,
+        WhatIfSection,
+        WorthRow,
+    )
+
 TOP_OPERATIONS = 10
 FIGURE_WIDTH = 9
-UNROUNDED = "_unrounded"
 TOP_WORTH = 6
 LABEL_WIDTH = 16
 ENDS = 14
@@ -32,13 +43,17 @@ COLUMN = 16
 # What the three figures of such a column are.
 WEIGHED_BY = "weight fast slow"
 TEN = 9.95
-TIME_WORDS = {"seconds": "time", "seconds_min": "fastest", "seconds_max": "slowest"}
+TIME_WORDS: dict[SensitivityTime, str] = {
+    "seconds": "time",
+    "seconds_min": "fastest",
+    "seconds_max": "slowest",
+}
 TIMES = tuple(TIME_WORDS)
 TIME_WIDTH = 7
 
 
 def predicted_lines(
-    document: dict[str, Any], told: dict[str, Any], width: int, *, all_operations: bool = False
+    document: RunDocument, told: PredictionDocument, width: int, *, all_operations: bool = False
 ) -> Iterator[str]:
     """What `assay whatif` prints of some changes: before, after, what is assumed."""
     yield titled(document, width)
@@ -60,7 +75,7 @@ def predicted_lines(
 
 
 def weighed_lines(
-    document: dict[str, Any], told: dict[str, Any], width: int, *, all_operations: bool = False
+    document: RunDocument, told: WhatIfSection, width: int, *, all_operations: bool = False
 ) -> Iterator[str]:
     """What `assay whatif` prints without a change: what each operation weighs in each metric."""
     yield titled(document, width)
@@ -83,17 +98,17 @@ def weighed_lines(
     yield from _sentences("Names", _names(shown), width)
 
 
-def _open_ends(metric: dict[str, Any]) -> str:
+def _open_ends(metric: MetricPrediction) -> str:
     """What the model leaves open, in per cent; empty for what is no wider than its figure."""
     return _between((metric["change_least"], metric["change_most"]))
 
 
-def _interval(metric: dict[str, Any]) -> str:
+def _interval(metric: MetricPrediction) -> str:
     """The interval over passes in per cent; empty where there is none to see."""
     return "" if metric["interval"] is None else _between(metric["interval"])
 
 
-def _heading(told: dict[str, Any], wide: int, *, open_ends: bool) -> str:
+def _heading(told: PredictionDocument, wide: int, *, open_ends: bool) -> str:
     known, measured = told["known_operations"], told["measured_operations"]
     # Metrics hold the operations that stay as they are, too.
     of = f"  {known} of {measured} operations" if known < measured else ""
@@ -103,7 +118,7 @@ def _heading(told: dict[str, Any], wide: int, *, open_ends: bool) -> str:
     return (line + (f"  {told['passes']} passes, %" if passes else "")).rstrip()
 
 
-def _metric_line(metric: dict[str, Any], wide: int, *, open_ends: bool) -> str:
+def _metric_line(metric: MetricPrediction, wide: int, *, open_ends: bool) -> str:
     before, after = (_figure(metric[key], metric["unit"]) for key in ("before", "after"))
     change = _change(metric["change"])
     line = f"  {_label(metric):<{LABEL_WIDTH}} {before:>{wide}} {after:>{wide}} {change:>8}"
@@ -112,7 +127,7 @@ def _metric_line(metric: dict[str, Any], wide: int, *, open_ends: bool) -> str:
     return f"{line}  {_interval(metric)}".rstrip()
 
 
-def _label(metric: dict[str, Any]) -> str:
+def _label(metric: MetricPrediction | WhatIfMetric) -> str:
     """The column's name; a star where it is not the title."""
     label, title = metric["label"], metric["title"]
     if metric["metric"].endswith(UNROUNDED):
@@ -126,14 +141,14 @@ def _starred(label: str, title: str) -> str:
     return starred if len(starred) <= LABEL_WIDTH else f"{starred[: LABEL_WIDTH - 1]}…"
 
 
-def _names(metrics: list[dict[str, Any]]) -> list[str]:
+def _names(metrics: Sequence[MetricPrediction | WhatIfMetric]) -> list[str]:
     """What a star means."""
     rounded = [one for one in metrics if not one["metric"].endswith(UNROUNDED)]
     titles = [one["title"] for one in rounded if one["title"] != one["label"]]
     return [f"* {titles[-1]}."] if titles else []
 
 
-def _columns(told: dict[str, Any], *, open_ends: bool) -> list[str]:
+def _columns(told: PredictionDocument, *, open_ends: bool) -> list[str]:
     """What the columns behind the change are."""
     found = ["Left open: from the least to the most that the model allows."] if open_ends else []
     if any(_interval(metric) for metric in told["metrics"]):
@@ -172,7 +187,9 @@ def _between(ends: tuple[float | None, float | None] | list[float]) -> str:
     return "" if low == high else f"{low} to {high}"
 
 
-def _operation_lines(operations: list[dict[str, Any]], *, all_operations: bool) -> Iterator[str]:
+def _operation_lines(
+    operations: list[OperationPrediction], *, all_operations: bool
+) -> Iterator[str]:
     # Those that were asked for come first, and all of them are told.
     top = max(TOP_OPERATIONS, sum(one["is_asked"] for one in operations))
     shown = operations if all_operations else operations[:top]
@@ -198,7 +215,7 @@ def _sentences(label: str, sentences: list[str], width: int) -> Iterator[str]:
         )
 
 
-def _shakes(one: dict[str, Any]) -> float:
+def _shakes(one: SensitivityRow) -> float:
     """By how much an operation's own spread moves the last metric; most comes first."""
     last = one["weights"][-1]
     if last["at_min"] is None or last["at_max"] is None:
@@ -206,7 +223,7 @@ def _shakes(one: dict[str, Any]) -> float:
     return -abs(float(last["at_max"] - last["at_min"]))
 
 
-def _about(weighed: list[dict[str, Any]]) -> str:
+def _about(weighed: list[SensitivityRow]) -> str:
     """What the figures of the table of weights are."""
     words = "What the metrics depend on, in per cent: the weight of each operation"
     if all(one["seconds_min"] is None for one in weighed):
@@ -216,17 +233,17 @@ def _about(weighed: list[dict[str, Any]]) -> str:
     )
 
 
-def _times(weighed: list[dict[str, Any]], room: int) -> Sequence[str]:
+def _times(weighed: list[SensitivityRow], room: int) -> Sequence[SensitivityTime]:
     """Which times there is something to tell of, and room for."""
     varied = any(one["seconds_min"] is not None for one in weighed)
     return TIMES if varied and (TIME_WIDTH + 1) * len(TIMES) <= room else TIMES[:1]
 
 
 def _weight_heading(
-    metrics: list[dict[str, Any]],
+    metrics: list[WhatIfMetric],
     words: int,
-    times: Sequence[str],
-    weighed: list[dict[str, Any]],
+    times: Sequence[SensitivityTime],
+    weighed: list[SensitivityRow],
 ) -> Iterator[str]:
     columns = "".join(f" {TIME_WORDS[key]:>{TIME_WIDTH}}" for key in times)
     lead = f"  {'':<{words}}{columns}"
@@ -236,7 +253,7 @@ def _weight_heading(
 
 
 def _weight_line(
-    one: dict[str, Any], metrics: list[dict[str, Any]], words: int, times: Sequence[str]
+    one: SensitivityRow, metrics: list[WhatIfMetric], words: int, times: Sequence[SensitivityTime]
 ) -> str:
     columns = "".join(f" {_time(one[key]):>{TIME_WIDTH}}" for key in times)
     weights = {weight["metric"]: weight for weight in one["weights"]}
@@ -248,7 +265,7 @@ def _time(seconds: float | None) -> str:
     return "-" if seconds is None else seconds_text(seconds)
 
 
-def _weight(weight: dict[str, Any]) -> str:
+def _weight(weight: MetricWeight) -> str:
     """Weight, and what the fastest and the slowest pass would do; its sign is the metric's."""
     words = f"{abs(weight['elasticity']) * 100:.1f}"
     if weight["at_min"] is None or weight["at_max"] is None:
@@ -263,8 +280,8 @@ def _short(share: float) -> str:
 
 
 def _worth_lines(
-    found: list[dict[str, Any]],
-    metrics: list[dict[str, Any]],
+    found: list[WorthRow],
+    metrics: list[WhatIfMetric],
     width: int,
     *,
     all_operations: bool,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from assay.analysis.time.causes import CAUSES, UNCOVERED
 from assay.analysis.time.where import LOOKED_COVERAGE_MAX
@@ -10,10 +10,14 @@ from assay.model.units import percent_text, seconds_text
 from assay.record.layout import ENGINE_ACCOUNTS
 from assay.report.terminal.summary import bar
 from assay.report.terminal.time import no_gain_lines, tree_lines
+from assay.report.words.causes import shares_by_cause
 from assay.report.words.wrapping import labelled
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
+
+    from assay.report.documents.operations import OperationRow
+    from assay.report.documents.run import RunDocument
 
 CAUSE_BAR_WIDTH = 24
 # What stands beside the bar and the cause.
@@ -54,18 +58,18 @@ OF_NODES = (
 TOGETHER = "sessions of this engine share one process, so it is known of all together only"
 
 
-def is_split(operation: dict[str, Any]) -> bool:
+def is_split(operation: OperationRow) -> bool:
     """Whether it is known where an operation's time went."""
-    return operation["seconds"] is not None and operation["where"][UNCOVERED] is not None
+    return operation["seconds"] is not None and operation["where"]["uncovered"] is not None
 
 
-def knows_engine(document: dict[str, Any]) -> bool:
+def knows_engine(document: RunDocument) -> bool:
     """Whether the engine's processes were followed; without accounts nothing says otherwise."""
     used = document["accounts"]
     return used is None or any(account in used["by_account_s"] for account in ENGINE_ACCOUNTS)
 
 
-def why_not_split(document: dict[str, Any], operation: dict[str, Any]) -> str:
+def why_not_split(document: RunDocument, operation: OperationRow) -> str:
     """Why it is not known where an operation's time went."""
     coverage = operation["coverage"]
     if coverage is not None and coverage > LOOKED_COVERAGE_MAX:
@@ -84,17 +88,21 @@ def why_not_split(document: dict[str, Any], operation: dict[str, Any]) -> str:
     return f"not told, {TOGETHER if document['where'] else NOT_LOOKED}"
 
 
-def split_seconds(operations: list[dict[str, Any]]) -> dict[str, float]:
+def split_seconds(operations: list[OperationRow]) -> dict[str, float]:
     """Seconds by cause of one execution of each operation whose time could be split."""
-    chosen = [operation for operation in operations if is_split(operation)]
+    chosen = [
+        (operation["seconds"] or 0.0, shares_by_cause(operation["where"]))
+        for operation in operations
+        if is_split(operation)
+    ]
     return {
-        cause.name: sum(op["seconds"] * (op["where"][cause.name] or 0.0) for op in chosen)
+        cause.name: sum(seconds * (shares[cause.name] or 0.0) for seconds, shares in chosen)
         for cause in CAUSES
-        if any(op["where"][cause.name] is not None for op in chosen)
+        if any(shares[cause.name] is not None for _, shares in chosen)
     }
 
 
-def time_line(operations: list[dict[str, Any]]) -> str | None:
+def time_line(operations: list[OperationRow]) -> str | None:
     """Wall time as a sum of where it went; None where that was not measured.
 
     What could not be split is in the wall time and not in the sum, and is said to be.
@@ -103,7 +111,7 @@ def time_line(operations: list[dict[str, Any]]) -> str | None:
     known = [operation for operation in timed if is_split(operation)]
     if not known:
         return None
-    whole, split = (sum(op["seconds"] for op in some) for some in (timed, known))
+    whole, split = (sum(op["seconds"] or 0.0 for op in some) for some in (timed, known))
     sums = split_seconds(known)
     parts = [f"{words} {seconds_text(spent)}" for words, spent in _parts(sums, split)]
     wall = f"{seconds_text(whole)} of wall time"
@@ -111,7 +119,7 @@ def time_line(operations: list[dict[str, Any]]) -> str | None:
     return f"{lead} {' + '.join(parts)} {SCALED}"
 
 
-def _parts(sums: dict[str, float], whole: float) -> Iterator[tuple[str, float]]:
+def _parts(sums: Mapping[str, float], whole: float) -> Iterator[tuple[str, float]]:
     for words, keys in PARTS:
         spent = sum(sums.get(key, 0.0) for key in keys)
         if spent >= CAUSE_SHARE_MIN * whole:
@@ -119,7 +127,7 @@ def _parts(sums: dict[str, float], whole: float) -> Iterator[tuple[str, float]]:
 
 
 def cause_lines(
-    shares: dict[str, float | None], seconds: float | None, width: int
+    shares: Mapping[str, float | None], seconds: float | None, width: int
 ) -> Iterator[str]:
     """One line a cause: its share as a bar and as a figure, and its seconds where there are some.
 
@@ -141,7 +149,7 @@ def cause_lines(
         yield f"  {title:<{words}}  {drawn:<{length}} {percent_text(share):>6}{time}"
 
 
-def whole_lines(document: dict[str, Any], width: int) -> Iterator[str]:
+def whole_lines(document: RunDocument, width: int) -> Iterator[str]:
     """Where the time of a whole run went: of one pass in seconds, of a load in shares."""
     operations = document["operations"]
     where = document["where"]
@@ -153,7 +161,7 @@ def whole_lines(document: dict[str, Any], width: int) -> Iterator[str]:
         yield from labelled("Where", why_not_split(document, operations[0]), width)
     else:
         sums = split_seconds(operations)
-        split = sum(operation["seconds"] for operation in operations if is_split(operation))
+        split = sum(operation["seconds"] or 0.0 for operation in operations if is_split(operation))
         yield from labelled("One pass", wall, width)
         shares = {name: spent / split if split else 0.0 for name, spent in sums.items()}
         yield from _tree_or_causes(document, shares, split, width)
@@ -163,17 +171,20 @@ def whole_lines(document: dict[str, Any], width: int) -> Iterator[str]:
         yield from labelled("Accounted for", words, width)
 
 
-def _load_lines(document: dict[str, Any], width: int) -> Iterator[str]:
+def _load_lines(document: RunDocument, width: int) -> Iterator[str]:
     if document["where"] is None:
         why = NOT_LOOKED if knows_engine(document) else NOT_KNOWN
         yield from labelled("Where", f"not told, {why}", width)
         return
     yield from labelled("Where", "of the service time of all operations", width)
-    yield from _tree_or_causes(document, document["where"]["shares"], None, width)
+    yield from _tree_or_causes(document, shares_by_cause(document["where"]["shares"]), None, width)
 
 
 def _tree_or_causes(
-    document: dict[str, Any], shares: dict[str, float | None], seconds: float | None, width: int
+    document: RunDocument,
+    shares: Mapping[str, float | None],
+    seconds: float | None,
+    width: int,
 ) -> Iterator[str]:
     """The run's time tree, else its causes side by side."""
     tree = document["time"]["run"]
@@ -184,7 +195,7 @@ def _tree_or_causes(
     yield from no_gain_lines(document, width)
 
 
-def _left_lines(document: dict[str, Any], width: int) -> Iterator[str]:
+def _left_lines(document: RunDocument, width: int) -> Iterator[str]:
     """The operations whose time could not be split, and why the first could not."""
     timed = [op for op in document["operations"] if op["seconds"] is not None]
     left = [operation for operation in timed if not is_split(operation)]

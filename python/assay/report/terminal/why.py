@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from assay.analysis.why.scarcity import SHORT
 from assay.model.units import percent_text, seconds_text
 from assay.report.words.wrapping import labelled
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
+
+    from assay.report.documents.why import BoundOperation, MissingVariant, VariantTime, WhyDocument
 
 LABEL_WIDTH = 9
 SHAPES = {
@@ -22,7 +24,7 @@ SHAPES = {
 REMARKS_MAX = 4
 
 
-def why_lines(document: Mapping[str, Any], width: int, *, whole: bool = False) -> Iterator[str]:
+def why_lines(document: WhyDocument, width: int, *, whole: bool = False) -> Iterator[str]:
     """What `assay why` prints.
 
     Args:
@@ -47,7 +49,7 @@ def why_lines(document: Mapping[str, Any], width: int, *, whole: bool = False) -
         yield f"{'':<{LABEL_WIDTH}}{document['legal']}"
 
 
-def _head(document: Mapping[str, Any]) -> str:
+def _head(document: WhyDocument) -> str:
     scale = f"{document['scale_name']} {document['scale']:g}"
     rounds = document["rounds"]
     return (
@@ -57,7 +59,7 @@ def _head(document: Mapping[str, Any]) -> str:
     )
 
 
-def _operation(told: Mapping[str, Any], width: int, *, whole: bool) -> Iterator[str]:
+def _operation(told: BoundOperation, width: int, *, whole: bool) -> Iterator[str]:
     yield told["operation"]
     yield from _variants(told["variants"])
     yield ""
@@ -74,7 +76,7 @@ def _operation(told: Mapping[str, Any], width: int, *, whole: bool) -> Iterator[
         yield f"{'':<{LABEL_WIDTH}}... {len(verdict['remarks']) - len(remarks)} more (--all)"
 
 
-def _variants(variants: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _variants(variants: Sequence[VariantTime]) -> Iterator[str]:
     names = max(len(one["name"]) for one in variants)
     for one in variants:
         time = one["seconds"]
@@ -92,7 +94,7 @@ def _change(share: float) -> str:
     return f"{'+' if share >= 0 else '-'}{percent_text(abs(share))}"
 
 
-def _elasticities(told: Mapping[str, Any]) -> Iterator[str]:
+def _elasticities(told: BoundOperation) -> Iterator[str]:
     for one in sorted(told["elasticities"], key=lambda row: not row["counts"]):
         name = f"{SHORT[one['resource']]}, {one['method']}"
         if one["value"] is None:
@@ -101,14 +103,14 @@ def _elasticities(told: Mapping[str, Any]) -> Iterator[str]:
             continue
         ends = one["interval"]
         interval = "" if ends is None else f"[{ends[0]:z5.2f}, {ends[1]:z5.2f}]"
-        shape = SHAPES[one["shape"]]
+        shape = SHAPES[one["shape"] or "unclear"]
         if one["binds_below"] is not None:
             shape = f"only below {percent_text(one['binds_below'])} of it"
         does = "" if one["counts"] else ", does not count"
         yield f"  {name:<16} {one['value']:z5.2f} {interval:<16} {shape}{does}"
 
 
-def _failed(missing: Sequence[Mapping[str, Any]]) -> list[str]:
+def _failed(missing: Sequence[MissingVariant]) -> list[str]:
     """Each reason once, with the variants that it is of."""
     found: dict[str, dict[str, None]] = {}
     for one in missing:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from assay.model.units import seconds_text
 from assay.report.words.wrapping import indented
 
+if TYPE_CHECKING:
+    from assay.report.documents.run import RunDocument
+
 LABEL_WIDTH = 10
 
 
-def slow_words(document: dict[str, Any]) -> str:
+def slow_words(document: RunDocument) -> str:
     """What was made slower, how much of that was reached; empty where nothing was."""
-    slowed = (document["changes"] or {}).get("slowed")
-    if slowed is None:
+    changes = document["changes"]
+    if changes is None or (slowed := changes["slowed"]) is None:
         return ""
     asked = ", ".join(f"{name} {factor:g} x" for name, factor in slowed["asked"].items())
     if slowed["reached"] is None:
@@ -23,7 +26,7 @@ def slow_words(document: dict[str, Any]) -> str:
     return f"{asked} asked for, {reached} reached: the engine was stopped for {stopped}"
 
 
-def limit_words(document: dict[str, Any]) -> str:
+def limit_words(document: RunDocument) -> str:
     """All limits with what was used of them; empty where there are none."""
     changes = document["changes"]
     if changes is None:
@@ -34,7 +37,7 @@ def limit_words(document: dict[str, Any]) -> str:
     return "; ".join(told)
 
 
-def host_words(document: dict[str, Any]) -> str:
+def host_words(document: RunDocument) -> str:
     """What was changed on the host, and whether it was put back; empty where nothing was."""
     changes = document["changes"]
     if changes is None or not changes["host"]:
@@ -47,7 +50,7 @@ def host_words(document: dict[str, Any]) -> str:
     return f"{'; '.join(told)}; {'put back' if restored else 'not put back by the run itself'}"
 
 
-def changes_lines(document: dict[str, Any], width: int) -> list[str]:
+def changes_lines(document: RunDocument, width: int) -> list[str]:
     """Limits in a line, what was changed in another; nothing where there are none."""
     told = (
         ("limits", limit_words(document)),
@@ -62,15 +65,16 @@ def changes_lines(document: dict[str, Any], width: int) -> list[str]:
     ]
 
 
-def changes_paragraph(document: dict[str, Any]) -> str:
+def changes_paragraph(document: RunDocument) -> str:
     """For the page's method: what was limited and changed, with notes; empty where nothing was."""
     told = []
-    if words := limit_words(document):
-        device = document["changes"]["device"]
+    changes = document["changes"]
+    if changes is not None and (words := limit_words(document)):
+        device = changes["device"]
         of_disk = f"; those of disks are of {device}" if device else ""
-        version = document["changes"]["version"]
+        version = changes["version"]
         told.append(f"Limited by control groups of version {version}{of_disk}: {words}.")
-        told += [f"Note: {note}." for note in document["changes"]["notes"]]
+        told += [f"Note: {note}." for note in changes["notes"]]
     if words := slow_words(document):
         told.append(f"Slowed by stopping the engine: {words}.")
     if words := host_words(document):

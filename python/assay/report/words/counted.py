@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from assay.model.units import amount_text
 from assay.report.words.wrapping import indented
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from assay.report.documents.engine_counters import ActivitySection, CountedTable, CounterRow
+    from assay.report.documents.run import RunDocument
 
 GAP = "  "
 ABSENT = "-"
@@ -17,12 +20,12 @@ GAUGE = "gauge"
 AMOUNT_WIDTH = 12
 
 
-def heads(table: dict[str, Any]) -> list[str]:
+def heads(table: CountedTable) -> list[str]:
     """Heads of the columns that name an object."""
     return list(table["parts"]) or [table["object"]]
 
 
-def names(thing: str, table: dict[str, Any]) -> list[str]:
+def names(thing: str, table: CountedTable) -> list[str]:
     """An object's name in the columns of `heads`; a part that is missing is the one before it."""
     wanted = len(heads(table))
     parts = thing.split(PART, wanted - 1)
@@ -36,7 +39,7 @@ def whole_text(value: float | None) -> str:
     return f"{value:.0f}" if value == round(value) else f"{value:.3g}"
 
 
-def object_text(table: dict[str, Any]) -> list[str]:
+def object_text(table: CountedTable) -> list[str]:
     """The lines of a table of objects: names to the left, counts with all digits to the right."""
     left = heads(table)
     rows = [[*left, *(column["title"] for column in table["columns"])]]
@@ -54,7 +57,7 @@ def object_text(table: dict[str, Any]) -> list[str]:
     ]
 
 
-def counted_lines(document: dict[str, Any], width: int) -> Iterator[str]:
+def counted_lines(document: RunDocument, width: int) -> Iterator[str]:
     """What the engine counted that is not zero, then its tables of objects."""
     counted = document["engine_counters"]
     if counted is None:
@@ -76,7 +79,7 @@ def counted_lines(document: dict[str, Any], width: int) -> Iterator[str]:
             yield ""
 
 
-def activity_lines(activity: dict[str, Any] | None, width: int) -> Iterator[str]:
+def activity_lines(activity: ActivitySection | None, width: int) -> Iterator[str]:
     """The engine's own line of activity: of the measured part, its intervals and operations."""
     if activity is None:
         return
@@ -91,7 +94,7 @@ def activity_lines(activity: dict[str, Any] | None, width: int) -> Iterator[str]
     yield ""
 
 
-def activity_rows(activity: dict[str, Any]) -> list[tuple[str, str]]:
+def activity_rows(activity: ActivitySection) -> list[tuple[str, str]]:
     """Lines of intervals and of operations, each with what it is of."""
     intervals = [
         (f"{one['begun_s']:.1f} to {one['ended_s']:.1f} s", one["line"])
@@ -100,6 +103,6 @@ def activity_rows(activity: dict[str, Any]) -> list[tuple[str, str]]:
     return [*intervals, *((one["name"], one["line"]) for one in activity["operations"])]
 
 
-def _amount(figure: dict[str, Any]) -> float | None:
+def _amount(figure: CounterRow) -> float | None:
     value: float | None = figure["last" if figure["kind"] == GAUGE else "total"]
     return value

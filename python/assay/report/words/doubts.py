@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from assay.record.layout import STATUS_COMPLETE, STATUS_FAILED
 from assay.report.words.wrapping import one_line
 
+if TYPE_CHECKING:
+    from assay.report.documents.checks import CheckRow
+    from assay.report.documents.run import RunDocument
+
 COMPLETENESS, OUTCOMES = "completeness", "outcomes"
 
 
-def doubts(document: dict[str, Any]) -> list[dict[str, str]]:
+def doubts(document: RunDocument) -> list[dict[str, str]]:
     """Return verdict and reason of what a run did not pass: its failure first, then worst first.
 
     Checks with the same reason share a line, and so do checks that a run that ended early did not
@@ -36,7 +40,7 @@ def doubts(document: dict[str, Any]) -> list[dict[str, str]]:
     ]
 
 
-def _failure(document: dict[str, Any], failed: list[dict[str, Any]]) -> dict[str, Any] | None:
+def _failure(document: RunDocument, failed: list[CheckRow]) -> CheckRow | None:
     """Return the check that tells of the run's failure; None if the run did not fail."""
     if document["status_reason"] is None:
         return None
@@ -44,28 +48,28 @@ def _failure(document: dict[str, Any], failed: list[dict[str, Any]]) -> dict[str
     return next((check for check in failed if check["check"] == name), None)
 
 
-def _first_line(document: dict[str, Any], failure: dict[str, Any] | None) -> list[dict[str, str]]:
+def _first_line(document: RunDocument, failure: CheckRow | None) -> list[dict[str, str]]:
     if failure is None:
         return []
-    told = failure["reason"] if failure["check"] == COMPLETENESS else document["status_reason"]
+    reason = document["status_reason"]
+    told = failure["reason"] if reason is None or failure["check"] == COMPLETENESS else reason
     return [{"verdict": failure["verdict"], "reason": one_line(told)}]
 
 
-def _ended_before(document: dict[str, Any], check: dict[str, Any]) -> bool:
+def _ended_before(document: RunDocument, check: CheckRow) -> bool:
     """Return whether a check found nothing to read because the run ended before."""
     return document["status"] == STATUS_FAILED and not check["measured"]
 
 
-def _not_reached(checks: list[dict[str, Any]]) -> list[dict[str, str]]:
+def _not_reached(checks: list[CheckRow]) -> list[dict[str, str]]:
     if not checks:
         return []
     names = ", ".join(_name(check) for check in checks)
     return [{"verdict": "unknown", "reason": f"not checked, for the run ended early: {names}"}]
 
 
-def _name(check: dict[str, Any]) -> str:
-    name: str = check["check"]
-    return name.replace("_", " ")
+def _name(check: CheckRow) -> str:
+    return check["check"].replace("_", " ")
 
 
 def _named_reason(checks: str, reason: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from statistics import median
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from assay.model.units import (
     BYTES,
@@ -17,16 +17,27 @@ from assay.model.units import (
 from assay.report.words import counted as counted_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
+
+    from assay.report.documents.engine_counters import (
+        CountedObject,
+        CounterRow,
+        EngineCountersSection,
+    )
+    from assay.report.documents.operations import OperationRow
+    from assay.report.documents.sessions import (
+        ProcessesRow,
+        ServerUsage,
+        SessionRow,
+        SessionsSection,
+        UsageFigure,
+    )
 
 COUNTER = "counter"
-SESSIONS, BACKGROUND, UNSEEN = "sessions", "background", "unseen"
-OURS, OTHER_CLIENTS = "ours", "other_clients"
 # So many sessions are shown one by one; of more, what lies between them is easier to read.
 SESSIONS_EACH_MAX = 8
 # Processes by title; those that used less are one row.
 TITLES_MAX = 8
-FIGURES = ("cpu_s", "run_delay_s", "read_bytes", "write_bytes")
 
 
 class Cell(NamedTuple):
@@ -64,7 +75,7 @@ def brief_name(name: str) -> str:
     return name.replace("_", " ")
 
 
-def counter_rows(counted: dict[str, Any]) -> list[dict[str, str]]:
+def counter_rows(counted: EngineCountersSection) -> list[dict[str, str]]:
     """One row a declared figure: name, title, total (of a gauge its last value), rate, unit."""
     return [
         {
@@ -82,20 +93,20 @@ def counter_rows(counted: dict[str, Any]) -> list[dict[str, str]]:
     ]
 
 
-def _total(figure: dict[str, Any]) -> str:
+def _total(figure: CounterRow) -> str:
     if figure["kind"] == COUNTER:
         return amount_text(figure["total"], figure["unit"])
     last = amount_text(figure["last"], figure["unit"])
     return last if figure["last"] is None else f"{last} at the end"
 
 
-def figures_by_operation(counted: dict[str, Any]) -> list[dict[str, Any]]:
+def figures_by_operation(counted: EngineCountersSection) -> list[CounterRow]:
     """The declared figures that grew during at least one operation."""
     return [figure for figure in counted["counters"] if any(figure["operations"].values())]
 
 
 def operation_rows(
-    counted: dict[str, Any], operations: list[dict[str, Any]]
+    counted: EngineCountersSection, operations: list[OperationRow]
 ) -> list[tuple[str, list[Cell]]]:
     """For each operation that was read, what each figure that is not always zero grew by."""
     figures = figures_by_operation(counted)
@@ -107,13 +118,13 @@ def operation_rows(
     ]
 
 
-def _grown(figure: dict[str, Any], operation: str) -> Cell:
+def _grown(figure: CounterRow, operation: str) -> Cell:
     amount = figure["operations"].get(operation)
-    missing = amount is None
-    return Cell(amount_text(amount, figure["unit"]), "" if missing else amount, missing)
+    text = amount_text(amount, figure["unit"])
+    return Cell(text, "" if amount is None else amount, amount is None)
 
 
-def object_rows(counted: dict[str, Any]) -> list[dict[str, Any]]:
+def object_rows(counted: EngineCountersSection) -> list[dict[str, object]]:
     """Tables of objects: title, names and heads of columns, rows of both, how many are left out."""
     return [
         {
@@ -131,33 +142,33 @@ def object_rows(counted: dict[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def _cells(row: dict[str, Any]) -> list[Cell]:
+def _cells(row: CountedObject) -> list[Cell]:
     return [
         Cell(counted_text.whole_text(value), "" if value is None else value, value is None)
         for value in row["values"]
     ]
 
 
-def cpu_rows(used: dict[str, Any]) -> list[CpuRow]:
+def cpu_rows(used: SessionsSection) -> list[CpuRow]:
     """Who used a server's CPU: each owner with its share, and below it who that was."""
     return [
         *_session_rows(used),
-        *_title_rows(used, BACKGROUND, "the server's own processes"),
-        *_title_rows(used, OURS, "Assay's own connections"),
-        *_title_rows(used, OTHER_CLIENTS, "other clients"),
+        *_title_rows(used, used["background"], "the server's own processes"),
+        *_title_rows(used, used["ours"], "Assay's own connections"),
+        *_title_rows(used, used["other_clients"], "other clients"),
         CpuRow(
             "not seen: too short for a sample, and the last moments of others",
             "",
             seconds_text(used["unseen_cpu_s"]),
-            percent_text(used["shares"][UNSEEN]),
+            percent_text(used["shares"]["unseen"]),
             *("",) * 3,
             is_group=True,
         ),
     ]
 
 
-def _session_rows(used: dict[str, Any]) -> Iterator[CpuRow]:
-    each = used[SESSIONS]
+def _session_rows(used: SessionsSection) -> Iterator[CpuRow]:
+    each = used["sessions"]
     count = f"{len(each)} session{'' if len(each) == 1 else 's'} of the load generator"
     workers = sum(session["workers"] for session in each)
     yield _row(used, count, str(len(each) + workers), _sum(each), is_group=True)
@@ -168,14 +179,18 @@ def _session_rows(used: dict[str, Any]) -> Iterator[CpuRow]:
         for session in each:
             yield _row(used, f"session {session['session']}", str(1 + session["workers"]), session)
     if workers:
-        told: dict[str, Any] = dict.fromkeys(FIGURES)
-        told["cpu_s"] = sum(session["workers_cpu_s"] for session in each)
+        cpu_s = sum(session["workers_cpu_s"] for session in each)
+        told: ServerUsage = {
+            "cpu_s": cpu_s,
+            "run_delay_s": None,
+            "read_bytes": None,
+            "write_bytes": None,
+        }
         row = _row(used, "of it in parallel workers", str(workers), told)
         yield row._replace(run_delay="", read="", written="")
 
 
-def _title_rows(used: dict[str, Any], owner: str, words: str) -> Iterator[CpuRow]:
-    each = used[owner]
+def _title_rows(used: SessionsSection, each: list[ProcessesRow], words: str) -> Iterator[CpuRow]:
     if not each:
         return
     count = sum(entry["processes"] for entry in each)
@@ -189,10 +204,10 @@ def _title_rows(used: dict[str, Any], owner: str, words: str) -> Iterator[CpuRow
 
 
 def _row(
-    used: dict[str, Any],
+    used: SessionsSection,
     words: str,
     processes: str,
-    told: dict[str, Any],
+    told: ServerUsage | SessionRow | ProcessesRow,
     *,
     is_group: bool = False,
 ) -> CpuRow:
@@ -210,15 +225,23 @@ def _row(
     )
 
 
-def _sum(each: list[dict[str, Any]]) -> dict[str, float | None]:
+def _sum(each: Sequence[SessionRow | ProcessesRow]) -> ServerUsage:
     return _picked(each, sum)
 
 
 def _picked(
-    each: list[dict[str, Any]], pick: Callable[[list[float]], float]
-) -> dict[str, float | None]:
+    each: Sequence[SessionRow | ProcessesRow], pick: Callable[[list[float]], float]
+) -> ServerUsage:
     """Of each figure what `pick` gives; None where one of them was not measured."""
-    values = {name: [entry[name] for entry in each] for name in FIGURES}
+
+    def picked(figure: UsageFigure) -> float | None:
+        values = [entry[figure] for entry in each]
+        measured = [value for value in values if value is not None]
+        return pick(measured) if measured and len(measured) == len(values) else None
+
     return {
-        name: pick(known) if known and None not in known else None for name, known in values.items()
+        "cpu_s": picked("cpu_s"),
+        "run_delay_s": picked("run_delay_s"),
+        "read_bytes": picked("read_bytes"),
+        "write_bytes": picked("write_bytes"),
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from assay.analysis.time.split import BY_DELAY_ACCOUNTING
 from assay.analysis.time.where import BY_LOOKS
@@ -16,6 +16,7 @@ from assay.report.words.state import state_sentence
 if TYPE_CHECKING:
     from assay.analysis.host.timeline import Timeline
     from assay.record.reader import Run
+    from assay.report.documents.run import RunDocument
 
 STREAM_WORDS = {
     "events": "operations",
@@ -177,7 +178,7 @@ INTERVAL_WORDS = (
 WAITS = "waits"
 
 
-def charts_about(told: dict[str, Any], timeline: Timeline | None) -> list[tuple[str, str, str]]:
+def charts_about(told: RunDocument, timeline: Timeline | None) -> list[tuple[str, str, str]]:
     """The charts of a run in the order of its page: name, heading, what it shows."""
     over_time = ("timeline", "Over time", timeline_words(told, timeline))
     if told["conditions"]["clients"] is not None:
@@ -191,12 +192,12 @@ def charts_about(told: dict[str, Any], timeline: Timeline | None) -> list[tuple[
         return [*LOAD_ABOUT, *backlog, split, over_time]
     of_test = [] if told["test"] is None else TEST_ABOUT
     passes = told["metrics"]["passes"]
-    words = {None: "its passes", 0: "its passes", 1: "one pass"}.get(passes, f"{passes} passes")
+    words = {0.0: "its passes", 1.0: "one pass"}.get(passes or 0.0, f"{passes} passes")
     where = f"Median service time of each operation over {words}, {WHERE_WORDS}"
     return [*of_test, ("operations", WHERE_HEADING, where), over_time, PASSES_ABOUT]
 
 
-def table_about(told: dict[str, Any]) -> str:
+def table_about(told: RunDocument) -> str:
     """What the numbers in the table of operations are of."""
     if told["conditions"]["clients"] is None:
         return "Shares are of the operation's time."
@@ -206,7 +207,7 @@ def table_about(told: dict[str, Any]) -> str:
     )
 
 
-def _measured_words(told: dict[str, Any]) -> str:
+def _measured_words(told: RunDocument) -> str:
     """How the operations were issued and what is counted of them."""
     conditions = told["conditions"]
     if told["test"] is not None:
@@ -218,7 +219,7 @@ def _measured_words(told: dict[str, Any]) -> str:
     return f"{words.format(clients=conditions['clients'])} {PERCENTILE_WORDS}"
 
 
-def paragraphs(told: dict[str, Any]) -> list[str]:
+def paragraphs(told: RunDocument) -> list[str]:
     """What was done and how each figure came to be."""
     conditions = told["conditions"]
     of_power = [SPLIT_WORDS, COVERAGE_WORDS] if conditions["clients"] is None else []
@@ -235,7 +236,7 @@ def paragraphs(told: dict[str, Any]) -> list[str]:
     ]
 
 
-def not_measured(run: Run, told: dict[str, Any]) -> list[str]:
+def not_measured(run: Run, told: RunDocument) -> list[str]:
     """What the record does not hold, each with its reason."""
     absent = [
         f"{words.capitalize()}: the record has no stream {name}{_ended(told)}."
@@ -261,7 +262,7 @@ def not_measured(run: Run, told: dict[str, Any]) -> list[str]:
     return [*absent, *_disk_words(run, told)]
 
 
-def why_no_profile(run: Run, told: dict[str, Any]) -> str | None:
+def why_no_profile(run: Run, told: RunDocument) -> str | None:
     """Why there are no CPU samples, with the mend; None if there are."""
     if told["profile"] is not None:
         return None
@@ -306,7 +307,7 @@ def _follows_no_engine(run: Run) -> bool:
     return ACCOUNT_DRIVER in seen and seen.isdisjoint(ENGINE_ACCOUNTS)
 
 
-def why_no_counters(run: Run, told: dict[str, Any]) -> str | None:
+def why_no_counters(run: Run, told: RunDocument) -> str | None:
     """Why there is nothing that the engine counted; None if there is."""
     if told["engine_counters"] is not None:
         return None
@@ -321,7 +322,7 @@ def why_no_counters(run: Run, told: dict[str, Any]) -> str | None:
     return f"{lead}, none was read around the measured part, or the declaration is not readable."
 
 
-def why_no_sessions(run: Run, told: dict[str, Any]) -> str | None:
+def why_no_sessions(run: Run, told: RunDocument) -> str | None:
     """Why it is not known who used the server's CPU; None if it is."""
     if told["sessions"] is not None:
         return None
@@ -334,11 +335,11 @@ def why_no_sessions(run: Run, told: dict[str, Any]) -> str | None:
     return f"{lead}, no two samples are around the measured part, or the record is an older one."
 
 
-def _ended(told: dict[str, Any]) -> str:
+def _ended(told: RunDocument) -> str:
     return "" if told["status"] == "complete" else f" (the run is {told['status']})"
 
 
-def _disk_words(run: Run, told: dict[str, Any]) -> list[str]:
+def _disk_words(run: Run, told: RunDocument) -> list[str]:
     """How waiting for disk was found where the kernel did not count it."""
     off = run.environment.get("host", {}).get("delay_accounting") == "0"
     methods = sorted({op["disk_method"] for op in told["operations"]} - EXACT_ENOUGH)
@@ -351,7 +352,7 @@ def _disk_words(run: Run, told: dict[str, Any]) -> list[str]:
     return [words]
 
 
-def why_no_waits(run: Run, told: dict[str, Any]) -> str | None:
+def why_no_waits(run: Run, told: RunDocument) -> str | None:
     """Why it is not known what the engine's threads slept for; None if it is."""
     if run.has(WAITS):
         return None
@@ -364,7 +365,7 @@ def why_no_waits(run: Run, told: dict[str, Any]) -> str | None:
     return f"{lead}, the record has no stream {WAITS}{_ended(told)}."
 
 
-def why_no_plans(told: dict[str, Any]) -> str | None:
+def why_no_plans(told: RunDocument) -> str | None:
     """Why there are no plans, or not of all operations; None if there are."""
     reason = told["plan_capture"]["reason"]
     if told["plans"] and reason is None:
@@ -373,7 +374,7 @@ def why_no_plans(told: dict[str, Any]) -> str | None:
     return f"query plans: {which}, {(reason or 'none could be asked for').rstrip('.')}."
 
 
-def why_no_what_if(told: dict[str, Any]) -> str:
+def why_no_what_if(told: RunDocument) -> str:
     """Why nothing is predicted."""
     if not told["operations"]:
         return "Nothing to predict: no operation was measured."
@@ -386,7 +387,7 @@ def why_no_what_if(told: dict[str, Any]) -> str:
     return "Nothing to predict: this document was made by a version that did not predict."
 
 
-def no_findings(told: dict[str, Any]) -> str:
+def no_findings(told: RunDocument) -> str:
     """Why there is nothing to explain, and what was looked for."""
     if not told["operations"]:
         return "Nothing to explain: no operation was measured."
@@ -398,7 +399,7 @@ def no_findings(told: dict[str, Any]) -> str:
     return f"No findings: nothing stood out by its numbers. Looked for: {looked_for}."
 
 
-def timeline_words(told: dict[str, Any], timeline: Timeline | None) -> str:
+def timeline_words(told: RunDocument, timeline: Timeline | None) -> str:
     """What the timeline shows, what it leaves out, and what it cannot show."""
     what = "Operations" if told["conditions"]["clients"] is None else "The phases of the run"
     words = (
@@ -431,7 +432,7 @@ def timeline_words(told: dict[str, Any], timeline: Timeline | None) -> str:
     return words
 
 
-def _why_no_samples(told: dict[str, Any]) -> str:
+def _why_no_samples(told: RunDocument) -> str:
     each = told["probes"]["each"]
     errors = [
         f"probe {name} failed: {probe['error']}" for name, probe in each.items() if probe["error"]

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from assay.report.terminal.profile import share_text
+from assay.report.words.profile import share_text
 from assay.report.words.wrapping import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
+
+    from assay.report.documents.profile import UnclassifiedRow
 
 SKELETONS_MAX = 20
 INTRODUCTION = (
@@ -19,7 +21,7 @@ INTRODUCTION = (
 
 
 def skeleton_lines(
-    missing: list[dict[str, Any]],
+    missing: list[UnclassifiedRow],
     run: str,
     *,
     outermost: Collection[str] = (),
@@ -57,7 +59,7 @@ def skeleton_lines(
         yield "# no rule can say what they do. The engine's debug symbols would name them."
 
 
-def _skeleton(row: dict[str, Any]) -> Iterator[str]:
+def _skeleton(row: UnclassifiedRow) -> Iterator[str]:
     where = " ".join(sorted(row["operations"]))
     of = f" of {one_line(row['module'])}" if row["module"] else ""
     yield f"# {row['samples']:,} samples, {share_text(row['share'])}{of}, in {one_line(where)}"

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from assay.report.documents.conditions import ConditionsSection
 
 # Of a longer order of tables a title names the first and the last: these are what it was asked for.
 TABLES_NAMED = 3
 
 
-def order_words(conditions: dict[str, Any], *, brief: bool = False) -> list[str]:
+def order_words(conditions: ConditionsSection, *, brief: bool = False) -> list[str]:
     """Parts of a title or a sentence; empty where the run asked for no order.
 
     Args:
@@ -27,7 +30,7 @@ def order_words(conditions: dict[str, Any], *, brief: bool = False) -> list[str]
     return told
 
 
-def order_sentences(conditions: dict[str, Any]) -> str:
+def order_sentences(conditions: ConditionsSection) -> str:
     """What was asked of the order, and what the engine makes of it; ends in a space or is empty."""
     sentences = []
     for table, columns in conditions["sorted_by"].items():

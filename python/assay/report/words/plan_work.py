@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from assay.analysis.counters.meters import activity_line
 from assay.model.units import percent_text, seconds_text
-from assay.report.terminal.profile import share_text, work_lines
-from assay.report.words.wrapping import indented
+from assay.report.words.profile import share_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from assay.report.documents.plan_work import PlanWorkOperation, PlanWorkSection
+    from assay.report.documents.plans import StatementPlan
+    from assay.report.documents.profile import ProfileSection
+    from assay.report.documents.run import RunDocument
 
 # Samples that are classified less than this explain too little to stand alone.
 CLASSIFIED_ENOUGH = 0.5
@@ -20,14 +22,14 @@ ABOUT = (
 )
 
 
-def is_wanted(profile: dict[str, Any] | str | None) -> bool:
+def is_wanted(profile: ProfileSection | str | None) -> bool:
     """Whether samples leave open what plans can say."""
     if not isinstance(profile, dict):
         return True
     return profile["classified"] is None or profile["classified"] < CLASSIFIED_ENOUGH
 
 
-def why_words(profile: dict[str, Any] | str | None) -> str:
+def why_words(profile: ProfileSection | str | None) -> str:
     """Why plans are asked what samples are asked elsewhere."""
     if not isinstance(profile, dict) or profile["classified"] is None:
         return "No CPU samples tell what the engine worked at; its plans do."
@@ -38,7 +40,7 @@ def why_words(profile: dict[str, Any] | str | None) -> str:
     )
 
 
-def mixed_words(told: dict[str, Any]) -> list[str]:
+def mixed_words(told: PlanWorkSection) -> list[str]:
     """Sentences of time that is of several kinds of work at once."""
     whole_s = sum(row["seconds"] for row in told["work"])
     return [
@@ -49,28 +51,14 @@ def mixed_words(told: dict[str, Any]) -> list[str]:
     ]
 
 
-def plan_work_lines(
-    document: dict[str, Any], profile: dict[str, Any] | str | None, width: int
-) -> Iterator[str]:
-    """What the time went into by plans, on a terminal; nothing where samples say it already."""
-    told = document["plan_work"]
-    if not told["work"] or not is_wanted(profile):
-        return
-    yield from indented("What the time went into, by plans", "", width)
-    yield from work_lines(told["work"], width)
-    for words in (why_words(profile), ABOUT, *mixed_words(told)):
-        yield from indented(words, "  ", width)
-    yield ""
-
-
-def plan_work_about(document: dict[str, Any]) -> str:
+def plan_work_about(document: RunDocument) -> str:
     """What the table of a page is, and what it cannot tell apart."""
     profile = document["profile"]
     why = [why_words(profile)] if is_wanted(profile) else []
     return " ".join([*why, ABOUT, *mixed_words(document["plan_work"])])
 
 
-def plan_work_rows(document: dict[str, Any]) -> list[dict[str, str]]:
+def plan_work_rows(document: RunDocument) -> list[dict[str, str]]:
     """One row a word of work, for a page: work, share, seconds, width of its bar, operations."""
     told = document["plan_work"]
     longest = max((row["share"] for row in told["work"]), default=0.0)
@@ -86,7 +74,7 @@ def plan_work_rows(document: dict[str, Any]) -> list[dict[str, str]]:
     ]
 
 
-def activity_words(plan: dict[str, Any]) -> str:
+def activity_words(plan: StatementPlan) -> str:
     """What a statement counted while it was watched, as Virtuoso prints it; empty without it."""
     counted = plan["details"].get("activity")
     if not isinstance(counted, dict) or not counted:
@@ -94,7 +82,7 @@ def activity_words(plan: dict[str, Any]) -> str:
     return " ".join(activity_line(counted).split())
 
 
-def _most(rows: list[dict[str, Any]], work: str) -> str:
+def _most(rows: list[PlanWorkOperation], work: str) -> str:
     """Operations that worked at it, most seconds first, with their share of its time."""
     of_work = sorted((row for row in rows if row["work"] == work), key=lambda row: -row["seconds"])
     whole_s = sum(row["seconds"] for row in of_work)

@@ -2,40 +2,59 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from assay.analysis.findings.case import names_text
-from assay.model.units import bytes_text, count_text
+from assay.model.units import (
+    bytes_text,
+    count_text,
+)
+from assay.report.words.wrapping import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from assay.report.documents.plan_difference import PlanDifferenceRow
+    from assay.report.documents.plans import (
+        MissingPlan,
+        OperatorName,
+        PlanOperator,
+        StatementPlan,
+    )
+
 NAMES_SHOWN = 6
 
 
-def statement_words(told: dict[str, Any]) -> str:
+def statement_words(told: StatementPlan | MissingPlan | PlanDifferenceRow) -> str:
     """Which of its operation's statements: by its name, or by its number where it has none."""
     return f"statement {told['name'] or told['statement'] + 1}"
 
 
-def reads_words(plan: dict[str, Any]) -> str:
+def node_words(node: OperatorName | PlanOperator) -> str:
+    """An operator as the engine names it, what it is of, and by which index."""
+    index = f"by {node['index']}" if node["index"] else ""
+    named = node["object"] if node["object"] and node["object"] not in node["native"] else ""
+    return one_line(" ".join(part for part in (node["native"], named, index) if part))
+
+
+def reads_words(plan: StatementPlan) -> str:
     """What a statement asked storage for, and who says so; empty where nobody does."""
     reads = plan["reads"]
     if reads is None:
         return ""
     parts = [
-        f"{words} {count_text(reads[key])}"
-        for words, key in (
-            ("index lookups", "index_lookups"),
-            ("rows by index", "index_rows"),
-            ("rows by scans", "scan_rows"),
+        f"{words} {count_text(count)}"
+        for words, count in (
+            ("index lookups", reads["index_lookups"]),
+            ("rows by index", reads["index_rows"]),
+            ("rows by scans", reads["scan_rows"]),
         )
-        if reads[key] is not None
+        if count is not None
     ]
     return f"{', '.join(parts) or 'not told'} ({reads['source']})"
 
 
-def columns_words(plan: dict[str, Any]) -> Iterator[str]:
+def columns_words(plan: StatementPlan) -> Iterator[str]:
     """For each table how many of its columns are read and named, and which are for nobody."""
     for table in plan["tables"]:
         named = f"{len(table['needed'])} named"
@@ -48,3 +67,7 @@ def columns_words(plan: dict[str, Any]) -> Iterator[str]:
         if table["unneeded_bytes"]:
             words += f", {bytes_text(table['unneeded_bytes'])} a row at most"
         yield words
+
+
+# An estimate within this factor is as good as they get, and has no word.
+NOTABLE_FACTOR = 2.0

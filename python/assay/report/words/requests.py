@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from assay.analysis.host.contiguity import ALL, RECENT
 from assay.model.units import count_text, grouped_text
@@ -10,6 +10,13 @@ from assay.report.words.wrapping import indented
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from assay.report.documents.storage import (
+        RequestsFigure,
+        RequestsRow,
+        RequestsSection,
+        StorageSection,
+    )
 
 KIB = 1 << 10
 SHOWN_MAX = 10
@@ -27,7 +34,7 @@ class Column(NamedTuple):
 
     words: str
     about: str
-    figure: str
+    figure: RequestsFigure
     step: float
 
 
@@ -53,13 +60,13 @@ COLUMNS = (
 )
 
 
-def rows(requests: dict[str, Any]) -> list[tuple[str, list[float | None]]]:
+def rows(requests: RequestsSection) -> list[tuple[str, list[float | None]]]:
     """Operations, most reads first, with the values of `COLUMNS`; then all together."""
     told = sorted(requests["operations"], key=lambda one: (one["operation"] == ALL, -one["reads"]))
     return [(one["operation"], [_value(one, column) for column in COLUMNS]) for one in told]
 
 
-def about(requests: dict[str, Any]) -> str:
+def about(requests: RequestsSection) -> str:
     """What the table is of, and what is missing."""
     words = ABOUT.format(devices=" and ".join(requests["devices"]))
     if requests["others_reads"]:
@@ -67,7 +74,7 @@ def about(requests: dict[str, Any]) -> str:
     return " ".join([words, *(f"{note}." for note in requests["notes"])])
 
 
-def requests_lines(storage: dict[str, Any], width: int, *, everything: bool) -> Iterator[str]:
+def requests_lines(storage: StorageSection, width: int, *, everything: bool) -> Iterator[str]:
     """The table on a terminal; nothing where requests were not traced."""
     requests = storage["requests"]
     if requests is None:
@@ -87,7 +94,7 @@ def requests_lines(storage: dict[str, Any], width: int, *, everything: bool) -> 
     yield ""
 
 
-def _value(one: dict[str, Any], column: Column) -> float | None:
+def _value(one: RequestsRow, column: Column) -> float | None:
     value = one[column.figure]
     return None if value is None else value * column.step
 

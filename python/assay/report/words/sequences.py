@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from assay.model.units import percent_text, seconds_text
 from assay.report.words.transactions import rate_figure
 from assay.report.words.wrapping import indented
+
+if TYPE_CHECKING:
+    from assay.report.documents.run import RunDocument
+    from assay.report.documents.sequence import SequenceMetric, SequenceQuery, SequenceSection
 
 NAME_WIDTH = 6
 CELL = 10
@@ -20,7 +24,7 @@ class Row(NamedTuple):
     cells: tuple[tuple[str, float | None], ...]
 
 
-def specified_figure(document: dict[str, Any]) -> str | None:
+def specified_figure(document: RunDocument) -> str | None:
     """The figure that the specification of a mix names, in brief, such as `QMpH 16,400`."""
     told = document.get("sequence")
     if told is None or not told["metrics"]:
@@ -28,7 +32,7 @@ def specified_figure(document: dict[str, Any]) -> str | None:
     return _figure(told["metrics"][0])
 
 
-def metric_words(document: dict[str, Any]) -> list[str]:
+def metric_words(document: RunDocument) -> list[str]:
     """Each figure with what it is of: size, clients, and how it was made."""
     told = document.get("sequence")
     if told is None:
@@ -41,9 +45,10 @@ def metric_words(document: dict[str, Any]) -> list[str]:
     ]
 
 
-def heads(document: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+def heads(document: RunDocument) -> tuple[tuple[str, str], ...]:
     """Names of columns, and what they are."""
-    name = (document.get("sequence") or {}).get("query_time") or "mean"
+    sequence = document.get("sequence")
+    name = (None if sequence is None else sequence["query_time"]) or "mean"
     return (
         ("count", "executions in mixes that came to their end"),
         (name, "arithmetic mean of their times"),
@@ -55,15 +60,14 @@ def heads(document: dict[str, Any]) -> tuple[tuple[str, str], ...]:
     )
 
 
-def rows(document: dict[str, Any]) -> list[Row]:
+def rows(document: RunDocument) -> list[Row]:
     """A row an operation, in the order of the mix."""
-    return [
-        Row(one["name"], one["title"], _cells(one))
-        for one in (document.get("sequence") or {"queries": []})["queries"]
-    ]
+    sequence = document.get("sequence")
+    queries = [] if sequence is None else sequence["queries"]
+    return [Row(query["name"], query["title"], _cells(query)) for query in queries]
 
 
-def sequence_lines(document: dict[str, Any], width: int) -> list[str]:
+def sequence_lines(document: RunDocument, width: int) -> list[str]:
     """The figures, then the operations in columns."""
     words = metric_words(document)
     if not words:
@@ -80,23 +84,23 @@ def sequence_lines(document: dict[str, Any], width: int) -> list[str]:
     return lines
 
 
-def _cells(one: dict[str, Any]) -> tuple[tuple[str, float | None], ...]:
-    times = ("mean_s", "geometric_mean_s", "min_s", "max_s")
+def _cells(one: SequenceQuery) -> tuple[tuple[str, float | None], ...]:
+    times = (one["mean_s"], one["geometric_mean_s"], one["min_s"], one["max_s"])
     cut_off = one["cut_off"]
     return (
         (f"{one['executions']:,}", one["executions"]),
-        *((seconds_text(one[name]), one[name]) for name in times),
+        *((seconds_text(seconds), seconds) for seconds in times),
         (percent_text(one["share"]), one["share"]),
         (f"{cut_off:,}" if cut_off else "", cut_off or None),
     )
 
 
-def _of(told: dict[str, Any]) -> str:
+def _of(told: SequenceSection) -> str:
     clients = told["clients"]
     return f"{told['size']:,.0f} {told['size_name']}, {clients} client{'s' * (clients != 1)}"
 
 
-def _figure(metric: dict[str, Any]) -> str:
+def _figure(metric: SequenceMetric) -> str:
     return f"{metric['name']} {_number(metric['value'])}"
 
 

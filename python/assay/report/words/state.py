@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from assay.model.units import bytes_text, percent_text, seconds_text
 from assay.record.layout import LOADED
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from assay.report.documents.run import RunDocument
+    from assay.report.documents.state import CachedObject, StateSection
 
 CACHED_NAMED = 4
 
 
-def start_brought_bytes(state: dict[str, Any]) -> int | None:
+def start_brought_bytes(state: StateSection) -> int | None:
     """How much of the data the engine's start brought into memory; None: not known."""
     before, after = state["resident_bytes_before_start"], state["resident_bytes_after_start"]
     return None if before is None or after is None else max(0, after - before)
 
 
-def state_sentence(document: dict[str, Any]) -> str:
+def state_sentence(document: RunDocument) -> str:
     """What was in memory at the start and what was done for it; ends in a space unless empty."""
     state = document["state"]
     if state is None:
@@ -41,7 +42,7 @@ def state_sentence(document: dict[str, Any]) -> str:
     return f"{' '.join(sentences)} "
 
 
-def _after_load(state: dict[str, Any]) -> list[str]:
+def _after_load(state: StateSection) -> list[str]:
     """What loading had left in memory."""
     told = []
     if state["since_load_s"] is not None:
@@ -57,7 +58,7 @@ def _after_load(state: dict[str, Any]) -> list[str]:
     return told
 
 
-def cached_words(one: Mapping[str, Any]) -> str:
+def cached_words(one: CachedObject) -> str:
     """A table or an index with what was cached of it."""
     cached_bytes, whole_bytes = one["cached_bytes"], one["bytes"]
     if not whole_bytes:

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from assay.model.statement import EARLIER
 from assay.model.units import amount_text, percent_text, rate_text, seconds_text
 from assay.report.words.wrapping import indented
 
+if TYPE_CHECKING:
+    from assay.report.documents.figures import Percentile
+    from assay.report.documents.load import MovedFigure, StallRow, StallsSection
+    from assay.report.documents.run import RunDocument
+    from assay.report.documents.statements import StatementTail
+
 LABEL_WIDTH = 10
 PERCENT = 100.0
-SECONDS = (("p50", "p50"), ("p95", "p95"), ("p99", "p99"), ("p99.9", "p999"), ("max", "max"))
+SECONDS: tuple[tuple[str, Percentile], ...] = (
+    ("p50", "p50"),
+    ("p95", "p95"),
+    ("p99", "p99"),
+    ("p99.9", "p999"),
+    ("max", "max"),
+)
 STALLS_SHOWN = 3
 
 
@@ -30,7 +42,7 @@ HEADS = (
 )
 
 
-def rows(document: dict[str, Any]) -> list[Row]:
+def rows(document: RunDocument) -> list[Row]:
     """Each statement of each operation, largest share first."""
     found = []
     for operation, told in document["statements"].items():
@@ -51,7 +63,7 @@ def rows(document: dict[str, Any]) -> list[Row]:
     return found
 
 
-def tail_words(operation: str, tail: dict[str, Any]) -> str:
+def tail_words(operation: str, tail: StatementTail) -> str:
     """What makes the tail of an operation, as a sentence without its full stop."""
     name = tail["statement"]
     what = name if name == EARLIER else f"statement {name}"
@@ -63,7 +75,7 @@ def tail_words(operation: str, tail: dict[str, Any]) -> str:
     )
 
 
-def tails(document: dict[str, Any]) -> list[str]:
+def tails(document: RunDocument) -> list[str]:
     """The same of all operations that have a tail, the one that costs most first."""
     found = [
         (told["tail"]["excess_share"], tail_words(operation, told["tail"]))
@@ -73,7 +85,7 @@ def tails(document: dict[str, Any]) -> list[str]:
     return [words for _, words in sorted(found, reverse=True)]
 
 
-def moved_words(moved: dict[str, Any] | None) -> str:
+def moved_words(moved: MovedFigure | None) -> str:
     """The figure that moved with a stall, with its values."""
     if moved is None:
         return "no figure of engine or host stands out"
@@ -85,7 +97,7 @@ def moved_words(moved: dict[str, Any] | None) -> str:
     return f"{moved['title']} {inside}{rate} (else {outside}{rate})"
 
 
-def stall_words(stall: dict[str, Any]) -> str:
+def stall_words(stall: StallRow) -> str:
     """One stall: when, how long its operations took, and what moved."""
     longest = stall["longest_s"]
     told = "" if longest is None else f", up to {seconds_text(longest)} an operation"
@@ -93,7 +105,7 @@ def stall_words(stall: dict[str, Any]) -> str:
     return f"{when}{told}: {moved_words(stall['moved'])}"
 
 
-def stalls_words(stalls: dict[str, Any]) -> str:
+def stalls_words(stalls: StallsSection) -> str:
     """All stalls in a sentence without its full stop."""
     number = len(stalls["stalls"]) + stalls["left_out"]
     if not number:
@@ -107,7 +119,7 @@ def stalls_words(stalls: dict[str, Any]) -> str:
     )
 
 
-def statement_lines(document: dict[str, Any], width: int) -> list[str]:
+def statement_lines(document: RunDocument, width: int) -> list[str]:
     """Tails and stalls for the terminal; nothing where nothing is known or nothing stands out."""
     lines = []
     for words in tails(document)[:1]:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from assay.model.units import bytes_text, grouped_text, rate_text
-from assay.report.terminal.load import LABEL_WIDTH
 from assay.report.words.wrapping import labelled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from assay.report.documents.run import RunDocument
+    from assay.report.documents.steady import CountedReads, SeriesDrift, SteadySection
+
+LABEL_WIDTH = 10
 ABOUT = (
     "Mixes in batches of as many, over all clients. A run is steady from where leaving out more of"
     " its beginning would tell no more (MSER), if from there on neither throughput nor what the"
@@ -19,7 +22,7 @@ ABOUT = (
 READS = (("asked", "asked of files"), ("fetched", "fetched from storage"))
 
 
-def steady_words(document: dict[str, Any]) -> list[str]:
+def steady_words(document: RunDocument) -> list[str]:
     """Whether it is steady, its two figures, what a mix read; none where nobody plays so."""
     told = document.get("steady")
     if told is None:
@@ -32,20 +35,20 @@ def steady_words(document: dict[str, Any]) -> list[str]:
     return words
 
 
-def steady_about(document: dict[str, Any]) -> str:
+def steady_about(document: RunDocument) -> str:
     """The same as a paragraph, and how it is judged."""
     sentences = [f"{words[0].upper()}{words[1:]}." for words in steady_words(document)]
     return " ".join([*sentences, ABOUT])
 
 
-def steady_lines(document: dict[str, Any], width: int) -> Iterator[str]:
+def steady_lines(document: RunDocument, width: int) -> Iterator[str]:
     """The same as lines of a terminal."""
     words = steady_words(document)
     if words:
         yield from labelled("  mixes", "; ".join(words), width, LABEL_WIDTH)
 
 
-def _whether(told: dict[str, Any]) -> str:
+def _whether(told: SteadySection) -> str:
     count, warm = told["mixes"], told["warmup_mixes"]
     mixes = f"{count:,} mix{'es' * (count != 1)}"
     after = f", the {warm:,} of the warm-up not counted" if warm else ""
@@ -59,7 +62,7 @@ def _whether(told: dict[str, Any]) -> str:
     return f"steady after {told['first_mix']:,} of {mixes}{after}"
 
 
-def _figures(told: dict[str, Any]) -> list[str]:
+def _figures(told: SteadySection) -> list[str]:
     """Of the steady part, and of everything measured."""
     whole = f"{rate_text(told['all_per_s'])} over everything measured"
     if not told["steady"] or not told["first_mix"]:
@@ -71,14 +74,14 @@ def _figures(told: dict[str, Any]) -> list[str]:
     return [f"{rate_text(told['rate_per_s'])} in the steady part, {whole}", *named]
 
 
-def _read(told: dict[str, Any], name: str, says: str) -> list[str]:
+def _read(told: SteadySection, name: str, says: str) -> list[str]:
     """What a mix read before the steady part and in it; nothing where it read nothing."""
     return _before_and_then(
         next((one for one in told["drifts"] if one["series"] == name), None), says
     )
 
 
-def _before_and_then(read: dict[str, Any] | None, says: str) -> list[str]:
+def _before_and_then(read: SeriesDrift | CountedReads | None, says: str) -> list[str]:
     if read is None or not (read["before"] or read["level"]):
         return []
     then = bytes_text(read["level"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from assay.model.units import grouped_text
 from assay.report.words.requests import requests_lines
@@ -10,6 +10,9 @@ from assay.report.words.wrapping import indented
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from assay.report.documents.run import RunDocument
+    from assay.report.documents.storage import DeviceFigure, StorageFigure, StorageSection
 
 KIB, MIB = 1 << 10, 1 << 20
 PERCENT = 100.0
@@ -35,8 +38,8 @@ class Column(NamedTuple):
 
     words: str
     about: str
-    of_operation: str
-    of_measured: str | None
+    of_operation: StorageFigure
+    of_measured: DeviceFigure | None
     step: float
 
 
@@ -56,27 +59,27 @@ COLUMNS = (
 DISPENSABLE = ("%idle", "reads", "%iowait")
 
 
-def rows(storage: dict[str, Any]) -> list[tuple[str, list[float | None]]]:
+def rows(storage: StorageSection) -> list[tuple[str, list[float | None]]]:
     """Operations that read something, the most first, with the values of `COLUMNS`; then all."""
     reading = [one for one in storage["operations"] if one["reads"]]
     told = [
         (one["operation"], [_of(one[column.of_operation], column) for column in COLUMNS])
-        for one in sorted(reading, key=lambda one: -one["reads"])
+        for one in sorted(reading, key=lambda one: -(one["reads"] or 0))
     ]
     measured = storage["measured"]
     whole = [measured[column.of_measured] if column.of_measured else None for column in COLUMNS]
     return [*told, (ALL, whole)]
 
 
-def is_rough(storage: dict[str, Any]) -> bool:
+def is_rough(storage: StorageSection) -> bool:
     """Whether some of the operations that read are too short for how often was looked."""
     return any(
-        one["reads"] and one["samples"] < LOOKS_MIN and not one["metered"]
+        one["reads"] and not one["metered"] and (one["samples"] or 0) < LOOKS_MIN
         for one in storage["operations"]
     )
 
 
-def notes(storage: dict[str, Any]) -> list[str]:
+def notes(storage: StorageSection) -> list[str]:
     """What a reader of the table should know: a sentence each."""
     told = []
     if storage["operations"] and not any(one["reads"] for one in storage["operations"]):
@@ -93,7 +96,7 @@ def value_text(value: float | None) -> str:
     return ABSENT if value is None else grouped_text(value)
 
 
-def storage_lines(document: dict[str, Any], width: int, *, everything: bool) -> Iterator[str]:
+def storage_lines(document: RunDocument, width: int, *, everything: bool) -> Iterator[str]:
     """The table on a terminal; nothing where no device was observed."""
     storage = document["storage"]
     if storage is None:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from assay.model.units import percent_text, rate_text, seconds_text
 from assay.report.words.wrapping import indented
 
-PERCENTILES = (
+if TYPE_CHECKING:
+    from assay.report.documents.figures import Percentile, TimeDistribution
+    from assay.report.documents.run import RunDocument
+    from assay.report.documents.transactions import TransactionRate, TransactionTypeRow
+
+PERCENTILES: tuple[tuple[str, Percentile], ...] = (
     ("p50", "p50"),
     ("p90", "p90"),
     ("p95", "p95"),
@@ -15,7 +20,7 @@ PERCENTILES = (
     ("p99.9", "p999"),
     ("max", "max"),
 )
-TIMES = ("latency", "service")
+TIMES: tuple[Literal["latency", "service"], ...] = ("latency", "service")
 NAME_WIDTH = 14
 CELL = 10
 
@@ -36,9 +41,9 @@ HEADS = (
 )
 
 
-def rate_words(document: dict[str, Any]) -> str | None:
+def rate_words(document: RunDocument) -> str | None:
     """The rate as its specification calls it, and what it is not; None without one."""
-    rate = (document.get("transactions") or {}).get("rate")
+    rate = _rate(document)
     if rate is None:
         return None
     counted = f"{rate['counted']:,} {rate['operation']} that succeeded, a {_span(rate['seconds'])}"
@@ -53,13 +58,18 @@ def rate_words(document: dict[str, Any]) -> str | None:
     return f"{words}; by {clients} terminals"
 
 
-def rate_figure(document: dict[str, Any]) -> str | None:
+def rate_figure(document: RunDocument) -> str | None:
     """The rate in brief, such as `NOPM 16,400`."""
-    rate = (document.get("transactions") or {}).get("rate")
+    rate = _rate(document)
     return None if rate is None else f"{rate['name']} {_number(rate['value'])}"
 
 
-def transaction_lines(document: dict[str, Any], width: int) -> list[str]:
+def _rate(document: RunDocument) -> TransactionRate | None:
+    transactions = document.get("transactions")
+    return None if transactions is None else transactions["rate"]
+
+
+def transaction_lines(document: RunDocument, width: int) -> list[str]:
     """The rate, then each type: count, share, limit, percentiles."""
     told = document.get("transactions")
     if told is None:
@@ -77,10 +87,11 @@ def transaction_lines(document: dict[str, Any], width: int) -> list[str]:
     return lines
 
 
-def rows(document: dict[str, Any]) -> list[Row]:
+def rows(document: RunDocument) -> list[Row]:
     """Two rows a type: its counts and its latency, then its service time."""
-    found = []
-    for one in (document.get("transactions") or {"types": []})["types"]:
+    found: list[Row] = []
+    transactions = document.get("transactions")
+    for one in [] if transactions is None else transactions["types"]:
         for of in TIMES:
             first = of == TIMES[0]
             counts: tuple[tuple[str, float | None], ...] = (
@@ -95,7 +106,7 @@ def rows(document: dict[str, Any]) -> list[Row]:
     return found
 
 
-def share_text(one: dict[str, Any]) -> str:
+def share_text(one: TransactionTypeRow) -> str:
     """The share of a type, and its least where it has one."""
     if one["share"] is None:
         return "none succeeded"
@@ -103,7 +114,7 @@ def share_text(one: dict[str, Any]) -> str:
     return f"{100 * one['share']:.2f} %{least}"
 
 
-def limit_text(one: dict[str, Any]) -> str:
+def limit_text(one: TransactionTypeRow) -> str:
     """The limit of a type and whether it was kept; empty where it has none."""
     if one["limit_s"] is None:
         return ""
@@ -111,7 +122,7 @@ def limit_text(one: dict[str, Any]) -> str:
     return f"limit {seconds_text(one['limit_s'])} {kept}"
 
 
-def times_text(times: dict[str, Any]) -> str:
+def times_text(times: TimeDistribution) -> str:
     """Percentiles in the columns of their names; empty where none is known."""
     told = [times[key] for _, key in PERCENTILES]
     cells = ("" if value is None else seconds_text(value) for value in told)

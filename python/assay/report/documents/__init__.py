@@ -1,0 +1,1 @@
+"""Types of documents: plain values, of which the JSON Schema is made."""

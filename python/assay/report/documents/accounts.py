@@ -1,0 +1,26 @@
+"""Accounts of CPU time in the document of a run."""
+
+from __future__ import annotations
+
+from typing_extensions import TypedDict
+
+from assay.report.documents.figures import MeasuredValue
+
+
+class AccountsSection(TypedDict):
+    """CPU seconds of the measured part by who used them."""
+
+    window_s: float
+    """Time between the samples around the measured part."""
+    cpus: int
+    capacity_s: float
+    """window_s times cpus."""
+    by_account_s: dict[str, float]
+    """Our own accounts, such as engine, driver, probes."""
+    background_s: float
+    """Everything that is not ours."""
+    busy_s: float
+    idle_s: float
+    """Waiting for a device included."""
+    steal_s: MeasuredValue
+    """Taken by the hypervisor."""

@@ -1,0 +1,25 @@
+"""One operation of a run: what `assay explain --operation --json` prints."""
+
+from __future__ import annotations
+
+from typing_extensions import TypedDict
+
+from assay.report.documents.findings import FindingRow
+from assay.report.documents.operations import OperationRow
+from assay.report.documents.plans import PlanCaptureSection, StatementPlan
+
+
+class OperationFinding(FindingRow):
+    """A finding about an operation, and how much of its time it explains."""
+
+    fraction: float | None
+    """Of the operation's own time; null: the finding does not say it, or is of all its time."""
+
+
+class OperationDocument(TypedDict):
+    """An operation with the findings about it and its plans."""
+
+    operation: OperationRow
+    findings: list[OperationFinding]
+    plans: list[StatementPlan]
+    plan_capture: PlanCaptureSection

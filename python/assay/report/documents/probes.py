@@ -1,0 +1,29 @@
+"""Costs of probes in the document of a run."""
+
+from __future__ import annotations
+
+from typing_extensions import TypedDict
+
+from assay.report.documents.figures import MeasuredValue
+
+
+class ProbeCost(TypedDict):
+    """The cost of one probe."""
+
+    cost: str
+    """What the probe does at each sample."""
+    error: str | None
+    """Why it could not run or broke down."""
+    samples: int | None
+    cpu_ns: int | None
+    """CPU time of its thread."""
+    longest_ns: int | None
+    """Longest time one sample took."""
+
+
+class ProbesSection(TypedDict):
+    """What measuring cost."""
+
+    core_share: MeasuredValue
+    """CPU of all probes as a share of one core."""
+    each: dict[str, ProbeCost]

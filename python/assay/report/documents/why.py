@@ -1,0 +1,130 @@
+"""What bounds the operations of a workload: what `assay why --json` prints."""
+
+from __future__ import annotations
+
+from typing import Any, NotRequired
+
+from typing_extensions import TypedDict
+
+from assay.report.documents.figures import MeasuredValue
+
+
+class SecondsSpread(TypedDict):
+    """Median, lowest and highest of some times."""
+
+    middle: float
+    low: float
+    high: float
+    count: int
+
+
+class VariantTime(TypedDict):
+    """Time of an operation in one variant of the study."""
+
+    name: str
+    seconds: SecondsSpread
+    change: MeasuredValue
+    """Against the run as it is in the same round, as a share."""
+    change_interval: list[float] | None
+
+
+class ScarcityLevel(TypedDict):
+    """Time of an operation at one level of a resource."""
+
+    name: str
+    times_as_scarce: MeasuredValue
+    """Null: the capacity is not known."""
+    seconds: SecondsSpread
+    left_out: str | None
+    """Why it does not count; null where it does."""
+
+
+class ResourceElasticity(TypedDict):
+    """How an operation's time answers to one resource, by one method."""
+
+    resource: str
+    method: str
+    value: MeasuredValue
+    interval: tuple[float, float] | None
+    shape: str | None
+    binds_below: MeasuredValue
+    may_be: MeasuredValue
+    counts: bool
+    levels: list[ScarcityLevel]
+
+
+class BottleneckVerdict(TypedDict):
+    """The resources that bound an operation."""
+
+    kind: str
+    resources: list[str]
+    words: str
+    sum_words: str | None
+    remarks: list[str]
+
+
+class DeviceReads(TypedDict):
+    """Reads of an operation beside what the device can do."""
+
+    mean_bytes: MeasuredValue
+    per_second: MeasuredValue
+    at_once: MeasuredValue
+    ceiling_per_second: MeasuredValue
+    share_of_ceiling: MeasuredValue
+
+
+class BoundOperation(TypedDict):
+    """What bounds one operation."""
+
+    operation: str
+    verdict: BottleneckVerdict
+    seconds: SecondsSpread
+    variants: list[VariantTime]
+    elasticities: list[ResourceElasticity]
+    unmeasured: dict[str, str]
+    sum: MeasuredValue
+    sum_interval: tuple[float, float] | None
+    missing_from_1: MeasuredValue
+    shares: dict[str, float]
+    reads: DeviceReads | None
+
+
+class MissingVariant(TypedDict):
+    """A variant of which there is no run."""
+
+    part: str
+    variant: str
+    reason: str
+
+
+class WhyHead(TypedDict):
+    """What all runs of the study have in common; most is missing where there is no run."""
+
+    workload: NotRequired[str]
+    workload_title: NotRequired[str]
+    scale: NotRequired[float]
+    scale_name: NotRequired[str]
+    engine: NotRequired[str]
+    engine_title: NotRequired[str]
+    engine_version: NotRequired[str | None]
+    state: NotRequired[str | None]
+    verdict: str
+    answers: str | None
+    legal: str | None
+
+
+class WhyDocument(WhyHead):
+    """What bounds a workload's operations."""
+
+    question: str
+    study: str
+    report: str | None
+    status: str
+    status_reason: str | None
+    pilot: Any
+    ceiling: str | None
+    rounds: int
+    operations: list[BoundOperation]
+    unvaried: dict[str, str]
+    missing: list[MissingVariant]
+    unreadable: dict[str, str]

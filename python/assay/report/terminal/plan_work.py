@@ -1,0 +1,29 @@
+"""Thread time of plans by kind of work, on a terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.report.terminal.profile import work_lines
+from assay.report.words.plan_work import ABOUT, is_wanted, mixed_words, why_words
+from assay.report.words.wrapping import indented
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from assay.report.documents.profile import ProfileSection
+    from assay.report.documents.run import RunDocument
+
+
+def plan_work_lines(
+    document: RunDocument, profile: ProfileSection | str | None, width: int
+) -> Iterator[str]:
+    """What the time went into by plans, on a terminal; nothing where samples say it already."""
+    told = document["plan_work"]
+    if not told["work"] or not is_wanted(profile):
+        return
+    yield from indented("What the time went into, by plans", "", width)
+    yield from work_lines(told["work"], width)
+    for words in (why_words(profile), ABOUT, *mixed_words(told)):
+        yield from indented(words, "  ", width)
+    yield ""

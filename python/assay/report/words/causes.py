@@ -1,0 +1,15 @@
+"""Shares of time by their cause, as tables and bars read them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from assay.report.documents.operations import CauseShares
+
+
+def shares_by_cause(shares: CauseShares) -> Mapping[str, float | None]:
+    """Return shares by the names of `analysis.time.causes`."""
+    return cast("Mapping[str, float | None]", shares)

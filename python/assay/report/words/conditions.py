@@ -1,0 +1,56 @@
+"""The conditions of a run in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.model.units import (
+    rate_text,
+    seconds_text,
+)
+
+if TYPE_CHECKING:
+    from assay.report.documents.conditions import FleetSection
+    from assay.report.documents.run import RunDocument
+
+
+ASKED_OF_A_LOAD = {
+    "think_time": "with think time",
+    "foreign_keys": "with foreign keys",
+    "pipeline": "pipelined",
+}
+
+
+def load_conditions(document: RunDocument) -> list[str] | None:
+    """The load in words, such as `open, 5,000/s, 8 clients, 30 s`; None in the power order."""
+    conditions = document["conditions"]
+    if conditions["clients"] is None:
+        return None
+    words = [conditions["arrival"] or ""]
+    if conditions["rate_per_s"] is not None:
+        words.append(rate_text(conditions["rate_per_s"]))
+    words.append(f"{conditions['clients']} client{'s' if conditions['clients'] != 1 else ''}")
+    words += fleet_words(conditions.get("fleet"))
+    if conditions["time_s"] is not None:
+        after = "killed after " if conditions.get("killed", False) else ""
+        words.append(f"{after}{conditions['time_s']:g} s")
+    words += [told for key, told in ASKED_OF_A_LOAD.items() if conditions.get(key, False)]
+    if conditions.get("durability") is not None:
+        words.append(f"durability {conditions['durability']}")
+    return words
+
+
+def fleet_words(fleet: FleetSection | None) -> list[str]:
+    """How many hosts drove, and how well their clocks are known; empty where one driver drove."""
+    if fleet is None:
+        return []
+    lost = f", {fleet['lost']} of them lost" if fleet["lost"] else ""
+    unsure_s = fleet["clock_uncertainty_s"]
+    if unsure_s is None:
+        clocks = "clocks not measured"
+    else:
+        clocks = f"clocks ±{seconds_text(unsure_s)}" if unsure_s else "one clock"
+    words = [f"from {fleet['hosts']} host{'s' * (fleet['hosts'] != 1)} ({clocks}{lost})"]
+    if fleet.get("engine_host") is not None:
+        words.append(f"probes on {fleet['engine_host']}")
+    return words

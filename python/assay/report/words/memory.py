@@ -1,0 +1,70 @@
+"""Memory in words: what of the data was in it at the start, and the peaks of a run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.model.units import bytes_text, percent_text
+from assay.record.layout import LOADED
+from assay.report.words.state import cached_words, start_brought_bytes
+
+if TYPE_CHECKING:
+    from assay.report.documents.operations import OperationRow, PeakKey
+    from assay.report.documents.run import RunDocument
+
+
+# What is told of memory, the engine's own account first: operations are ordered by the first known.
+PEAKS: tuple[PeakKey, ...] = (
+    "engine_memory_bytes",
+    "memory_peak_pss_bytes",
+    "memory_peak_bytes",
+)
+
+
+def state_words(document: RunDocument) -> str:
+    """What was in memory before a start that is not hot, and what was read then; else empty."""
+    state = document["state"]
+    if state is None or state["asked"] == "hot" or state["resident_share"] is None:
+        return ""
+    share, data = percent_text(state["resident_share"]), bytes_text(state["data_bytes"])
+    loaded = state["asked"] == LOADED
+    when = "after loading" if loaded else "before the start"
+    told = [f"{share} of {data} of data files in memory {when}"]
+    if loaded and state["engine_cache"]:
+        most = [cached_words(one) for one in state["engine_cache"][:1] if one["name"]]
+        named = f", {most[0]} most of all" if most else ""
+        told.append(f"{bytes_text(state['engine_cached_bytes'])} in the engine's own cache{named}")
+    if (brought := start_brought_bytes(state)) and state["asked"] == "cold":
+        told.append(f"the start brought {bytes_text(brought)} into memory")
+    if state["first_read_bytes"] is not None:
+        read = bytes_text(state["first_read_bytes"]) if state["first_read_bytes"] else "nothing"
+        told.append(f"{state['first_operation']}, the first query, read {read} from devices")
+    return "; ".join(told)
+
+
+def memory_words(document: RunDocument) -> str:
+    """The most that the measured part needed; empty where nothing of it is known."""
+    metrics = document["metrics"]
+    told = [
+        f"{bytes_text(size)} {words}"
+        for size, words in (
+            (metrics["memory_peak_bytes"], "resident at most"),
+            (metrics["memory_peak_pss_bytes"], "proportional"),
+        )
+        if size is not None
+    ]
+    own = metrics["engine_memory_bytes"]
+    if own is not None:
+        most = "".join(f" ({operation['name']})" for operation in _ordered(document)[:1])
+        told.append(f"{bytes_text(own)} by {document['engine_title']}'s own account{most}")
+    return ", ".join(told)
+
+
+def _ordered(document: RunDocument) -> list[OperationRow]:
+    """Operations of which something is known, those that needed most first."""
+    known = [
+        operation
+        for operation in document["operations"]
+        if any(operation[key] is not None for key in PEAKS)
+    ]
+    return sorted(known, key=lambda operation: [-(operation[key] or 0) for key in PEAKS])

@@ -1,0 +1,88 @@
+"""A run in words: what was run on what, under which conditions, on which machine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.model.units import bytes_text, percent_text
+from assay.record.layout import ACCOUNT_BRIDGE
+from assay.report.words.conditions import load_conditions
+from assay.report.words.order import order_words
+from assay.report.words.specified import conditions_of_test
+
+if TYPE_CHECKING:
+    from assay.report.documents.checks import CheckRow
+    from assay.report.documents.run import RunDocument
+
+
+def title(document: RunDocument) -> str:
+    """What was run on what, such as `TPC-H SF 1 on DuckDB 2.0.0`."""
+    return f"{_workload(document)} on {document['engine_title']} {document['engine_version']}"
+
+
+def conditions_text(document: RunDocument) -> str:
+    """Under which conditions, and whether the answers were right."""
+    conditions = document["conditions"]
+    arrival = "power order" if conditions["arrival"] == "power" else conditions["arrival"]
+    order = [arrival or ""]
+    if document["test"] is not None:
+        order = conditions_of_test(document["test"])
+    parts = load_conditions(document) or [*order, conditions["state"] or ""]
+    parts += order_words(conditions, brief=True)
+    if conditions["prepare"]:
+        names = ", ".join(name.rpartition("/")[2] for name in conditions["prepare"])
+        parts.append(f"data changed by {names}")
+    if conditions["operations"]:
+        parts.append(f"{', '.join(conditions['operations'])} only")
+    if conditions["remove"]:
+        parts.append(f"queries without {', '.join(conditions['remove'])}")
+    if conditions["without"]:
+        parts.append(f"{', '.join(conditions['without'])} switched off")
+    # The answers of a workload with conditions are those of its conditions.
+    parts += [
+        reason.partition("," if "answers" in reason else ";")[0]
+        for reason in (*_held(document, "conditions", "answers")[:1], *_held(document, "recovery"))
+    ]
+    return ", ".join(part for part in parts if part)
+
+
+def _held(document: RunDocument, *names: str) -> list[str]:
+    """What checks say that were made and passed."""
+    found = (check(document, name) for name in names)
+    return [
+        one["reason"]
+        for one in found
+        if one is not None and one["measured"] and one["verdict"] == "valid"
+    ]
+
+
+def check(document: RunDocument, name: str) -> CheckRow | None:
+    """One check's result by its name."""
+    found: list[CheckRow] = [c for c in document["checks"] if c["check"] == name]
+    return found[0] if found else None
+
+
+def host_text(document: RunDocument) -> str:
+    """The machine in a few words; empty where it was not recorded."""
+    host = document["host"]
+    parts = []
+    if host["cpus"] is not None:
+        parts.append(f"{host['cpus']} core{'s' if host['cpus'] != 1 else ''}")
+    if host["memory_bytes"] is not None:
+        parts.append(bytes_text(host["memory_bytes"]))
+    if host["virtual"]:
+        parts.append("virtual machine")
+    return ", ".join(parts)
+
+
+def _workload(document: RunDocument) -> str:
+    return f"{document['workload_title']} {document['scale_name']} {document['scale']:g}"
+
+
+def bridge_words(document: RunDocument) -> list[str]:
+    """What the process between driver and database used of a core, where there is one."""
+    used = document["accounts"]
+    if used is None or ACCOUNT_BRIDGE not in used["by_account_s"]:
+        return []
+    share = used["by_account_s"][ACCOUNT_BRIDGE] / used["window_s"]
+    return [f"bridge {percent_text(share)} of a core"]
