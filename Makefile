@@ -14,7 +14,7 @@ export UV_COMPILE_BYTECODE := 1
 export UV_LINK_MODE := copy
 export VIRTUAL_ENV := $(CURDIR)/.venv
 
-.PHONY: help options setup demo test lint test-rust test-python dolt cluster bench bench-smoke answers lock fmt clean browser xfs receivers
+.PHONY: help options schemas setup demo test lint test-rust test-python dolt cluster bench bench-smoke answers lock fmt clean browser xfs receivers
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' Makefile | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -98,6 +98,9 @@ bench-smoke: setup ## every benchmark in its smallest form: do they still run?
 
 options: .venv/.core ## make docs/options.md anew from the declarations of options
 	$(BIN)/python -m assay.running.asked.reference > docs/options.md
+
+schemas: .venv/.core ## make the JSON Schemas of documents anew from their types
+	$(BIN)/python -m assay.report.documents.study_schema
 
 answers: .venv/.tools ## make the reference answers of SF 0.01 and 0.1 anew (answers/README.md: SF 1)
 	$(BIN)/uv run --no-project benchmarks/reference_answers.py --scale 0.01 --out python/assay/workloads/tpch/answers/sf0.01

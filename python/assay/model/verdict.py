@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+VerdictWord = Literal["valid", "unknown", "invalid"]
+VERDICT_WORDS: tuple[VerdictWord, ...] = ("valid", "unknown", "invalid")
 
 
 class Verdict(IntEnum):
@@ -18,9 +21,9 @@ class Verdict(IntEnum):
     INVALID = 2
 
     @property
-    def word(self) -> str:
+    def word(self) -> VerdictWord:
         """The word that people and programs read."""
-        return self.name.lower()
+        return VERDICT_WORDS[self]
 
 
 @dataclass(frozen=True)

@@ -32,9 +32,9 @@ def build(run_dir: Path) -> dict[str, Any]:
 
     run = Run(run_dir)
     if run.kind == KIND_CEILING:
-        told = build_ceiling(run, run.derived / REPORT_FILE, run.derived / SUMMARY_FILE)
+        ceiling = build_ceiling(run, run.derived / REPORT_FILE, run.derived / SUMMARY_FILE)
         _keep_made_from(run)
-        return told
+        return dict(ceiling)
     told = document(run, run_dir)
     try:
         run.derived.mkdir(exist_ok=True)

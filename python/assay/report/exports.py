@@ -22,7 +22,7 @@ from assay.report.profile_exports.formats import FORMATS as PROFILE_FORMATS
 from assay.report.profile_exports.formats import export_profile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from assay.record.reader import Run
 
@@ -89,7 +89,7 @@ def _json(run: Run, out: Path) -> Path:
     return path
 
 
-def _document(run: Run) -> dict[str, Any]:
+def _document(run: Run) -> Mapping[str, object]:
     if run.kind == KIND_CEILING:
         return ceiling_document(run, run.dir, run.derived / REPORT_FILE)
     return document(run, run.dir)

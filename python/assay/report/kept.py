@@ -11,14 +11,15 @@ import os
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from assay.record.layout import DERIVED_DIR, KIND_CEILING, KIND_RUN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-DOCUMENT_SCHEMA, CEILING_SCHEMA = 2, 1
+DOCUMENT_SCHEMA: Final = 2
+CEILING_SCHEMA: Final = 1
 SCHEMAS = {KIND_RUN: DOCUMENT_SCHEMA, KIND_CEILING: CEILING_SCHEMA}
 REPORT_FILE, SUMMARY_FILE, MADE_FROM_FILE = "report.html", "summary.json", "made_from.json"
 # What is made while Assay runs, and says nothing of what it does.

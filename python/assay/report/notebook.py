@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from assay.record.reader import Run
+    from assay.report.documents.study import StudyDocument
 
 
 class LoadedRun:
@@ -67,7 +68,7 @@ class LoadedStudy:
         return f"<study {self.directory.name}, {read_study(self.directory).status}>"
 
     @cached_property
-    def document(self) -> dict[str, Any]:
+    def document(self) -> StudyDocument:
         """What `assay show --json` prints of it."""
         return build_study(self.directory)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from assay.record.writer import write_json
 from assay.report.ceiling.document import ceiling_document
@@ -13,11 +13,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from assay.record.reader import Run
+    from assay.report.documents.ceiling import CeilingDocument
 
 log = logging.getLogger(__name__)
 
 
-def build_ceiling(run: Run, page: Path, summary: Path) -> dict[str, Any]:
+def build_ceiling(run: Run, page: Path, summary: Path) -> CeilingDocument:
     """The document of a ceiling; page and summary are written if that can be done."""
     told = ceiling_document(run, run.dir, page)
     try:

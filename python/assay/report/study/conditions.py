@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from assay.analysis.answers.durability import level_of
 from assay.analysis.summarise import cpus_allowed
@@ -14,9 +14,10 @@ if TYPE_CHECKING:
 
     from assay.analysis.figures.contract import StudyRun
     from assay.record.reader import Run
+    from assay.report.documents.study import ConditionEntry
 
 
-def conditions_of(runs: Sequence[StudyRun]) -> list[dict[str, Any]]:
+def conditions_of(runs: Sequence[StudyRun]) -> list[ConditionEntry]:
     """Facts with their values, several where runs differ: what, values."""
     found: dict[str, dict[str, None]] = {}
     for one in runs:

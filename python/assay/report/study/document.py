@@ -6,8 +6,7 @@ ended before its end has a document, too: it says what it lacks.
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Final
 
 from assay.analysis.answers.durability import level_of, unequal
 from assay.analysis.figures import quantities
@@ -22,6 +21,7 @@ from assay.analysis.published.reasons import deciding, reasons
 from assay.model.errors import UsageError
 from assay.model.verdict import worst
 from assay.report.study.conditions import conditions_of
+from assay.report.study.figure_entries import article_table, compared_entry, figure_content
 from assay.report.study.not_shown import not_shown
 from assay.report.study.reading import read_runs
 from assay.version import VERSION
@@ -29,16 +29,30 @@ from assay.version import VERSION
 if TYPE_CHECKING:
     from assay.analysis.figures.contract import Figure, StudyRun
     from assay.analysis.published.derived import Derived
-    from assay.analysis.published.facts import FigureFacts, Published
+    from assay.analysis.published.facts import Conditions, FigureFacts, Published
+    from assay.model.verdict import VerdictWord
     from assay.record.reader import Run
     from assay.record.studies import StudyFigure, StudyRecord
     from assay.record.studies import StudyRun as AskedRun
+    from assay.report.documents.study import (
+        ArticleConditions,
+        ArticleEntry,
+        ArticleFigureEntry,
+        DerivedEntry,
+        DoubtEntry,
+        FigureEntry,
+        MissingRunEntry,
+        NotShownEntry,
+        PartEntry,
+        RunEntry,
+        StudyDocument,
+    )
 
-SCHEMA = 1
+SCHEMA: Final = 1
 
 
-def study_document(record: StudyRecord) -> dict[str, Any]:
-    """The document of a study, whose runs are read from their records."""
+def study_document(record: StudyRecord) -> StudyDocument:
+    """Return the document of a study, whose runs are read from their records."""
     every, unreadable = read_runs(record)
     runs = tuple(one for one in every if not one.is_ceiling)
     published, why_unpublished = _published(record)
@@ -68,11 +82,7 @@ def study_document(record: StudyRecord) -> dict[str, Any]:
         "derived": [] if published is None else _derived(published, None),
         "not_shown": [
             *not_shown(record, figures, published, unreadable),
-            *(
-                [{"what": "the article's figures", "why": why_unpublished}]
-                if why_unpublished
-                else []
-            ),
+            *_unpublished(why_unpublished),
         ],
         "environment": conditions_of(whole),
         "legal": _legal(whole),
@@ -96,6 +106,10 @@ def _published(record: StudyRecord) -> tuple[Published | None, str | None]:
         return None, str(error)
 
 
+def _unpublished(why: str | None) -> list[NotShownEntry]:
+    return [{"what": "the article's figures", "why": why}] if why else []
+
+
 def _answers(runs: tuple[StudyRun, ...]) -> tuple[str, ...]:
     if not runs:
         return ("No run was made, so there are no answers to judge.",)
@@ -106,9 +120,9 @@ def _answers(runs: tuple[StudyRun, ...]) -> tuple[str, ...]:
     return (*told, f"Durability differs between runs: {differ}.")
 
 
-def _doubts(runs: tuple[StudyRun, ...]) -> list[dict[str, Any]]:
+def _doubts(runs: tuple[StudyRun, ...]) -> list[DoubtEntry]:
     """What is not valid, once a reason, with the runs that it is of."""
-    found: dict[tuple[str, str, str], list[str]] = {}
+    found: dict[tuple[VerdictWord, str, str], list[str]] = {}
     for one in runs:
         for check in one.checks:
             if check.verdict:
@@ -121,7 +135,7 @@ def _doubts(runs: tuple[StudyRun, ...]) -> list[dict[str, Any]]:
     ]
 
 
-def _part(record: StudyRecord, name: str, runs: tuple[StudyRun, ...]) -> dict[str, Any]:
+def _part(record: StudyRecord, name: str, runs: tuple[StudyRun, ...]) -> PartEntry:
     part = record.part(name)
     return {
         "name": part.name,
@@ -142,13 +156,13 @@ def _part(record: StudyRecord, name: str, runs: tuple[StudyRun, ...]) -> dict[st
     }
 
 
-def _runs(record: StudyRecord, runs: tuple[StudyRun, ...]) -> list[dict[str, Any]]:
+def _runs(record: StudyRecord, runs: tuple[StudyRun, ...]) -> list[RunEntry]:
     """The runs that ended well and can be read."""
     asked = {(one.part, one.path.name): one for one in record.complete if one.path is not None}
     return [_run(one, asked[one.part, one.run.dir.name]) for one in runs]
 
 
-def _run(one: StudyRun, asked: AskedRun) -> dict[str, Any]:
+def _run(one: StudyRun, asked: AskedRun) -> RunEntry:
     return {
         "part": one.part,
         "variant": asked.variant,
@@ -166,7 +180,7 @@ def _engine(run: Run) -> str:
     return f"{engine.get('title', engine['name'])} {engine['version']}"
 
 
-def _missing(one: AskedRun) -> dict[str, Any]:
+def _missing(one: AskedRun) -> MissingRunEntry:
     return {
         "part": one.part,
         "variant": one.variant,
@@ -179,42 +193,58 @@ def _missing(one: AskedRun) -> dict[str, Any]:
     }
 
 
-def _article(published: Published, runs: tuple[StudyRun, ...]) -> dict[str, Any]:
+def _article(published: Published, runs: tuple[StudyRun, ...]) -> ArticleEntry:
+    article = published.article
     return {
-        **asdict_of(published.article),
-        "words": published.article.words,
-        "conditions": asdict_of(published.conditions),
+        "title": article.title,
+        "series": article.series,
+        "about": article.about,
+        "author": article.author,
+        "date": article.date,
+        "url": article.url,
+        "words": article.words,
+        "conditions": _conditions(published.conditions),
         "differs": [one.words for one in reasons(published.conditions, runs)],
     }
 
 
-def asdict_of(facts: Any) -> dict[str, Any]:  # noqa: ANN401 - any of the facts
-    """Facts of a file as JSON values."""
-    told: dict[str, Any] = facts.model_dump(mode="json")
-    return told
+def _conditions(conditions: Conditions) -> ArticleConditions:
+    return {
+        "engine": conditions.engine,
+        "engine_title": conditions.engine_title,
+        "workload": conditions.workload,
+        "scale": conditions.scale,
+        "streams": conditions.streams,
+        "cpu": conditions.cpu,
+        "cores": conditions.cores,
+        "memory_bytes": conditions.memory_bytes,
+        "state": conditions.state,
+        "about": list(conditions.about),
+    }
 
 
 def _figure(
     record: StudyRecord, asked: StudyFigure, runs: tuple[StudyRun, ...], published: Published | None
-) -> dict[str, Any]:
+) -> FigureEntry:
     of_parts = tuple(one for one in runs if one.part in asked.parts)
     mine = tuple(one for one in of_parts if not one.is_ceiling)
     ceilings = tuple(one for one in of_parts if one.is_ceiling)
     title = asked.title or asked.name.replace("_", " ")
     figure = make(Asked(asked.name, asked.kind, title, mine, asked.options, ceilings))
     facts = None if published is None else published.figure(asked.name)
+    content = figure_content(figure)
     return {
-        "name": figure.name,
-        "kind": figure.kind,
-        "title": figure.title,
+        "name": content["name"],
+        "kind": content["kind"],
+        "title": content["title"],
         "parts": list(asked.parts),
-        "says": list(figure.says),
-        "subjects": list(figure.subjects),
-        "measures": [asdict(one) for one in figure.measures],
-        "tables": [asdict(one) for one in figure.tables],
-        "charts": [asdict(one) for one in figure.charts],
-        "notes": list(figure.notes),
-        "missing": list(figure.missing) if of_parts else [_not_made(record, asked)],
+        "says": content["says"],
+        "subjects": content["subjects"],
+        "measures": content["measures"],
+        "tables": content["tables"],
+        "charts": content["charts"],
+        "notes": content["notes"],
+        "missing": content["missing"] if of_parts else [_not_made(record, asked)],
         "article": (
             None if facts is None or published is None else _beside(figure, facts, published, mine)
         ),
@@ -236,15 +266,15 @@ def _not_made(record: StudyRecord, asked: StudyFigure) -> str:
 
 def _beside(
     figure: Figure, facts: FigureFacts, published: Published, runs: tuple[StudyRun, ...]
-) -> dict[str, Any]:
+) -> ArticleFigureEntry:
     rows = compare(figure, facts)
     also = deciding(figure.kind, published.conditions, runs) if runs else None
     return {
         "section": facts.section,
         "says": facts.says,
-        "compared": [asdict(one) for one in rows],
+        "compared": [compared_entry(row) for row in rows],
         "differs": list(says(rows, figure)),
-        "tables": [asdict_of(one) for one in facts.tables],
+        "tables": [article_table(table) for table in facts.tables],
         "derived": _derived(published, facts.name),
         "inputs": sorted(_inputs(published, facts.name)),
         "reasons": [*facts.reasons, *([also] if also else [])],
@@ -263,11 +293,11 @@ def _inputs(published: Published, figure: str) -> set[str]:
     return {one.removeprefix(lead) for one in given if isinstance(one, str) and lead in one}
 
 
-def _derived(published: Published, figure: str | None) -> list[dict[str, Any]]:
+def _derived(published: Published, figure: str | None) -> list[DerivedEntry]:
     return [_again(derive(published, one)) for one in published.of_figure(figure)]
 
 
-def _again(one: Derived) -> dict[str, Any]:
+def _again(one: Derived) -> DerivedEntry:
     return {
         "name": one.facts.name,
         "analysis": one.facts.analysis,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from assay.report.study.tables import cell_text, compared_table, is_number
 from assay.report.study.words import (
@@ -15,14 +15,16 @@ from assay.report.study.words import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from assay.report.documents.study import FigureEntry, StudyDocument, TableEntry
 
 ROWS_MAX = 40
 # What Markdown would read as its own.
 MARKS = str.maketrans({char: f"\\{char}" for char in "\\`*_|<>[]#"})
 
 
-def markdown_lines(document: Mapping[str, Any]) -> Iterator[str]:
+def markdown_lines(document: StudyDocument) -> Iterator[str]:
     """The article, a line each."""
     yield f"# {escaped(document['title'])}"
     yield ""
@@ -56,7 +58,7 @@ def escaped(words: str) -> str:
     return " ".join(str(words).split()).translate(MARKS)
 
 
-def _figure(document: Mapping[str, Any], figure: Mapping[str, Any], number: int) -> Iterator[str]:
+def _figure(document: StudyDocument, figure: FigureEntry, number: int) -> Iterator[str]:
     yield from _heading(f"{number}. {figure['title']}")
     for words in figure["says"]:
         yield from _paragraph(words)
@@ -71,12 +73,12 @@ def _figure(document: Mapping[str, Any], figure: Mapping[str, Any], number: int)
     yield from _list(figure["notes"])
 
 
-def _beside(document: Mapping[str, Any], figure: Mapping[str, Any]) -> Iterator[str]:
+def _beside(document: StudyDocument, figure: FigureEntry) -> Iterator[str]:
     article = figure["article"]
     if article is None:
         return
     if article["says"]:
-        source = source_words(document["article"], article["section"])
+        source = source_words(document, article)
         yield f"> {escaped(article['says'])} ({escaped(source)}; in our words)"
         yield ""
     compared = compared_table(figure)
@@ -93,7 +95,7 @@ def _beside(document: Mapping[str, Any], figure: Mapping[str, Any]) -> Iterator[
         yield from _table(table)
 
 
-def _end(document: Mapping[str, Any]) -> Iterator[str]:
+def _end(document: StudyDocument) -> Iterator[str]:
     yield from _heading("What could not be shown, and why")
     told = [f"{one['what']}: {one['why']}" for one in document["not_shown"]]
     yield from _list(told or ["Everything that was asked for is shown."])
@@ -124,7 +126,7 @@ def _list(words: Iterable[str]) -> Iterator[str]:
         yield ""
 
 
-def _table(table: Mapping[str, Any]) -> Iterator[str]:
+def _table(table: TableEntry) -> Iterator[str]:
     columns = table["columns"]
     rows = [
         [cell_text(cell, column) for cell, column in zip(row, columns, strict=True)]

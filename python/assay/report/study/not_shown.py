@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from assay.analysis.figures.quantities import listed
 
@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from assay.analysis.published.facts import Published
     from assay.record.studies import StudyRecord
+    from assay.report.documents.study import FigureEntry, NotShownEntry
 
 NAMED_MAX = 6
 NOT_MEASURED = "the article has it, and no run of this study measures it"
@@ -23,10 +24,10 @@ LEVELS = "the article has it of these levels, and this study has others"
 
 def not_shown(
     record: StudyRecord,
-    figures: Sequence[Mapping[str, Any]],
+    figures: Sequence[FigureEntry],
     published: Published | None,
     unreadable: Mapping[str, str],
-) -> Iterator[dict[str, str]]:
+) -> Iterator[NotShownEntry]:
     """Each thing that is not shown, and the reason.
 
     Args:
@@ -47,7 +48,7 @@ def not_shown(
     yield from _figures(figures, published)
 
 
-def _runs(record: StudyRecord) -> Iterator[dict[str, str]]:
+def _runs(record: StudyRecord) -> Iterator[NotShownEntry]:
     """Runs that were not made, those of one reason together."""
     by_reason: dict[str, list[str]] = {}
     for one in record.missing():
@@ -58,7 +59,7 @@ def _runs(record: StudyRecord) -> Iterator[dict[str, str]]:
         yield {"what": f"{count} ({listed(names, NAMED_MAX)})", "why": why}
 
 
-def _values(figure: Mapping[str, Any]) -> Iterator[dict[str, str]]:
+def _values(figure: FigureEntry) -> Iterator[NotShownEntry]:
     """Values of the article that no measure of ours stands beside."""
     article = figure["article"]
     if article is None or not figure["subjects"]:
@@ -76,8 +77,8 @@ def _values(figure: Mapping[str, Any]) -> Iterator[dict[str, str]]:
 
 
 def _figures(
-    figures: Sequence[Mapping[str, Any]], published: Published | None
-) -> Iterator[dict[str, str]]:
+    figures: Sequence[FigureEntry], published: Published | None
+) -> Iterator[NotShownEntry]:
     """Figures of the article that the study does not ask for, with what the article has."""
     known = {figure["name"] for figure in figures}
     for facts in () if published is None else published.figures:

@@ -36,13 +36,13 @@ from assay.report.study.words import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from assay.report.documents.study import FigureEntry, StudyDocument, TableEntry
 
 # Tables of more rows are folded, beneath a chart that shows the same.
 OPEN_ROWS_MAX = 14
 
 
-def study_page(document: Mapping[str, Any]) -> str:
+def study_page(document: StudyDocument) -> str:
     """The page of a study's document."""
     colours = colours_of(document["figures"])
     specs = {
@@ -70,7 +70,7 @@ def study_page(document: Mapping[str, Any]) -> str:
     )
 
 
-def _figure(document: Mapping[str, Any], figure: Mapping[str, Any]) -> dict[str, Any]:
+def _figure(document: StudyDocument, figure: FigureEntry) -> dict[str, Any]:
     article = figure["article"]
     compared = compared_table(figure)
     tables = [_table(table, name) for name, table in tables_of(figure)]
@@ -84,9 +84,7 @@ def _figure(document: Mapping[str, Any], figure: Mapping[str, Any]) -> dict[str,
         "says": figure["says"][1:],
         "charts": _charts(figure),
         "compared": None if compared is None else _table(compared, "compared.csv"),
-        "source": None
-        if article is None
-        else source_words(document["article"], article["section"]),
+        "source": None if article is None else source_words(document, article),
         "claim": None if article is None else article["says"],
         "differs": [] if article is None else article["differs"],
         "derived": [] if article is None else [derived_words(one) for one in article["derived"]],
@@ -100,7 +98,7 @@ def _figure(document: Mapping[str, Any], figure: Mapping[str, Any]) -> dict[str,
     }
 
 
-def _charts(figure: Mapping[str, Any]) -> list[dict[str, str]]:
+def _charts(figure: FigureEntry) -> list[dict[str, str]]:
     return [
         {"id": f"{figure['name']}-{told['name']}", "title": told["title"]}
         for told in all_charts(figure)
@@ -108,7 +106,7 @@ def _charts(figure: Mapping[str, Any]) -> list[dict[str, str]]:
     ]
 
 
-def _table(table: Mapping[str, Any], name: str) -> dict[str, Any]:
+def _table(table: TableEntry, name: str) -> dict[str, Any]:
     columns = table["columns"]
     return {
         "title": table["title"],

@@ -5,31 +5,46 @@ from __future__ import annotations
 import csv
 import io
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from assay.analysis.figures.quantities import TIMES, text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
     from pathlib import Path
+
+    from assay.analysis.figures.contract import Cell
+    from assay.report.documents.study import (
+        ColumnEntry,
+        ComparedEntry,
+        FigureEntry,
+        StudyDocument,
+        TableEntry,
+    )
 
 TABLES_DIR = "tables"
 NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.-]+")
 
 
-def cell_text(value: Any, column: Mapping[str, Any]) -> str:  # noqa: ANN401 - a cell
+def cell_text(value: Cell, column: ColumnEntry) -> str:
     """A cell as people read it; '-' where it was not measured."""
     if isinstance(value, str):
         return value
     return text(value, column["unit"], column["digits"])
 
 
-def is_number(column: Mapping[str, Any]) -> bool:
+def records_of(table: TableEntry) -> list[dict[str, Cell]]:
+    """Return the rows of a table as cells by name of the column."""
+    names = [column["name"] for column in table["columns"]]
+    return [dict(zip(names, row, strict=True)) for row in table["rows"]]
+
+
+def is_number(column: ColumnEntry) -> bool:
     """Whether its cells are numbers."""
     return column["unit"] is not None
 
 
-def compared_table(figure: Mapping[str, Any], *, times: bool = True) -> dict[str, Any] | None:
+def compared_table(figure: FigureEntry, *, times: bool = True) -> TableEntry | None:
     """The article's values beside ours as a table of texts; None where nothing is compared.
 
     Args:
@@ -53,17 +68,17 @@ def compared_table(figure: Mapping[str, Any], *, times: bool = True) -> dict[str
     }
 
 
-def _column(name: str) -> dict[str, Any]:
+def _column(name: str) -> ColumnEntry:
     return {"name": name, "unit": None, "digits": None}
 
 
-def _compared_row(one: Mapping[str, Any], subjects: list[str], *, times: bool) -> list[str]:
+def _compared_row(one: ComparedEntry, subjects: list[str], *, times: bool) -> list[str]:
     known = (one["our_times"] or {}) if times else {}
     cells = [one["title"], _with_times(one["printed"], one["article_times"] if times else None)]
     return [*cells, *(_with_times(_ours(one, name), known.get(name)) for name in subjects)]
 
 
-def _ours(one: Mapping[str, Any], subject: str) -> str:
+def _ours(one: ComparedEntry, subject: str) -> str:
     """Our median; where the article has a range and we have rounds, ours too."""
     told = one["ours"].get(subject)
     if told is None:
@@ -77,7 +92,7 @@ def _with_times(words: str, times: float | None) -> str:
     return words if times is None else f"{words} ({text(times, TIMES)})"
 
 
-def tables_of(figure: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def tables_of(figure: FigureEntry) -> Iterator[tuple[str, TableEntry]]:
     """Every table of a figure with the name of its file, the article's own last."""
     for table in figure["tables"]:
         yield file_name(figure["name"], table["name"]), table
@@ -89,12 +104,12 @@ def tables_of(figure: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any
         yield file_name(figure["name"], f"article {table['name']}"), table
 
 
-def measures_table(figure: Mapping[str, Any]) -> dict[str, Any] | None:
+def measures_table(figure: FigureEntry) -> TableEntry | None:
     """What charts draw, a row a measure and subject, the article's values too."""
     if not figure["measures"]:
         return None
     columns = ("key", "measure", "unit", "subject", "median", "lowest", "highest", "rounds")
-    rows: list[list[Any]] = [
+    rows: list[list[Cell]] = [
         [
             one["key"],
             one["title"],
@@ -125,7 +140,7 @@ def file_name(figure: str, table: str) -> str:
     return f"{NOT_IN_NAMES.sub('-', f'{figure} {table}').strip('-')}.csv"
 
 
-def csv_text(table: Mapping[str, Any]) -> str:
+def csv_text(table: TableEntry) -> str:
     """A table as CSV: plain values, with units in the headings; nothing where none was measured."""
     written = io.StringIO()
     writer = csv.writer(written, lineterminator="\n")
@@ -134,12 +149,12 @@ def csv_text(table: Mapping[str, Any]) -> str:
     return written.getvalue()
 
 
-def _heading(column: Mapping[str, Any]) -> str:
+def _heading(column: ColumnEntry) -> str:
     unit = column["unit"]
     return column["name"] if unit in (None, "count") else f"{column['name']} ({unit})"
 
 
-def write_tables(directory: Path, document: Mapping[str, Any]) -> list[Path]:
+def write_tables(directory: Path, document: StudyDocument) -> list[Path]:
     """Writes every table of a study's figures as CSV; what was there of before is removed.
 
     Raises:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from assay.report.study.tables import cell_text, compared_table, is_number
 from assay.report.study.trade_text import trade_lines
@@ -16,14 +16,21 @@ from assay.report.study.words import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
+
+    from assay.report.documents.study import (
+        FigureContent,
+        FigureEntry,
+        StudyDocument,
+        TableEntry,
+    )
 
 LEAD = "  "
 ROWS_MAX, NOT_SHOWN_MAX = 8, 6
 CELL_MIN, GAP = 8, "  "
 
 
-def article_lines(document: Mapping[str, Any], width: int, *, whole: bool = False) -> Iterator[str]:
+def article_lines(document: StudyDocument, width: int, *, whole: bool = False) -> Iterator[str]:
     """The article, a line each.
 
     Args:
@@ -53,7 +60,7 @@ def article_lines(document: Mapping[str, Any], width: int, *, whole: bool = Fals
 
 
 def _figure(
-    document: Mapping[str, Any], figure: Mapping[str, Any], width: int, *, whole: bool
+    document: StudyDocument, figure: FigureEntry, width: int, *, whole: bool
 ) -> Iterator[str]:
     alone = len(document["figures"]) == 1
     for words in figure["says"] if whole or alone else figure["says"][:1]:
@@ -66,7 +73,7 @@ def _figure(
         yield ""
         yield from _grid(compared, width, None if whole else ROWS_MAX)
     if article is not None and whole:
-        yield from _wrapped(f"{article['says']} ({_source(document, article)})", width)
+        yield from _wrapped(f"{article['says']} ({source_words(document, article)})", width)
         for words in [*article["differs"], *article["reasons"]]:
             yield from _item(words, width)
         for one in article["derived"]:
@@ -80,7 +87,7 @@ def _figure(
         yield from _item(words, width)
 
 
-def figure_lines(figure: Mapping[str, Any], width: int) -> Iterator[str]:
+def figure_lines(figure: FigureContent, width: int) -> Iterator[str]:
     """One figure that is of no study, with all that it has, a line each."""
     yield str(figure["title"])
     for words in figure["says"]:
@@ -97,7 +104,7 @@ def figure_lines(figure: Mapping[str, Any], width: int) -> Iterator[str]:
                 yield from _item(words, width)
 
 
-def _compared(figure: Mapping[str, Any], width: int) -> Mapping[str, Any] | None:
+def _compared(figure: FigureEntry, width: int) -> TableEntry | None:
     """The article beside ours, without times of another quantity where there is no room."""
     told = compared_table(figure)
     if told is None:
@@ -108,11 +115,7 @@ def _compared(figure: Mapping[str, Any], width: int) -> Mapping[str, Any] | None
     return told if needed <= room else compared_table(figure, times=False)
 
 
-def _source(document: Mapping[str, Any], article: Mapping[str, Any]) -> str:
-    return source_words(document["article"], article["section"])
-
-
-def _not_shown(document: Mapping[str, Any], width: int, *, whole: bool) -> Iterator[str]:
+def _not_shown(document: StudyDocument, width: int, *, whole: bool) -> Iterator[str]:
     told = document["not_shown"]
     if not told:
         return
@@ -125,7 +128,7 @@ def _not_shown(document: Mapping[str, Any], width: int, *, whole: bool) -> Itera
         yield f"{LEAD}... {len(told) - len(shown)} more (--all)"
 
 
-def _grid(table: Mapping[str, Any], width: int, most: int | None) -> Iterator[str]:
+def _grid(table: TableEntry, width: int, most: int | None) -> Iterator[str]:
     """A table whose columns are as wide as they need to be, and no wider than the terminal."""
     columns = table["columns"]
     rows = [

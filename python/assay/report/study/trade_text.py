@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 from assay.analysis.figures.contract import LATER
 from assay.analysis.figures.quantities import text
+from assay.report.study.tables import records_of
 from assay.report.terminal.summary import bar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
+
+    from assay.report.documents.study import FigureContent
+    from assay.report.study.chart_rows import TradeRow
 
 LEAD, GAP = "  ", "  "
 BAR_MIN, PANELS_MAX = 4, 3
 
 
-def trade_lines(figure: Mapping[str, Any], width: int) -> Iterator[str]:
+def trade_lines(figure: FigureContent, width: int) -> Iterator[str]:
     """Lines of the figure's chart of kind `trade`; nothing of a figure without one.
 
     Args:
@@ -27,8 +31,7 @@ def trade_lines(figure: Mapping[str, Any], width: int) -> Iterator[str]:
     table = next((one for one in figure["tables"] if told and one["name"] == told["table"]), None)
     if told is None or table is None:
         return
-    names = [column["name"] for column in table["columns"]]
-    rows = [dict(zip(names, row, strict=True)) for row in table["rows"]]
+    rows = cast("list[TradeRow]", records_of(table))
     for subject in figure["subjects"]:
         own = [row for row in rows if row["subject"] == subject and row["drawn"] == LATER]
         if own:
@@ -36,9 +39,9 @@ def trade_lines(figure: Mapping[str, Any], width: int) -> Iterator[str]:
             yield from _bars(subject, str(told["axis"]), own, width)
 
 
-def _bars(subject: str, axis: str, rows: Sequence[Mapping[str, Any]], width: int) -> Iterator[str]:
+def _bars(subject: str, axis: str, rows: Sequence[TradeRow], width: int) -> Iterator[str]:
     """The first counter of each panel as a column of numbers and bars."""
-    panels: dict[str, list[Mapping[str, Any]]] = {}
+    panels: dict[str, list[TradeRow]] = {}
     for row in rows:
         own = panels.setdefault(row["panel"], [])
         if not own or own[0]["counter"] == row["counter"]:
@@ -61,13 +64,13 @@ def _line(name: str, first: int, cells: Sequence[str], room: int) -> str:
     return GAP.join([f"{LEAD}{name:<{first}}", *(f"{cell:<{room}}" for cell in cells)]).rstrip()
 
 
-def _head(panel: Sequence[Mapping[str, Any]], room: int) -> list[str]:
+def _head(panel: Sequence[TradeRow], room: int) -> list[str]:
     counter, side = str(panel[0]["counter"]), str(panel[0]["panel"])
     words = counter if side == "response" else f"{side}: {counter}"
     return textwrap.wrap(words, room)
 
 
-def _cells(panel: Sequence[Mapping[str, Any]], room: int) -> dict[str, str]:
+def _cells(panel: Sequence[TradeRow], room: int) -> dict[str, str]:
     """By level its number and a bar, of which the longest has the whole room."""
     numbers = {row["level"]: text(row["value"], row["unit"]) for row in panel}
     wide = max(map(len, numbers.values()))

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 from assay.analysis.figures.quantities import BYTES, listed, text
 from assay.model.units import seconds_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
+
+    from assay.model.verdict import VerdictWord
+    from assay.report.documents.study import (
+        ArticleFigureEntry,
+        DerivedEntry,
+        DoubtEntry,
+        PartEntry,
+        StudyDocument,
+    )
 
 NUMBER = re.compile(r"(\d) (%|x|ns|µs|ms|s|min|h|B|KiB|MiB|GiB|TiB)(?=$|[\s.,;:)])")
 ENDED = {
@@ -24,12 +33,31 @@ GIGA = 1e9
 ANSWERS = "answers"
 
 
+class DoubtRow(TypedDict):
+    """A check that doubts runs: its first reason, and how many others it has."""
+
+    verdict: VerdictWord
+    check: str
+    reason: str
+    more: str
+    runs: list[str]
+
+
+class PartRow(TypedDict):
+    """A part of a study, in words."""
+
+    name: str
+    about: str
+    varies: str
+    runs: str
+
+
 def paragraphs(question: str) -> list[str]:
     """A question, which may have several paragraphs."""
     return [" ".join(one.split()) for one in re.split(r"\n\s*\n", question)]
 
 
-def short(document: Mapping[str, Any]) -> list[tuple[str, str]]:
+def short(document: StudyDocument) -> list[tuple[str, str]]:
     """The study in short: name and first sentence of each figure that says something."""
     return [
         (one["name"], one["says"][0])
@@ -38,7 +66,7 @@ def short(document: Mapping[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-def doubts_words(document: Mapping[str, Any]) -> str | None:
+def doubts_words(document: StudyDocument) -> str | None:
     """Why a study is not valid as a whole, in one sentence; None if it is."""
     found: dict[str, set[str]] = {}
     for one in document["doubts"]:
@@ -50,9 +78,9 @@ def doubts_words(document: Mapping[str, Any]) -> str | None:
     return f"What the checks doubt: {listed(parts, 8)}."
 
 
-def doubt_rows(document: Mapping[str, Any]) -> list[dict[str, Any]]:
+def doubt_rows(document: StudyDocument) -> list[DoubtRow]:
     """Each check that doubts: its first reason, of how many runs, and how many other reasons."""
-    found: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    found: dict[tuple[VerdictWord, str], list[DoubtEntry]] = {}
     for one in document["doubts"]:
         found.setdefault((one["verdict"], one["check"]), []).append(one)
     return [
@@ -67,7 +95,7 @@ def doubt_rows(document: Mapping[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def made_words(document: Mapping[str, Any]) -> str:
+def made_words(document: StudyDocument) -> str:
     """What was run, in a sentence."""
     runs = len({one["run"] for one in document["runs"]})
     engines = list(dict.fromkeys(one["engine"] for one in document["runs"] if one["engine"]))
@@ -86,7 +114,7 @@ def made_words(document: Mapping[str, Any]) -> str:
     return f"{' '.join(parts)}; {ended}{reason}{lost}."
 
 
-def _lost(document: Mapping[str, Any]) -> bool:
+def _lost(document: StudyDocument) -> bool:
     """Whether runs that ended well have no record that can be read."""
     parts = document["parts"]
     ended = sum(variant["runs"] for part in parts for variant in part["variants"])
@@ -98,7 +126,7 @@ def minutes(seconds: float) -> str:
     return seconds_text(seconds) if seconds < MINUTE_S else f"{seconds / 60:.0f} min"
 
 
-def part_rows(document: Mapping[str, Any]) -> list[dict[str, str]]:
+def part_rows(document: StudyDocument) -> list[PartRow]:
     """Each part: what it is for, what varies, how many runs it has."""
     return [
         {
@@ -111,7 +139,7 @@ def part_rows(document: Mapping[str, Any]) -> list[dict[str, str]]:
     ]
 
 
-def _levels(part: Mapping[str, Any]) -> Iterator[str]:
+def _levels(part: PartEntry) -> Iterator[str]:
     factors: dict[str, dict[str, None]] = {}
     for variant in part["variants"]:
         for factor, name in variant["levels"].items():
@@ -120,12 +148,12 @@ def _levels(part: Mapping[str, Any]) -> Iterator[str]:
         yield f"{factor.removeprefix('set.')}: {', '.join(names)}"
 
 
-def _runs(part: Mapping[str, Any]) -> str:
+def _runs(part: PartEntry) -> str:
     asked = len(part["variants"]) * part["repetitions"]
     return str(asked) if part["runs"] == asked else f"{part['runs']} of {asked}"
 
 
-def derived_words(one: Mapping[str, Any]) -> str:
+def derived_words(one: DerivedEntry) -> str:
     """A figure of the article's author, and what its own inputs give."""
     # Articles count bytes in powers of ten.
     decimal = one["unit"] == BYTES
@@ -135,9 +163,11 @@ def derived_words(one: Mapping[str, Any]) -> str:
     return f"{name}: {one['printed']} in the article{but} {value}."
 
 
-def source_words(article: Mapping[str, Any], section: str | None) -> str:
-    """Where a figure of the article stands."""
-    return f"{article['words']}, section “{section}”" if section else str(article["words"])
+def source_words(document: StudyDocument, figure: ArticleFigureEntry) -> str:
+    """Return the article's name, with the section that a figure of it stands in."""
+    article, section = document["article"], figure["section"]
+    name = "" if article is None else article["words"]
+    return f"{name}, section “{section}”" if section else name
 
 
 def bound(words: str) -> str:

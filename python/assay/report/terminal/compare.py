@@ -25,6 +25,8 @@ from assay.report.words.wrapping import indented
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from assay.report.documents.study import FigureEntry, StudyDocument
+
 LEAD = "  "
 ROWS_MAX = 8
 KIND = "compare"
@@ -32,7 +34,7 @@ KIND = "compare"
 SHARE_MIN = 0.01
 
 
-def compare_lines(document: Mapping[str, Any], width: int, *, whole: bool = False) -> Iterator[str]:
+def compare_lines(document: StudyDocument, width: int, *, whole: bool = False) -> Iterator[str]:
     """The comparison, a line each.
 
     Args:
@@ -69,9 +71,7 @@ def compare_lines(document: Mapping[str, Any], width: int, *, whole: bool = Fals
     yield from _end(document, figure, width, whole=whole)
 
 
-def _end(
-    document: Mapping[str, Any], figure: Mapping[str, Any], width: int, *, whole: bool
-) -> Iterator[str]:
+def _end(document: StudyDocument, figure: FigureEntry, width: int, *, whole: bool) -> Iterator[str]:
     yield ""
     for words in figure["notes"] if whole else ():
         yield from indented(words, LEAD, width)
