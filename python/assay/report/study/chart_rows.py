@@ -1,8 +1,11 @@
-"""Rows that charts of a study draw; Vega-Lite has them as they are, with their keys as fields."""
+"""Rows that charts of a study draw, with the fields that Vega-Lite encodes, and derived charts."""
 
 from __future__ import annotations
 
-from typing import NotRequired, TypedDict
+from typing import TYPE_CHECKING, Literal, NotRequired, TypeAlias, TypedDict
+
+if TYPE_CHECKING:
+    from assay.report.documents.study import ChartEntry
 
 
 class MeasureRow(TypedDict):
@@ -20,6 +23,19 @@ class MeasureRow(TypedDict):
     at: NotRequired[float | None]
     low: NotRequired[float]
     high: NotRequired[float]
+
+
+class TippedRow(MeasureRow):
+    """A bar with the end of its longest mark."""
+
+    tip: float
+
+
+class SegmentRow(MeasureRow):
+    """A part of a stacked bar, from `begin` to `end`."""
+
+    begin: float
+    end: float
 
 
 class PanelRow(TypedDict):
@@ -45,6 +61,13 @@ class CurveRow(TypedDict):
     unit: str | None
 
 
+class LabelledCurveRow(CurveRow):
+    """A point with its place and its value as people read them."""
+
+    place: str
+    value: str
+
+
 class TradeRow(TypedDict):
     """A subject's value of a counter at a level: `TRADE_COLUMNS`."""
 
@@ -57,6 +80,12 @@ class TradeRow(TypedDict):
     low: float | None
     high: float | None
     drawn: str
+
+
+class LabelledTradeRow(TradeRow):
+    """A value of a trade with the text that people read."""
+
+    label: str
 
 
 class FieldRow(TypedDict):
@@ -90,4 +119,22 @@ class StepRow(TypedDict):
     label: str
 
 
-TableChartRow = PanelRow | CurveRow | TradeRow | FieldRow | RatioRow | StepRow
+TableChartRow: TypeAlias = PanelRow | CurveRow | TradeRow | FieldRow | RatioRow | StepRow
+
+
+class RelativeChart(TypedDict):
+    """A chart of ratios to a base, which the document has as compared quantities.
+
+    Its keys are those of `ChartEntry`.
+    """
+
+    name: str
+    title: str
+    kind: Literal["relative"]
+    keys: list[str]
+    logarithmic: bool
+    axis: None
+    table: None
+
+
+ShownChart: TypeAlias = "ChartEntry | RelativeChart"

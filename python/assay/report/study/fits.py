@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from assay.analysis.figures.contract import LINE, POINT
 from assay.analysis.figures.quantities import COUNT, SECONDS, SHARE, text
@@ -14,16 +14,17 @@ if TYPE_CHECKING:
 
     import altair as alt
 
+    from assay.report.documents.study import ChartEntry
+    from assay.report.study.chart_rows import CurveRow, LabelledCurveRow
+
 FITTED = "fitted"
 HEIGHT, ROOM = 280, 1.15
-# Columns of quantities that are drawn in milliseconds where all of them are short.
-ENDS = ("y", "low", "high")
 # Counts from here on are written with a suffix.
 LONG = 10_000
 
 
 def fitted(
-    told: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], colours: Mapping[str, str]
+    told: ChartEntry, rows: Sequence[CurveRow], colours: Mapping[str, str]
 ) -> alt.TopLevelMixin:
     """Points with their spread, lines with the band in which they may be.
 
@@ -65,27 +66,26 @@ def fitted(
     )
 
 
-def _scales(
-    told: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]
-) -> tuple[alt.Scale, alt.Scale]:
+def _scales(told: ChartEntry, rows: Sequence[CurveRow]) -> tuple[alt.Scale, alt.Scale]:
     """Of places and of values."""
     import altair as alt
 
     if told["logarithmic"]:
-        values = [row[end] for row in rows for end in ENDS if row[end] is not None]
+        ends = [end for row in rows for end in (row["y"], row["low"], row["high"])]
+        values = [end for end in ends if end is not None]
         places = [row["x"] for row in rows]
         return logarithmic(places) or alt.Scale(), logarithmic(values) or alt.Scale()
     return alt.Scale(zero=True), alt.Scale(domain=[0.0, _top(rows)])
 
 
-def _top(rows: Sequence[Mapping[str, Any]]) -> float:
+def _top(rows: Sequence[CurveRow]) -> float:
     """Room for what was measured and for lines; a band that is wider is cut off."""
     lines = [row["y"] for row in rows]
     points = [row["high"] for row in rows if row["drawn"] == POINT and row["high"] is not None]
     return ROOM * max(*lines, *points, 0.0) or 1.0
 
 
-def _whole(rows: Sequence[Mapping[str, Any]]) -> alt.Axis:
+def _whole(rows: Sequence[CurveRow]) -> alt.Axis:
     """Ticks where something was measured."""
     import altair as alt
 
@@ -94,17 +94,20 @@ def _whole(rows: Sequence[Mapping[str, Any]]) -> alt.Axis:
     return alt.Axis(values=places, format=form, gridOpacity=0.3, labelOverlap=True)
 
 
-def _in_unit(
-    told: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]
-) -> tuple[list[dict[str, Any]], str, str]:
+def _in_unit(told: ChartEntry, rows: Sequence[CurveRow]) -> tuple[list[LabelledCurveRow], str, str]:
     """Rows with short times in milliseconds, the title of y, and how its numbers are written."""
     unit, title = rows[0]["unit"], str(told["title"])
     most = max(float(row["y"]) for row in rows)
     by = 1e3 if unit == SECONDS and most < 1 else 1.0
-    shown = [
-        dict(row)
-        | {end: None if row[end] is None else float(row[end]) * by for end in ENDS}
-        | {"place": text(row["x"], COUNT), "value": text(row["y"], unit)}
+    shown: list[LabelledCurveRow] = [
+        {
+            **row,
+            "y": float(row["y"]) * by,
+            "low": None if row["low"] is None else float(row["low"]) * by,
+            "high": None if row["high"] is None else float(row["high"]) * by,
+            "place": text(row["x"], COUNT),
+            "value": text(row["y"], unit),
+        }
         for row in rows
     ]
     if unit == SECONDS:

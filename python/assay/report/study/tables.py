@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from assay.analysis.figures.quantities import TIMES, text
 
@@ -37,6 +37,11 @@ def records_of(table: TableEntry) -> list[dict[str, Cell]]:
     """Return the rows of a table as cells by name of the column."""
     names = [column["name"] for column in table["columns"]]
     return [dict(zip(names, row, strict=True)) for row in table["rows"]]
+
+
+def number_in(cell: Cell) -> float:
+    """Return the cell of a column of numbers that was measured."""
+    return cast("float", cell)
 
 
 def is_number(column: ColumnEntry) -> bool:

@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from assay.analysis.figures.contract import FIRST, LATER
 from assay.analysis.figures.quantities import BYTES, SECONDS, text
 from assay.report.charts.palette import BYTE_UNITS, GREY, WIDTH
+from assay.report.study.tables import number_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     import altair as alt
 
+    from assay.report.documents.study import ChartEntry, TableEntry
+    from assay.report.study.chart_rows import FieldRow, LabelledTradeRow, TradeRow
+
 TRADE, HEAT = "trade", "heat"
 RESPONSE = "response"
 RESPONSE_HEIGHT, SIDE_HEIGHT, FIELD, ROW = 210, 84, 72, 34
 # Room for the numbers of an axis, so that panels begin at the same place.
 EXTENT = 34
-ENDS = ("value", "low", "high")
 # A first execution that takes so many times as long would flatten the curve: it is told in words.
 FIRST_MAX = 3.0
 SHADES = ("#eaf3fb", "#2171b5")
 
 
 def trade(
-    told: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], colours: Mapping[str, str]
+    told: ChartEntry, rows: Sequence[TradeRow], colours: Mapping[str, str]
 ) -> alt.TopLevelMixin:
     """The response above, a panel a counter of each side below it, on the same levels.
 
@@ -54,8 +57,8 @@ def trade(
 
 
 def _panel(
-    rows: Sequence[Mapping[str, Any]], levels: Sequence[str], colour: alt.Scale, *, axis: str | None
-) -> Any:  # noqa: ANN401 - altair's
+    rows: Sequence[TradeRow], levels: Sequence[str], colour: alt.Scale, *, axis: str | None
+) -> alt.LayerChart | alt.FacetChart:
     """One panel. Only the last has the names of levels below it."""
     import altair as alt
 
@@ -108,20 +111,20 @@ def _panel(
     )
 
 
-def _is_off(row: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> bool:
+def _is_off(row: TradeRow, rows: Sequence[TradeRow]) -> bool:
     """Whether it is a first execution so far above all later ones that these would not be seen."""
     later = max((float(one["value"]) for one in rows if one["drawn"] == LATER), default=0.0)
     return row["drawn"] == FIRST and float(row["value"]) > FIRST_MAX * later
 
 
-def _top(rows: Sequence[Mapping[str, Any]]) -> float:
+def _top(rows: Sequence[TradeRow]) -> float:
     """Room for all values; an interval that is wider than twice that is cut off."""
     most = max(float(row["value"]) for row in rows)
     ends = [float(row["high"]) for row in rows if row["high"] is not None]
     return min(max([most, *ends]), 2 * most) * 1.08 or 1.0
 
 
-def _in_steps(rows: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], str | None]:
+def _in_steps(rows: Sequence[TradeRow]) -> tuple[list[LabelledTradeRow], str | None]:
     """Rows in the unit that their largest value is read in, and its words."""
     unit = str(rows[0]["unit"])
     most = max(abs(float(row["value"])) for row in rows)
@@ -130,22 +133,25 @@ def _in_steps(rows: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], 
         step, words = next((one for one in BYTE_UNITS if most >= one[0]), BYTE_UNITS[-1])
     elif unit == SECONDS and most < 1:
         step, words = 1e-3, "ms"
-    return [
+    labelled: list[LabelledTradeRow] = [
         {
             **row,
-            **{end: None if row[end] is None else float(row[end]) / step for end in ENDS},
+            "value": float(row["value"]) / step,
+            "low": None if row["low"] is None else float(row["low"]) / step,
+            "high": None if row["high"] is None else float(row["high"]) / step,
             "label": text(float(row["value"]), unit),
         }
         for row in rows
-    ], words
+    ]
+    return labelled, words
 
 
-def heat_rows(told: Mapping[str, Any], table: Mapping[str, Any]) -> list[dict[str, Any]]:
+def heat_rows(told: ChartEntry, table: TableEntry) -> list[FieldRow]:
     """Fields of a table: a row a level of the one factor, a column each of the other."""
     return list(_fields(told, table))
 
 
-def _fields(told: Mapping[str, Any], table: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _fields(told: ChartEntry, table: TableEntry) -> Iterator[FieldRow]:
     columns = table["columns"]
     names = [column["name"] for column in columns]
     for row in table["rows"]:
@@ -154,15 +160,15 @@ def _fields(told: Mapping[str, Any], table: Mapping[str, Any]) -> Iterator[dict[
             value = row[place]
             if value is not None:
                 yield {
-                    "down": row[0],
+                    "down": str(row[0]),
                     "of": names[0],
                     "across": key,
-                    "value": value,
-                    "label": text(value, columns[place]["unit"]),
+                    "value": number_in(value),
+                    "label": text(number_in(value), columns[place]["unit"]),
                 }
 
 
-def heat(told: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> alt.TopLevelMixin:
+def heat(told: ChartEntry, rows: Sequence[FieldRow]) -> alt.TopLevelMixin:
     """A field for each combination, with its value, darker where it is larger."""
     import altair as alt
 
