@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 from assay.cli.options import AsJson, RunsDir, Strict, WhichRun, Whole, exit_code
 from assay.cli.output import console, say, say_json
+
+if TYPE_CHECKING:
+    from assay.report.documents.ceiling import CeilingDocument
 
 
 def show(
@@ -43,7 +46,7 @@ def show(
     elif document.get("kind") == KIND_CEILING:
         from assay.report.ceiling.terminal import ceiling_lines
 
-        for line in ceiling_lines(document):
+        for line in ceiling_lines(cast("CeilingDocument", document)):
             say(line)
     else:
         from assay.report.terminal.summary import render
@@ -184,6 +187,6 @@ def runs(*, runs: RunsDir = None, as_json: AsJson = False) -> None:
         if told is None:
             say(f"not judged yet: assay show {path.name}")
         elif told.get("kind") == KIND_CEILING:
-            say(ceiling_line(told))
+            say(ceiling_line(cast("CeilingDocument", told)))
         else:
             say(run_line(told))

@@ -12,13 +12,24 @@ from assay.report.charts.run import styled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from typing import Literal
 
     import altair as alt
+
+    from assay.report.documents.ceiling import (
+        CeilingDocument,
+        DiskPointEntry,
+        EstimateEntry,
+    )
 
 HEIGHT = 300
 DEPTH_COLOURS = (BLUE, GREEN, ORANGE, VERMILION, PURPLE, SKY)
 BUFFERED_WORDS = "page cache"
-QUANTILES = {"p50": "median", "p99": "p99", "p999": "p99.9"}
+QUANTILES: Mapping[Literal["p50", "p99", "p999"], str] = {
+    "p50": "median",
+    "p99": "p99",
+    "p999": "p99.9",
+}
 QUANTILE_COLOURS = (BLUE, ORANGE, VERMILION)
 MIB, GIB = 1 << 20, 1 << 30
 US = 1e6
@@ -26,7 +37,7 @@ US = 1e6
 ROOM = 3.0
 
 
-def charts_of(document: Mapping[str, Any]) -> dict[str, alt.TopLevelMixin]:
+def charts_of(document: CeilingDocument) -> dict[str, alt.TopLevelMixin]:
     """The charts that have something to draw, by name."""
     drawn = {
         "iops": _by_size(document, "iops", 1.0, "requests a second"),
@@ -41,7 +52,7 @@ def charts_of(document: Mapping[str, Any]) -> dict[str, alt.TopLevelMixin]:
 
 
 def _by_size(
-    document: Mapping[str, Any], figure: str, factor: float, words: str
+    document: CeilingDocument, figure: Literal["iops", "bytes_per_s"], factor: float, words: str
 ) -> alt.TopLevelMixin | None:
     """A line a depth and pattern along the sizes, both axes logarithmic."""
     rows = [
@@ -58,14 +69,14 @@ def _by_size(
     return _lines(rows, "under way", words, dashed="pattern")
 
 
-def _series(point: Mapping[str, Any]) -> str:
+def _series(point: DiskPointEntry) -> str:
     depth = point["depth"]
     if point["cache"] == "buffered":
         return f"{depth}, {BUFFERED_WORDS}"
     return str(depth)
 
 
-def _latency(document: Mapping[str, Any]) -> alt.TopLevelMixin | None:
+def _latency(document: CeilingDocument) -> alt.TopLevelMixin | None:
     rows = [
         {
             "size": point["size_bytes"],
@@ -80,7 +91,7 @@ def _latency(document: Mapping[str, Any]) -> alt.TopLevelMixin | None:
     return _lines(rows, "quantile", "µs a request", colours=QUANTILE_COLOURS)
 
 
-def _queue(document: Mapping[str, Any]) -> alt.TopLevelMixin | None:
+def _queue(document: CeilingDocument) -> alt.TopLevelMixin | None:
     """What more requests under way bring, and what each of them takes then."""
     import altair as alt
 
@@ -97,7 +108,7 @@ def _queue(document: Mapping[str, Any]) -> alt.TopLevelMixin | None:
     ]
     if not rows:
         return None
-    names = list(dict.fromkeys(row["size"] for row in rows))
+    names = list(dict.fromkeys(str(row["size"]) for row in rows))
     base = alt.Chart(alt.InlineData(values=rows), width=WIDTH, height=HEIGHT).encode(
         x=alt.X("iops:Q", title="requests a second", axis=_axis("~s")).scale(
             type="log", nice=False
@@ -114,7 +125,7 @@ def _queue(document: Mapping[str, Any]) -> alt.TopLevelMixin | None:
     return alt.layer(marks, labels)
 
 
-def _cpu(document: Mapping[str, Any]) -> alt.TopLevelMixin | None:
+def _cpu(document: CeilingDocument) -> alt.TopLevelMixin | None:
     rows = [
         {
             "size": point["size_bytes"],
@@ -129,7 +140,7 @@ def _cpu(document: Mapping[str, Any]) -> alt.TopLevelMixin | None:
     return _lines(rows, "under way", "µs of CPU a request")
 
 
-def _memory(document: Mapping[str, Any]) -> alt.TopLevelMixin | None:
+def _memory(document: CeilingDocument) -> alt.TopLevelMixin | None:
     import altair as alt
 
     rows = [
@@ -159,11 +170,11 @@ def _memory(document: Mapping[str, Any]) -> alt.TopLevelMixin | None:
     return alt.layer(bars, *_spread(base, rows, x=x, xOffset=offset))
 
 
-def _loads(document: Mapping[str, Any]) -> alt.TopLevelMixin | None:
+def _loads(document: CeilingDocument) -> alt.TopLevelMixin | None:
     rows = [
         {
             "size": point["array_bytes"],
-            "size_words": size_text(point["array_bytes"]),
+            "size_words": size_text(point["array_bytes"] or 0),
             "load": "one load",
             **_value(point["seconds"], 1e9),
         }
@@ -245,9 +256,9 @@ def _spread(
     return [rule.encode(y=alt.Y("low:Q"), y2="high:Q", **encoded)]
 
 
-def _value(estimate: Mapping[str, Any], factor: float) -> dict[str, float | None]:
-    ends = {name: estimate[name] for name in ("low", "high") if estimate[name] is not None}
-    return {name: value * factor for name, value in {"value": estimate["value"], **ends}.items()}
+def _value(estimate: EstimateEntry, factor: float) -> dict[str, float]:
+    parts = {"value": estimate["value"], "low": estimate["low"], "high": estimate["high"]}
+    return {name: value * factor for name, value in parts.items() if value is not None}
 
 
 def _axis(number: str) -> alt.Axis:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from assay.model.units import bytes_text, grouped_text, rate_text, seconds_text
 from assay.report.ceiling.tables import points_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
+
+    from assay.report.documents.ceiling import (
+        CeilingDocument,
+        DiskPointEntry,
+        EstimateEntry,
+    )
 
 MERGED_BELOW, CUT_ABOVE = 0.9, 1.5
 PAGE_BYTES = 4096
@@ -26,43 +32,44 @@ def depth_words(depth: int) -> str:
     return "one at a time" if depth == 1 else f"{depth} at a time"
 
 
-def rate_of(estimate: Mapping[str, Any] | None) -> str:
+def rate_of(estimate: EstimateEntry | None) -> str:
     """Requests a second; a dash where there are none."""
     return "-" if estimate is None else grouped_text(estimate["value"])
 
 
-def between(estimate: Mapping[str, Any], unit: str = "") -> str:
+def between(estimate: EstimateEntry, unit: str = "") -> str:
     """A figure with its interval, such as `15,300 [14,900, 15,700]`."""
     value = f"{grouped_text(estimate['value'])}{unit}"
-    if estimate["low"] is None:
+    low, high = estimate["low"], estimate["high"]
+    if low is None or high is None:
         return value
-    return f"{value} [{grouped_text(estimate['low'])}, {grouped_text(estimate['high'])}]"
+    return f"{value} [{grouped_text(low)}, {grouped_text(high)}]"
 
 
-def title(document: Mapping[str, Any]) -> str:
+def title(document: CeilingDocument) -> str:
     """What was measured, such as `what vda on build-7 can do`."""
-    medium = document["medium"] or {}
-    disk = medium.get("name") or document["host"]["filesystem"] or "the disk"
+    medium = document["medium"]
+    disk = (medium and medium["name"]) or document["host"]["filesystem"] or "the disk"
     host = document["host"]["name"]
     return f"What {disk}{f' of {host}' if host else ''} can do"
 
 
-def machine_words(document: Mapping[str, Any]) -> str:
+def machine_words(document: CeilingDocument) -> str:
     """The machine, its disk and the file."""
-    host, device, medium = document["host"], document["device"] or {}, document["medium"] or {}
+    host, device, medium = document["host"], document["device"] or {}, document["medium"]
     parts = [
         f"{host['cpus']} CPUs" if host["cpus"] else None,
         host["cpu_model"],
         bytes_text(host["memory_bytes"]) if host["memory_bytes"] else None,
-        medium.get("model") or medium.get("driver"),
+        None if medium is None else medium["model"] or medium["driver"],
         host["filesystem"],
         f"scheduler {device['scheduler']}" if device.get("scheduler") else None,
-        f"write cache {medium['write_cache']}" if medium.get("write_cache") else None,
+        f"write cache {medium['write_cache']}" if medium and medium["write_cache"] else None,
     ]
     return ", ".join(part for part in parts if part)
 
 
-def made_words(document: Mapping[str, Any]) -> str:
+def made_words(document: CeilingDocument) -> str:
     """How it was made."""
     request = document["request"]
     points = [
@@ -82,7 +89,7 @@ def made_words(document: Mapping[str, Any]) -> str:
     return f"{told}; intervals are of 95 %, over rounds"
 
 
-def headline(document: Mapping[str, Any]) -> list[tuple[str, str]]:
+def headline(document: CeilingDocument) -> list[tuple[str, str]]:
     """The figures that say most, with their words."""
     return [
         told
@@ -97,7 +104,7 @@ def headline(document: Mapping[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-def notes(document: Mapping[str, Any]) -> list[str]:
+def notes(document: CeilingDocument) -> list[str]:
     """What a reader of the figures has to know, beside the signs that a medium is hidden."""
     found = []
     if document["io_uring_refusal"] is not None:
@@ -106,7 +113,7 @@ def notes(document: Mapping[str, Any]) -> list[str]:
             " under way together were made by as many threads with pread, which costs more CPU"
         )
     found += _reached(document)
-    align = (document["file"] or {}).get("direct_align_bytes")
+    align = None if document["file"] is None else document["file"]["direct_align_bytes"]
     if align is not None and align > SIZE_MIN:
         found.append(
             f"O_DIRECT takes multiples of {bytes_text(align)} here: smaller ones were left out"
@@ -114,11 +121,15 @@ def notes(document: Mapping[str, Any]) -> list[str]:
     return found
 
 
-def _reached(document: Mapping[str, Any]) -> list[str]:
+def _reached(document: CeilingDocument) -> list[str]:
     """Whether requests reached the device as they were made."""
-    points = [p for p in points_of(document) if p["device_requests"] is not None]
-    joined = [p for p in points if p["device_requests"] < MERGED_BELOW]
-    cut = [p for p in points if p["device_requests"] > CUT_ABOVE]
+    points = [
+        (point, reached)
+        for point in points_of(document)
+        if (reached := point["device_requests"]) is not None
+    ]
+    joined = [(point, reached) for point, reached in points if reached < MERGED_BELOW]
+    cut = [(point, reached) for point, reached in points if reached > CUT_ABOVE]
     found = []
     if joined:
         found.append(
@@ -135,17 +146,18 @@ def _reached(document: Mapping[str, Any]) -> list[str]:
     return found
 
 
-def _which(points: Sequence[Mapping[str, Any]]) -> str:
+def _which(points: Sequence[tuple[DiskPointEntry, float]]) -> str:
+    """Return the first points with how many requests reached the device for one of ours."""
     each = [
-        f"{size_text(p['size_bytes'])} {p['pattern']}, {depth_words(p['depth'])}"
-        f" ({p['device_requests']:.2g} for one)"
-        for p in points
+        f"{size_text(point['size_bytes'])} {point['pattern']}, {depth_words(point['depth'])}"
+        f" ({reached:.2g} for one)"
+        for point, reached in points
     ]
     more = len(each) - 3
     return "; ".join(each[:3]) + (f"; and {more} more" if more > 0 else "")
 
 
-def _first(document: Mapping[str, Any], depth: int, words: str) -> tuple[str, str] | None:
+def _first(document: CeilingDocument, depth: int, words: str) -> tuple[str, str] | None:
     for point in points_of(document):
         key = point["depth"], point["pattern"], point["size_bytes"]
         if key == (depth, "random", PAGE_BYTES):
@@ -153,7 +165,7 @@ def _first(document: Mapping[str, Any], depth: int, words: str) -> tuple[str, st
     return None
 
 
-def _most(document: Mapping[str, Any]) -> tuple[str, str] | None:
+def _most(document: CeilingDocument) -> tuple[str, str] | None:
     chosen = [p for p in points_of(document) if p["size_bytes"] == PAGE_BYTES and p["depth"] > 1]
     if not chosen:
         return None
@@ -161,7 +173,7 @@ def _most(document: Mapping[str, Any]) -> tuple[str, str] | None:
     return rate_text(best["iops"]["value"]), f"reads of 4 KiB, {depth_words(best['depth'])}"
 
 
-def _bandwidth(document: Mapping[str, Any]) -> tuple[str, str] | None:
+def _bandwidth(document: CeilingDocument) -> tuple[str, str] | None:
     chosen = points_of(document)
     if not chosen:
         return None
@@ -170,14 +182,14 @@ def _bandwidth(document: Mapping[str, Any]) -> tuple[str, str] | None:
     return f"{bytes_text(best['bytes_per_s']['value'])}/s", words
 
 
-def _flush(document: Mapping[str, Any]) -> tuple[str, str] | None:
+def _flush(document: CeilingDocument) -> tuple[str, str] | None:
     for point in points_of(document, operation="fdatasync", cache="buffered"):
         words = f"a write of {size_text(point['size_bytes'])} with fdatasync (median)"
         return seconds_text(point["latency_s"]["p50"]), words
     return None
 
 
-def _memory(document: Mapping[str, Any]) -> tuple[str, str] | None:
+def _memory(document: CeilingDocument) -> tuple[str, str] | None:
     reads = [p for p in document["memory"] if p["kernel"] == "read"]
     if not reads:
         return None
