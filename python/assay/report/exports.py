@@ -83,8 +83,7 @@ def _check_samples(run: Run, to: str) -> None:
 def _json(run: Run, out: Path) -> Path:
     path = out if out.suffix == ".json" else out / "document.json"
     path.parent.mkdir(parents=True, exist_ok=True)
-    told = _document(run)
-    text = json.dumps(told, indent=1, ensure_ascii=False)
+    text = json.dumps(_document(run), indent=1, ensure_ascii=False)
     path.write_text(f"{text}\n", encoding="utf-8")
     return path
 
@@ -126,11 +125,11 @@ def _all_tables(run: Run) -> Iterator[tuple[str, pl.DataFrame]]:
 
 def _run_tables(run: Run) -> Iterator[tuple[str, pl.DataFrame]]:
     """The table of operations, the seconds of a load, what the engine counted."""
-    told = document(run, run.dir)
-    yield OPERATIONS, operations_table(told)
-    yield from server_tables(told)
-    if told["test"] is not None:
-        yield INTERVALS, intervals_table(told["test"])
+    run_document = document(run, run.dir)
+    yield OPERATIONS, operations_table(run_document)
+    yield from server_tables(run_document)
+    if run_document["test"] is not None:
+        yield INTERVALS, intervals_table(run_document["test"])
     seconds = per_second(run) if run.has("events") else None
     if seconds is not None:
         yield SECONDS, seconds
@@ -144,15 +143,15 @@ def intervals_table(test: dict[str, Any]) -> pl.DataFrame:
     import polars as pl
 
     rows = [
-        {"run": run["run"], "test": "power", "stream": 0} | one
+        {"run": run["run"], "test": "power", "stream": 0} | interval
         for run in test["runs"]
-        for one in run["power"]
+        for interval in run["power"]
     ]
     rows += [
-        {"run": run["run"], "test": "throughput", "stream": stream["stream"]} | one
+        {"run": run["run"], "test": "throughput", "stream": stream["stream"]} | interval
         for run in test["runs"]
         for stream in run["throughput"]
-        for one in stream["intervals"]
+        for interval in stream["intervals"]
     ]
     schema = {
         "run": pl.Int64,
@@ -167,7 +166,7 @@ def intervals_table(test: dict[str, Any]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=schema)
 
 
-def server_tables(told: dict[str, Any]) -> Iterator[tuple[str, pl.DataFrame]]:
+def server_tables(run_document: dict[str, Any]) -> Iterator[tuple[str, pl.DataFrame]]:
     """What the engine counted and who used its CPU, of a document; nothing where it has neither.
 
     counters: one row a figure. counters-by-operation: operation, name, unit, growth.
@@ -176,7 +175,7 @@ def server_tables(told: dict[str, Any]) -> Iterator[tuple[str, pl.DataFrame]]:
     """
     import polars as pl
 
-    counted, used = told["engine_counters"], told["sessions"]
+    counted, used = run_document["engine_counters"], run_document["sessions"]
     if counted is not None:
         shown = [{k: v for k, v in f.items() if k != "operations"} for f in counted["counters"]]
         floats = dict.fromkeys(("total", "per_s", "last"), pl.Float64)
@@ -214,11 +213,11 @@ def _cpu_table(used: dict[str, Any]) -> pl.DataFrame:
     return pl.DataFrame([*rows, {"owner": "unseen", "cpu_s": used["unseen_cpu_s"]}], schema=schema)
 
 
-def operations_table(told: dict[str, Any]) -> pl.DataFrame:
+def operations_table(run_document: dict[str, Any]) -> pl.DataFrame:
     """One row an operation, as in the document; shares of its time are columns named *_share."""
     import polars as pl
 
-    rows = [flat_operation(operation) for operation in told["operations"]]
+    rows = [flat_operation(operation) for operation in run_document["operations"]]
     if not rows:
         return pl.DataFrame(schema={"name": pl.String, "seconds": pl.Float64})
     typed = pl.DataFrame(rows, infer_schema_length=None)

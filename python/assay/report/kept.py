@@ -28,10 +28,10 @@ NOT_CODE = "__pycache__"
 
 def stored(run_dir: Path) -> dict[str, Any] | None:
     """The document as it was last built; None if it never was or cannot be read."""
-    told = _read(run_dir / DERIVED_DIR / SUMMARY_FILE)
-    if told is None or told.get("schema") != SCHEMAS.get(told.get("kind", KIND_RUN)):
+    document = _read(run_dir / DERIVED_DIR / SUMMARY_FILE)
+    if document is None or document.get("schema") != SCHEMAS.get(document.get("kind", KIND_RUN)):
         return None
-    return told
+    return document
 
 
 def current(run_dir: Path) -> dict[str, Any] | None:
@@ -73,7 +73,7 @@ def _files(folder: str, without: str) -> Iterator[str]:
 
 def _read(file: Path) -> dict[str, Any] | None:
     try:
-        told: dict[str, Any] = json.loads(file.read_bytes())
+        document: dict[str, Any] = json.loads(file.read_bytes())
     except (OSError, ValueError):
         return None
-    return told
+    return document

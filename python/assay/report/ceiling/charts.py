@@ -52,7 +52,7 @@ def charts_of(document: CeilingDocument) -> dict[str, alt.TopLevelMixin]:
 
 
 def _by_size(
-    document: CeilingDocument, figure: Literal["iops", "bytes_per_s"], factor: float, words: str
+    document: CeilingDocument, figure: Literal["iops", "bytes_per_s"], factor: float, title: str
 ) -> alt.TopLevelMixin | None:
     """A line a depth and pattern along the sizes, both axes logarithmic."""
     rows = [
@@ -66,7 +66,7 @@ def _by_size(
         for cache in ("direct", "buffered")
         for point in points_of(document, cache=cache)
     ]
-    return _lines(rows, "under way", words, dashed="pattern")
+    return _lines(rows, "under way", title, dashed="pattern")
 
 
 def _series(point: DiskPointEntry) -> str:
@@ -81,12 +81,12 @@ def _latency(document: CeilingDocument) -> alt.TopLevelMixin | None:
         {
             "size": point["size_bytes"],
             "size_words": size_text(point["size_bytes"]),
-            "quantile": words,
+            "quantile": label,
             "value": point["latency_s"][name] * US,
         }
         for point in points_of(document)
         if point["depth"] == 1 and point["pattern"] == "random"
-        for name, words in QUANTILES.items()
+        for name, label in QUANTILES.items()
     ]
     return _lines(rows, "quantile", "µs a request", colours=QUANTILE_COLOURS)
 
@@ -186,7 +186,7 @@ def _loads(document: CeilingDocument) -> alt.TopLevelMixin | None:
 def _lines(
     rows: Sequence[Mapping[str, Any]],
     series: str,
-    words: str,
+    title: str,
     *,
     dashed: str | None = None,
     colours: Sequence[str] = DEPTH_COLOURS,
@@ -207,11 +207,11 @@ def _lines(
         f"{series}:N",
         sort=names,
         scale=alt.Scale(domain=names, range=_range(names, colours)),
-        legend=_legend(_legend_words(series)) if legend else None,
+        legend=_legend(_legend_title(series)) if legend else None,
     )
     encoded: dict[str, Any] = {
         "x": x,
-        "y": alt.Y("value:Q", title=words, axis=_axis("~s")).scale(
+        "y": alt.Y("value:Q", title=title, axis=_axis("~s")).scale(
             type="log", nice=False, domain=_seen([float(row["value"]) for row in rows])
         ),
         "color": colour,
@@ -229,14 +229,14 @@ def _lines(
     return alt.layer(*_spread(base, rows, x=x, color=colour), line)
 
 
-def _legend(words: str | None) -> alt.Legend:
+def _legend(title: str | None) -> alt.Legend:
     import altair as alt
 
     # Spreads are pale, and the legend would be as pale as they are.
-    return alt.Legend(title=words, orient="top", symbolType="square", symbolOpacity=1)
+    return alt.Legend(title=title, orient="top", symbolType="square", symbolOpacity=1)
 
 
-def _legend_words(series: str) -> str | None:
+def _legend_title(series: str) -> str | None:
     return "requests under way" if series == "under way" else None
 
 

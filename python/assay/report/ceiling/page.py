@@ -19,10 +19,10 @@ from assay.report.ceiling.tables import (
 )
 from assay.report.ceiling.words import (
     between,
-    depth_words,
+    depth_text,
     headline,
-    machine_words,
-    made_words,
+    machine_text,
+    method_sentence,
     notes,
     rate_of,
     size_text,
@@ -68,10 +68,10 @@ def ceiling_page(document: CeilingDocument) -> str:
             scripts=[trusted(script) for script in scripts],
             charts_json=trusted(json_in_html(specs)),
             title=title(document),
-            machine=machine_words(document),
-            made=made_words(document),
+            machine=machine_text(document),
+            made=method_sentence(document),
             headline=headline(document),
-            doubts=[one for one in document["checks"] if one["verdict"] != "valid"],
+            doubts=[check for check in document["checks"] if check["verdict"] != "valid"],
             notes=notes(document),
             charts={
                 name: {
@@ -95,7 +95,7 @@ def _reads(document: CeilingDocument) -> dict[str, object]:
     direct, buffered = points_of(document), points_of(document, cache="buffered")
     depths = depths_of(direct)
     cached = dict(by_size(buffered))
-    heads = [depth_words(depth) for depth in depths]
+    heads = [depth_text(depth) for depth in depths]
     rows = []
     sizes = dict(by_size(direct))
     for size in sorted({*sizes, *cached}):
@@ -118,7 +118,7 @@ def _cell(point: DiskPointEntry | None) -> dict[str, Cell]:
 
 def _point(point: DiskPointEntry) -> list[dict[str, Cell]]:
     latency, cpu, reached = point["latency_s"], point["cpu_s"], point["device_requests"]
-    words = [point["operation"], point["pattern"], point["cache"], point["method"]]
+    names = [point["operation"], point["pattern"], point["cache"], point["method"]]
     numbers: list[tuple[str, Cell]] = [
         (str(point["depth"]), point["depth"]),
         (size_text(point["size_bytes"]), point["size_bytes"]),
@@ -128,7 +128,7 @@ def _point(point: DiskPointEntry) -> list[dict[str, Cell]]:
         ("-", "") if cpu is None else (seconds_text(cpu["value"]), cpu["value"]),
         ("-", "") if reached is None else (f"{reached:.3g}", reached),
     ]
-    cells: list[tuple[str, Cell]] = [*((str(word), None) for word in words), *numbers]
+    cells: list[tuple[str, Cell]] = [*((str(word), None) for word in names), *numbers]
     return [{"text": text, "value": value} for text, value in cells]
 
 
@@ -146,16 +146,16 @@ def _steps(value: float) -> str:
 
 
 def _machine_row(
-    point: MachinePointEntry, told: EstimateEntry, text: Callable[[float], str]
+    point: MachinePointEntry, estimate: EstimateEntry, text: Callable[[float], str]
 ) -> dict[str, Cell]:
     size = point["array_bytes"]
-    low, high = told["low"], told["high"]
+    low, high = estimate["low"], estimate["high"]
     ends = "one round" if low is None or high is None else f"{text(low)} to {text(high)}"
     return {
         "kernel": point["kernel"],
         "threads": point["threads"],
         "array": "" if size is None else bytes_text(size),
-        "text": text(told["value"]),
+        "text": text(estimate["value"]),
         "interval": ends,
     }
 

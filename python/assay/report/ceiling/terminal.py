@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from assay.model.units import bytes_text, count_text, rate_text, seconds_text
 from assay.report.ceiling.tables import PATTERNS, by_size, depths_of, points_of
 from assay.report.ceiling.words import (
-    depth_words,
+    depth_text,
     headline,
-    machine_words,
-    made_words,
+    machine_text,
+    method_sentence,
     notes,
     rate_of,
     size_text,
@@ -38,7 +38,7 @@ def ceiling_lines(document: CeilingDocument) -> list[str]:
     return [
         *_head(document),
         *_reads(document),
-        *_one_at_a_time(document),
+        *_random_reads(document),
         *_buffered(document),
         *_writes(document),
         *_machine(document),
@@ -58,7 +58,7 @@ def ceiling_line(document: CeilingDocument) -> str:
 def _head(document: CeilingDocument) -> Iterator[str]:
     verdict = document["verdict"].upper()
     yield f"{title(document):<{WIDTH - len(verdict)}}{verdict}"
-    yield from _wrapped(machine_words(document), "  ")
+    yield from _wrapped(machine_text(document), "  ")
     if document["status"] != "complete":
         yield from _wrapped(f"{document['status']}: {document['status_reason']}", "  ")
     for result in document["checks"]:
@@ -74,7 +74,7 @@ def _reads(document: CeilingDocument) -> Iterator[str]:
         return
     depths = depths_of(points)
     yield "Reads past the page cache, requests a second, by size and how many are under way"
-    heads = "".join(f"{depth_words(depth):>{2 * CELL_WIDTH}}" for depth in depths)
+    heads = "".join(f"{depth_text(depth):>{2 * CELL_WIDTH}}" for depth in depths)
     yield f"{'':{SIZE_WIDTH}}{heads}"
     patterns = "".join(f"{SHORT_PATTERNS[name]:>{CELL_WIDTH}}" for name in PATTERNS)
     yield f"{'  size':<{SIZE_WIDTH}}{patterns * len(depths)}"
@@ -88,12 +88,12 @@ def _reads(document: CeilingDocument) -> Iterator[str]:
     yield ""
 
 
-def _one_at_a_time(document: CeilingDocument) -> Iterator[str]:
+def _random_reads(document: CeilingDocument) -> Iterator[str]:
     """What one request takes, by the random reads that are most like an index's."""
     points = [p for p in points_of(document) if p["pattern"] == "random"]
     depths = depths_of(points)
     for depth in sorted({depths[0], depths[-1]}) if depths else ():
-        yield f"Random reads, {depth_words(depth)}"
+        yield f"Random reads, {depth_text(depth)}"
         yield "  size       median       p99     p99.9         rate   CPU each   95 % interval"
         for size, row in by_size([p for p in points if p["depth"] == depth]):
             point = row[depth, "random"]
@@ -146,7 +146,7 @@ def _writes(document: CeilingDocument) -> Iterator[str]:
     if points:
         yield "Writes past the page cache"
     for point in points:
-        what = f"{size_text(point['size_bytes'])} {point['pattern']}, {depth_words(point['depth'])}"
+        what = f"{size_text(point['size_bytes'])} {point['pattern']}, {depth_text(point['depth'])}"
         yield (
             f"  {what:<34}{rate_text(point['iops']['value']):>12}"
             f"{bytes_text(point['bytes_per_s']['value']) + '/s':>14}"
@@ -172,11 +172,11 @@ def _machine(document: CeilingDocument) -> Iterator[str]:
         yield "Memory, bytes a second by threads"
         yield from _by_threads([(p, p["bytes_per_s"]) for p in document["memory"]], bytes_text)
     if document["loads"]:
-        each = [
+        loads = [
             f"{bytes_text(p['array_bytes'])} {seconds_text(p['seconds']['value'])}"
             for p in document["loads"]
         ]
-        yield from _wrapped(f"One load after another, all over: {', '.join(each)}", "  ")
+        yield from _wrapped(f"One load after another, all over: {', '.join(loads)}", "  ")
         yield ""
     if document["cores"]:
         yield "Cores, steps a second by threads"
@@ -204,15 +204,15 @@ def _notes(document: CeilingDocument) -> Iterator[str]:
         for sign in signs:
             yield from _wrapped(sign, "  - ", "    ")
         yield ""
-    told = notes(document)
-    for note in told:
+    sentences = notes(document)
+    for note in sentences:
         yield from _wrapped(note, "- ", "  ")
-    if told:
+    if sentences:
         yield ""
 
 
 def _foot(document: CeilingDocument) -> Iterator[str]:
-    yield from _wrapped(made_words(document), "")
+    yield from _wrapped(method_sentence(document), "")
     if document["report"] is not None:
         yield f"Report  {document['report']}"
 

@@ -27,7 +27,7 @@ def size_text(size_bytes: int) -> str:
     return bytes_text(size_bytes)
 
 
-def depth_words(depth: int) -> str:
+def depth_text(depth: int) -> str:
     """How many requests are under way."""
     return "one at a time" if depth == 1 else f"{depth} at a time"
 
@@ -54,7 +54,7 @@ def title(document: CeilingDocument) -> str:
     return f"What {disk}{f' of {host}' if host else ''} can do"
 
 
-def machine_words(document: CeilingDocument) -> str:
+def machine_text(document: CeilingDocument) -> str:
     """The machine, its disk and the file."""
     host, device, medium = document["host"], document["device"] or {}, document["medium"]
     parts = [
@@ -69,7 +69,7 @@ def machine_words(document: CeilingDocument) -> str:
     return ", ".join(part for part in parts if part)
 
 
-def made_words(document: CeilingDocument) -> str:
+def method_sentence(document: CeilingDocument) -> str:
     """How it was made."""
     request = document["request"]
     points = [
@@ -79,46 +79,46 @@ def made_words(document: CeilingDocument) -> str:
     points += [p["steps_per_s"] for p in document["cores"]]
     rounds = {point["rounds"] for point in points}
     made = f"{min(rounds)} to {max(rounds)}" if len(rounds) > 1 else f"{max(rounds, default=0)}"
-    told = (
+    sentence = (
         f"{made} {'round' if made == '1' else 'rounds'} of trials of"
         f" {seconds_text(request['time_s'])} each, in an order drawn anew each round"
     )
     if document["file"] is not None:
         size, place = bytes_text(document["file"]["size_bytes"]), request["directory"]
-        told += f", on a file of {size} of random bytes in {place}"
-    return f"{told}; intervals are of 95 %, over rounds"
+        sentence += f", on a file of {size} of random bytes in {place}"
+    return f"{sentence}; intervals are of 95 %, over rounds"
 
 
 def headline(document: CeilingDocument) -> list[tuple[str, str]]:
     """The figures that say most, with their words."""
     return [
-        told
-        for told in (
+        figure
+        for figure in (
             _first(document, 1, "random reads of 4 KiB, one at a time"),
             _most(document),
             _bandwidth(document),
             _flush(document),
             _memory(document),
         )
-        if told is not None
+        if figure is not None
     ]
 
 
 def notes(document: CeilingDocument) -> list[str]:
     """What a reader of the figures has to know, beside the signs that a medium is hidden."""
-    found = []
+    sentences = []
     if document["io_uring_refusal"] is not None:
-        found.append(
+        sentences.append(
             f"io_uring is not granted here ({document['io_uring_refusal']}): requests that are"
             " under way together were made by as many threads with pread, which costs more CPU"
         )
-    found += _reached(document)
+    sentences += _reached(document)
     align = None if document["file"] is None else document["file"]["direct_align_bytes"]
     if align is not None and align > SIZE_MIN:
-        found.append(
+        sentences.append(
             f"O_DIRECT takes multiples of {bytes_text(align)} here: smaller ones were left out"
         )
-    return found
+    return sentences
 
 
 def _reached(document: CeilingDocument) -> list[str]:
@@ -130,38 +130,40 @@ def _reached(document: CeilingDocument) -> list[str]:
     ]
     joined = [(point, reached) for point, reached in points if reached < MERGED_BELOW]
     cut = [(point, reached) for point, reached in points if reached > CUT_ABOVE]
-    found = []
+    sentences = []
     if joined:
-        found.append(
+        sentences.append(
             f"the block layer joined neighbours before the device saw them: {_which(joined)}; these"
             " are not requests of that size to the device"
         )
     if cut:
-        found.append(
+        sentences.append(
             f"some requests were cut up on their way to the device: {_which(cut)}; it takes no"
             " larger ones, or not of so many pieces of memory"
         )
     if points and not joined and not cut:
-        found.append("every request reached the device as it was made: none was joined or cut up")
-    return found
+        sentences.append(
+            "every request reached the device as it was made: none was joined or cut up"
+        )
+    return sentences
 
 
 def _which(points: Sequence[tuple[DiskPointEntry, float]]) -> str:
     """Return the first points with how many requests reached the device for one of ours."""
-    each = [
-        f"{size_text(point['size_bytes'])} {point['pattern']}, {depth_words(point['depth'])}"
+    descriptions = [
+        f"{size_text(point['size_bytes'])} {point['pattern']}, {depth_text(point['depth'])}"
         f" ({reached:.2g} for one)"
         for point, reached in points
     ]
-    more = len(each) - 3
-    return "; ".join(each[:3]) + (f"; and {more} more" if more > 0 else "")
+    more = len(descriptions) - 3
+    return "; ".join(descriptions[:3]) + (f"; and {more} more" if more > 0 else "")
 
 
-def _first(document: CeilingDocument, depth: int, words: str) -> tuple[str, str] | None:
+def _first(document: CeilingDocument, depth: int, label: str) -> tuple[str, str] | None:
     for point in points_of(document):
         key = point["depth"], point["pattern"], point["size_bytes"]
         if key == (depth, "random", PAGE_BYTES):
-            return rate_text(point["iops"]["value"]), words
+            return rate_text(point["iops"]["value"]), label
     return None
 
 
@@ -170,7 +172,7 @@ def _most(document: CeilingDocument) -> tuple[str, str] | None:
     if not chosen:
         return None
     best = max(chosen, key=lambda p: p["iops"]["value"])
-    return rate_text(best["iops"]["value"]), f"reads of 4 KiB, {depth_words(best['depth'])}"
+    return rate_text(best["iops"]["value"]), f"reads of 4 KiB, {depth_text(best['depth'])}"
 
 
 def _bandwidth(document: CeilingDocument) -> tuple[str, str] | None:
@@ -178,14 +180,14 @@ def _bandwidth(document: CeilingDocument) -> tuple[str, str] | None:
     if not chosen:
         return None
     best = max(chosen, key=lambda p: p["bytes_per_s"]["value"])
-    words = f"by reads of {size_text(best['size_bytes'])}, {depth_words(best['depth'])}"
-    return f"{bytes_text(best['bytes_per_s']['value'])}/s", words
+    label = f"by reads of {size_text(best['size_bytes'])}, {depth_text(best['depth'])}"
+    return f"{bytes_text(best['bytes_per_s']['value'])}/s", label
 
 
 def _flush(document: CeilingDocument) -> tuple[str, str] | None:
     for point in points_of(document, operation="fdatasync", cache="buffered"):
-        words = f"a write of {size_text(point['size_bytes'])} with fdatasync (median)"
-        return seconds_text(point["latency_s"]["p50"]), words
+        label = f"a write of {size_text(point['size_bytes'])} with fdatasync (median)"
+        return seconds_text(point["latency_s"]["p50"]), label
     return None
 
 

@@ -50,9 +50,9 @@ class Source:
         within = pl.col("operation").is_not_null()
         if self.operation is not None:
             within = pl.col("operation") == self.operation
-        words = pl.col("operation", "work").cast(pl.String)
-        found = self.profile.samples.filter(within).with_columns(words).sort("time_ns")
-        return found.with_columns(pl.col("work").fill_null(ARTEFACT))
+        names = pl.col("operation", "work").cast(pl.String)
+        samples = self.profile.samples.filter(within).with_columns(names).sort("time_ns")
+        return samples.with_columns(pl.col("work").fill_null(ARTEFACT))
 
     @property
     def period_ns(self) -> int:

@@ -36,13 +36,13 @@ def compare_rows(
 def _forest_rows(rows: Sequence[Mapping[str, Cell]]) -> Iterator[RatioRow]:
     for row in rows[:RATIOS_MAX]:
         ratio = number_in(row["ratio"])
-        known = row["at least"] is not None
+        has_interval = row["at least"] is not None
         says = NOISE if row["differs"] != "yes" else (MORE if ratio > 1 else LESS)
         yield {
             "name": f"{row['of']}, {row['quantity']}",
             "ratio": ratio,
-            "low": number_in(row["at least"]) if known else ratio,
-            "high": number_in(row["at most"]) if known else ratio,
+            "low": number_in(row["at least"]) if has_interval else ratio,
+            "high": number_in(row["at most"]) if has_interval else ratio,
             "says": says,
             "label": text(ratio, TIMES),
         }
@@ -132,10 +132,10 @@ def waterfall(title: str, rows: Sequence[StepRow]) -> alt.TopLevelMixin:
     bars = base.mark_bar(height=ROW - 6).encode(
         x=x, x2="end:Q", y=y, color=colour, tooltip=["name:N", "label:N", "says:N"]
     )
-    words = base.mark_text(align="left", dx=4, fontSize=10).encode(
+    labels = base.mark_text(align="left", dx=4, fontSize=10).encode(
         x=alt.X("tip:Q", scale=scale), y=y, text="label:N"
     )
-    return alt.layer(bars, words)
+    return alt.layer(bars, labels)
 
 
 def _colours(rows: Sequence[RatioRow] | Sequence[StepRow]) -> alt.Scale:

@@ -54,12 +54,12 @@ SCHEMA: Final = 1
 def study_document(record: StudyRecord) -> StudyDocument:
     """Return the document of a study, whose runs are read from their records."""
     every, unreadable = read_runs(record)
-    runs = tuple(one for one in every if not one.is_ceiling)
+    runs = tuple(run for run in every if not run.is_ceiling)
     published, why_unpublished = _published(record)
-    figures = [_figure(record, one, every, published) for one in record.figures]
-    checks = [check for one in every for check in one.checks]
-    whole = tuple({one.run.id: one for one in runs}.values())
-    seconds = [one.seconds for one in record.runs if one.seconds is not None]
+    figures = [_figure(record, figure, every, published) for figure in record.figures]
+    checks = [check for run in every for check in run.checks]
+    whole = tuple({run.run.id: run for run in runs}.values())
+    seconds = [run.seconds for run in record.runs if run.seconds is not None]
     return {
         "schema": SCHEMA,
         "assay_version": VERSION,
@@ -72,11 +72,11 @@ def study_document(record: StudyRecord) -> StudyDocument:
         "about": dict(record.about),
         "verdict": worst(checks).word,
         "answers": list(_answers(whole)),
-        "doubts": _doubts(tuple({one.run.id: one for one in every}.values())),
+        "doubts": _doubts(tuple({run.run.id: run for run in every}.values())),
         "took_seconds": sum(seconds) if seconds else None,
-        "parts": [_part(record, name, every) for name in (one.name for one in record.parts)],
+        "parts": [_part(record, name, every) for name in (part.name for part in record.parts)],
         "runs": _runs(record, every),
-        "missing": [_missing(one) for one in record.missing()],
+        "missing": [_missing(run) for run in record.missing()],
         "article": None if published is None else _article(published, whole),
         "figures": figures,
         "derived": [] if published is None else _derived(published, None),
@@ -92,8 +92,8 @@ def study_document(record: StudyRecord) -> StudyDocument:
 
 def _legal(runs: tuple[StudyRun, ...]) -> list[str]:
     """What has to be said of the workloads; most have nothing."""
-    told = {one.run.facts["workload"].get("legal") for one in runs}
-    return sorted(str(words) for words in told if words)
+    notices = {run.run.facts["workload"].get("legal") for run in runs}
+    return sorted(str(notice) for notice in notices if notice)
 
 
 def _published(record: StudyRecord) -> tuple[Published | None, str | None]:
@@ -113,22 +113,22 @@ def _unpublished(why: str | None) -> list[NotShownEntry]:
 def _answers(runs: tuple[StudyRun, ...]) -> tuple[str, ...]:
     if not runs:
         return ("No run was made, so there are no answers to judge.",)
-    told = answers.says(subjects_of(Asked("answers", "answers", "", runs)))
-    differ = unequal(level_of(one.run.facts) for one in runs)
+    sentences = answers.says(subjects_of(Asked("answers", "answers", "", runs)))
+    differ = unequal(level_of(run.run.facts) for run in runs)
     if differ is None:
-        return told
-    return (*told, f"Durability differs between runs: {differ}.")
+        return sentences
+    return (*sentences, f"Durability differs between runs: {differ}.")
 
 
 def _doubts(runs: tuple[StudyRun, ...]) -> list[DoubtEntry]:
     """What is not valid, once a reason, with the runs that it is of."""
-    found: dict[tuple[VerdictWord, str, str], list[str]] = {}
-    for one in runs:
-        for check in one.checks:
+    runs_by_doubt: dict[tuple[VerdictWord, str, str], list[str]] = {}
+    for run in runs:
+        for check in run.checks:
             if check.verdict:
                 key = (check.verdict.word, check.check, check.reason)
-                found.setdefault(key, []).append(one.run.id)
-    ordered = sorted(found.items(), key=lambda one: one[0][0] != "invalid")
+                runs_by_doubt.setdefault(key, []).append(run.run.id)
+    ordered = sorted(runs_by_doubt.items(), key=lambda doubt: doubt[0][0] != "invalid")
     return [
         {"verdict": verdict, "check": name, "reason": reason, "runs": ids}
         for (verdict, name, reason), ids in ordered
@@ -143,34 +143,34 @@ def _part(record: StudyRecord, name: str, runs: tuple[StudyRun, ...]) -> PartEnt
         "repetitions": part.repetitions,
         "variants": [
             {
-                "name": one.name,
-                "levels": dict(one.levels),
-                "request": dict(one.request),
+                "name": variant.name,
+                "levels": dict(variant.levels),
+                "request": dict(variant.request),
                 "runs": sum(
-                    run.part == part.name and run.variant == one.name for run in record.complete
+                    run.part == part.name and run.variant == variant.name for run in record.complete
                 ),
             }
-            for one in part.variants
+            for variant in part.variants
         ],
-        "runs": sum(one.part == part.name for one in runs),
+        "runs": sum(run.part == part.name for run in runs),
     }
 
 
 def _runs(record: StudyRecord, runs: tuple[StudyRun, ...]) -> list[RunEntry]:
     """The runs that ended well and can be read."""
-    asked = {(one.part, one.path.name): one for one in record.complete if one.path is not None}
-    return [_run(one, asked[one.part, one.run.dir.name]) for one in runs]
+    asked = {(run.part, run.path.name): run for run in record.complete if run.path is not None}
+    return [_run(run, asked[run.part, run.run.dir.name]) for run in runs]
 
 
-def _run(one: StudyRun, asked: AskedRun) -> RunEntry:
+def _run(run: StudyRun, asked: AskedRun) -> RunEntry:
     return {
-        "part": one.part,
+        "part": run.part,
         "variant": asked.variant,
-        "levels": dict(one.levels),
-        "round": one.round,
-        "run": one.run.id,
-        "engine": None if one.is_ceiling else _engine(one.run),
-        "verdict": worst(one.checks).word,
+        "levels": dict(run.levels),
+        "round": run.round,
+        "run": run.run.id,
+        "engine": None if run.is_ceiling else _engine(run.run),
+        "verdict": worst(run.checks).word,
         "seconds": asked.seconds,
     }
 
@@ -180,16 +180,16 @@ def _engine(run: Run) -> str:
     return f"{engine.get('title', engine['name'])} {engine['version']}"
 
 
-def _missing(one: AskedRun) -> MissingRunEntry:
+def _missing(run: AskedRun) -> MissingRunEntry:
     return {
-        "part": one.part,
-        "variant": one.variant,
-        "levels": dict(one.levels),
-        "round": one.round,
-        "run": None if one.path is None else one.path.name,
-        "status": one.status,
-        "reason": one.reason,
-        "seconds": one.seconds,
+        "part": run.part,
+        "variant": run.variant,
+        "levels": dict(run.levels),
+        "round": run.round,
+        "run": None if run.path is None else run.path.name,
+        "status": run.status,
+        "reason": run.reason,
+        "seconds": run.seconds,
     }
 
 
@@ -204,7 +204,7 @@ def _article(published: Published, runs: tuple[StudyRun, ...]) -> ArticleEntry:
         "url": article.url,
         "words": article.words,
         "conditions": _conditions(published.conditions),
-        "differs": [one.words for one in reasons(published.conditions, runs)],
+        "differs": [reason.words for reason in reasons(published.conditions, runs)],
     }
 
 
@@ -226,9 +226,9 @@ def _conditions(conditions: Conditions) -> ArticleConditions:
 def _figure(
     record: StudyRecord, asked: StudyFigure, runs: tuple[StudyRun, ...], published: Published | None
 ) -> FigureEntry:
-    of_parts = tuple(one for one in runs if one.part in asked.parts)
-    mine = tuple(one for one in of_parts if not one.is_ceiling)
-    ceilings = tuple(one for one in of_parts if one.is_ceiling)
+    of_parts = tuple(run for run in runs if run.part in asked.parts)
+    mine = tuple(run for run in of_parts if not run.is_ceiling)
+    ceilings = tuple(run for run in of_parts if run.is_ceiling)
     title = asked.title or asked.name.replace("_", " ")
     figure = make(Asked(asked.name, asked.kind, title, mine, asked.options, ceilings))
     facts = None if published is None else published.figure(asked.name)
@@ -246,25 +246,29 @@ def _figure(
         "notes": content["notes"],
         "missing": content["missing"] if of_parts else [_not_made(record, asked)],
         "article": (
-            None if facts is None or published is None else _beside(figure, facts, published, mine)
+            None
+            if facts is None or published is None
+            else _article_figure(figure, facts, published, mine)
         ),
     }
 
 
 def _not_made(record: StudyRecord, asked: StudyFigure) -> str:
     """Why a figure has no runs."""
-    known = {part.name for part in record.parts}
-    if not known & set(asked.parts):
-        told = [f"{part}: {record.without[part]}" for part in asked.parts if part in record.without]
-        without = f" ({'; '.join(told)})" if told else ""
+    part_names = {part.name for part in record.parts}
+    if not part_names & set(asked.parts):
+        left_out = [
+            f"{part}: {record.without[part]}" for part in asked.parts if part in record.without
+        ]
+        without = f" ({'; '.join(left_out)})" if left_out else ""
         return f"this study was carried out without the part that it is of{without}"
     reasons = dict.fromkeys(
-        one.reason or one.status for one in record.missing() if one.part in asked.parts
+        run.reason or run.status for run in record.missing() if run.part in asked.parts
     )
     return f"none of its runs was made: {'; '.join(reasons)}"
 
 
-def _beside(
+def _article_figure(
     figure: Figure, facts: FigureFacts, published: Published, runs: tuple[StudyRun, ...]
 ) -> ArticleFigureEntry:
     rows = compare(figure, facts)
@@ -284,26 +288,31 @@ def _beside(
 def _inputs(published: Published, figure: str) -> set[str]:
     """Values of a figure that the author derived others from."""
     given = [
-        each
-        for one in published.derived
-        for value in one.inputs.values()
-        for each in (value if isinstance(value, tuple) else (value,))
+        reference
+        for facts in published.derived
+        for value in facts.inputs.values()
+        for reference in (value if isinstance(value, tuple) else (value,))
     ]
     lead = f"{figure}."
-    return {one.removeprefix(lead) for one in given if isinstance(one, str) and lead in one}
+    return {
+        reference.removeprefix(lead)
+        for reference in given
+        if isinstance(reference, str) and lead in reference
+    }
 
 
 def _derived(published: Published, figure: str | None) -> list[DerivedEntry]:
-    return [_again(derive(published, one)) for one in published.of_figure(figure)]
+    return [_derived_entry(derive(published, facts)) for facts in published.of_figure(figure)]
 
 
-def _again(one: Derived) -> DerivedEntry:
+def _derived_entry(derived: Derived) -> DerivedEntry:
     return {
-        "name": one.facts.name,
-        "analysis": one.facts.analysis,
-        "unit": one.facts.unit,
-        "article": one.facts.value,
-        "printed": one.facts.printed or quantities.text(one.facts.value, one.facts.unit),
-        "value": one.value,
-        "agrees": one.agrees,
+        "name": derived.facts.name,
+        "analysis": derived.facts.analysis,
+        "unit": derived.facts.unit,
+        "article": derived.facts.value,
+        "printed": derived.facts.printed
+        or quantities.text(derived.facts.value, derived.facts.unit),
+        "value": derived.value,
+        "agrees": derived.agrees,
     }

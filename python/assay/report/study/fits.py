@@ -24,26 +24,26 @@ LONG = 10_000
 
 
 def fitted(
-    told: ChartEntry, rows: Sequence[CurveRow], colours: Mapping[str, str]
+    chart: ChartEntry, rows: Sequence[CurveRow], colours: Mapping[str, str]
 ) -> alt.TopLevelMixin:
     """Points with their spread, lines with the band in which they may be.
 
     Both axes begin at 0, or are logarithmic where the chart is.
 
     Args:
-        told: A chart of a study's document.
+        chart: A chart of a study's document.
         rows: Columns of `CURVE_COLUMNS`, and the unit of y.
         colours: Of subjects, which curves are named after.
     """
     import altair as alt
 
-    shown, title, form = _in_unit(told, rows)
+    shown, title, form = _in_unit(chart, rows)
     names = list(dict.fromkeys(str(row["curve"]) for row in shown))
-    free = iter(one for one in SUBJECT_COLOURS if one not in colours.values())
+    free = iter(shade for shade in SUBJECT_COLOURS if shade not in colours.values())
     range_ = [colours.get(name) or next(free, GREY) for name in names]
     base = alt.Chart(alt.InlineData(values=shown), width=WIDTH - 120, height=HEIGHT)
-    along, up = _scales(told, shown)
-    x = alt.X("x:Q", title=told["keys"][0], scale=along, axis=_whole(shown))
+    along, up = _scales(chart, shown)
+    x = alt.X("x:Q", title=chart["keys"][0], scale=along, axis=_whole(shown))
     axis = alt.Axis(format=form, tickCount=6, gridOpacity=0.5)
     y = alt.Y("y:Q", title=title, scale=up, axis=axis)
     legend = alt.Legend(title=None, symbolOpacity=1)
@@ -66,11 +66,11 @@ def fitted(
     )
 
 
-def _scales(told: ChartEntry, rows: Sequence[CurveRow]) -> tuple[alt.Scale, alt.Scale]:
+def _scales(chart: ChartEntry, rows: Sequence[CurveRow]) -> tuple[alt.Scale, alt.Scale]:
     """Of places and of values."""
     import altair as alt
 
-    if told["logarithmic"]:
+    if chart["logarithmic"]:
         ends = [end for row in rows for end in (row["y"], row["low"], row["high"])]
         values = [end for end in ends if end is not None]
         places = [row["x"] for row in rows]
@@ -94,9 +94,11 @@ def _whole(rows: Sequence[CurveRow]) -> alt.Axis:
     return alt.Axis(values=places, format=form, gridOpacity=0.3, labelOverlap=True)
 
 
-def _in_unit(told: ChartEntry, rows: Sequence[CurveRow]) -> tuple[list[LabelledCurveRow], str, str]:
+def _in_unit(
+    chart: ChartEntry, rows: Sequence[CurveRow]
+) -> tuple[list[LabelledCurveRow], str, str]:
     """Rows with short times in milliseconds, the title of y, and how its numbers are written."""
-    unit, title = rows[0]["unit"], str(told["title"])
+    unit, title = rows[0]["unit"], str(chart["title"])
     most = max(float(row["y"]) for row in rows)
     by = 1e3 if unit == SECONDS and most < 1 else 1.0
     shown: list[LabelledCurveRow] = [

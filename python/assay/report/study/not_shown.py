@@ -51,9 +51,9 @@ def not_shown(
 def _runs(record: StudyRecord) -> Iterator[NotShownEntry]:
     """Runs that were not made, those of one reason together."""
     by_reason: dict[str, list[str]] = {}
-    for one in record.missing():
-        why = one.reason or WITHOUT_REASON.get(one.status, one.status)
-        by_reason.setdefault(why, []).append(f"{one.part}: {one.variant}, round {one.round}")
+    for run in record.missing():
+        why = run.reason or WITHOUT_REASON.get(run.status, run.status)
+        by_reason.setdefault(why, []).append(f"{run.part}: {run.variant}, round {run.round}")
     for why, names in by_reason.items():
         count = f"{len(names)} runs" if len(names) > 1 else "1 run"
         yield {"what": f"{count} ({listed(names, NAMED_MAX)})", "why": why}
@@ -65,9 +65,9 @@ def _values(figure: FigureEntry) -> Iterator[NotShownEntry]:
     if article is None or not figure["subjects"]:
         return
     lacking = [
-        one["title"]
-        for one in article["compared"]
-        if not one["ours"] and one["key"] not in article["inputs"]
+        compared["title"]
+        for compared in article["compared"]
+        if not compared["ours"] and compared["key"] not in article["inputs"]
     ]
     if lacking:
         yield {
@@ -80,9 +80,9 @@ def _figures(
     figures: Sequence[FigureEntry], published: Published | None
 ) -> Iterator[NotShownEntry]:
     """Figures of the article that the study does not ask for, with what the article has."""
-    known = {figure["name"] for figure in figures}
+    names = {figure["name"] for figure in figures}
     for facts in () if published is None else published.figures:
-        if facts.name not in known:
+        if facts.name not in names:
             claim = f": {facts.says.rstrip('.')}" if facts.says else ""
             yield {
                 "what": f"{facts.section or facts.name}{claim}",

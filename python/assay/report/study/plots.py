@@ -48,34 +48,36 @@ AXIS_WORDS = {"seconds": "seconds since it began"}
 TICKS_EVERY = 2
 
 
-def plot_rows(figure: FigureEntry, told: ChartEntry) -> Sequence[TableChartRow]:
+def plot_rows(figure: FigureEntry, chart: ChartEntry) -> Sequence[TableChartRow]:
     """Return what a chart of a table draws: a row a point; the article's points beside ours."""
-    table = next((one for one in figure["tables"] if one["name"] == told["table"]), None)
+    table = next((entry for entry in figure["tables"] if entry["name"] == chart["table"]), None)
     if table is None:
         return []
     rows = records_of(table)
-    if told["kind"] in COMPARE:
-        return compare_rows(told["kind"], rows)
-    if told["kind"] == TRADE:
+    if chart["kind"] in COMPARE:
+        return compare_rows(chart["kind"], rows)
+    if chart["kind"] == TRADE:
         return cast("list[TradeRow]", rows)
-    if told["kind"] == HEAT:
-        return heat_rows(told, table)
-    if told["kind"] in (CURVES, FITTED):
+    if chart["kind"] == HEAT:
+        return heat_rows(chart, table)
+    if chart["kind"] in (CURVES, FITTED):
         units = {column["name"]: column["unit"] for column in table["columns"]}
         unit = units["y"]
         ours = [cast("CurveRow", row | {"unit": unit}) for row in rows if row["y"] is not None]
         places = {str(row["key"]): number_in(row["x"]) for row in rows if row["key"] is not None}
         return [*_articles_curves(figure, places, unit), *ours] if ours else []
-    return list(_melted(told, rows, table["columns"][0]["name"]))
+    return list(_melted(chart, rows, table["columns"][0]["name"]))
 
 
-def _melted(told: ChartEntry, rows: Sequence[Mapping[str, Cell]], panel: str) -> Iterator[PanelRow]:
+def _melted(
+    chart: ChartEntry, rows: Sequence[Mapping[str, Cell]], panel: str
+) -> Iterator[PanelRow]:
     for row in rows:
-        for place, key in enumerate(told["keys"]):
+        for place, key in enumerate(chart["keys"]):
             if row[key] is not None:
                 yield {
                     "panel": str(row[panel]),
-                    "x": number_in(row[str(told["axis"])]),
+                    "x": number_in(row[str(chart["axis"])]),
                     "what": key,
                     "place": place,
                     "value": number_in(row[key]),
@@ -87,13 +89,13 @@ def _articles_curves(
 ) -> Iterator[CurveRow]:
     """Return the article's values at our places of the same key, a curve for each last word."""
     article = figure["article"]
-    for one in () if article is None else article["compared"]:
-        if one["key"] in places:
+    for compared in () if article is None else article["compared"]:
+        if compared["key"] in places:
             yield {
-                "curve": f"{ARTICLE}: {one['key'].rpartition(' ')[2]}",
-                "key": one["key"],
-                "x": places[one["key"]],
-                "y": one["article"],
+                "curve": f"{ARTICLE}: {compared['key'].rpartition(' ')[2]}",
+                "key": compared["key"],
+                "x": places[compared["key"]],
+                "y": compared["article"],
                 "low": None,
                 "high": None,
                 "drawn": LINE,
@@ -102,61 +104,61 @@ def _articles_curves(
 
 
 def drawn(
-    told: ChartEntry, rows: Sequence[TableChartRow], colours: Mapping[str, str]
+    chart: ChartEntry, rows: Sequence[TableChartRow], colours: Mapping[str, str]
 ) -> alt.TopLevelMixin:
     """Return the chart of these rows.
 
     Args:
-        told: A chart of a study's document that draws a table.
+        chart: A chart of a study's document that draws a table.
         rows: As `plot_rows` gives them; at least one.
         colours: Of subjects.
     """
     drawing: Mapping[str, Callable[[], alt.TopLevelMixin]] = {
-        "forest": lambda: forest(told["title"], cast("Sequence[RatioRow]", rows)),
-        "waterfall": lambda: waterfall(told["title"], cast("Sequence[StepRow]", rows)),
-        TRADE: lambda: trade(told, cast("Sequence[TradeRow]", rows), colours),
-        HEAT: lambda: heat(told, cast("Sequence[FieldRow]", rows)),
-        FITTED: lambda: fitted(told, cast("Sequence[CurveRow]", rows), colours),
-        CURVES: lambda: _curves(told, cast("Sequence[CurveRow]", rows), colours),
+        "forest": lambda: forest(chart["title"], cast("Sequence[RatioRow]", rows)),
+        "waterfall": lambda: waterfall(chart["title"], cast("Sequence[StepRow]", rows)),
+        TRADE: lambda: trade(chart, cast("Sequence[TradeRow]", rows), colours),
+        HEAT: lambda: heat(chart, cast("Sequence[FieldRow]", rows)),
+        FITTED: lambda: fitted(chart, cast("Sequence[CurveRow]", rows), colours),
+        CURVES: lambda: _curves(chart, cast("Sequence[CurveRow]", rows), colours),
     }
     panels = cast("Sequence[PanelRow]", rows)
-    return drawing.get(told["kind"], lambda: _panels(told, panels, colours))()
+    return drawing.get(chart["kind"], lambda: _panels(chart, panels, colours))()
 
 
 def _panels(
-    told: ChartEntry, rows: Sequence[PanelRow], colours: Mapping[str, str]
+    chart: ChartEntry, rows: Sequence[PanelRow], colours: Mapping[str, str]
 ) -> alt.TopLevelMixin:
     """A panel a subject, side by side on one axis of values."""
     import altair as alt
 
     names = list(dict.fromkeys(row["panel"] for row in rows))
     most_s = max(row["x"] for row in rows)
-    drawing = _areas if told["kind"] == "areas" else _lines
+    drawing = _areas if chart["kind"] == "areas" else _lines
     panels = []
     for name in names:
         own = [row for row in rows if row["panel"] == name]
         y = alt.Y(
             "value:Q",
             title=None,
-            axis=alt.Axis(gridOpacity=0.5, tickCount=5, format=_format(told)),
-            scale=alt.Scale(domain=_domain(told, rows), nice=told["kind"] != "areas"),
-            stack="zero" if told["kind"] == "areas" else None,
+            axis=alt.Axis(gridOpacity=0.5, tickCount=5, format=_format(chart)),
+            scale=alt.Scale(domain=_domain(chart, rows), nice=chart["kind"] != "areas"),
+            stack="zero" if chart["kind"] == "areas" else None,
         )
         x = alt.X(
             "x:Q",
-            title=AXIS_WORDS.get(str(told["axis"]), told["axis"]),
+            title=AXIS_WORDS.get(str(chart["axis"]), chart["axis"]),
             scale=alt.Scale(domain=[min(0.0, *(row["x"] for row in rows)), most_s], nice=False),
             axis=alt.Axis(tickCount=4, gridOpacity=0.3, titleFontWeight="normal"),
         )
         width = WIDTH / len(names) - MARGIN
         base = alt.Chart(alt.InlineData(values=own), width=width, height=PANEL, title=_title(name))
-        panels.append(drawing(base, x, y, told, colours.get(name, BLUE)))
-    whole = alt.TitleParams(told["title"], fontSize=12, anchor="start", offset=8)
+        panels.append(drawing(base, x, y, chart, colours.get(name, BLUE)))
+    whole = alt.TitleParams(chart["title"], fontSize=12, anchor="start", offset=8)
     return alt.concat(*panels, columns=len(panels), title=whole)
 
 
-def _format(told: ChartEntry) -> str:
-    return "~%" if told["kind"] == "areas" else "~s"
+def _format(chart: ChartEntry) -> str:
+    return "~%" if chart["kind"] == "areas" else "~s"
 
 
 def _title(name: str) -> alt.TitleParams:
@@ -165,8 +167,8 @@ def _title(name: str) -> alt.TitleParams:
     return alt.TitleParams(name, fontSize=11, fontWeight="normal", anchor="start", limit=WIDTH)
 
 
-def _domain(told: ChartEntry, rows: Sequence[PanelRow]) -> list[float]:
-    if told["kind"] == "areas":
+def _domain(chart: ChartEntry, rows: Sequence[PanelRow]) -> list[float]:
+    if chart["kind"] == "areas":
         return [0.0, 1.0]
     return [0.0, max(row["value"] for row in rows)]
 
@@ -175,12 +177,12 @@ def _areas(
     base: alt.Chart,
     x: alt.X,
     y: alt.Y,
-    told: ChartEntry,
+    chart: ChartEntry,
     colour: str,  # noqa: ARG001 - parts have their own
 ) -> alt.Chart:
     import altair as alt
 
-    keys = list(told["keys"])
+    keys = list(chart["keys"])
     colours = [CPU_COLOURS.get(key, GREY) for key in keys]
     areas: alt.Chart = base.mark_area(interpolate="step-before").encode(
         x=x,
@@ -196,7 +198,7 @@ def _lines(
     base: alt.Chart,
     x: alt.X,
     y: alt.Y,
-    told: ChartEntry,  # noqa: ARG001 - there is one line
+    chart: ChartEntry,  # noqa: ARG001 - there is one line
     colour: str,
 ) -> alt.Chart:
     import altair as alt
@@ -209,12 +211,12 @@ def _lines(
 
 
 def _curves(
-    told: ChartEntry, rows: Sequence[CurveRow], colours: Mapping[str, str]
+    chart: ChartEntry, rows: Sequence[CurveRow], colours: Mapping[str, str]
 ) -> alt.TopLevelMixin:
     """Both axes logarithmic: lines of what is possible, points of what was done."""
     import altair as alt
 
-    column = {"x": told["keys"][0], "y": told["keys"][1]}
+    column = {"x": chart["keys"][0], "y": chart["keys"][1]}
     named = [{**row, "size": text(row["x"], BYTES), "rate": f"{row['y']:,.0f}"} for row in rows]
     x = alt.X("x:Q", title=column["x"], scale=_scale(rows, "x"), axis=_sizes(rows))
     y = alt.Y(
@@ -263,7 +265,7 @@ def _curve_colours(rows: Sequence[CurveRow], colours: Mapping[str, str]) -> alt.
     points = {str(row["curve"]) for row in rows if row["drawn"] == POINT}
     given = {name: colours[name] for name in names if name in points and name in colours}
     greys = iter((GREY, "#c4c4c4"))
-    free = iter(one for one in SUBJECT_COLOURS if one not in given.values())
+    free = iter(shade for shade in SUBJECT_COLOURS if shade not in given.values())
     for name in names:
         if name not in given:
             given[name] = next(greys if name.startswith(ARTICLE) else free, GREY)

@@ -18,7 +18,7 @@ HEIGHT = 320
 SHAPES = ("diamond", "circle", "square", "triangle-up", "cross", "triangle-right")
 
 
-def scatter(told: ShownChart, rows: Sequence[MeasureRow], colours: alt.Scale) -> alt.TopLevelMixin:
+def scatter(chart: ShownChart, rows: Sequence[MeasureRow], colours: alt.Scale) -> alt.TopLevelMixin:
     """The chart of rows that have a place each, with the spread of each over its rounds."""
     import altair as alt
 
@@ -27,7 +27,7 @@ def scatter(told: ShownChart, rows: Sequence[MeasureRow], colours: alt.Scale) ->
     values = [dict(row) for row in reversed(rows)]
     base = alt.Chart(alt.InlineData(values=values), width=WIDTH, height=HEIGHT)
     unit = str(rows[0]["unit"])
-    title = told["title"] if unit == "s" else f"{told['title']}, {unit}"
+    title = chart["title"] if unit == "s" else f"{chart['title']}, {unit}"
     ends = [
         end
         for row in rows
@@ -36,8 +36,8 @@ def scatter(told: ShownChart, rows: Sequence[MeasureRow], colours: alt.Scale) ->
     ]
     axis = alt.Axis(tickCount=6, labelOverlap=True, gridOpacity=0.6)
     places = [place for row in rows if (place := row.get("at")) is not None]
-    x = alt.X("at:Q", title=told["axis"], axis=axis, scale=_scale(told, places))
-    y = alt.Y("value:Q", title=title, axis=axis, scale=_scale(told, ends))
+    x = alt.X("at:Q", title=chart["axis"], axis=axis, scale=_scale(chart, places))
+    y = alt.Y("value:Q", title=title, axis=axis, scale=_scale(chart, ends))
     colour = alt.Color("subject:N", scale=colours, sort=names, title=None)
     points = base.mark_point(size=80, filled=True, opacity=0.9).encode(
         x=x,
@@ -58,8 +58,8 @@ def _shapes(names: Sequence[str]) -> list[str]:
     return [SHAPES[number % len(SHAPES)] for number, _ in enumerate(names)]
 
 
-def _scale(told: ShownChart, values: Sequence[float]) -> alt.Scale:
+def _scale(chart: ShownChart, values: Sequence[float]) -> alt.Scale:
     import altair as alt
 
-    scale = logarithmic(values) if told["logarithmic"] else None
+    scale = logarithmic(values) if chart["logarithmic"] else None
     return scale or alt.Scale(zero=False)

@@ -62,14 +62,16 @@ def compared_table(figure: FigureEntry, *, times: bool = True) -> TableEntry | N
     subjects = [
         name
         for name in figure["subjects"]
-        if any(name in one["ours"] for one in article["compared"])
+        if any(name in compared["ours"] for compared in article["compared"])
     ]
     columns = [_column(""), _column("the article"), *map(_column, subjects)]
     return {
         "name": "the article and ours",
         "title": "the article beside ours",
         "columns": columns,
-        "rows": [_compared_row(one, subjects, times=times) for one in article["compared"]],
+        "rows": [
+            _compared_row(compared, subjects, times=times) for compared in article["compared"]
+        ],
     }
 
 
@@ -77,24 +79,27 @@ def _column(name: str) -> ColumnEntry:
     return {"name": name, "unit": None, "digits": None}
 
 
-def _compared_row(one: ComparedEntry, subjects: list[str], *, times: bool) -> list[str]:
-    known = (one["our_times"] or {}) if times else {}
-    cells = [one["title"], _with_times(one["printed"], one["article_times"] if times else None)]
-    return [*cells, *(_with_times(_ours(one, name), known.get(name)) for name in subjects)]
+def _compared_row(compared: ComparedEntry, subjects: list[str], *, times: bool) -> list[str]:
+    ratios = (compared["our_times"] or {}) if times else {}
+    cells = [
+        compared["title"],
+        _with_times(compared["printed"], compared["article_times"] if times else None),
+    ]
+    return [*cells, *(_with_times(_ours(compared, name), ratios.get(name)) for name in subjects)]
 
 
-def _ours(one: ComparedEntry, subject: str) -> str:
+def _ours(compared: ComparedEntry, subject: str) -> str:
     """Our median; where the article has a range and we have rounds, ours too."""
-    told = one["ours"].get(subject)
-    if told is None:
+    spread = compared["ours"].get(subject)
+    if spread is None:
         return "-"
-    if one["article_high"] is None or told["count"] == 1:
-        return text(told["middle"], one["unit"])
-    return f"{text(told['low'], one['unit'])} to {text(told['high'], one['unit'])}"
+    if compared["article_high"] is None or spread["count"] == 1:
+        return text(spread["middle"], compared["unit"])
+    return f"{text(spread['low'], compared['unit'])} to {text(spread['high'], compared['unit'])}"
 
 
-def _with_times(words: str, times: float | None) -> str:
-    return words if times is None else f"{words} ({text(times, TIMES)})"
+def _with_times(value: str, times: float | None) -> str:
+    return value if times is None else f"{value} ({text(times, TIMES)})"
 
 
 def tables_of(figure: FigureEntry) -> Iterator[tuple[str, TableEntry]]:
@@ -116,22 +121,28 @@ def measures_table(figure: FigureEntry) -> TableEntry | None:
     columns = ("key", "measure", "unit", "subject", "median", "lowest", "highest", "rounds")
     rows: list[list[Cell]] = [
         [
-            one["key"],
-            one["title"],
-            one["unit"],
+            measure["key"],
+            measure["title"],
+            measure["unit"],
             subject,
             value["middle"],
             value["low"],
             value["high"],
             value["count"],
         ]
-        for one in figure["measures"]
-        for subject, value in one["values"].items()
+        for measure in figure["measures"]
+        for subject, value in measure["values"].items()
     ]
     article = figure["article"]
-    for one in () if article is None else article["compared"]:
-        ends = [one["article"], one["article"], one["article_high"] or one["article"]]
-        rows.append([one["key"], one["title"], one["unit"], "the article", *ends, None])
+    for compared in () if article is None else article["compared"]:
+        ends = [
+            compared["article"],
+            compared["article"],
+            compared["article_high"] or compared["article"],
+        ]
+        rows.append(
+            [compared["key"], compared["title"], compared["unit"], "the article", *ends, None]
+        )
     return {
         "name": "measures",
         "title": "all that is compared",

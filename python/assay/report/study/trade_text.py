@@ -27,16 +27,18 @@ def trade_lines(figure: FigureContent, width: int) -> Iterator[str]:
         figure: Of a study's document.
         width: Columns of the terminal.
     """
-    told = next((one for one in figure["charts"] if one["kind"] == "trade"), None)
-    table = next((one for one in figure["tables"] if told and one["name"] == told["table"]), None)
-    if told is None or table is None:
+    chart = next((entry for entry in figure["charts"] if entry["kind"] == "trade"), None)
+    table = next(
+        (entry for entry in figure["tables"] if chart and entry["name"] == chart["table"]), None
+    )
+    if chart is None or table is None:
         return
     rows = cast("list[TradeRow]", records_of(table))
     for subject in figure["subjects"]:
         own = [row for row in rows if row["subject"] == subject and row["drawn"] == LATER]
         if own:
             yield ""
-            yield from _bars(subject, str(told["axis"]), own, width)
+            yield from _bars(subject, str(chart["axis"]), own, width)
 
 
 def _bars(subject: str, axis: str, rows: Sequence[TradeRow], width: int) -> Iterator[str]:
@@ -48,7 +50,7 @@ def _bars(subject: str, axis: str, rows: Sequence[TradeRow], width: int) -> Iter
             own.append(row)
     shown = list(panels.values())[:PANELS_MAX]
     levels = list(dict.fromkeys(row["level"] for row in rows))
-    first = max(len(one) for one in (axis, *levels))
+    first = max(len(name) for name in (axis, *levels))
     room = (width - len(LEAD) - first - len(GAP) * len(shown)) // len(shown)
     heads = [_head(panel, room) for panel in shown]
     yield f"{LEAD}{subject}"
@@ -66,8 +68,8 @@ def _line(name: str, first: int, cells: Sequence[str], room: int) -> str:
 
 def _head(panel: Sequence[TradeRow], room: int) -> list[str]:
     counter, side = str(panel[0]["counter"]), str(panel[0]["panel"])
-    words = counter if side == "response" else f"{side}: {counter}"
-    return textwrap.wrap(words, room)
+    title = counter if side == "response" else f"{side}: {counter}"
+    return textwrap.wrap(title, room)
 
 
 def _cells(panel: Sequence[TradeRow], room: int) -> dict[str, str]:

@@ -54,51 +54,51 @@ class PartRow(TypedDict):
 
 def paragraphs(question: str) -> list[str]:
     """A question, which may have several paragraphs."""
-    return [" ".join(one.split()) for one in re.split(r"\n\s*\n", question)]
+    return [" ".join(paragraph.split()) for paragraph in re.split(r"\n\s*\n", question)]
 
 
 def short(document: StudyDocument) -> list[tuple[str, str]]:
     """The study in short: name and first sentence of each figure that says something."""
     return [
-        (one["name"], one["says"][0])
-        for one in document["figures"]
-        if one["says"] and one["kind"] != ANSWERS
+        (figure["name"], figure["says"][0])
+        for figure in document["figures"]
+        if figure["says"] and figure["kind"] != ANSWERS
     ]
 
 
-def doubts_words(document: StudyDocument) -> str | None:
+def doubts_sentence(document: StudyDocument) -> str | None:
     """Why a study is not valid as a whole, in one sentence; None if it is."""
-    found: dict[str, set[str]] = {}
-    for one in document["doubts"]:
-        found.setdefault(one["check"].replace("_", " "), set()).update(one["runs"])
-    if not found:
+    runs_by_check: dict[str, set[str]] = {}
+    for doubt in document["doubts"]:
+        runs_by_check.setdefault(doubt["check"].replace("_", " "), set()).update(doubt["runs"])
+    if not runs_by_check:
         return None
-    many = len({one["run"] for one in document["runs"]})
-    parts = [f"{name} in {len(runs)} of {many} runs" for name, runs in found.items()]
+    many = len({run["run"] for run in document["runs"]})
+    parts = [f"{name} in {len(runs)} of {many} runs" for name, runs in runs_by_check.items()]
     return f"What the checks doubt: {listed(parts, 8)}."
 
 
 def doubt_rows(document: StudyDocument) -> list[DoubtRow]:
     """Each check that doubts: its first reason, of how many runs, and how many other reasons."""
-    found: dict[tuple[VerdictWord, str], list[DoubtEntry]] = {}
-    for one in document["doubts"]:
-        found.setdefault((one["verdict"], one["check"]), []).append(one)
+    by_check: dict[tuple[VerdictWord, str], list[DoubtEntry]] = {}
+    for doubt in document["doubts"]:
+        by_check.setdefault((doubt["verdict"], doubt["check"]), []).append(doubt)
     return [
         {
             "verdict": verdict,
             "check": check.replace("_", " "),
-            "reason": told[0]["reason"],
-            "more": f"; {len(told) - 1} more of this check" if len(told) > 1 else "",
-            "runs": sorted({run for one in told for run in one["runs"]}),
+            "reason": doubts[0]["reason"],
+            "more": f"; {len(doubts) - 1} more of this check" if len(doubts) > 1 else "",
+            "runs": sorted({run for doubt in doubts for run in doubt["runs"]}),
         }
-        for (verdict, check), told in found.items()
+        for (verdict, check), doubts in by_check.items()
     ]
 
 
-def made_words(document: StudyDocument) -> str:
+def runs_sentence(document: StudyDocument) -> str:
     """What was run, in a sentence."""
-    runs = len({one["run"] for one in document["runs"]})
-    engines = list(dict.fromkeys(one["engine"] for one in document["runs"] if one["engine"]))
+    runs = len({run["run"] for run in document["runs"]})
+    engines = list(dict.fromkeys(run["engine"] for run in document["runs"] if run["engine"]))
     took = document["took_seconds"]
     parts = [f"{runs} run{'s' if runs != 1 else ''}"]
     if engines:
@@ -153,23 +153,25 @@ def _runs(part: PartEntry) -> str:
     return str(asked) if part["runs"] == asked else f"{part['runs']} of {asked}"
 
 
-def derived_words(one: DerivedEntry) -> str:
+def derived_sentence(derived: DerivedEntry) -> str:
     """A figure of the article's author, and what its own inputs give."""
     # Articles count bytes in powers of ten.
-    decimal = one["unit"] == BYTES
-    value = f"{one['value'] / GIGA:.3g} GB" if decimal else text(one["value"], one["unit"])
-    name = f"{one['name'][:1].upper()}{one['name'][1:]}"
-    but = "; its own figures give" if one["agrees"] else ", but its own figures give"
-    return f"{name}: {one['printed']} in the article{but} {value}."
+    decimal = derived["unit"] == BYTES
+    value = (
+        f"{derived['value'] / GIGA:.3g} GB" if decimal else text(derived["value"], derived["unit"])
+    )
+    name = f"{derived['name'][:1].upper()}{derived['name'][1:]}"
+    but = "; its own figures give" if derived["agrees"] else ", but its own figures give"
+    return f"{name}: {derived['printed']} in the article{but} {value}."
 
 
-def source_words(document: StudyDocument, figure: ArticleFigureEntry) -> str:
+def source_text(document: StudyDocument, figure: ArticleFigureEntry) -> str:
     """Return the article's name, with the section that a figure of it stands in."""
     article, section = document["article"], figure["section"]
     name = "" if article is None else article["words"]
     return f"{name}, section “{section}”" if section else name
 
 
-def bound(words: str) -> str:
+def bound(text: str) -> str:
     """The words with numbers that keep their units on one line."""
-    return NUMBER.sub("\\1\u00a0\\2", words)
+    return NUMBER.sub("\\1\u00a0\\2", text)

@@ -19,7 +19,7 @@ from assay.analysis.figures.compare.compare_tables import (
 )
 from assay.analysis.figures.quantities import SECONDS, SHARE, TIMES, text
 from assay.analysis.profile.difference import SAMPLES_MIN
-from assay.report.study.words import doubts_words
+from assay.report.study.words import doubts_sentence
 from assay.report.words.wrapping import indented
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def compare_lines(document: StudyDocument, width: int, *, whole: bool = False) -
     verdict = str(document["verdict"]).upper()
     yield f"{document['title'][: width - len(verdict) - 1]:<{width - len(verdict) - 1}} {verdict}"
     yield from indented(" ".join(document["answers"]), LEAD, width)
-    if (doubts := doubts_words(document)) is not None:
+    if (doubts := doubts_sentence(document)) is not None:
         yield from indented(doubts, LEAD, width)
     yield ""
     for words in figure["says"] or [f"nothing to show: {'; '.join(figure['missing'])}"]:
