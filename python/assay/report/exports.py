@@ -114,7 +114,7 @@ def _flat(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def _all_tables(run: Run) -> Iterator[tuple[str, pl.DataFrame]]:
-    """What is derived of the record, then every stream that can be read."""
+    """Yield the tables derived from the record, then every stream that can be read."""
     yield from ceiling_tables(run) if run.kind == KIND_CEILING else _run_tables(run)
     for path in sorted((run.dir / RAW_DIR).glob("*.arrows")):
         try:
@@ -167,7 +167,7 @@ def intervals_table(test: dict[str, Any]) -> pl.DataFrame:
 
 
 def server_tables(run_document: dict[str, Any]) -> Iterator[tuple[str, pl.DataFrame]]:
-    """What the engine counted and who used its CPU, of a document; nothing where it has neither.
+    """Yield tables of the engine's counters and of CPU time by session, where measured.
 
     counters: one row a figure. counters-by-operation: operation, name, unit, growth.
     counters-over-time: name, unit (with /s of rates), time_s, value. server-cpu: one row a session

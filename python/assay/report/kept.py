@@ -1,4 +1,4 @@
-"""What is kept of a report beside its record, and whether it still is what would be made anew.
+"""Reports kept beside their records, and whether one made anew would be the same.
 
 A document is a function of the record and of Assay's own code. Both are known by the names, sizes
 and times of their files, which stand in `made_from.json` beside the document.
@@ -42,7 +42,7 @@ def current(run_dir: Path) -> dict[str, Any] | None:
 
 
 def made_from(run_dir: Path) -> dict[str, Any]:
-    """What a document of a record is made from: Assay's code, and the record's files."""
+    """Return digests of a document's sources: Assay's code and the record's files."""
     return {"assay": _code(), "record": _known_by(run_dir.absolute(), DERIVED_DIR)}
 
 

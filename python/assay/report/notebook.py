@@ -37,7 +37,7 @@ class LoadedRun:
 
     @cached_property
     def document(self) -> dict[str, Any]:
-        """What `assay show --json` prints."""
+        """The document of the run, as `assay show --json` prints it."""
         return document(self.run, self.run.dir)
 
     @cached_property
@@ -69,7 +69,7 @@ class LoadedStudy:
 
     @cached_property
     def document(self) -> StudyDocument:
-        """What `assay show --json` prints of it."""
+        """The document of the study, as `assay show --json` prints it."""
         return build_study(self.directory)
 
 

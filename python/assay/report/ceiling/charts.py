@@ -92,7 +92,7 @@ def _latency(document: CeilingDocument) -> alt.TopLevelMixin | None:
 
 
 def _queue(document: CeilingDocument) -> alt.TopLevelMixin | None:
-    """What more requests under way bring, and what each of them takes then."""
+    """Return the chart of latency over requests a second, a line a size, a point a depth."""
     import altair as alt
 
     sizes = {4 << 10, 8 << 10, 32 << 10, 128 << 10}
@@ -241,7 +241,7 @@ def _legend_title(series: str) -> str | None:
 
 
 def _seen(values: Sequence[float]) -> list[float]:
-    """What an axis shows: all values and some room, not the ends of intervals that say nothing."""
+    """Return the domain of an axis: all values with some room, without ends of intervals."""
     return [min(values) / ROOM, max(values) * ROOM]
 
 

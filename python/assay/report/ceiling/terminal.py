@@ -89,7 +89,7 @@ def _reads(document: CeilingDocument) -> Iterator[str]:
 
 
 def _random_reads(document: CeilingDocument) -> Iterator[str]:
-    """What one request takes, by the random reads that are most like an index's."""
+    """Yield latency of random reads, which are most like an index's, by size."""
     points = [p for p in points_of(document) if p["pattern"] == "random"]
     depths = depths_of(points)
     for depth in sorted({depths[0], depths[-1]}) if depths else ():

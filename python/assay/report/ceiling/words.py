@@ -1,4 +1,4 @@
-"""What a ceiling comes to, in sentences: the terminal and the page say the same."""
+"""Sentences about a ceiling that the terminal and the page share."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def size_text(size_bytes: int) -> str:
 
 
 def depth_text(depth: int) -> str:
-    """How many requests are under way."""
+    """Return the number of requests under way, such as `16 at a time`."""
     return "one at a time" if depth == 1 else f"{depth} at a time"
 
 
@@ -47,7 +47,7 @@ def between(estimate: EstimateEntry, unit: str = "") -> str:
 
 
 def title(document: CeilingDocument) -> str:
-    """What was measured, such as `what vda on build-7 can do`."""
+    """Return the title, such as `What vda of build-7 can do`."""
     medium = document["medium"]
     disk = (medium and medium["name"]) or document["host"]["filesystem"] or "the disk"
     host = document["host"]["name"]
@@ -70,7 +70,7 @@ def machine_text(document: CeilingDocument) -> str:
 
 
 def method_sentence(document: CeilingDocument) -> str:
-    """How it was made."""
+    """Return a sentence about the method: rounds, time of a trial, file."""
     request = document["request"]
     points = [
         *(p["iops"] for p in document["disk"]),
@@ -105,7 +105,7 @@ def headline(document: CeilingDocument) -> list[tuple[str, str]]:
 
 
 def notes(document: CeilingDocument) -> list[str]:
-    """What a reader of the figures has to know, beside the signs that a medium is hidden."""
+    """Return caveats of the figures, apart from signs that a medium is hidden."""
     sentences = []
     if document["io_uring_refusal"] is not None:
         sentences.append(

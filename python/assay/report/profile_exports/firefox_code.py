@@ -119,7 +119,7 @@ def _functions(
 
 
 def _places(source: Source) -> dict[int, tuple[str, int, int]]:
-    """Of each frame its label, the row of its module (-1: none) and its address (-1: none)."""
+    """Return by frame its label, its module's row and its address; -1 where there is none."""
     row_of = source.modules.select("module").with_row_index("row")
     rows = (
         source.profile.frames.select("frame", pl.col("label").cast(pl.String))

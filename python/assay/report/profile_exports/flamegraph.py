@@ -71,7 +71,7 @@ def picture(tree: dict[str, Any], title: str) -> str:
 
 
 def _all(tree: dict[str, Any]) -> Frame:
-    """What stands below all outermost frames, to be clicked for the whole picture."""
+    """Return the frame below all outermost ones; a click on it shows the whole picture."""
     return {
         "told": _tooltip(tree, tree["samples"]),
         "depth": 0,

@@ -91,13 +91,13 @@ def study_document(record: StudyRecord) -> StudyDocument:
 
 
 def _legal(runs: tuple[StudyRun, ...]) -> list[str]:
-    """What has to be said of the workloads; most have nothing."""
+    """Return the notices that the workloads require; most require none."""
     notices = {run.run.facts["workload"].get("legal") for run in runs}
     return sorted(str(notice) for notice in notices if notice)
 
 
 def _published(record: StudyRecord) -> tuple[Published | None, str | None]:
-    """What an article published, and why it cannot be read."""
+    """Return what an article published, or the reason why it cannot be read."""
     if record.published is None:
         return None, None
     try:
@@ -121,7 +121,7 @@ def _answers(runs: tuple[StudyRun, ...]) -> tuple[str, ...]:
 
 
 def _doubts(runs: tuple[StudyRun, ...]) -> list[DoubtEntry]:
-    """What is not valid, once a reason, with the runs that it is of."""
+    """Return each reason why runs are not valid, with these runs, invalid ones first."""
     runs_by_doubt: dict[tuple[VerdictWord, str, str], list[str]] = {}
     for run in runs:
         for check in run.checks:

@@ -67,7 +67,7 @@ def fitted(
 
 
 def _scales(chart: ChartEntry, rows: Sequence[CurveRow]) -> tuple[alt.Scale, alt.Scale]:
-    """Of places and of values."""
+    """Return the scale of places and the scale of values."""
     import altair as alt
 
     if chart["logarithmic"]:

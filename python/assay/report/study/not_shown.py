@@ -1,4 +1,4 @@
-"""What a study could not show, and why: runs that were not made, and figures of the article."""
+"""Things that a study could not show, and why: missing runs, and figures of the article."""
 
 from __future__ import annotations
 

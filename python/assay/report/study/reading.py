@@ -56,7 +56,7 @@ def read_runs(record: StudyRecord) -> tuple[tuple[StudyRun, ...], dict[str, str]
 
 
 def checks_of(run: Run) -> tuple[CheckResult, ...]:
-    """What the checks of a run came to, as they were kept with its report, or anew."""
+    """Return the results of a run's checks, as kept with its report or judged anew."""
     document = current(run.dir)
     if document is None or not document.get("checks"):
         return tuple(judge(run))

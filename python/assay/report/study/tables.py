@@ -115,7 +115,7 @@ def tables_of(figure: FigureEntry) -> Iterator[tuple[str, TableEntry]]:
 
 
 def measures_table(figure: FigureEntry) -> TableEntry | None:
-    """What charts draw, a row a measure and subject, the article's values too."""
+    """Return a row for each measure and subject, with the article's values; None without."""
     if not figure["measures"]:
         return None
     columns = ("key", "measure", "unit", "subject", "median", "lowest", "highest", "rounds")

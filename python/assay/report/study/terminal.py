@@ -147,7 +147,7 @@ def _grid(table: TableEntry, width: int, most: int | None) -> Iterator[str]:
 
 
 def _widths(heads: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> list[int]:
-    """As wide as the longest cell; narrower until all fit, the widest columns first.
+    """Return widths of the longest cells, the widest columns narrowed until all fit.
 
     Heads give way before cells do: of several words they have several lines.
     """

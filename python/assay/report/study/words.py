@@ -96,7 +96,7 @@ def doubt_rows(document: StudyDocument) -> list[DoubtRow]:
 
 
 def runs_sentence(document: StudyDocument) -> str:
-    """What was run, in a sentence."""
+    """Return a sentence about the runs: how many, of which engines, how long, how they ended."""
     runs = len({run["run"] for run in document["runs"]})
     engines = list(dict.fromkeys(run["engine"] for run in document["runs"] if run["engine"]))
     took = document["took_seconds"]
