@@ -102,9 +102,8 @@ bench-smoke: setup ## every benchmark in its smallest form: do they still run?
 options: .venv/.core ## make docs/options.md anew from the declarations of options
 	$(BIN)/python -m assay.running.asked.reference > docs/options.md
 
-schemas: .venv/.core ## make the JSON Schema of documents anew from their types
-	$(BIN)/python -m assay.report.documents.schema > python/assay/report/.document.schema.json
-	mv python/assay/report/.document.schema.json python/assay/report/document.schema.json
+schemas: .venv/.core ## make the JSON Schemas of documents anew from their types
+	$(BIN)/python -m assay.report.documents.schema
 
 answers: .venv/.tools ## make the reference answers of SF 0.01 and 0.1 anew (answers/README.md: SF 1)
 	$(BIN)/uv run --no-project benchmarks/reference_answers.py --scale 0.01 --out python/assay/workloads/tpch/answers/sf0.01

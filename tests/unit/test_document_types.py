@@ -6,29 +6,55 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
-from assay.report import document as document_module
-from assay.report.documents.schema import document_schema, schema_text
+import jsonschema
+import pytest
 
-KEPT = Path(document_module.__file__).parent / "document.schema.json"
+from assay.report.documents.schema import SCHEMAS, schema_of, schema_text
+
 # What has these types says what they are, or their keys are words of other tools.
 UNDESCRIBED = {"CpuSeries", "DiskSeries", "MeasuredPart", "MetricKey"}
+ALL = pytest.mark.parametrize("file", list(SCHEMAS), ids=lambda file: file.parent.name)
 
 
-def test_the_kept_schema_is_the_one_that_the_types_make() -> None:
-    assert KEPT.read_text(encoding="utf-8") == schema_text(), "make schemas"
+def kept(folder: str) -> dict[str, Any]:
+    (file,) = (file for file in SCHEMAS if file.parent.name == folder)
+    return json.loads(file.read_text(encoding="utf-8"))
 
 
-def test_the_text_of_the_schema_is_the_schema() -> None:
-    assert json.loads(schema_text()) == document_schema()
+@ALL
+def test_the_kept_schema_is_the_one_that_the_types_make(file: Path) -> None:
+    assert file.read_text(encoding="utf-8") == schema_text(*SCHEMAS[file]), "make schemas"
+    assert json.loads(schema_text(*SCHEMAS[file])) == schema_of(*SCHEMAS[file])
 
 
-def test_every_object_of_the_schema_is_closed_and_says_what_it_is() -> None:
-    for name, made in document_schema()["$defs"].items():
-        if made.get("type") == "object":
-            assert made["additionalProperties"] is False, name
-        if name not in UNDESCRIBED:
-            assert made["description"], name
+@ALL
+def test_every_object_of_a_schema_is_closed(file: Path) -> None:
+    schema = kept(file.parent.name)
+    for name, described in {"": schema, **schema["$defs"]}.items():
+        if described.get("type") == "object":
+            assert described["additionalProperties"] is False, name
+
+
+def test_every_object_of_a_run_says_what_it_is() -> None:
+    for name, described in kept("report")["$defs"].items():
+        assert name in UNDESCRIBED or described["description"], name
+
+
+@pytest.mark.parametrize("folder", ["study", "ceiling"])
+def test_every_object_has_all_its_keys(folder: str) -> None:
+    schema = kept(folder)
+    for described in [schema, *schema["$defs"].values()]:
+        assert sorted(described["required"]) == sorted(described["properties"])
+
+
+def test_a_value_of_another_type_is_refused() -> None:
+    spread = kept("study")["$defs"]["SpreadEntry"]
+    jsonschema.validate({"middle": 1.0, "low": 1, "high": 2.0, "count": 1}, spread)
+    for wrong in ({"middle": "1"}, {"count": 0}, {"unit": "s"}):
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate({"middle": 1.0, "low": 1, "high": 2.0, "count": 1} | wrong, spread)
 
 
 def test_a_document_is_made_and_rendered_without_its_types() -> None:

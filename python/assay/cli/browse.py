@@ -11,6 +11,7 @@ from assay.cli.options import AsJson, RunsDir, Strict, WhichRun, Whole, exit_cod
 from assay.cli.output import console, say, say_json
 
 if TYPE_CHECKING:
+    from assay.report.documents.ceiling import CeilingDocument
     from assay.report.documents.run import RunDocument
 
 
@@ -46,7 +47,7 @@ def show(
     elif document.get("kind") == KIND_CEILING:
         from assay.report.ceiling.terminal import ceiling_lines
 
-        for line in ceiling_lines(document):
+        for line in ceiling_lines(cast("CeilingDocument", document)):
             say(line)
     else:
         from assay.report.terminal.summary import render
@@ -188,6 +189,6 @@ def runs(*, runs: RunsDir = None, as_json: AsJson = False) -> None:
         if told is None:
             say(f"not judged yet: assay show {path.name}")
         elif told.get("kind") == KIND_CEILING:
-            say(ceiling_line(told))
+            say(ceiling_line(cast("CeilingDocument", told)))
         else:
             say(run_line(cast("RunDocument", told)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -13,6 +13,7 @@ from assay.cli.output import complain, console, say, say_json
 from assay.model.errors import UsageError, suggestion
 
 if TYPE_CHECKING:
+    from assay.report.documents.ceiling import CeilingDocument
     from assay.study.ceiling.trials import CeilingRequest
 
 
@@ -80,7 +81,7 @@ def ceiling(
     if as_json:
         say_json(document)
     else:
-        for line in ceiling_lines(document):
+        for line in ceiling_lines(cast("CeilingDocument", document)):
             say(line)
     code = exit_code(document["verdict"], strict=strict)
     if code:

@@ -68,6 +68,7 @@ def size(
     from assay.cli.output import console, say, say_json
     from assay.record.places import runs_dir
     from assay.record.reader import find_workload_run
+    from assay.report.study.figure_entries import figure_content
     from assay.report.study.terminal import figure_lines
     from assay.report.terminal.summary import width_of
 
@@ -93,7 +94,7 @@ def size(
     if as_json:
         say_json(asdict(made) | {"runs": [run.id for run in found]})
         return
-    for line in figure_lines(asdict(made), width_of(console(stderr=False))):
+    for line in figure_lines(figure_content(made), width_of(console(stderr=False))):
         say(line)
 
 

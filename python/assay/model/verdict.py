@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 VerdictWord = Literal["valid", "unknown", "invalid"]
+VERDICT_WORDS: tuple[VerdictWord, ...] = ("valid", "unknown", "invalid")
 
 
 class Verdict(IntEnum):
@@ -22,14 +23,7 @@ class Verdict(IntEnum):
     @property
     def word(self) -> VerdictWord:
         """The word that people and programs read."""
-        return WORDS[self]
-
-
-WORDS: dict[Verdict, VerdictWord] = {
-    Verdict.VALID: "valid",
-    Verdict.UNKNOWN: "unknown",
-    Verdict.INVALID: "invalid",
-}
+        return VERDICT_WORDS[self]
 
 
 @dataclass(frozen=True)

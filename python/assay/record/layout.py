@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -52,7 +52,7 @@ ENGINE_ACCOUNTS = (ACCOUNT_ENGINE, ACCOUNT_ENGINE_AND_DRIVER)
 
 # What a record is of, where it is not of a workload's run.
 KIND_RUN = "run"
-KIND_CEILING = "ceiling"
+KIND_CEILING: Final = "ceiling"
 
 # What of a query `request.remove` names, beside single parts of it.
 COMPUTATION = "computation"

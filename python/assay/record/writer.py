@@ -42,7 +42,7 @@ def new_run_id(workload: str, engine: str) -> str:
     return f"{now}Z-{workload}-{engine}-{secrets.token_hex(3)}"
 
 
-def write_json(path: Path, document: Mapping[str, Any]) -> None:
+def write_json(path: Path, document: Mapping[str, object]) -> None:
     """Replaces a JSON file as a whole: a reader sees the old one or the new one."""
     partial = path.with_name(path.name + ".partial")
     with partial.open("w", encoding="utf-8") as file:

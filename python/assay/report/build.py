@@ -46,22 +46,22 @@ def build(run_dir: Path, *, with_page: bool = True) -> dict[str, Any]:
 
         ceiling = build_ceiling(run, run.derived / REPORT_FILE, run.derived / SUMMARY_FILE)
         _keep_made_from(run)
-        return ceiling
-    told = document(run, run_dir)
+        return dict(ceiling)
+    run_document = document(run, run_dir)
     try:
         run.derived.mkdir(exist_ok=True)
         if with_page:
             from assay.report.page.run import page
 
-            (run.derived / REPORT_FILE).write_text(page(run, told), encoding="utf-8")
-            told["report"] = str(run.derived / REPORT_FILE)
-        write_json(run.derived / SUMMARY_FILE, told)
+            (run.derived / REPORT_FILE).write_text(page(run, run_document), encoding="utf-8")
+            run_document["report"] = str(run.derived / REPORT_FILE)
+        write_json(run.derived / SUMMARY_FILE, run_document)
     except OSError as error:
         log.warning("no report is kept of run %s: cannot write %s: %s", run.id, run.derived, error)
-        told["report"] = None
-        return cast("dict[str, Any]", told)
+        run_document["report"] = None
+        return cast("dict[str, Any]", run_document)
     _keep_made_from(run)
-    return cast("dict[str, Any]", told)
+    return cast("dict[str, Any]", run_document)
 
 
 def _keep_made_from(run: Run) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -22,7 +22,7 @@ from assay.report.profile_exports.formats import FORMATS as PROFILE_FORMATS
 from assay.report.profile_exports.formats import export_profile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from assay.record.reader import Run
     from assay.report.documents.run import RunDocument
@@ -86,13 +86,12 @@ def _check_samples(run: Run, to: str) -> None:
 def _json(run: Run, out: Path) -> Path:
     path = out if out.suffix == ".json" else out / "document.json"
     path.parent.mkdir(parents=True, exist_ok=True)
-    told = _document(run)
-    text = json.dumps(told, indent=1, ensure_ascii=False)
+    text = json.dumps(_document(run), indent=1, ensure_ascii=False)
     path.write_text(f"{text}\n", encoding="utf-8")
     return path
 
 
-def _document(run: Run) -> RunDocument | dict[str, Any]:
+def _document(run: Run) -> Mapping[str, object]:
     if run.kind == KIND_CEILING:
         return ceiling_document(run, run.dir, run.derived / REPORT_FILE)
     return document(run, run.dir)
@@ -118,7 +117,7 @@ def _flat(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def _all_tables(run: Run) -> Iterator[tuple[str, pl.DataFrame]]:
-    """What is derived of the record, then every stream that can be read."""
+    """Yield the tables derived from the record, then every stream that can be read."""
     yield from ceiling_tables(run) if run.kind == KIND_CEILING else _run_tables(run)
     for path in sorted((run.dir / RAW_DIR).glob("*.arrows")):
         try:
@@ -129,11 +128,11 @@ def _all_tables(run: Run) -> Iterator[tuple[str, pl.DataFrame]]:
 
 def _run_tables(run: Run) -> Iterator[tuple[str, pl.DataFrame]]:
     """The table of operations, the seconds of a load, what the engine counted."""
-    told = document(run, run.dir)
-    yield OPERATIONS, operations_table(told)
-    yield from server_tables(told)
-    if told["test"] is not None:
-        yield INTERVALS, intervals_table(told["test"])
+    run_document = document(run, run.dir)
+    yield OPERATIONS, operations_table(run_document)
+    yield from server_tables(run_document)
+    if run_document["test"] is not None:
+        yield INTERVALS, intervals_table(run_document["test"])
     seconds = per_second(run) if run.has("events") else None
     if seconds is not None:
         yield SECONDS, seconds
@@ -147,15 +146,15 @@ def intervals_table(test: SpecifiedTestSection) -> pl.DataFrame:
     import polars as pl
 
     rows = [
-        {"run": run["run"], "test": "power", "stream": 0} | one
+        {"run": run["run"], "test": "power", "stream": 0} | interval
         for run in test["runs"]
-        for one in run["power"]
+        for interval in run["power"]
     ]
     rows += [
-        {"run": run["run"], "test": "throughput", "stream": stream["stream"]} | one
+        {"run": run["run"], "test": "throughput", "stream": stream["stream"]} | interval
         for run in test["runs"]
         for stream in run["throughput"]
-        for one in stream["intervals"]
+        for interval in stream["intervals"]
     ]
     schema = {
         "run": pl.Int64,
@@ -170,8 +169,8 @@ def intervals_table(test: SpecifiedTestSection) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=schema)
 
 
-def server_tables(told: RunDocument) -> Iterator[tuple[str, pl.DataFrame]]:
-    """What the engine counted and who used its CPU, of a document; nothing where it has neither.
+def server_tables(run_document: RunDocument) -> Iterator[tuple[str, pl.DataFrame]]:
+    """Yield tables of the engine's counters and of CPU time by session, where measured.
 
     counters: one row a figure. counters-by-operation: operation, name, unit, growth.
     counters-over-time: name, unit (with /s of rates), time_s, value. server-cpu: one row a session
@@ -179,7 +178,7 @@ def server_tables(told: RunDocument) -> Iterator[tuple[str, pl.DataFrame]]:
     """
     import polars as pl
 
-    counted, used = told["engine_counters"], told["sessions"]
+    counted, used = run_document["engine_counters"], run_document["sessions"]
     if counted is not None:
         shown = [{k: v for k, v in f.items() if k != "operations"} for f in counted["counters"]]
         floats = dict.fromkeys(("total", "per_s", "last"), pl.Float64)
@@ -224,11 +223,11 @@ def _cpu_table(used: SessionsSection) -> pl.DataFrame:
     return pl.DataFrame([*rows, {"owner": "unseen", "cpu_s": used["unseen_cpu_s"]}], schema=schema)
 
 
-def operations_table(told: RunDocument) -> pl.DataFrame:
+def operations_table(run_document: RunDocument) -> pl.DataFrame:
     """One row an operation, as in the document; shares of its time are columns named *_share."""
     import polars as pl
 
-    rows = [flat_operation(operation) for operation in told["operations"]]
+    rows = [flat_operation(operation) for operation in run_document["operations"]]
     if not rows:
         return pl.DataFrame(schema={"name": pl.String, "seconds": pl.Float64})
     typed = pl.DataFrame(rows, infer_schema_length=None)

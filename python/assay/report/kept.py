@@ -1,4 +1,4 @@
-"""What is kept of a report beside its record, and whether it still is what would be made anew.
+"""Reports kept beside their records, and whether one made anew would be the same.
 
 A document is a function of the record and of Assay's own code. Both are known by the names, sizes
 and times of their files, which stand in `made_from.json` beside the document.
@@ -11,15 +11,15 @@ import os
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Final
 
 from assay.record.layout import DERIVED_DIR, KIND_CEILING, KIND_RUN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-DOCUMENT_SCHEMA: Literal[2] = 2
-CEILING_SCHEMA = 1
+DOCUMENT_SCHEMA: Final = 2
+CEILING_SCHEMA: Final = 1
 SCHEMAS = {KIND_RUN: DOCUMENT_SCHEMA, KIND_CEILING: CEILING_SCHEMA}
 REPORT_FILE, SUMMARY_FILE, MADE_FROM_FILE = "report.html", "summary.json", "made_from.json"
 # What is made while Assay runs, and says nothing of what it does.
@@ -28,10 +28,10 @@ NOT_CODE = "__pycache__"
 
 def stored(run_dir: Path) -> dict[str, Any] | None:
     """The document as it was last built; None if it never was or cannot be read."""
-    told = _read(run_dir / DERIVED_DIR / SUMMARY_FILE)
-    if told is None or told.get("schema") != SCHEMAS.get(told.get("kind", KIND_RUN)):
+    document = _read(run_dir / DERIVED_DIR / SUMMARY_FILE)
+    if document is None or document.get("schema") != SCHEMAS.get(document.get("kind", KIND_RUN)):
         return None
-    return told
+    return document
 
 
 def current(run_dir: Path) -> dict[str, Any] | None:
@@ -42,7 +42,7 @@ def current(run_dir: Path) -> dict[str, Any] | None:
 
 
 def made_from(run_dir: Path) -> dict[str, Any]:
-    """What a document of a record is made from: Assay's code, and the record's files."""
+    """Return digests of a document's sources: Assay's code and the record's files."""
     return {"assay": _code(), "record": _known_by(run_dir.absolute(), DERIVED_DIR)}
 
 
@@ -73,7 +73,7 @@ def _files(folder: str, without: str) -> Iterator[str]:
 
 def _read(file: Path) -> dict[str, Any] | None:
     try:
-        told: dict[str, Any] = json.loads(file.read_bytes())
+        document: dict[str, Any] = json.loads(file.read_bytes())
     except (OSError, ValueError):
         return None
-    return told
+    return document

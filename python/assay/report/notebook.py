@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from assay.record.places import runs_dir
 from assay.record.reader import find_workload_run
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from assay.record.reader import Run
     from assay.report.documents.run import RunDocument
+    from assay.report.documents.study import StudyDocument
 
 
 class LoadedRun:
@@ -37,7 +38,7 @@ class LoadedRun:
 
     @cached_property
     def document(self) -> RunDocument:
-        """What `assay show --json` prints."""
+        """The document of the run, as `assay show --json` prints it."""
         return document(self.run, self.run.dir)
 
     @cached_property
@@ -68,8 +69,8 @@ class LoadedStudy:
         return f"<study {self.directory.name}, {read_study(self.directory).status}>"
 
     @cached_property
-    def document(self) -> dict[str, Any]:
-        """What `assay show --json` prints of it."""
+    def document(self) -> StudyDocument:
+        """The document of the study, as `assay show --json` prints it."""
         return build_study(self.directory)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from assay.record.writer import write_json
 from assay.report.ceiling.document import ceiling_document
@@ -13,19 +13,20 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from assay.record.reader import Run
+    from assay.report.documents.ceiling import CeilingDocument
 
 log = logging.getLogger(__name__)
 
 
-def build_ceiling(run: Run, page: Path, summary: Path) -> dict[str, Any]:
+def build_ceiling(run: Run, page: Path, summary: Path) -> CeilingDocument:
     """The document of a ceiling; page and summary are written if that can be done."""
-    told = ceiling_document(run, run.dir, page)
+    document = ceiling_document(run, run.dir, page)
     try:
         run.derived.mkdir(exist_ok=True)
-        page.write_text(ceiling_page(told), encoding="utf-8")
-        told["report"] = str(page)
-        write_json(summary, told)
+        page.write_text(ceiling_page(document), encoding="utf-8")
+        document["report"] = str(page)
+        write_json(summary, document)
     except OSError as error:
         log.warning("no report is kept of %s: cannot write %s: %s", run.id, run.derived, error)
-        told["report"] = None
-    return told
+        document["report"] = None
+    return document

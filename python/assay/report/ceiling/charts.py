@@ -12,13 +12,24 @@ from assay.report.charts.run import styled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from typing import Literal
 
     import altair as alt
+
+    from assay.report.documents.ceiling import (
+        CeilingDocument,
+        DiskPointEntry,
+        EstimateEntry,
+    )
 
 HEIGHT = 300
 DEPTH_COLOURS = (BLUE, GREEN, ORANGE, VERMILION, PURPLE, SKY)
 BUFFERED_WORDS = "page cache"
-QUANTILES = {"p50": "median", "p99": "p99", "p999": "p99.9"}
+QUANTILES: Mapping[Literal["p50", "p99", "p999"], str] = {
+    "p50": "median",
+    "p99": "p99",
+    "p999": "p99.9",
+}
 QUANTILE_COLOURS = (BLUE, ORANGE, VERMILION)
 MIB, GIB = 1 << 20, 1 << 30
 US = 1e6
@@ -26,7 +37,7 @@ US = 1e6
 ROOM = 3.0
 
 
-def charts_of(document: Mapping[str, Any]) -> dict[str, alt.TopLevelMixin]:
+def charts_of(document: CeilingDocument) -> dict[str, alt.TopLevelMixin]:
     """The charts that have something to draw, by name."""
     drawn = {
         "iops": _by_size(document, "iops", 1.0, "requests a second"),
@@ -41,7 +52,7 @@ def charts_of(document: Mapping[str, Any]) -> dict[str, alt.TopLevelMixin]:
 
 
 def _by_size(
-    document: Mapping[str, Any], figure: str, factor: float, words: str
+    document: CeilingDocument, figure: Literal["iops", "bytes_per_s"], factor: float, title: str
 ) -> alt.TopLevelMixin | None:
     """A line a depth and pattern along the sizes, both axes logarithmic."""
     rows = [
@@ -55,33 +66,33 @@ def _by_size(
         for cache in ("direct", "buffered")
         for point in points_of(document, cache=cache)
     ]
-    return _lines(rows, "under way", words, dashed="pattern")
+    return _lines(rows, "under way", title, dashed="pattern")
 
 
-def _series(point: Mapping[str, Any]) -> str:
+def _series(point: DiskPointEntry) -> str:
     depth = point["depth"]
     if point["cache"] == "buffered":
         return f"{depth}, {BUFFERED_WORDS}"
     return str(depth)
 
 
-def _latency(document: Mapping[str, Any]) -> alt.TopLevelMixin | None:
+def _latency(document: CeilingDocument) -> alt.TopLevelMixin | None:
     rows = [
         {
             "size": point["size_bytes"],
             "size_words": size_text(point["size_bytes"]),
-            "quantile": words,
+            "quantile": label,
             "value": point["latency_s"][name] * US,
         }
         for point in points_of(document)
         if point["depth"] == 1 and point["pattern"] == "random"
-        for name, words in QUANTILES.items()
+        for name, label in QUANTILES.items()
     ]
     return _lines(rows, "quantile", "µs a request", colours=QUANTILE_COLOURS)
 
 
-def _queue(document: Mapping[str, Any]) -> alt.TopLevelMixin | None:
-    """What more requests under way bring, and what each of them takes then."""
+def _queue(document: CeilingDocument) -> alt.TopLevelMixin | None:
+    """Return the chart of latency over requests a second, a line a size, a point a depth."""
     import altair as alt
 
     sizes = {4 << 10, 8 << 10, 32 << 10, 128 << 10}
@@ -97,7 +108,7 @@ def _queue(document: Mapping[str, Any]) -> alt.TopLevelMixin | None:
     ]
     if not rows:
         return None
-    names = list(dict.fromkeys(row["size"] for row in rows))
+    names = list(dict.fromkeys(str(row["size"]) for row in rows))
     base = alt.Chart(alt.InlineData(values=rows), width=WIDTH, height=HEIGHT).encode(
         x=alt.X("iops:Q", title="requests a second", axis=_axis("~s")).scale(
             type="log", nice=False
@@ -114,7 +125,7 @@ def _queue(document: Mapping[str, Any]) -> alt.TopLevelMixin | None:
     return alt.layer(marks, labels)
 
 
-def _cpu(document: Mapping[str, Any]) -> alt.TopLevelMixin | None:
+def _cpu(document: CeilingDocument) -> alt.TopLevelMixin | None:
     rows = [
         {
             "size": point["size_bytes"],
@@ -129,7 +140,7 @@ def _cpu(document: Mapping[str, Any]) -> alt.TopLevelMixin | None:
     return _lines(rows, "under way", "µs of CPU a request")
 
 
-def _memory(document: Mapping[str, Any]) -> alt.TopLevelMixin | None:
+def _memory(document: CeilingDocument) -> alt.TopLevelMixin | None:
     import altair as alt
 
     rows = [
@@ -159,11 +170,11 @@ def _memory(document: Mapping[str, Any]) -> alt.TopLevelMixin | None:
     return alt.layer(bars, *_spread(base, rows, x=x, xOffset=offset))
 
 
-def _loads(document: Mapping[str, Any]) -> alt.TopLevelMixin | None:
+def _loads(document: CeilingDocument) -> alt.TopLevelMixin | None:
     rows = [
         {
             "size": point["array_bytes"],
-            "size_words": size_text(point["array_bytes"]),
+            "size_words": size_text(point["array_bytes"] or 0),
             "load": "one load",
             **_value(point["seconds"], 1e9),
         }
@@ -175,7 +186,7 @@ def _loads(document: Mapping[str, Any]) -> alt.TopLevelMixin | None:
 def _lines(
     rows: Sequence[Mapping[str, Any]],
     series: str,
-    words: str,
+    title: str,
     *,
     dashed: str | None = None,
     colours: Sequence[str] = DEPTH_COLOURS,
@@ -196,11 +207,11 @@ def _lines(
         f"{series}:N",
         sort=names,
         scale=alt.Scale(domain=names, range=_range(names, colours)),
-        legend=_legend(_legend_words(series)) if legend else None,
+        legend=_legend(_legend_title(series)) if legend else None,
     )
     encoded: dict[str, Any] = {
         "x": x,
-        "y": alt.Y("value:Q", title=words, axis=_axis("~s")).scale(
+        "y": alt.Y("value:Q", title=title, axis=_axis("~s")).scale(
             type="log", nice=False, domain=_seen([float(row["value"]) for row in rows])
         ),
         "color": colour,
@@ -218,19 +229,19 @@ def _lines(
     return alt.layer(*_spread(base, rows, x=x, color=colour), line)
 
 
-def _legend(words: str | None) -> alt.Legend:
+def _legend(title: str | None) -> alt.Legend:
     import altair as alt
 
     # Spreads are pale, and the legend would be as pale as they are.
-    return alt.Legend(title=words, orient="top", symbolType="square", symbolOpacity=1)
+    return alt.Legend(title=title, orient="top", symbolType="square", symbolOpacity=1)
 
 
-def _legend_words(series: str) -> str | None:
+def _legend_title(series: str) -> str | None:
     return "requests under way" if series == "under way" else None
 
 
 def _seen(values: Sequence[float]) -> list[float]:
-    """What an axis shows: all values and some room, not the ends of intervals that say nothing."""
+    """Return the domain of an axis: all values with some room, without ends of intervals."""
     return [min(values) / ROOM, max(values) * ROOM]
 
 
@@ -245,9 +256,9 @@ def _spread(
     return [rule.encode(y=alt.Y("low:Q"), y2="high:Q", **encoded)]
 
 
-def _value(estimate: Mapping[str, Any], factor: float) -> dict[str, float | None]:
-    ends = {name: estimate[name] for name in ("low", "high") if estimate[name] is not None}
-    return {name: value * factor for name, value in {"value": estimate["value"], **ends}.items()}
+def _value(estimate: EstimateEntry, factor: float) -> dict[str, float]:
+    parts = {"value": estimate["value"], "low": estimate["low"], "high": estimate["high"]}
+    return {name: value * factor for name, value in parts.items() if value is not None}
 
 
 def _axis(number: str) -> alt.Axis:

@@ -7,8 +7,7 @@ that ended early has a document with fewer points.
 from __future__ import annotations
 
 import logging
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 from assay.analysis.ceiling.medium import hiding_signs, is_virtual
 from assay.analysis.ceiling.points import chase_points, core_points, disk_points, memory_points
@@ -21,16 +20,37 @@ from assay.report.kept import CEILING_SCHEMA
 from assay.version import VERSION
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
+    from typing import Any
 
     from assay.analysis.ceiling.points import DiskPoint, MachinePoint
+    from assay.analysis.ceiling.trials import Estimate
+    from assay.model.verdict import CheckResult
     from assay.record.reader import Run
+    from assay.report.documents.ceiling import (
+        AccessPattern,
+        BandwidthEntry,
+        CacheUse,
+        CeilingCheck,
+        CeilingDocument,
+        CeilingHost,
+        CoreSpeedEntry,
+        DiskOperation,
+        DiskPointEntry,
+        EstimateEntry,
+        HidingSigns,
+        LatencyQuantiles,
+        LoadTimeEntry,
+        MachinePointEntry,
+        ReadMethod,
+    )
 
 log = logging.getLogger(__name__)
 
 
-def ceiling_document(run: Run, path: Path, page: Path) -> dict[str, Any]:
-    """The document of a ceiling whose directory is `path` and whose page is at `page`."""
+def ceiling_document(run: Run, path: Path, page: Path) -> CeilingDocument:
+    """Return the document of a ceiling whose directory is `path` and whose page is at `page`."""
     checks = judge(run)
     environment = run.environment
     ceiling = _read(run)
@@ -50,9 +70,12 @@ def ceiling_document(run: Run, path: Path, page: Path) -> dict[str, Any]:
         "file": environment.get("file"),
         "io_uring_refusal": environment.get("io_uring_refusal"),
         "verdict": worst(checks).word,
-        "checks": [asdict(result) | {"verdict": result.verdict.word} for result in checks],
+        "checks": [_check(result) for result in checks],
         "hiding": _hiding(ceiling, environment),
-        **_points(ceiling),
+        "disk": [] if ceiling is None else [_disk(point) for point in disk_points(ceiling)],
+        "memory": [] if ceiling is None else [_bandwidth(p) for p in memory_points(ceiling)],
+        "loads": [] if ceiling is None else [_load_time(p) for p in chase_points(ceiling)],
+        "cores": [] if ceiling is None else [_core_speed(p) for p in core_points(ceiling)],
         "report": str(page) if page.is_file() else None,
     }
 
@@ -65,7 +88,7 @@ def _read(run: Run) -> Ceiling | None:
         return None
 
 
-def _host(environment: dict[str, Any]) -> dict[str, Any]:
+def _host(environment: Mapping[str, Any]) -> CeilingHost:
     host = environment.get("host") or {}
     cpu = host.get("cpu") or {}
     return {
@@ -79,30 +102,64 @@ def _host(environment: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _hiding(ceiling: Ceiling | None, environment: dict[str, Any]) -> dict[str, Any]:
+def _check(result: CheckResult) -> CeilingCheck:
+    return {
+        "check": result.check,
+        "verdict": result.verdict.word,
+        "reason": result.reason,
+        "measured": result.measured,
+        "value": result.value,
+        "threshold": result.threshold,
+    }
+
+
+def _hiding(ceiling: Ceiling | None, environment: Mapping[str, Any]) -> HidingSigns:
     medium = environment.get("medium")
     device = (environment.get("host") or {}).get("data_device")
     signs = [] if ceiling is None else hiding_signs(ceiling, medium, device)
     return {"virtual": is_virtual(medium), "signs": signs}
 
 
-def _points(ceiling: Ceiling | None) -> dict[str, Any]:
-    if ceiling is None:
-        return {name: [] for name in ("disk", "memory", "loads", "cores")}
+def _disk(point: DiskPoint) -> DiskPointEntry:
     return {
-        "disk": [_disk(point) for point in disk_points(ceiling)],
-        "memory": [_machine(point, "bytes_per_s") for point in memory_points(ceiling)],
-        "loads": [_machine(point, "seconds") for point in chase_points(ceiling)],
-        "cores": [_machine(point, "steps_per_s") for point in core_points(ceiling)],
+        "operation": cast("DiskOperation", point.operation),
+        "pattern": cast("AccessPattern", point.pattern),
+        "cache": cast("CacheUse", point.cache),
+        "method": cast("ReadMethod", point.method),
+        "depth": point.depth,
+        "size_bytes": point.size_bytes,
+        "iops": _estimate(point.iops),
+        "bytes_per_s": _estimate(point.bytes_per_s),
+        "cpu_s": None if point.cpu_s is None else _estimate(point.cpu_s),
+        "device_requests": point.device_requests,
+        "latency_s": cast("LatencyQuantiles", point.latency_s),
     }
 
 
-def _disk(point: DiskPoint) -> dict[str, Any]:
-    told = asdict(point)
-    latency = told.pop("latency_s")
-    return told | {"latency_s": latency}
+def _bandwidth(point: MachinePoint) -> BandwidthEntry:
+    return {**_machine(point), "bytes_per_s": _estimate(point.per_s)}
 
 
-def _machine(point: MachinePoint, unit: str) -> dict[str, Any]:
-    told = asdict(point)
-    return told | {unit: told.pop("per_s")}
+def _load_time(point: MachinePoint) -> LoadTimeEntry:
+    return {**_machine(point), "seconds": _estimate(point.per_s)}
+
+
+def _core_speed(point: MachinePoint) -> CoreSpeedEntry:
+    return {**_machine(point), "steps_per_s": _estimate(point.per_s)}
+
+
+def _machine(point: MachinePoint) -> MachinePointEntry:
+    return {
+        "kernel": point.kernel,
+        "threads": point.threads,
+        "array_bytes": point.array_bytes,
+    }
+
+
+def _estimate(estimate: Estimate) -> EstimateEntry:
+    return {
+        "value": estimate.value,
+        "low": estimate.low,
+        "high": estimate.high,
+        "rounds": estimate.rounds,
+    }

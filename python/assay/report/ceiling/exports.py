@@ -21,6 +21,6 @@ def ceiling_tables(run: Run) -> Iterator[tuple[str, pl.DataFrame]]:
     """points: one row a kind of request; machine: one a kind of work of memory and cores."""
     import polars as pl
 
-    told = ceiling_document(run, run.dir, run.derived / "report.html")
-    yield POINTS, pl.DataFrame(flat_points(told), infer_schema_length=None)
-    yield MACHINE, pl.DataFrame(flat_machine(told), infer_schema_length=None)
+    document = ceiling_document(run, run.dir, run.derived / "report.html")
+    yield POINTS, pl.DataFrame(flat_points(document), infer_schema_length=None)
+    yield MACHINE, pl.DataFrame(flat_machine(document), infer_schema_length=None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from assay.model.units import bytes_text, count_text, rate_text, seconds_text
@@ -19,10 +19,10 @@ from assay.report.ceiling.tables import (
 )
 from assay.report.ceiling.words import (
     between,
-    depth_words,
+    depth_text,
     headline,
-    machine_words,
-    made_words,
+    machine_text,
+    method_sentence,
     notes,
     rate_of,
     size_text,
@@ -39,12 +39,20 @@ from assay.report.page.run import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from assay.analysis.figures.contract import Cell
+    from assay.report.documents.ceiling import (
+        CeilingDocument,
+        DiskPointEntry,
+        EstimateEntry,
+        MachinePointEntry,
+    )
 
 OF_DISK = ("iops", "bandwidth", "latency", "queue", "cpu")
 
 
-def ceiling_page(document: Mapping[str, Any]) -> str:
+def ceiling_page(document: CeilingDocument) -> str:
     """The page of a ceiling's document."""
     drawn = charts_of(document)
     specs = {name: chart.to_dict() for name, chart in drawn.items()}
@@ -60,10 +68,10 @@ def ceiling_page(document: Mapping[str, Any]) -> str:
             scripts=[trusted(script) for script in scripts],
             charts_json=trusted(json_in_html(specs)),
             title=title(document),
-            machine=machine_words(document),
-            made=made_words(document),
+            machine=machine_text(document),
+            made=method_sentence(document),
             headline=headline(document),
-            doubts=[one for one in document["checks"] if one["verdict"] != "valid"],
+            doubts=[check for check in document["checks"] if check["verdict"] != "valid"],
             notes=notes(document),
             charts={
                 name: {
@@ -82,12 +90,12 @@ def ceiling_page(document: Mapping[str, Any]) -> str:
     )
 
 
-def _reads(document: Mapping[str, Any]) -> dict[str, Any]:
+def _reads(document: CeilingDocument) -> dict[str, object]:
     """Requests a second by size: a pair of columns a depth, and the page cache at the end."""
     direct, buffered = points_of(document), points_of(document, cache="buffered")
     depths = depths_of(direct)
     cached = dict(by_size(buffered))
-    heads = [depth_words(depth) for depth in depths]
+    heads = [depth_text(depth) for depth in depths]
     rows = []
     sizes = dict(by_size(direct))
     for size in sorted({*sizes, *cached}):
@@ -101,17 +109,17 @@ def _reads(document: Mapping[str, Any]) -> dict[str, Any]:
     return {"heads": [*heads, "through the page cache"], "patterns": PATTERNS, "rows": rows}
 
 
-def _cell(point: Mapping[str, Any] | None) -> dict[str, Any]:
+def _cell(point: DiskPointEntry | None) -> dict[str, Cell]:
     if point is None:
         return {"text": "-", "value": "", "title": "not tried"}
     iops = point["iops"]
     return {"text": rate_of(iops), "value": iops["value"], "title": f"{between(iops)} a second"}
 
 
-def _point(point: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _point(point: DiskPointEntry) -> list[dict[str, Cell]]:
     latency, cpu, reached = point["latency_s"], point["cpu_s"], point["device_requests"]
-    words = [point["operation"], point["pattern"], point["cache"], point["method"]]
-    numbers = [
+    names = [point["operation"], point["pattern"], point["cache"], point["method"]]
+    numbers: list[tuple[str, Cell]] = [
         (str(point["depth"]), point["depth"]),
         (size_text(point["size_bytes"]), point["size_bytes"]),
         (between(point["iops"]), point["iops"]["value"]),
@@ -120,36 +128,39 @@ def _point(point: Mapping[str, Any]) -> list[dict[str, Any]]:
         ("-", "") if cpu is None else (seconds_text(cpu["value"]), cpu["value"]),
         ("-", "") if reached is None else (f"{reached:.3g}", reached),
     ]
-    texts = [{"text": word, "value": None} for word in words]
-    return [*texts, *({"text": text, "value": value} for text, value in numbers)]
+    cells: list[tuple[str, Cell]] = [*((str(word), None) for word in names), *numbers]
+    return [{"text": text, "value": value} for text, value in cells]
 
 
-def _machine(document: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _machine(document: CeilingDocument) -> Iterator[dict[str, Cell]]:
     for point in document["memory"]:
         yield _machine_row(point, point["bytes_per_s"], lambda value: f"{bytes_text(value)}/s")
-    for point in document["loads"]:
-        yield _machine_row(point, point["seconds"], seconds_text)
-    for point in document["cores"]:
-        yield _machine_row(point, point["steps_per_s"], _steps)
+    for load in document["loads"]:
+        yield _machine_row(load, load["seconds"], seconds_text)
+    for core in document["cores"]:
+        yield _machine_row(core, core["steps_per_s"], _steps)
 
 
 def _steps(value: float) -> str:
     return f"{count_text(value)}/s" if value >= 1000 else rate_text(value)  # noqa: PLR2004 - a thousand
 
 
-def _machine_row(point: Mapping[str, Any], told: Mapping[str, Any], text: Any) -> dict[str, Any]:  # noqa: ANN401 - a function of units
+def _machine_row(
+    point: MachinePointEntry, estimate: EstimateEntry, text: Callable[[float], str]
+) -> dict[str, Cell]:
     size = point["array_bytes"]
-    ends = "one round" if told["low"] is None else f"{text(told['low'])} to {text(told['high'])}"
+    low, high = estimate["low"], estimate["high"]
+    ends = "one round" if low is None or high is None else f"{text(low)} to {text(high)}"
     return {
         "kernel": point["kernel"],
         "threads": point["threads"],
         "array": "" if size is None else bytes_text(size),
-        "text": text(told["value"]),
+        "text": text(estimate["value"]),
         "interval": ends,
     }
 
 
-def _link(rows: Sequence[Mapping[str, Any]]) -> str:
+def _link(rows: Sequence[Mapping[str, Cell]]) -> str:
     text = io.StringIO()
     if rows:
         writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from assay.model.units import bytes_text, count_text, rate_text, seconds_text
 from assay.report.ceiling.tables import PATTERNS, by_size, depths_of, points_of
 from assay.report.ceiling.words import (
-    depth_words,
+    depth_text,
     headline,
-    machine_words,
-    made_words,
+    machine_text,
+    method_sentence,
     notes,
     rate_of,
     size_text,
@@ -19,19 +19,26 @@ from assay.report.ceiling.words import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
+
+    from assay.report.documents.ceiling import (
+        CeilingDocument,
+        DiskPointEntry,
+        EstimateEntry,
+        MachinePointEntry,
+    )
 
 WIDTH = 80
 SIZE_WIDTH, CELL_WIDTH = 9, 8
 SHORT_PATTERNS = {"sequential": "seq.", "random": "random"}
 
 
-def ceiling_lines(document: Mapping[str, Any]) -> list[str]:
+def ceiling_lines(document: CeilingDocument) -> list[str]:
     """All lines of a ceiling's document."""
     return [
         *_head(document),
         *_reads(document),
-        *_one_at_a_time(document),
+        *_random_reads(document),
         *_buffered(document),
         *_writes(document),
         *_machine(document),
@@ -40,7 +47,7 @@ def ceiling_lines(document: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def ceiling_line(document: Mapping[str, Any]) -> str:
+def ceiling_line(document: CeilingDocument) -> str:
     """One ceiling in one line, as `assay runs` lists it."""
     first = headline(document)[:1]
     figure = first[0][0] if first else "-"
@@ -48,10 +55,10 @@ def ceiling_line(document: Mapping[str, Any]) -> str:
     return f"{document['verdict']:<8} {name:<34} {figure:>12}  {document['run']}"
 
 
-def _head(document: Mapping[str, Any]) -> Iterator[str]:
+def _head(document: CeilingDocument) -> Iterator[str]:
     verdict = document["verdict"].upper()
     yield f"{title(document):<{WIDTH - len(verdict)}}{verdict}"
-    yield from _wrapped(machine_words(document), "  ")
+    yield from _wrapped(machine_text(document), "  ")
     if document["status"] != "complete":
         yield from _wrapped(f"{document['status']}: {document['status_reason']}", "  ")
     for result in document["checks"]:
@@ -60,20 +67,20 @@ def _head(document: Mapping[str, Any]) -> Iterator[str]:
     yield ""
 
 
-def _reads(document: Mapping[str, Any]) -> Iterator[str]:
+def _reads(document: CeilingDocument) -> Iterator[str]:
     points = points_of(document)
     if not points:
         yield "No trial of the disk ended."
         return
     depths = depths_of(points)
     yield "Reads past the page cache, requests a second, by size and how many are under way"
-    heads = "".join(f"{depth_words(depth):>{2 * CELL_WIDTH}}" for depth in depths)
+    heads = "".join(f"{depth_text(depth):>{2 * CELL_WIDTH}}" for depth in depths)
     yield f"{'':{SIZE_WIDTH}}{heads}"
     patterns = "".join(f"{SHORT_PATTERNS[name]:>{CELL_WIDTH}}" for name in PATTERNS)
     yield f"{'  size':<{SIZE_WIDTH}}{patterns * len(depths)}"
     for size, row in by_size(points):
         cells = "".join(
-            f"{rate_of((row.get((depth, pattern)) or {}).get('iops')):>{CELL_WIDTH}}"
+            f"{_rate(row.get((depth, pattern))):>{CELL_WIDTH}}"
             for depth in depths
             for pattern in PATTERNS
         )
@@ -81,12 +88,12 @@ def _reads(document: Mapping[str, Any]) -> Iterator[str]:
     yield ""
 
 
-def _one_at_a_time(document: Mapping[str, Any]) -> Iterator[str]:
-    """What one request takes, by the random reads that are most like an index's."""
+def _random_reads(document: CeilingDocument) -> Iterator[str]:
+    """Yield latency of random reads, which are most like an index's, by size."""
     points = [p for p in points_of(document) if p["pattern"] == "random"]
     depths = depths_of(points)
     for depth in sorted({depths[0], depths[-1]}) if depths else ():
-        yield f"Random reads, {depth_words(depth)}"
+        yield f"Random reads, {depth_text(depth)}"
         yield "  size       median       p99     p99.9         rate   CPU each   95 % interval"
         for size, row in by_size([p for p in points if p["depth"] == depth]):
             point = row[depth, "random"]
@@ -101,14 +108,19 @@ def _one_at_a_time(document: Mapping[str, Any]) -> Iterator[str]:
         yield ""
 
 
-def _interval(estimate: Mapping[str, Any]) -> str:
+def _rate(point: DiskPointEntry | None) -> str:
+    return rate_of(None if point is None else point["iops"])
+
+
+def _interval(estimate: EstimateEntry) -> str:
     if estimate["low"] is None:
         return "one round"
-    low, high = (count_text(estimate[end]).replace(" ", "") for end in ("low", "high"))
+    ends = (estimate["low"], estimate["high"])
+    low, high = (count_text(end).replace(" ", "") for end in ends)
     return f"[{low}, {high}]"
 
 
-def _buffered(document: Mapping[str, Any]) -> Iterator[str]:
+def _buffered(document: CeilingDocument) -> Iterator[str]:
     points = points_of(document, cache="buffered")
     if not points:
         return
@@ -116,7 +128,7 @@ def _buffered(document: Mapping[str, Any]) -> Iterator[str]:
     yield "  size       sequential /s    random /s   sequential       random"
     for size, row in by_size(points):
         both = [row.get((1, pattern)) for pattern in PATTERNS]
-        rates = [rate_of((point or {}).get("iops")) for point in both]
+        rates = [_rate(point) for point in both]
         amounts = ["-" if p is None else f"{bytes_text(p['bytes_per_s']['value'])}/s" for p in both]
         yield (
             f"  {size_text(size):<10}{rates[0]:>14}{rates[1]:>13}{amounts[0]:>13}{amounts[1]:>13}"
@@ -124,7 +136,7 @@ def _buffered(document: Mapping[str, Any]) -> Iterator[str]:
     yield ""
 
 
-def _writes(document: Mapping[str, Any]) -> Iterator[str]:
+def _writes(document: CeilingDocument) -> Iterator[str]:
     points = points_of(document, operation="write")
     flushes = [
         point
@@ -134,7 +146,7 @@ def _writes(document: Mapping[str, Any]) -> Iterator[str]:
     if points:
         yield "Writes past the page cache"
     for point in points:
-        what = f"{size_text(point['size_bytes'])} {point['pattern']}, {depth_words(point['depth'])}"
+        what = f"{size_text(point['size_bytes'])} {point['pattern']}, {depth_text(point['depth'])}"
         yield (
             f"  {what:<34}{rate_text(point['iops']['value']):>12}"
             f"{bytes_text(point['bytes_per_s']['value']) + '/s':>14}"
@@ -155,50 +167,52 @@ def _writes(document: Mapping[str, Any]) -> Iterator[str]:
         yield ""
 
 
-def _machine(document: Mapping[str, Any]) -> Iterator[str]:
+def _machine(document: CeilingDocument) -> Iterator[str]:
     if document["memory"]:
         yield "Memory, bytes a second by threads"
-        yield from _by_threads(document["memory"], "bytes_per_s", bytes_text)
+        yield from _by_threads([(p, p["bytes_per_s"]) for p in document["memory"]], bytes_text)
     if document["loads"]:
-        each = [
+        loads = [
             f"{bytes_text(p['array_bytes'])} {seconds_text(p['seconds']['value'])}"
             for p in document["loads"]
         ]
-        yield from _wrapped(f"One load after another, all over: {', '.join(each)}", "  ")
+        yield from _wrapped(f"One load after another, all over: {', '.join(loads)}", "  ")
         yield ""
     if document["cores"]:
         yield "Cores, steps a second by threads"
-        yield from _by_threads(document["cores"], "steps_per_s", count_text)
+        yield from _by_threads([(p, p["steps_per_s"]) for p in document["cores"]], count_text)
         yield ""
 
 
-def _by_threads(points: Sequence[Mapping[str, Any]], unit: str, text: Any) -> Iterator[str]:  # noqa: ANN401 - a function of units
-    kernels = list(dict.fromkeys(point["kernel"] for point in points))
+def _by_threads(
+    points: Sequence[tuple[MachinePointEntry, EstimateEntry]], text: Callable[[float], str]
+) -> Iterator[str]:
+    kernels = list(dict.fromkeys(point["kernel"] for point, _ in points))
     for kernel in kernels:
-        each = [
-            f"{point['threads']}: {text(point[unit]['value'])}/s"
-            for point in points
+        speeds = [
+            f"{point['threads']}: {text(estimate['value'])}/s"
+            for point, estimate in points
             if point["kernel"] == kernel
         ]
-        yield f"  {kernel:<12}{'   '.join(each)}"
+        yield f"  {kernel:<12}{'   '.join(speeds)}"
 
 
-def _notes(document: Mapping[str, Any]) -> Iterator[str]:
+def _notes(document: CeilingDocument) -> Iterator[str]:
     signs = document["hiding"]["signs"]
     if signs:
         yield "Is it the medium that was measured? There are signs that it is not:"
         for sign in signs:
             yield from _wrapped(sign, "  - ", "    ")
         yield ""
-    told = notes(document)
-    for note in told:
+    sentences = notes(document)
+    for note in sentences:
         yield from _wrapped(note, "- ", "  ")
-    if told:
+    if sentences:
         yield ""
 
 
-def _foot(document: Mapping[str, Any]) -> Iterator[str]:
-    yield from _wrapped(made_words(document), "")
+def _foot(document: CeilingDocument) -> Iterator[str]:
+    yield from _wrapped(method_sentence(document), "")
     if document["report"] is not None:
         yield f"Report  {document['report']}"
 

@@ -1,14 +1,20 @@
-"""What a ceiling comes to, in sentences: the terminal and the page say the same."""
+"""Sentences about a ceiling that the terminal and the page share."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from assay.model.units import bytes_text, grouped_text, rate_text, seconds_text
 from assay.report.ceiling.tables import points_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
+
+    from assay.report.documents.ceiling import (
+        CeilingDocument,
+        DiskPointEntry,
+        EstimateEntry,
+    )
 
 MERGED_BELOW, CUT_ABOVE = 0.9, 1.5
 PAGE_BYTES = 4096
@@ -21,49 +27,50 @@ def size_text(size_bytes: int) -> str:
     return bytes_text(size_bytes)
 
 
-def depth_words(depth: int) -> str:
-    """How many requests are under way."""
+def depth_text(depth: int) -> str:
+    """Return the number of requests under way, such as `16 at a time`."""
     return "one at a time" if depth == 1 else f"{depth} at a time"
 
 
-def rate_of(estimate: Mapping[str, Any] | None) -> str:
+def rate_of(estimate: EstimateEntry | None) -> str:
     """Requests a second; a dash where there are none."""
     return "-" if estimate is None else grouped_text(estimate["value"])
 
 
-def between(estimate: Mapping[str, Any], unit: str = "") -> str:
+def between(estimate: EstimateEntry, unit: str = "") -> str:
     """A figure with its interval, such as `15,300 [14,900, 15,700]`."""
     value = f"{grouped_text(estimate['value'])}{unit}"
-    if estimate["low"] is None:
+    low, high = estimate["low"], estimate["high"]
+    if low is None or high is None:
         return value
-    return f"{value} [{grouped_text(estimate['low'])}, {grouped_text(estimate['high'])}]"
+    return f"{value} [{grouped_text(low)}, {grouped_text(high)}]"
 
 
-def title(document: Mapping[str, Any]) -> str:
-    """What was measured, such as `what vda on build-7 can do`."""
-    medium = document["medium"] or {}
-    disk = medium.get("name") or document["host"]["filesystem"] or "the disk"
+def title(document: CeilingDocument) -> str:
+    """Return the title, such as `What vda of build-7 can do`."""
+    medium = document["medium"]
+    disk = (medium and medium["name"]) or document["host"]["filesystem"] or "the disk"
     host = document["host"]["name"]
     return f"What {disk}{f' of {host}' if host else ''} can do"
 
 
-def machine_words(document: Mapping[str, Any]) -> str:
+def machine_text(document: CeilingDocument) -> str:
     """The machine, its disk and the file."""
-    host, device, medium = document["host"], document["device"] or {}, document["medium"] or {}
+    host, device, medium = document["host"], document["device"] or {}, document["medium"]
     parts = [
         f"{host['cpus']} CPUs" if host["cpus"] else None,
         host["cpu_model"],
         bytes_text(host["memory_bytes"]) if host["memory_bytes"] else None,
-        medium.get("model") or medium.get("driver"),
+        None if medium is None else medium["model"] or medium["driver"],
         host["filesystem"],
         f"scheduler {device['scheduler']}" if device.get("scheduler") else None,
-        f"write cache {medium['write_cache']}" if medium.get("write_cache") else None,
+        f"write cache {medium['write_cache']}" if medium and medium["write_cache"] else None,
     ]
     return ", ".join(part for part in parts if part)
 
 
-def made_words(document: Mapping[str, Any]) -> str:
-    """How it was made."""
+def method_sentence(document: CeilingDocument) -> str:
+    """Return a sentence about the method: rounds, time of a trial, file."""
     request = document["request"]
     points = [
         *(p["iops"] for p in document["disk"]),
@@ -72,112 +79,119 @@ def made_words(document: Mapping[str, Any]) -> str:
     points += [p["steps_per_s"] for p in document["cores"]]
     rounds = {point["rounds"] for point in points}
     made = f"{min(rounds)} to {max(rounds)}" if len(rounds) > 1 else f"{max(rounds, default=0)}"
-    told = (
+    sentence = (
         f"{made} {'round' if made == '1' else 'rounds'} of trials of"
         f" {seconds_text(request['time_s'])} each, in an order drawn anew each round"
     )
     if document["file"] is not None:
         size, place = bytes_text(document["file"]["size_bytes"]), request["directory"]
-        told += f", on a file of {size} of random bytes in {place}"
-    return f"{told}; intervals are of 95 %, over rounds"
+        sentence += f", on a file of {size} of random bytes in {place}"
+    return f"{sentence}; intervals are of 95 %, over rounds"
 
 
-def headline(document: Mapping[str, Any]) -> list[tuple[str, str]]:
+def headline(document: CeilingDocument) -> list[tuple[str, str]]:
     """The figures that say most, with their words."""
     return [
-        told
-        for told in (
+        figure
+        for figure in (
             _first(document, 1, "random reads of 4 KiB, one at a time"),
             _most(document),
             _bandwidth(document),
             _flush(document),
             _memory(document),
         )
-        if told is not None
+        if figure is not None
     ]
 
 
-def notes(document: Mapping[str, Any]) -> list[str]:
-    """What a reader of the figures has to know, beside the signs that a medium is hidden."""
-    found = []
+def notes(document: CeilingDocument) -> list[str]:
+    """Return caveats of the figures, apart from signs that a medium is hidden."""
+    sentences = []
     if document["io_uring_refusal"] is not None:
-        found.append(
+        sentences.append(
             f"io_uring is not granted here ({document['io_uring_refusal']}): requests that are"
             " under way together were made by as many threads with pread, which costs more CPU"
         )
-    found += _reached(document)
-    align = (document["file"] or {}).get("direct_align_bytes")
+    sentences += _reached(document)
+    align = None if document["file"] is None else document["file"]["direct_align_bytes"]
     if align is not None and align > SIZE_MIN:
-        found.append(
+        sentences.append(
             f"O_DIRECT takes multiples of {bytes_text(align)} here: smaller ones were left out"
         )
-    return found
+    return sentences
 
 
-def _reached(document: Mapping[str, Any]) -> list[str]:
+def _reached(document: CeilingDocument) -> list[str]:
     """Whether requests reached the device as they were made."""
-    points = [p for p in points_of(document) if p["device_requests"] is not None]
-    joined = [p for p in points if p["device_requests"] < MERGED_BELOW]
-    cut = [p for p in points if p["device_requests"] > CUT_ABOVE]
-    found = []
+    points = [
+        (point, reached)
+        for point in points_of(document)
+        if (reached := point["device_requests"]) is not None
+    ]
+    joined = [(point, reached) for point, reached in points if reached < MERGED_BELOW]
+    cut = [(point, reached) for point, reached in points if reached > CUT_ABOVE]
+    sentences = []
     if joined:
-        found.append(
+        sentences.append(
             f"the block layer joined neighbours before the device saw them: {_which(joined)}; these"
             " are not requests of that size to the device"
         )
     if cut:
-        found.append(
+        sentences.append(
             f"some requests were cut up on their way to the device: {_which(cut)}; it takes no"
             " larger ones, or not of so many pieces of memory"
         )
     if points and not joined and not cut:
-        found.append("every request reached the device as it was made: none was joined or cut up")
-    return found
+        sentences.append(
+            "every request reached the device as it was made: none was joined or cut up"
+        )
+    return sentences
 
 
-def _which(points: Sequence[Mapping[str, Any]]) -> str:
-    each = [
-        f"{size_text(p['size_bytes'])} {p['pattern']}, {depth_words(p['depth'])}"
-        f" ({p['device_requests']:.2g} for one)"
-        for p in points
+def _which(points: Sequence[tuple[DiskPointEntry, float]]) -> str:
+    """Return the first points with how many requests reached the device for one of ours."""
+    descriptions = [
+        f"{size_text(point['size_bytes'])} {point['pattern']}, {depth_text(point['depth'])}"
+        f" ({reached:.2g} for one)"
+        for point, reached in points
     ]
-    more = len(each) - 3
-    return "; ".join(each[:3]) + (f"; and {more} more" if more > 0 else "")
+    more = len(descriptions) - 3
+    return "; ".join(descriptions[:3]) + (f"; and {more} more" if more > 0 else "")
 
 
-def _first(document: Mapping[str, Any], depth: int, words: str) -> tuple[str, str] | None:
+def _first(document: CeilingDocument, depth: int, label: str) -> tuple[str, str] | None:
     for point in points_of(document):
         key = point["depth"], point["pattern"], point["size_bytes"]
         if key == (depth, "random", PAGE_BYTES):
-            return rate_text(point["iops"]["value"]), words
+            return rate_text(point["iops"]["value"]), label
     return None
 
 
-def _most(document: Mapping[str, Any]) -> tuple[str, str] | None:
+def _most(document: CeilingDocument) -> tuple[str, str] | None:
     chosen = [p for p in points_of(document) if p["size_bytes"] == PAGE_BYTES and p["depth"] > 1]
     if not chosen:
         return None
     best = max(chosen, key=lambda p: p["iops"]["value"])
-    return rate_text(best["iops"]["value"]), f"reads of 4 KiB, {depth_words(best['depth'])}"
+    return rate_text(best["iops"]["value"]), f"reads of 4 KiB, {depth_text(best['depth'])}"
 
 
-def _bandwidth(document: Mapping[str, Any]) -> tuple[str, str] | None:
+def _bandwidth(document: CeilingDocument) -> tuple[str, str] | None:
     chosen = points_of(document)
     if not chosen:
         return None
     best = max(chosen, key=lambda p: p["bytes_per_s"]["value"])
-    words = f"by reads of {size_text(best['size_bytes'])}, {depth_words(best['depth'])}"
-    return f"{bytes_text(best['bytes_per_s']['value'])}/s", words
+    label = f"by reads of {size_text(best['size_bytes'])}, {depth_text(best['depth'])}"
+    return f"{bytes_text(best['bytes_per_s']['value'])}/s", label
 
 
-def _flush(document: Mapping[str, Any]) -> tuple[str, str] | None:
+def _flush(document: CeilingDocument) -> tuple[str, str] | None:
     for point in points_of(document, operation="fdatasync", cache="buffered"):
-        words = f"a write of {size_text(point['size_bytes'])} with fdatasync (median)"
-        return seconds_text(point["latency_s"]["p50"]), words
+        label = f"a write of {size_text(point['size_bytes'])} with fdatasync (median)"
+        return seconds_text(point["latency_s"]["p50"]), label
     return None
 
 
-def _memory(document: Mapping[str, Any]) -> tuple[str, str] | None:
+def _memory(document: CeilingDocument) -> tuple[str, str] | None:
     reads = [p for p in document["memory"] if p["kernel"] == "read"]
     if not reads:
         return None

@@ -1,1 +1,1 @@
-"""Types of documents: plain values, of which the JSON Schema is made."""
+"""The documents that `--json` prints, as types; their JSON Schemas are generated from these."""

@@ -1,50 +1,63 @@
-"""The JSON Schema of the document of a run, made from its types.
+"""The JSON Schemas of documents, made from their types.
 
-`python -m assay.report.documents.schema` prints it; `make schemas` keeps it in
-`report/document.schema.json`.
+`python -m assay.report.documents.schema`, which is `make schemas`, writes the files that are kept.
 """
 
 from __future__ import annotations
 
 import json
-import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ConfigDict, TypeAdapter, with_config
 from pydantic.json_schema import GenerateJsonSchema
 
+from assay.report.documents.ceiling import CeilingDocument
 from assay.report.documents.run import RunDocument
+from assay.report.documents.study import StudyDocument
 
 if TYPE_CHECKING:
-    pass
+    from pydantic.json_schema import JsonSchemaValue
+    from pydantic_core import core_schema
 
-DIALECT = "https://json-schema.org/draft/2020-12/schema"
-TITLE = "One run of Assay"
+REPORT = Path(__file__).parents[1]
+FILE = "document.schema.json"
+# By the file that keeps the schema: the document's type and the schema's title.
+SCHEMAS: dict[Path, tuple[Any, str]] = {
+    REPORT / FILE: (RunDocument, "One run of Assay"),
+    REPORT / "study" / FILE: (StudyDocument, "A study's article"),
+    REPORT / "ceiling" / FILE: (CeilingDocument, "What a host can do"),
+}
 LINE_MAX = 120
-# It holds of all types below the document, too: no other keys, and docstrings as descriptions.
-CLOSED = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+# It holds of all types below a document, too: docstrings of keys are their descriptions.
+DESCRIBED = ConfigDict(use_attribute_docstrings=True)
 
 
 class DocumentSchema(GenerateJsonSchema):
-    """Makes a schema without titles, for the keys say as much."""
+    """Makes schemas whose objects have no title, and no other keys than their type has."""
 
-    def field_title_should_be_set(self, schema: object) -> bool:
+    def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ANN401 - pydantic's own
         """Return False: a key needs no title."""
         del schema
         return False
 
-    def typed_dict_schema(self, schema: Any) -> dict[str, Any]:  # noqa: ANN401 - pydantic's own
-        """Return the schema of an object, with the name of its type left out."""
+    def typed_dict_schema(self, schema: core_schema.TypedDictSchema) -> JsonSchemaValue:
+        """Return the schema of an object."""
         made = super().typed_dict_schema(schema)
         made.pop("title", None)
-        return made
+        return made | {"additionalProperties": False}
 
 
-def document_schema() -> dict[str, Any]:
-    """Return the JSON Schema of the document of a run."""
-    types: TypeAdapter[RunDocument] = TypeAdapter(with_config(CLOSED)(RunDocument))
+def schema_of(document: Any, title: str) -> dict[str, Any]:  # noqa: ANN401 - a TypedDict
+    """Return the JSON Schema of a document, in which the types that it is made of are `$defs`.
+
+    Args:
+        document: The TypedDict of the whole document.
+        title: Of the schema.
+    """
+    types = TypeAdapter(with_config(DESCRIBED)(document))
     schema: dict[str, Any] = _on_one_line(types.json_schema(schema_generator=DocumentSchema))
-    return {"$schema": DIALECT, "title": TITLE} | schema
+    return {"$schema": DocumentSchema.schema_dialect, "title": title} | schema
 
 
 def _on_one_line(schema: Any) -> Any:  # noqa: ANN401 - any JSON
@@ -63,9 +76,9 @@ def _on_one_line(schema: Any) -> Any:  # noqa: ANN401 - any JSON
             return schema
 
 
-def schema_text() -> str:
-    """Return the schema as its file has it."""
-    return f"{_json_text(document_schema(), 0)}\n"
+def schema_text(document: Any, title: str) -> str:  # noqa: ANN401 - a TypedDict
+    """Return the JSON Schema of a document as its file has it."""
+    return f"{_json_text(schema_of(document, title), 0)}\n"
 
 
 def _json_text(value: object, depth: int) -> str:
@@ -83,4 +96,5 @@ def _json_text(value: object, depth: int) -> str:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(schema_text())
+    for file, (document, title) in SCHEMAS.items():
+        file.write_text(schema_text(document, title), encoding="utf-8")

@@ -94,8 +94,8 @@ def _passes(source: Source) -> pl.DataFrame:
     """Operations that samples fell into, as `Profile.passes`, with `samples` and `cpu_ms`."""
     cpu_ms = (pl.col("samples") * source.period_ns / NS_PER_MS).round(3)
     counts = source.samples.group_by("sequence").len("samples").with_columns(cpu_ms=cpu_ms)
-    words = pl.col("operation").cast(pl.String)
-    return source.profile.passes.join(counts, "sequence").with_columns(words).sort("started_ns")
+    operation = pl.col("operation").cast(pl.String)
+    return source.profile.passes.join(counts, "sequence").with_columns(operation).sort("started_ns")
 
 
 def _meta(
@@ -131,7 +131,7 @@ def _meta(
     }
 
 
-def _schema() -> dict[str, Any]:
+def _schema() -> dict[str, object]:
     return {
         "name": MARKER,
         "tooltipLabel": "{marker.name}",
@@ -146,7 +146,7 @@ def _schema() -> dict[str, Any]:
     }
 
 
-def _sampling(source: Source) -> list[dict[str, Any]]:
+def _sampling(source: Source) -> list[dict[str, str]]:
     sampling = source.profile.sampling
     said = {
         "Event": sampling.event,
@@ -221,14 +221,14 @@ def _with_idle(samples: pl.DataFrame, period_ns: int) -> pl.DataFrame:
     the thread to have been at work since the sample before.
     """
     period_ms = period_ns / NS_PER_MS
-    found = samples.select("time", "node", cpu=pl.lit(period_ns, pl.Int64))
+    taken = samples.select("time", "node", cpu=pl.lit(period_ns, pl.Int64))
     begins = pl.col("time").diff().fill_null(float("inf")) > GAP_PERIODS * period_ms
-    idle = found.filter(begins).with_columns(
+    idle = taken.filter(begins).with_columns(
         time=(pl.col("time") - period_ms).round(3),
         node=pl.lit(None, pl.Int64),
         cpu=pl.lit(0, pl.Int64),
     )
-    return pl.concat([idle, found]).sort("time", maintain_order=True)
+    return pl.concat([idle, taken]).sort("time", maintain_order=True)
 
 
 def _thread(

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias
 
 import polars as pl
 
 from assay.report.profile_exports.stack_tree import OUTERMOST, stack_tree
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from assay.report.profile_exports.source import Source
 
+Column: TypeAlias = "Sequence[str | int | bool | None]"
+# Columns of a table by name, and their length.
+Columns: TypeAlias = "dict[str, Column | int]"
 LIBRARY = 1
 NOWHERE = -1
 BREAKPAD_BYTES = 16
@@ -31,12 +36,12 @@ class CodeTables:
         nodes: Which row of stackTable a stack of the record is: stack, node.
     """
 
-    libs: list[dict[str, Any]]
-    tables: dict[str, Any]
+    libs: list[dict[str, str | None]]
+    tables: dict[str, Columns]
     texts: dict[str, int]
     nodes: pl.DataFrame
 
-    def shared(self) -> dict[str, Any]:
+    def shared(self) -> dict[str, Columns | list[str]]:
         """All tables, with the texts that there are by now."""
         return self.tables | {"stringArray": list(self.texts)}
 
@@ -59,7 +64,7 @@ def code_tables(source: Source, categories: dict[str, int]) -> CodeTables:
     ]
     texts: dict[str, int] = {}
     callers: list[int | None] = [None if above == OUTERMOST else above for above in tree.caller]
-    tables = {
+    tables: dict[str, Columns] = {
         "stackTable": {"frame": rows, "prefix": callers, "length": len(rows)},
         **_functions(source, list(frames), texts),
         "nativeSymbols": _table(libIndex=[], address=[], name=[], functionSize=[]),
@@ -74,7 +79,7 @@ def code_tables(source: Source, categories: dict[str, int]) -> CodeTables:
 
 def _functions(
     source: Source, frames: list[tuple[int, int | None]], texts: dict[str, int]
-) -> dict[str, Any]:
+) -> dict[str, Columns]:
     """frameTable, funcTable and resourceTable, which has a row a module in the order of `libs`."""
     places = _places(source)
     functions: dict[tuple[str, int], int] = {}
@@ -114,7 +119,7 @@ def _functions(
 
 
 def _places(source: Source) -> dict[int, tuple[str, int, int]]:
-    """Of each frame its label, the row of its module (-1: none) and its address (-1: none)."""
+    """Return by frame its label, its module's row and its address; -1 where there is none."""
     row_of = source.modules.select("module").with_row_index("row")
     rows = (
         source.profile.frames.select("frame", pl.col("label").cast(pl.String))
@@ -128,7 +133,7 @@ def _places(source: Source) -> dict[int, tuple[str, int, int]]:
     }
 
 
-def _libs(source: Source) -> list[dict[str, Any]]:
+def _libs(source: Source) -> list[dict[str, str | None]]:
     return [
         {
             "arch": source.machine,
@@ -155,6 +160,6 @@ def breakpad_id(build_id: str | None) -> str:
     return f"{parts.hex().upper()}0"
 
 
-def _table(**columns: list[Any]) -> dict[str, Any]:
+def _table(**columns: Column) -> Columns:
     """Columns and how long they are."""
     return {**columns, "length": len(next(iter(columns.values())))}

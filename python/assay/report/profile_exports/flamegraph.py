@@ -31,6 +31,8 @@ CHARACTERS_MIN = 3
 LUMA_OF_DARK = 120
 DIGITS = 7
 UNCOLOURED = "#e6e6e6"
+# A rectangle or an entry of the legend, as the template has it.
+Frame = dict[str, str | float]
 
 
 def write(source: Source, out: BinaryIO) -> None:
@@ -60,34 +62,44 @@ def picture(tree: dict[str, Any], title: str) -> str:
         margin=MARGIN,
         character=CHARACTER,
         legend=_legend(tree),
-        frames=[_all(tree), *(_frame(tree, one, kinds[one.node]) for one in placed)],
+        frames=[
+            _all(tree),
+            *(_frame(tree, rectangle, kinds[rectangle.node]) for rectangle in placed),
+        ],
         script=(TEMPLATES / "flamegraph.js").read_text("utf-8"),
     )
 
 
-def _all(tree: dict[str, Any]) -> dict[str, Any]:
-    """What stands below all outermost frames, to be clicked for the whole picture."""
-    told = _told(tree, tree["samples"])
-    place = {"depth": 0, "x": 0, "width": 1, "colour": UNCOLOURED, "dark": False}
-    return {"told": told} | place | _named("all", 1.0)
+def _all(tree: dict[str, Any]) -> Frame:
+    """Return the frame below all outermost ones; a click on it shows the whole picture."""
+    return {
+        "told": _tooltip(tree, tree["samples"]),
+        "depth": 0,
+        "x": 0,
+        "width": 1,
+        "colour": UNCOLOURED,
+        "dark": False,
+        **_named("all", 1.0),
+    }
 
 
-def _frame(tree: dict[str, Any], rectangle: Rectangle, kind: int) -> dict[str, Any]:
+def _frame(tree: dict[str, Any], rectangle: Rectangle, kind: int) -> Frame:
     node = rectangle.node
     work = SEVERAL_KINDS if kind == SEVERAL else tree["works"][kind]
     module = tree["modules"][tree["module"][node]]
-    told = [_told(tree, tree["total"][node]), work, *([module] if module else [])]
+    tooltip = [_tooltip(tree, tree["total"][node]), work, *([module] if module else [])]
     return {
-        "told": _plain(" · ".join(told)),
+        "told": _plain(" · ".join(tooltip)),
         "depth": rectangle.depth + 1,
         "x": round(rectangle.left, DIGITS),
         "width": round(rectangle.width, DIGITS),
         "colour": work_colour(work),
         "dark": _is_dark(work_colour(work)),
-    } | _named(_plain(tree["labels"][tree["label"][node]]), rectangle.width)
+        **_named(_plain(tree["labels"][tree["label"][node]]), rectangle.width),
+    }
 
 
-def _named(label: str, width: float) -> dict[str, Any]:
+def _named(label: str, width: float) -> Frame:
     """A label, and as much of it as the frame has room for."""
     room = int((width * (WIDTH - 2 * MARGIN) - 4) / CHARACTER)
     if room < CHARACTERS_MIN:
@@ -101,7 +113,7 @@ def _is_dark(colour: str) -> bool:
     return 0.299 * red + 0.587 * green + 0.114 * blue < LUMA_OF_DARK
 
 
-def _told(tree: dict[str, Any], samples: int) -> str:
+def _tooltip(tree: dict[str, Any], samples: int) -> str:
     share = samples / tree["samples"] if tree["samples"] else 0.0
     return f"{samples:,} samples · {share:.2%} · {samples * tree['seconds_each']:.3g} s of CPU"
 
@@ -111,13 +123,14 @@ def _plain(text: str) -> str:
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
-def _legend(tree: dict[str, Any]) -> list[dict[str, Any]]:
+def _legend(tree: dict[str, Any]) -> list[Frame]:
     """Kinds of work by how many samples they have, as many as stand in one line."""
     own: dict[str, int] = {}
     for node, work in enumerate(tree["work"]):
         name = tree["works"][work]
         own[name] = own.get(name, 0) + tree["own"][node]
-    entries, x = [], float(MARGIN)
+    entries: list[Frame] = []
+    x = float(MARGIN)
     for work, samples in sorted(own.items(), key=lambda entry: -entry[1]):
         text = f"{work} {samples / tree['samples']:.0%}" if samples else ""
         if not text or x + len(text) * CHARACTER > WIDTH - MARGIN:

@@ -153,7 +153,7 @@ def _samples(
 
 
 def _encoded_stacks(tree: StackTree) -> list[bytes]:
-    """Of each node its locations, innermost first: its own before those of its caller."""
+    """Return each node's locations, innermost first: its own before those of its caller."""
     encoded: list[bytes] = []
     for caller, frame in zip(tree.caller, tree.frame, strict=True):
         above = encoded[caller] if caller >= 0 else b""

@@ -1,4 +1,4 @@
-"""What profiles are exported from: the samples, and what only the record says of them."""
+"""Source of exported profiles: the samples, and facts that only the record has."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ class Source:
         within = pl.col("operation").is_not_null()
         if self.operation is not None:
             within = pl.col("operation") == self.operation
-        words = pl.col("operation", "work").cast(pl.String)
-        found = self.profile.samples.filter(within).with_columns(words).sort("time_ns")
-        return found.with_columns(pl.col("work").fill_null(ARTEFACT))
+        names = pl.col("operation", "work").cast(pl.String)
+        samples = self.profile.samples.filter(within).with_columns(names).sort("time_ns")
+        return samples.with_columns(pl.col("work").fill_null(ARTEFACT))
 
     @property
     def period_ns(self) -> int:
@@ -60,7 +60,7 @@ class Source:
         return round(self.profile.seconds_each * 1e9)
 
     def thread_name(self, pid: int, tid: int) -> str:
-        """What a thread calls itself; its number if nothing is known."""
+        """Return the name of a thread; its number where the name is unknown."""
         return self._thread_names.get((pid, tid)) or f"thread {tid}"
 
     @cached_property
@@ -70,7 +70,7 @@ class Source:
 
 
 def read_source(run: Run, operation: str | None = None) -> Source:
-    """What a run's profile is exported from.
+    """Return the source that a run's profile is exported from.
 
     Raises:
         UsageError: If it was not profiled, or has no samples of the operation.

@@ -6,7 +6,7 @@ They lie beside `study.toml`. A directory that cannot be written keeps nobody fr
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from assay.record.studies import read_study
 from assay.record.writer import write_json
@@ -17,12 +17,14 @@ from assay.report.study.tables import write_tables
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from assay.report.documents.study import StudyDocument
+
 log = logging.getLogger(__name__)
 
 ARTICLE_FILE, MARKDOWN_FILE, DOCUMENT_FILE = "article.html", "article.md", "article.json"
 
 
-def build_study(directory: Path) -> dict[str, Any]:
+def build_study(directory: Path) -> StudyDocument:
     """The document of a study; its article is written beside it.
 
     Raises:

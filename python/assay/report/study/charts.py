@@ -5,7 +5,7 @@ Each is made from the document alone, and is the same for every kind of figure.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from assay.analysis.figures.quantities import BYTES, SECONDS, SHARE, TIMES, text
 from assay.report.charts.palette import (
@@ -23,8 +23,19 @@ from assay.report.study.scatter import scatter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any
 
     import altair as alt
+
+    from assay.report.documents.study import ChartEntry, FigureEntry, MeasureEntry
+    from assay.report.study.chart_rows import (
+        MeasureRow,
+        RelativeChart,
+        SegmentRow,
+        ShownChart,
+        TableChartRow,
+        TippedRow,
+    )
 
 BAR, ROW, DOTS, LINES = 15, 22, 24, 260
 # Beyond that many subjects their bars would be lines.
@@ -35,7 +46,7 @@ BEHIND = 0.2
 OTHER_COLOUR = "#c9d0d9"
 UNIT_WORDS = {"/h": "an hour", TIMES: "times", SECONDS: "seconds"}
 # Of these the numbers of an axis are as short as they are.
-READABLE = (TIMES, SECONDS, "ms", *(words for _, words in BYTE_UNITS))
+READABLE = (TIMES, SECONDS, "ms", *(unit for _, unit in BYTE_UNITS))
 # Units of which the article's values stand in charts beside ours.
 OF_ANY_SCALE = (SHARE, TIMES)
 # Beyond that the smaller bars would not be seen.
@@ -46,80 +57,104 @@ STACKED = "stacked"
 
 
 def charts_of(
-    figure: Mapping[str, Any], colours: Mapping[str, str] | None = None
+    figure: FigureEntry, colours: Mapping[str, str] | None = None
 ) -> dict[str, alt.TopLevelMixin]:
-    """The charts of a figure that have something to draw, by names that are unique in the page.
+    """Return the charts of a figure that have something to draw, by a name unique in the page.
 
     Args:
         figure: Of a study's document.
         colours: Of subjects, as `colours_of` gives them; those of the figure alone without.
     """
-    found = {}
-    known = colours_of([figure]) if colours is None else colours
-    for told in all_charts(figure):
-        rows = chart_rows(figure, told)
-        if rows:
-            own = told.get("table") is None or told["kind"] == STACKED
-            chart = _drawn(told, _in_steps(rows), known) if own else plots.drawn(told, rows, known)
-            found[f"{figure['name']}-{told['name']}"] = styled(chart)
-    return found
+    drawings = {}
+    colour_of = colours_of([figure]) if colours is None else colours
+    for chart in all_charts(figure):
+        drawing = _drawing(figure, chart, colour_of)
+        if drawing is not None:
+            drawings[f"{figure['name']}-{chart['name']}"] = styled(drawing)
+    return drawings
 
 
-def colours_of(figures: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+def _drawing(
+    figure: FigureEntry, chart: ShownChart, colours: Mapping[str, str]
+) -> alt.TopLevelMixin | None:
+    if chart["kind"] != "relative" and chart["kind"] != STACKED and chart["table"] is not None:
+        rows = plots.plot_rows(figure, chart)
+        return plots.drawn(chart, rows, colours) if rows else None
+    measured = _measure_rows(figure, chart)
+    return _drawn(chart, _in_steps(measured), colours) if measured else None
+
+
+def colours_of(figures: Sequence[FigureEntry]) -> dict[str, str]:
     """A colour for each subject, the same in all figures; two of one figure never have the same."""
-    found: dict[str, str] = {}
-    for figure in (one for one in figures if one["charts"]):
+    colours: dict[str, str] = {}
+    for figure in (figure for figure in figures if figure["charts"]):
         shown = figure["subjects"][:SUBJECTS_MAX]
-        taken = {found[name] for name in shown if name in found}
+        taken = {colours[name] for name in shown if name in colours}
         for name in shown:
-            if name not in found:
-                free = [one for one in SUBJECT_COLOURS if one not in {*taken, *found.values()}]
-                found[name] = next(
-                    iter([*free, *(one for one in SUBJECT_COLOURS if one not in taken)])
+            if name not in colours:
+                free = [
+                    colour
+                    for colour in SUBJECT_COLOURS
+                    if colour not in {*taken, *colours.values()}
+                ]
+                colours[name] = next(
+                    iter([*free, *(colour for colour in SUBJECT_COLOURS if colour not in taken)])
                 )
-                taken.add(found[name])
-    return found | {ARTICLE: GREY}
+                taken.add(colours[name])
+    return colours | {ARTICLE: GREY}
 
 
-def all_charts(figure: Mapping[str, Any]) -> list[dict[str, Any]]:
+def all_charts(figure: FigureEntry) -> list[ShownChart]:
     """Its charts; those beside the article, in times of a base, come first."""
     return [*_relative(figure), *figure["charts"]]
 
 
-def chart_rows(figure: Mapping[str, Any], told: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """What a chart draws: one row a subject and measure, the article's first."""
-    if told.get("table") is not None:
-        return _parts(figure, told) if told["kind"] == STACKED else plots.plot_rows(figure, told)
-    if told["kind"] == "relative":
-        return [*_article_times(figure, told), *_our_times(figure, told)]
-    by_key = {one["key"]: one for one in figure["measures"]}
-    measures = [by_key[key] for key in told["keys"] if key in by_key]
+def chart_rows(
+    figure: FigureEntry, chart: ShownChart
+) -> Sequence[MeasureRow] | Sequence[TableChartRow]:
+    """Return what a chart draws: one row a subject and measure, the article's first."""
+    if chart["kind"] != "relative" and chart["kind"] != STACKED and chart["table"] is not None:
+        return plots.plot_rows(figure, chart)
+    return _measure_rows(figure, chart)
+
+
+def _measure_rows(figure: FigureEntry, chart: ShownChart) -> list[MeasureRow]:
+    if chart["kind"] == "relative":
+        return [*_article_times(figure, chart), *_our_times(figure, chart)]
+    if chart["table"] is not None:
+        return _parts(figure, chart)
+    by_key = {measure["key"]: measure for measure in figure["measures"]}
+    measures = [by_key[key] for key in chart["keys"] if key in by_key]
     return [*_article_values(figure, measures), *_our_rows(figure, measures)]
 
 
-def _parts(figure: Mapping[str, Any], told: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _parts(figure: FigureEntry, chart: ChartEntry) -> list[MeasureRow]:
     """Rows of a table of shares: a bar a column, cut into the table's rows."""
-    table = next((one for one in figure["tables"] if one["name"] == told["table"]), None)
+    table = next((entry for entry in figure["tables"] if entry["name"] == chart["table"]), None)
     if table is None:
         return []
     names = [column["name"] for column in table["columns"]]
     return [
-        _row(bar, str(row[0]), str(row[0]), SHARE, row[names.index(bar)])
-        for bar in told["keys"]
+        _row(bar, str(row[0]), str(row[0]), SHARE, share)
+        for bar in chart["keys"]
         for row in table["rows"]
-        if row[names.index(bar)] is not None
+        if isinstance(share := row[names.index(bar)], int | float)
     ]
 
 
-def _relative(figure: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _relative(figure: FigureEntry) -> Iterator[RelativeChart]:
     """A chart of what is told in times of another quantity, one a base."""
     article = figure["article"]
     bases: dict[str, list[str]] = {}
     times: dict[str, float] = {}
-    for one in () if article is None else article["compared"]:
-        if one["article_times"] is not None and one["our_times"]:
-            bases.setdefault(one["base"], []).append(one["key"])
-            times[one["key"]] = one["article_times"]
+    for compared in () if article is None else article["compared"]:
+        if (
+            compared["base"] is not None
+            and compared["article_times"] is not None
+            and compared["our_times"]
+        ):
+            bases.setdefault(compared["base"], []).append(compared["key"])
+            times[compared["key"]] = compared["article_times"]
     # A bar alone says no more than the sentence about it.
     several = {base: keys for base, keys in bases.items() if len(keys) > 1 and _alike(keys, times)}
     for place, (base, keys) in enumerate(several.items()):
@@ -136,54 +171,64 @@ def _relative(figure: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 def _alike(keys: Sequence[str], times: Mapping[str, float]) -> bool:
     """Whether quantities can be seen beside each other on one axis."""
-    known = [times[key] for key in keys]
-    return min(known) > 0 and max(known) / min(known) <= APART_MAX
+    ratios = [times[key] for key in keys]
+    return min(ratios) > 0 and max(ratios) / min(ratios) <= APART_MAX
 
 
-def _article_times(figure: Mapping[str, Any], told: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    for one in figure["article"]["compared"]:
-        if one["key"] in told["keys"]:
-            yield _row(ARTICLE, one["key"], one["title"], TIMES, one["article_times"])
+def _article_times(figure: FigureEntry, chart: RelativeChart) -> Iterator[MeasureRow]:
+    article = figure["article"]
+    for compared in () if article is None else article["compared"]:
+        if compared["key"] in chart["keys"] and compared["article_times"] is not None:
+            yield _row(
+                ARTICLE, compared["key"], compared["title"], TIMES, compared["article_times"]
+            )
 
 
-def _our_times(figure: Mapping[str, Any], told: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    for one in figure["article"]["compared"]:
-        if one["key"] in told["keys"]:
-            for subject, value in one["our_times"].items():
-                yield _row(subject, one["key"], one["title"], TIMES, value)
+def _our_times(figure: FigureEntry, chart: RelativeChart) -> Iterator[MeasureRow]:
+    article = figure["article"]
+    for compared in () if article is None else article["compared"]:
+        if compared["key"] in chart["keys"]:
+            for subject, value in (compared["our_times"] or {}).items():
+                yield _row(subject, compared["key"], compared["title"], TIMES, value)
 
 
-def _article_values(
-    figure: Mapping[str, Any], measures: Sequence[Mapping[str, Any]]
-) -> Iterator[dict[str, Any]]:
+def _article_values(figure: FigureEntry, measures: Sequence[MeasureEntry]) -> Iterator[MeasureRow]:
     """Shares and ratios of the article: they can stand beside ours, whatever the scale."""
     article = figure["article"]
-    told = {} if article is None else {one["key"]: one for one in article["compared"]}
+    compared_by_key = (
+        {} if article is None else {compared["key"]: compared for compared in article["compared"]}
+    )
     for measure in measures:
-        one = told.get(measure["key"])
-        if one is None or one["unit"] != measure["unit"] or one["unit"] not in OF_ANY_SCALE:
+        compared = compared_by_key.get(measure["key"])
+        if (
+            compared is None
+            or compared["unit"] != measure["unit"]
+            or compared["unit"] not in OF_ANY_SCALE
+        ):
             continue
-        low, high = one["article"], one["article_high"]
+        low, high = compared["article"], compared["article_high"]
         middle = low if high is None else (low + high) / 2
-        row = _row(ARTICLE, measure["key"], measure["title"], one["unit"], middle)
-        yield row if high is None else row | {"low": low, "high": high, "label": one["printed"]}
+        row = _row(ARTICLE, measure["key"], measure["title"], compared["unit"], middle)
+        yield (
+            row if high is None else {**row, "low": low, "high": high, "label": compared["printed"]}
+        )
 
 
-def _our_rows(
-    figure: Mapping[str, Any], measures: Sequence[Mapping[str, Any]]
-) -> Iterator[dict[str, Any]]:
+def _our_rows(figure: FigureEntry, measures: Sequence[MeasureEntry]) -> Iterator[MeasureRow]:
     for measure in measures:
         for subject in figure["subjects"][:SUBJECTS_MAX]:
-            one = measure["values"].get(subject)
-            if one is not None:
+            spread = measure["values"].get(subject)
+            if spread is not None:
                 row = _row(
-                    subject, measure["key"], measure["title"], measure["unit"], one["middle"]
+                    subject, measure["key"], measure["title"], measure["unit"], spread["middle"]
                 )
-                ends = {"low": one["low"], "high": one["high"]}
-                yield row | {"at": measure["at"]} | (ends if one["count"] > 1 else {})
+                row["at"] = measure["at"]
+                if spread["count"] > 1:
+                    row["low"], row["high"] = spread["low"], spread["high"]
+                yield row
 
 
-def _row(subject: str, key: str, title: str, unit: str, value: float) -> dict[str, Any]:
+def _row(subject: str, key: str, title: str, unit: str, value: float) -> MeasureRow:
     return {
         "subject": subject,
         "key": key,
@@ -194,48 +239,52 @@ def _row(subject: str, key: str, title: str, unit: str, value: float) -> dict[st
     }
 
 
-def _in_steps(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _in_steps(rows: Sequence[MeasureRow]) -> list[MeasureRow]:
     """Bytes in the unit that the largest is read in, short times in milliseconds.
 
     So the numbers of an axis are round ones.
     """
     unit = rows[0]["unit"]
     most = max(abs(float(row["value"])) for row in rows)
-    step, words = 1.0, unit
+    step, shown_unit = 1.0, unit
     if unit == BYTES:
-        step, words = next((one for one in BYTE_UNITS if most >= one[0]), BYTE_UNITS[-1])
+        step, shown_unit = next((scale for scale in BYTE_UNITS if most >= scale[0]), BYTE_UNITS[-1])
     elif unit == SECONDS and most < 1:
-        step, words = 1e-3, "ms"
-    ends = ("value", "low", "high")
-    return [
-        row | {name: row[name] / step for name in ends if name in row} | {"unit": words}
-        for row in rows
-    ]
+        step, shown_unit = 1e-3, "ms"
+    return [_divided(row, step, shown_unit) for row in rows]
+
+
+def _divided(row: MeasureRow, step: float, unit: str) -> MeasureRow:
+    """Return the row with its value and spread in another unit."""
+    divided: MeasureRow = {**row, "value": row["value"] / step, "unit": unit}
+    if "low" in row and "high" in row:
+        divided["low"], divided["high"] = row["low"] / step, row["high"] / step
+    return divided
 
 
 def _drawn(
-    told: Mapping[str, Any], rows: list[dict[str, Any]], colours: Mapping[str, str]
+    chart: ShownChart, rows: Sequence[MeasureRow], colours: Mapping[str, str]
 ) -> alt.TopLevelMixin:
-    kind = told["kind"]
+    kind = chart["kind"]
     if kind == STACKED:
-        return _stacked(told, rows)
+        return _stacked(chart, rows)
     if kind == "lines":
-        return _lines(told, rows, colours)
+        return _lines(chart, rows, colours)
     if kind == "scatter":
-        return scatter(told, rows, _colours(rows, colours))
+        return scatter(chart, rows, _colours(rows, colours))
     if kind == "dots":
-        return _dots(told, rows, colours)
-    return _bars(told, rows, colours)
+        return _dots(chart, rows, colours)
+    return _bars(chart, rows, colours)
 
 
-def _value_axis(told: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> Any:  # noqa: ANN401
+def _value_axis(chart: ShownChart, rows: Sequence[MeasureRow]) -> dict[str, Any]:
     """The axis of values, in the unit that its largest one is read in."""
     import altair as alt
 
     unit = str(rows[0]["unit"])
     axis: dict[str, Any] = {
         "gridOpacity": 0.6,
-        "title": told["title"],
+        "title": chart["title"],
         "tickCount": 6,
         "labelOverlap": True,
     }
@@ -243,17 +292,23 @@ def _value_axis(told: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> A
         axis["format"] = "~%"
     else:
         axis["format"] = "~r" if unit in READABLE else "~s"
-        words = UNIT_WORDS.get(unit, unit)
-        axis["title"] = told["title"] if words in told["title"] else f"{told['title']}, {words}"
+        unit_name = UNIT_WORDS.get(unit, unit)
+        axis["title"] = (
+            chart["title"] if unit_name in chart["title"] else f"{chart['title']}, {unit_name}"
+        )
     scale: dict[str, Any] = {"nice": True}
-    if told["logarithmic"]:
-        known = [float(row["value"]) for row in rows if row["value"] > 0]
-        scale = {"type": "log", "nice": False, "domain": [min(known) / ROOM, max(known) * ROOM]}
+    if chart["logarithmic"]:
+        positive = [float(row["value"]) for row in rows if row["value"] > 0]
+        scale = {
+            "type": "log",
+            "nice": False,
+            "domain": [min(positive) / ROOM, max(positive) * ROOM],
+        }
         axis["tickCount"] = 5
     return {"axis": alt.Axis(**axis), "scale": alt.Scale(**scale)}
 
 
-def _colours(rows: Sequence[Mapping[str, Any]], colours: Mapping[str, str]) -> alt.Scale:
+def _colours(rows: Sequence[MeasureRow], colours: Mapping[str, str]) -> alt.Scale:
     import altair as alt
 
     names = list(dict.fromkeys(str(row["subject"]) for row in rows))
@@ -261,7 +316,7 @@ def _colours(rows: Sequence[Mapping[str, Any]], colours: Mapping[str, str]) -> a
 
 
 def _bars(
-    told: Mapping[str, Any], rows: list[dict[str, Any]], colours: Mapping[str, str]
+    chart: ShownChart, rows: Sequence[MeasureRow], colours: Mapping[str, str]
 ) -> alt.TopLevelMixin:
     """A group of bars a measure, a bar a subject, with its value and its spread over rounds."""
     import altair as alt
@@ -269,14 +324,16 @@ def _bars(
     subjects = list(dict.fromkeys(row["subject"] for row in rows))
     measures = list(dict.fromkeys(row["measure"] for row in rows))
     height = len(measures) * (len(subjects) * BAR + 12)
-    tipped = [row | {"tip": max(row["value"], row.get("high", row["value"]), 0.0)} for row in rows]
+    tipped: list[TippedRow] = [
+        {**row, "tip": max(row["value"], row.get("high", row["value"]), 0.0)} for row in rows
+    ]
     base = alt.Chart(_values(tipped), width=WIDTH, height=height)
     axis = alt.Axis(labelLimit=170, tickCount=0)
     shared = {
         "y": alt.Y("measure:N", title=None, sort=measures, axis=axis),
         "yOffset": alt.YOffset("subject:N", sort=subjects),
     }
-    encoded = _value_axis(told, tipped) | {"scale": _with_room(tipped)}
+    encoded = _value_axis(chart, tipped) | {"scale": _with_room(tipped)}
     x = alt.X("value:Q", **encoded)
     bars = base.mark_bar(cornerRadiusEnd=2).encode(
         x=x,
@@ -285,12 +342,12 @@ def _bars(
         **shared,
     )
     at = alt.X("tip:Q", **encoded)
-    words = base.mark_text(align="left", dx=4, fontSize=10).encode(x=at, text="label:N", **shared)
-    layers = [bars, *_ends(base, rows, shared), words]
+    labels = base.mark_text(align="left", dx=4, fontSize=10).encode(x=at, text="label:N", **shared)
+    layers = [bars, *_ends(base, rows, shared), labels]
     return alt.layer(*layers)
 
 
-def _with_room(rows: Sequence[Mapping[str, Any]]) -> alt.Scale:
+def _with_room(rows: Sequence[TippedRow]) -> alt.Scale:
     """A scale from zero that has room for the words behind the longest bar."""
     import altair as alt
 
@@ -301,7 +358,7 @@ def _with_room(rows: Sequence[Mapping[str, Any]]) -> alt.Scale:
 
 
 def _ends(
-    base: alt.Chart, rows: Sequence[Mapping[str, Any]], shared: Mapping[str, Any]
+    base: alt.Chart, rows: Sequence[MeasureRow], shared: Mapping[str, Any]
 ) -> list[alt.Chart]:
     """The lowest and the highest of several rounds, if there are any."""
     if not any("low" in row for row in rows):
@@ -309,14 +366,14 @@ def _ends(
     return [base.mark_rule(strokeWidth=1.5, opacity=0.75).encode(x="low:Q", x2="high:Q", **shared)]
 
 
-def _stacked(told: Mapping[str, Any], rows: list[dict[str, Any]]) -> alt.TopLevelMixin:
+def _stacked(chart: ShownChart, rows: Sequence[MeasureRow]) -> alt.TopLevelMixin:
     """A bar a subject, cut into its measures, which have the colours of kinds of work."""
     import altair as alt
 
     subjects = list(dict.fromkeys(row["subject"] for row in rows))
     rows = _without_small(rows)
     by_key = {row["key"]: row["measure"] for row in rows}
-    order = told["keys"] if told.get("table") is None else [key for key in by_key if key != OTHERS]
+    order = chart["keys"] if chart["table"] is None else [key for key in by_key if key != OTHERS]
     keys = [by_key[key] for key in (*order, OTHERS) if key in by_key]
     is_work = all(key in WORK_COLOURS for key in keys if key != OTHERS)
     colours = [work_colour(key) for key in keys] if is_work else list(SUBJECT_COLOURS[: len(keys)])
@@ -325,7 +382,7 @@ def _stacked(told: Mapping[str, Any], rows: list[dict[str, Any]]) -> alt.TopLeve
     placed = list(_cumulated(rows, keys))
     base = alt.Chart(_values(placed), width=WIDTH, height=len(subjects) * 38)
     y = alt.Y("subject:N", title=None, sort=subjects, axis=alt.Axis(labelLimit=170))
-    x = alt.X("begin:Q", **_value_axis(told, rows))
+    x = alt.X("begin:Q", **_value_axis(chart, rows))
     bars = base.mark_bar(stroke="white", strokeWidth=0.6, height=26).encode(
         x=x,
         x2="end:Q",
@@ -333,16 +390,16 @@ def _stacked(told: Mapping[str, Any], rows: list[dict[str, Any]]) -> alt.TopLeve
         color=alt.Color("measure:N", scale=alt.Scale(domain=keys, range=colours), sort=keys),
         tooltip=_tooltip(),
     )
-    words = (
+    labels = (
         base.transform_filter("datum.value * width > length(datum.measure) * 6 + 6")
         .transform_calculate(middle="(datum.begin + datum.end) / 2")
         .mark_text(fontSize=10, color="#10151c")
         .encode(x="middle:Q", y=y, text="measure:N")
     )
-    return alt.layer(bars, words)
+    return alt.layer(bars, labels)
 
 
-def _without_small(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def _without_small(rows: Sequence[MeasureRow]) -> list[MeasureRow]:
     """Rows of measures that are large somewhere, and one a subject of all the others.
 
     Of measures that have no colours of their own there are as many as colours, with the others.
@@ -361,29 +418,29 @@ def _without_small(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return [*kept, *(_row(name, OTHERS, OTHERS, SHARE, value) for name, value in left.items())]
 
 
-def _cumulated(rows: Sequence[dict[str, Any]], keys: Sequence[str]) -> Iterator[dict[str, Any]]:
+def _cumulated(rows: Sequence[MeasureRow], keys: Sequence[str]) -> Iterator[SegmentRow]:
     ends: dict[str, float] = {}
-    for row in sorted(rows, key=lambda one: keys.index(one["measure"])):
+    for row in sorted(rows, key=lambda segment: keys.index(segment["measure"])):
         begin = ends.get(row["subject"], 0.0)
         ends[row["subject"]] = begin + row["value"]
-        yield row | {"begin": begin, "end": begin + row["value"]}
+        yield {**row, "begin": begin, "end": begin + row["value"]}
 
 
 def _lines(
-    told: Mapping[str, Any], rows: list[dict[str, Any]], colours: Mapping[str, str]
+    chart: ShownChart, rows: Sequence[MeasureRow], colours: Mapping[str, str]
 ) -> alt.TopLevelMixin:
     """A line a subject along the levels of a factor, which stand as far apart as they are named."""
     import altair as alt
 
-    levels = [row["measure"] for row in sorted(rows, key=lambda one: one["at"])]
+    levels = [row["measure"] for row in sorted(rows, key=lambda row: row.get("at") or 0.0)]
     base = alt.Chart(_values(rows), width=WIDTH, height=LINES)
     x = alt.X(
         "measure:O",
         sort=list(dict.fromkeys(levels)),
-        title=told["axis"],
+        title=chart["axis"],
         axis=alt.Axis(labelAngle=0, gridOpacity=0.3),
     )
-    encoded = _value_axis(told, rows)
+    encoded = _value_axis(chart, rows)
     y = alt.Y("value:Q", **encoded)
     colour = alt.Color("subject:N", scale=_colours(rows, colours))
     line = base.mark_line(point=alt.OverlayMarkDef(size=55, filled=True), strokeWidth=2).encode(
@@ -396,7 +453,7 @@ def _lines(
 
 
 def _dots(
-    told: Mapping[str, Any], rows: list[dict[str, Any]], colours: Mapping[str, str]
+    chart: ShownChart, rows: Sequence[MeasureRow], colours: Mapping[str, str]
 ) -> alt.TopLevelMixin:
     """A row a measure, a dot a subject."""
     import altair as alt
@@ -405,7 +462,7 @@ def _dots(
     base = alt.Chart(_values(rows), width=WIDTH, height=ROW * len(measures))
     axis = alt.Axis(grid=True, gridOpacity=0.35, labelLimit=200)
     y = alt.Y("measure:N", title=None, sort=measures, axis=axis)
-    x = alt.X("value:Q", **_value_axis(told, rows))
+    x = alt.X("value:Q", **_value_axis(chart, rows))
     dots = base.mark_point(size=58, filled=True, opacity=0.9).encode(
         x=x,
         y=y,
@@ -421,7 +478,7 @@ def _tooltip() -> list[str]:
     return ["subject:N", "measure:N", "label:N"]
 
 
-def _values(rows: Sequence[Mapping[str, Any]]) -> alt.InlineData:
+def _values(rows: Sequence[Mapping[str, object]]) -> alt.InlineData:
     import altair as alt
 
     return alt.InlineData(values=[dict(row) for row in rows])

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from assay.analysis.figures.quantities import SECONDS, SHARE, TIMES, text
 from assay.report.charts.axes import logarithmic
 from assay.report.charts.palette import BLUE, GREY, VERMILION, WIDTH
+from assay.report.study.tables import number_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     import altair as alt
+
+    from assay.analysis.figures.contract import Cell
+    from assay.report.study.chart_rows import RatioRow, StepRow
 
 ROW, LABEL = 20, 230
 PLOT = WIDTH - LABEL + 120
@@ -22,39 +26,35 @@ LESS, MORE, NOISE = "less", "more", "may be noise"
 COLOURS = {LESS: BLUE, MORE: VERMILION, NOISE: GREY}
 
 
-def compare_rows(kind: str, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """What the chart of a kind draws of its table's rows."""
-    return list(_forest_rows(rows) if kind == "forest" else _steps(rows))
+def compare_rows(
+    kind: str, rows: Sequence[Mapping[str, Cell]]
+) -> Sequence[RatioRow] | Sequence[StepRow]:
+    """Return what the chart of a kind draws of its table's rows."""
+    return list(_forest_rows(rows)) if kind == "forest" else list(_steps(rows))
 
 
-def compare_chart(kind: str, title: str, rows: list[dict[str, Any]]) -> alt.TopLevelMixin:
-    """The chart of rows that `compare_rows` gave."""
-    return _forest(title, rows) if kind == "forest" else _waterfall(title, rows)
-
-
-def _forest_rows(rows: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+def _forest_rows(rows: Sequence[Mapping[str, Cell]]) -> Iterator[RatioRow]:
     for row in rows[:RATIOS_MAX]:
-        ratio = row["ratio"]
-        ends = (row["at least"], row["at most"])
-        known = ends[0] is not None
+        ratio = number_in(row["ratio"])
+        has_interval = row["at least"] is not None
         says = NOISE if row["differs"] != "yes" else (MORE if ratio > 1 else LESS)
         yield {
             "name": f"{row['of']}, {row['quantity']}",
             "ratio": ratio,
-            "low": ends[0] if known else ratio,
-            "high": ends[1] if known else ratio,
+            "low": number_in(row["at least"]) if has_interval else ratio,
+            "high": number_in(row["at most"]) if has_interval else ratio,
             "says": says,
             "label": text(ratio, TIMES),
         }
 
 
-def _forest(title: str, rows: list[dict[str, Any]]) -> alt.TopLevelMixin:
+def forest(title: str, rows: Sequence[RatioRow]) -> alt.TopLevelMixin:
     """A ratio a row on a logarithmic axis, with a line where both sides are alike."""
     import altair as alt
 
     names = [row["name"] for row in rows]
     base = alt.Chart(alt.InlineData(values=rows), width=PLOT, height=ROW * len(rows))
-    scale = logarithmic([1.0, *(row[end] for row in rows for end in ("low", "high"))])
+    scale = logarithmic([1.0, *(end for row in rows for end in (row["low"], row["high"]))])
     y = alt.Y(
         "name:N",
         title=None,
@@ -81,29 +81,30 @@ def _forest(title: str, rows: list[dict[str, Any]]) -> alt.TopLevelMixin:
     )
 
 
-def _steps(rows: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+def _steps(rows: Sequence[Mapping[str, Cell]]) -> Iterator[StepRow]:
     """Steps from none to the whole difference, the smaller ones as one before the last."""
     parts = [row for row in rows if row["cause"] != TOTAL]
     shown, others = parts[:STEPS_MAX], parts[STEPS_MAX:]
     reached = 0.0
     for row in shown:
-        yield _step(
-            row["cause"], reached, row["seconds"], row["share"], noise=row["differs"] == "no"
-        )
-        reached += row["seconds"]
+        seconds = number_in(row["seconds"])
+        yield _step(str(row["cause"]), reached, seconds, _share(row), noise=row["differs"] == "no")
+        reached += seconds
     if others:
-        rest = sum(row["seconds"] for row in others)
-        shares = [row["share"] for row in others]
-        share = None if None in shares else sum(shares)
+        rest = sum(number_in(row["seconds"]) for row in others)
+        shares = [share for row in others if (share := _share(row)) is not None]
+        share = sum(shares) if len(shares) == len(others) else None
         yield _step(f"{OTHERS} ({len(others)})", reached, rest, share, noise=True)
         reached += rest
     whole = rows[-1]
-    yield _step(TOTAL, 0.0, reached, whole["share"], noise=whole["differs"] == "no")
+    yield _step(TOTAL, 0.0, reached, _share(whole), noise=whole["differs"] == "no")
 
 
-def _step(
-    name: str, begin: float, seconds: float, share: float | None, *, noise: bool
-) -> dict[str, Any]:
+def _share(row: Mapping[str, Cell]) -> float | None:
+    return None if row["share"] is None else number_in(row["share"])
+
+
+def _step(name: str, begin: float, seconds: float, share: float | None, *, noise: bool) -> StepRow:
     return {
         "name": name,
         "begin": begin * 1e3,
@@ -114,15 +115,15 @@ def _step(
     }
 
 
-def _waterfall(title: str, rows: list[dict[str, Any]]) -> alt.TopLevelMixin:
+def waterfall(title: str, rows: Sequence[StepRow]) -> alt.TopLevelMixin:
     """A step a cause; the last bar is their sum."""
     import altair as alt
 
     names = [row["name"] for row in rows]
-    ends = [row[end] for row in rows for end in ("begin", "end")]
+    ends = [end for row in rows for end in (row["begin"], row["end"])]
     room = 0.25 * ((max(ends) - min(ends)) or 1.0)
     domain = [min(0.0, *ends), max(0.0, *ends) + room]
-    placed = [row | {"tip": max(row["begin"], row["end"])} for row in rows]
+    placed = [{**row, "tip": max(row["begin"], row["end"])} for row in rows]
     base = alt.Chart(alt.InlineData(values=placed), width=PLOT, height=ROW * len(rows))
     y = alt.Y("name:N", title=None, sort=names, axis=alt.Axis(labelLimit=LABEL))
     scale = alt.Scale(domain=domain, nice=False)
@@ -131,13 +132,13 @@ def _waterfall(title: str, rows: list[dict[str, Any]]) -> alt.TopLevelMixin:
     bars = base.mark_bar(height=ROW - 6).encode(
         x=x, x2="end:Q", y=y, color=colour, tooltip=["name:N", "label:N", "says:N"]
     )
-    words = base.mark_text(align="left", dx=4, fontSize=10).encode(
+    labels = base.mark_text(align="left", dx=4, fontSize=10).encode(
         x=alt.X("tip:Q", scale=scale), y=y, text="label:N"
     )
-    return alt.layer(bars, words)
+    return alt.layer(bars, labels)
 
 
-def _colours(rows: Sequence[Mapping[str, Any]]) -> alt.Scale:
+def _colours(rows: Sequence[RatioRow] | Sequence[StepRow]) -> alt.Scale:
     import altair as alt
 
     names = [name for name in COLOURS if any(row["says"] == name for row in rows)]

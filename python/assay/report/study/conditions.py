@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from assay.analysis.answers.durability import level_of
 from assay.analysis.summarise import cpus_allowed
@@ -14,15 +14,16 @@ if TYPE_CHECKING:
 
     from assay.analysis.figures.contract import StudyRun
     from assay.record.reader import Run
+    from assay.report.documents.study import ConditionEntry
 
 
-def conditions_of(runs: Sequence[StudyRun]) -> list[dict[str, Any]]:
+def conditions_of(runs: Sequence[StudyRun]) -> list[ConditionEntry]:
     """Facts with their values, several where runs differ: what, values."""
-    found: dict[str, dict[str, None]] = {}
-    for one in runs:
-        for what, value in _facts(one.run):
-            found.setdefault(what, {})[value] = None
-    return [{"what": what, "values": list(values)} for what, values in found.items()]
+    values_by_fact: dict[str, dict[str, None]] = {}
+    for run in runs:
+        for what, value in _facts(run.run):
+            values_by_fact.setdefault(what, {})[value] = None
+    return [{"what": what, "values": list(values)} for what, values in values_by_fact.items()]
 
 
 def _facts(run: Run) -> Iterator[tuple[str, str]]:
@@ -59,9 +60,7 @@ def _machine(run: Run) -> Iterator[tuple[str, str]]:
     yield (
         "system",
         ", ".join(
-            str(words)
-            for words in (host.get("distribution"), f"Linux {host.get('kernel')}")
-            if words
+            str(part) for part in (host.get("distribution"), f"Linux {host.get('kernel')}") if part
         ),
     )
     ours = run.environment.get("assay") or {}

@@ -6,8 +6,7 @@ ended before its end has a document, too: it says what it lacks.
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Final
 
 from assay.analysis.answers.durability import level_of, unequal
 from assay.analysis.figures import quantities
@@ -22,6 +21,7 @@ from assay.analysis.published.reasons import deciding, reasons
 from assay.model.errors import UsageError
 from assay.model.verdict import worst
 from assay.report.study.conditions import conditions_of
+from assay.report.study.figure_entries import article_table, compared_entry, figure_content
 from assay.report.study.not_shown import not_shown
 from assay.report.study.reading import read_runs
 from assay.version import VERSION
@@ -29,23 +29,37 @@ from assay.version import VERSION
 if TYPE_CHECKING:
     from assay.analysis.figures.contract import Figure, StudyRun
     from assay.analysis.published.derived import Derived
-    from assay.analysis.published.facts import FigureFacts, Published
+    from assay.analysis.published.facts import Conditions, FigureFacts, Published
+    from assay.model.verdict import VerdictWord
     from assay.record.reader import Run
     from assay.record.studies import StudyFigure, StudyRecord
     from assay.record.studies import StudyRun as AskedRun
+    from assay.report.documents.study import (
+        ArticleConditions,
+        ArticleEntry,
+        ArticleFigureEntry,
+        DerivedEntry,
+        DoubtEntry,
+        FigureEntry,
+        MissingRunEntry,
+        NotShownEntry,
+        PartEntry,
+        RunEntry,
+        StudyDocument,
+    )
 
-SCHEMA = 1
+SCHEMA: Final = 1
 
 
-def study_document(record: StudyRecord) -> dict[str, Any]:
-    """The document of a study, whose runs are read from their records."""
+def study_document(record: StudyRecord) -> StudyDocument:
+    """Return the document of a study, whose runs are read from their records."""
     every, unreadable = read_runs(record)
-    runs = tuple(one for one in every if not one.is_ceiling)
+    runs = tuple(run for run in every if not run.is_ceiling)
     published, why_unpublished = _published(record)
-    figures = [_figure(record, one, every, published) for one in record.figures]
-    checks = [check for one in every for check in one.checks]
-    whole = tuple({one.run.id: one for one in runs}.values())
-    seconds = [one.seconds for one in record.runs if one.seconds is not None]
+    figures = [_figure(record, figure, every, published) for figure in record.figures]
+    checks = [check for run in every for check in run.checks]
+    whole = tuple({run.run.id: run for run in runs}.values())
+    seconds = [run.seconds for run in record.runs if run.seconds is not None]
     return {
         "schema": SCHEMA,
         "assay_version": VERSION,
@@ -58,21 +72,17 @@ def study_document(record: StudyRecord) -> dict[str, Any]:
         "about": dict(record.about),
         "verdict": worst(checks).word,
         "answers": list(_answers(whole)),
-        "doubts": _doubts(tuple({one.run.id: one for one in every}.values())),
+        "doubts": _doubts(tuple({run.run.id: run for run in every}.values())),
         "took_seconds": sum(seconds) if seconds else None,
-        "parts": [_part(record, name, every) for name in (one.name for one in record.parts)],
+        "parts": [_part(record, name, every) for name in (part.name for part in record.parts)],
         "runs": _runs(record, every),
-        "missing": [_missing(one) for one in record.missing()],
+        "missing": [_missing(run) for run in record.missing()],
         "article": None if published is None else _article(published, whole),
         "figures": figures,
         "derived": [] if published is None else _derived(published, None),
         "not_shown": [
             *not_shown(record, figures, published, unreadable),
-            *(
-                [{"what": "the article's figures", "why": why_unpublished}]
-                if why_unpublished
-                else []
-            ),
+            *_unpublished(why_unpublished),
         ],
         "environment": conditions_of(whole),
         "legal": _legal(whole),
@@ -81,13 +91,13 @@ def study_document(record: StudyRecord) -> dict[str, Any]:
 
 
 def _legal(runs: tuple[StudyRun, ...]) -> list[str]:
-    """What has to be said of the workloads; most have nothing."""
-    told = {one.run.facts["workload"].get("legal") for one in runs}
-    return sorted(str(words) for words in told if words)
+    """Return the notices that the workloads require; most require none."""
+    notices = {run.run.facts["workload"].get("legal") for run in runs}
+    return sorted(str(notice) for notice in notices if notice)
 
 
 def _published(record: StudyRecord) -> tuple[Published | None, str | None]:
-    """What an article published, and why it cannot be read."""
+    """Return what an article published, or the reason why it cannot be read."""
     if record.published is None:
         return None, None
     try:
@@ -96,32 +106,36 @@ def _published(record: StudyRecord) -> tuple[Published | None, str | None]:
         return None, str(error)
 
 
+def _unpublished(why: str | None) -> list[NotShownEntry]:
+    return [{"what": "the article's figures", "why": why}] if why else []
+
+
 def _answers(runs: tuple[StudyRun, ...]) -> tuple[str, ...]:
     if not runs:
         return ("No run was made, so there are no answers to judge.",)
-    told = answers.says(subjects_of(Asked("answers", "answers", "", runs)))
-    differ = unequal(level_of(one.run.facts) for one in runs)
+    sentences = answers.says(subjects_of(Asked("answers", "answers", "", runs)))
+    differ = unequal(level_of(run.run.facts) for run in runs)
     if differ is None:
-        return told
-    return (*told, f"Durability differs between runs: {differ}.")
+        return sentences
+    return (*sentences, f"Durability differs between runs: {differ}.")
 
 
-def _doubts(runs: tuple[StudyRun, ...]) -> list[dict[str, Any]]:
-    """What is not valid, once a reason, with the runs that it is of."""
-    found: dict[tuple[str, str, str], list[str]] = {}
-    for one in runs:
-        for check in one.checks:
+def _doubts(runs: tuple[StudyRun, ...]) -> list[DoubtEntry]:
+    """Return each reason why runs are not valid, with these runs, invalid ones first."""
+    runs_by_doubt: dict[tuple[VerdictWord, str, str], list[str]] = {}
+    for run in runs:
+        for check in run.checks:
             if check.verdict:
                 key = (check.verdict.word, check.check, check.reason)
-                found.setdefault(key, []).append(one.run.id)
-    ordered = sorted(found.items(), key=lambda one: one[0][0] != "invalid")
+                runs_by_doubt.setdefault(key, []).append(run.run.id)
+    ordered = sorted(runs_by_doubt.items(), key=lambda doubt: doubt[0][0] != "invalid")
     return [
         {"verdict": verdict, "check": name, "reason": reason, "runs": ids}
         for (verdict, name, reason), ids in ordered
     ]
 
 
-def _part(record: StudyRecord, name: str, runs: tuple[StudyRun, ...]) -> dict[str, Any]:
+def _part(record: StudyRecord, name: str, runs: tuple[StudyRun, ...]) -> PartEntry:
     part = record.part(name)
     return {
         "name": part.name,
@@ -129,34 +143,34 @@ def _part(record: StudyRecord, name: str, runs: tuple[StudyRun, ...]) -> dict[st
         "repetitions": part.repetitions,
         "variants": [
             {
-                "name": one.name,
-                "levels": dict(one.levels),
-                "request": dict(one.request),
+                "name": variant.name,
+                "levels": dict(variant.levels),
+                "request": dict(variant.request),
                 "runs": sum(
-                    run.part == part.name and run.variant == one.name for run in record.complete
+                    run.part == part.name and run.variant == variant.name for run in record.complete
                 ),
             }
-            for one in part.variants
+            for variant in part.variants
         ],
-        "runs": sum(one.part == part.name for one in runs),
+        "runs": sum(run.part == part.name for run in runs),
     }
 
 
-def _runs(record: StudyRecord, runs: tuple[StudyRun, ...]) -> list[dict[str, Any]]:
+def _runs(record: StudyRecord, runs: tuple[StudyRun, ...]) -> list[RunEntry]:
     """The runs that ended well and can be read."""
-    asked = {(one.part, one.path.name): one for one in record.complete if one.path is not None}
-    return [_run(one, asked[one.part, one.run.dir.name]) for one in runs]
+    asked = {(run.part, run.path.name): run for run in record.complete if run.path is not None}
+    return [_run(run, asked[run.part, run.run.dir.name]) for run in runs]
 
 
-def _run(one: StudyRun, asked: AskedRun) -> dict[str, Any]:
+def _run(run: StudyRun, asked: AskedRun) -> RunEntry:
     return {
-        "part": one.part,
+        "part": run.part,
         "variant": asked.variant,
-        "levels": dict(one.levels),
-        "round": one.round,
-        "run": one.run.id,
-        "engine": None if one.is_ceiling else _engine(one.run),
-        "verdict": worst(one.checks).word,
+        "levels": dict(run.levels),
+        "round": run.round,
+        "run": run.run.id,
+        "engine": None if run.is_ceiling else _engine(run.run),
+        "verdict": worst(run.checks).word,
         "seconds": asked.seconds,
     }
 
@@ -166,85 +180,105 @@ def _engine(run: Run) -> str:
     return f"{engine.get('title', engine['name'])} {engine['version']}"
 
 
-def _missing(one: AskedRun) -> dict[str, Any]:
+def _missing(run: AskedRun) -> MissingRunEntry:
     return {
-        "part": one.part,
-        "variant": one.variant,
-        "levels": dict(one.levels),
-        "round": one.round,
-        "run": None if one.path is None else one.path.name,
-        "status": one.status,
-        "reason": one.reason,
-        "seconds": one.seconds,
+        "part": run.part,
+        "variant": run.variant,
+        "levels": dict(run.levels),
+        "round": run.round,
+        "run": None if run.path is None else run.path.name,
+        "status": run.status,
+        "reason": run.reason,
+        "seconds": run.seconds,
     }
 
 
-def _article(published: Published, runs: tuple[StudyRun, ...]) -> dict[str, Any]:
+def _article(published: Published, runs: tuple[StudyRun, ...]) -> ArticleEntry:
+    article = published.article
     return {
-        **asdict_of(published.article),
-        "words": published.article.words,
-        "conditions": asdict_of(published.conditions),
-        "differs": [one.words for one in reasons(published.conditions, runs)],
+        "title": article.title,
+        "series": article.series,
+        "about": article.about,
+        "author": article.author,
+        "date": article.date,
+        "url": article.url,
+        "words": article.words,
+        "conditions": _conditions(published.conditions),
+        "differs": [reason.words for reason in reasons(published.conditions, runs)],
     }
 
 
-def asdict_of(facts: Any) -> dict[str, Any]:  # noqa: ANN401 - any of the facts
-    """Facts of a file as JSON values."""
-    told: dict[str, Any] = facts.model_dump(mode="json")
-    return told
+def _conditions(conditions: Conditions) -> ArticleConditions:
+    return {
+        "engine": conditions.engine,
+        "engine_title": conditions.engine_title,
+        "workload": conditions.workload,
+        "scale": conditions.scale,
+        "streams": conditions.streams,
+        "cpu": conditions.cpu,
+        "cores": conditions.cores,
+        "memory_bytes": conditions.memory_bytes,
+        "state": conditions.state,
+        "about": list(conditions.about),
+    }
 
 
 def _figure(
     record: StudyRecord, asked: StudyFigure, runs: tuple[StudyRun, ...], published: Published | None
-) -> dict[str, Any]:
-    of_parts = tuple(one for one in runs if one.part in asked.parts)
-    mine = tuple(one for one in of_parts if not one.is_ceiling)
-    ceilings = tuple(one for one in of_parts if one.is_ceiling)
+) -> FigureEntry:
+    of_parts = tuple(run for run in runs if run.part in asked.parts)
+    mine = tuple(run for run in of_parts if not run.is_ceiling)
+    ceilings = tuple(run for run in of_parts if run.is_ceiling)
     title = asked.title or asked.name.replace("_", " ")
     figure = make(Asked(asked.name, asked.kind, title, mine, asked.options, ceilings))
     facts = None if published is None else published.figure(asked.name)
+    content = figure_content(figure)
     return {
-        "name": figure.name,
-        "kind": figure.kind,
-        "title": figure.title,
+        "name": content["name"],
+        "kind": content["kind"],
+        "title": content["title"],
         "parts": list(asked.parts),
-        "says": list(figure.says),
-        "subjects": list(figure.subjects),
-        "measures": [asdict(one) for one in figure.measures],
-        "tables": [asdict(one) for one in figure.tables],
-        "charts": [asdict(one) for one in figure.charts],
-        "notes": list(figure.notes),
-        "missing": list(figure.missing) if of_parts else [_not_made(record, asked)],
+        "says": content["says"],
+        "subjects": content["subjects"],
+        "measures": content["measures"],
+        "tables": content["tables"],
+        "charts": content["charts"],
+        "notes": content["notes"],
+        "missing": content["missing"] if of_parts else [_not_made(record, asked)],
         "article": (
-            None if facts is None or published is None else _beside(figure, facts, published, mine)
+            None
+            if facts is None or published is None
+            else _article_figure(figure, facts, published, mine)
         ),
     }
 
 
 def _not_made(record: StudyRecord, asked: StudyFigure) -> str:
     """Why a figure has no runs."""
-    known = {part.name for part in record.parts}
-    if not known & set(asked.parts):
-        told = [f"{part}: {record.without[part]}" for part in asked.parts if part in record.without]
-        without = f" ({'; '.join(told)})" if told else ""
+    part_names = {part.name for part in record.parts}
+    if not part_names & set(asked.parts):
+        left_out = [
+            f"{part}: {record.without[part]}" for part in asked.parts if part in record.without
+        ]
+        without = f" ({'; '.join(left_out)})" if left_out else ""
         return f"this study was carried out without the part that it is of{without}"
     reasons = dict.fromkeys(
-        one.reason or one.status for one in record.missing() if one.part in asked.parts
+        run.reason or run.status for run in record.missing() if run.part in asked.parts
     )
     return f"none of its runs was made: {'; '.join(reasons)}"
 
 
-def _beside(
+def _article_figure(
     figure: Figure, facts: FigureFacts, published: Published, runs: tuple[StudyRun, ...]
-) -> dict[str, Any]:
+) -> ArticleFigureEntry:
     rows = compare(figure, facts)
     also = deciding(figure.kind, published.conditions, runs) if runs else None
     return {
         "section": facts.section,
         "says": facts.says,
-        "compared": [asdict(one) for one in rows],
+        "compared": [compared_entry(row) for row in rows],
         "differs": list(says(rows, figure)),
-        "tables": [asdict_of(one) for one in facts.tables],
+        "tables": [article_table(table) for table in facts.tables],
         "derived": _derived(published, facts.name),
         "inputs": sorted(_inputs(published, facts.name)),
         "reasons": [*facts.reasons, *([also] if also else [])],
@@ -254,26 +288,31 @@ def _beside(
 def _inputs(published: Published, figure: str) -> set[str]:
     """Values of a figure that the author derived others from."""
     given = [
-        each
-        for one in published.derived
-        for value in one.inputs.values()
-        for each in (value if isinstance(value, tuple) else (value,))
+        reference
+        for facts in published.derived
+        for value in facts.inputs.values()
+        for reference in (value if isinstance(value, tuple) else (value,))
     ]
     lead = f"{figure}."
-    return {one.removeprefix(lead) for one in given if isinstance(one, str) and lead in one}
-
-
-def _derived(published: Published, figure: str | None) -> list[dict[str, Any]]:
-    return [_again(derive(published, one)) for one in published.of_figure(figure)]
-
-
-def _again(one: Derived) -> dict[str, Any]:
     return {
-        "name": one.facts.name,
-        "analysis": one.facts.analysis,
-        "unit": one.facts.unit,
-        "article": one.facts.value,
-        "printed": one.facts.printed or quantities.text(one.facts.value, one.facts.unit),
-        "value": one.value,
-        "agrees": one.agrees,
+        reference.removeprefix(lead)
+        for reference in given
+        if isinstance(reference, str) and lead in reference
+    }
+
+
+def _derived(published: Published, figure: str | None) -> list[DerivedEntry]:
+    return [_derived_entry(derive(published, facts)) for facts in published.of_figure(figure)]
+
+
+def _derived_entry(derived: Derived) -> DerivedEntry:
+    return {
+        "name": derived.facts.name,
+        "analysis": derived.facts.analysis,
+        "unit": derived.facts.unit,
+        "article": derived.facts.value,
+        "printed": derived.facts.printed
+        or quantities.text(derived.facts.value, derived.facts.unit),
+        "value": derived.value,
+        "agrees": derived.agrees,
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from assay.analysis.figures.contract import LINE, POINT
 from assay.analysis.figures.quantities import COUNT, SECONDS, SHARE, text
@@ -14,35 +14,36 @@ if TYPE_CHECKING:
 
     import altair as alt
 
+    from assay.report.documents.study import ChartEntry
+    from assay.report.study.chart_rows import CurveRow, LabelledCurveRow
+
 FITTED = "fitted"
 HEIGHT, ROOM = 280, 1.15
-# Columns of quantities that are drawn in milliseconds where all of them are short.
-ENDS = ("y", "low", "high")
 # Counts from here on are written with a suffix.
 LONG = 10_000
 
 
 def fitted(
-    told: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], colours: Mapping[str, str]
+    chart: ChartEntry, rows: Sequence[CurveRow], colours: Mapping[str, str]
 ) -> alt.TopLevelMixin:
     """Points with their spread, lines with the band in which they may be.
 
     Both axes begin at 0, or are logarithmic where the chart is.
 
     Args:
-        told: A chart of a study's document.
+        chart: A chart of a study's document.
         rows: Columns of `CURVE_COLUMNS`, and the unit of y.
         colours: Of subjects, which curves are named after.
     """
     import altair as alt
 
-    shown, title, form = _in_unit(told, rows)
+    shown, title, form = _in_unit(chart, rows)
     names = list(dict.fromkeys(str(row["curve"]) for row in shown))
-    free = iter(one for one in SUBJECT_COLOURS if one not in colours.values())
+    free = iter(shade for shade in SUBJECT_COLOURS if shade not in colours.values())
     range_ = [colours.get(name) or next(free, GREY) for name in names]
     base = alt.Chart(alt.InlineData(values=shown), width=WIDTH - 120, height=HEIGHT)
-    along, up = _scales(told, shown)
-    x = alt.X("x:Q", title=told["keys"][0], scale=along, axis=_whole(shown))
+    along, up = _scales(chart, shown)
+    x = alt.X("x:Q", title=chart["keys"][0], scale=along, axis=_whole(shown))
     axis = alt.Axis(format=form, tickCount=6, gridOpacity=0.5)
     y = alt.Y("y:Q", title=title, scale=up, axis=axis)
     legend = alt.Legend(title=None, symbolOpacity=1)
@@ -65,27 +66,26 @@ def fitted(
     )
 
 
-def _scales(
-    told: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]
-) -> tuple[alt.Scale, alt.Scale]:
-    """Of places and of values."""
+def _scales(chart: ChartEntry, rows: Sequence[CurveRow]) -> tuple[alt.Scale, alt.Scale]:
+    """Return the scale of places and the scale of values."""
     import altair as alt
 
-    if told["logarithmic"]:
-        values = [row[end] for row in rows for end in ENDS if row[end] is not None]
+    if chart["logarithmic"]:
+        ends = [end for row in rows for end in (row["y"], row["low"], row["high"])]
+        values = [end for end in ends if end is not None]
         places = [row["x"] for row in rows]
         return logarithmic(places) or alt.Scale(), logarithmic(values) or alt.Scale()
     return alt.Scale(zero=True), alt.Scale(domain=[0.0, _top(rows)])
 
 
-def _top(rows: Sequence[Mapping[str, Any]]) -> float:
+def _top(rows: Sequence[CurveRow]) -> float:
     """Room for what was measured and for lines; a band that is wider is cut off."""
     lines = [row["y"] for row in rows]
     points = [row["high"] for row in rows if row["drawn"] == POINT and row["high"] is not None]
     return ROOM * max(*lines, *points, 0.0) or 1.0
 
 
-def _whole(rows: Sequence[Mapping[str, Any]]) -> alt.Axis:
+def _whole(rows: Sequence[CurveRow]) -> alt.Axis:
     """Ticks where something was measured."""
     import altair as alt
 
@@ -95,16 +95,21 @@ def _whole(rows: Sequence[Mapping[str, Any]]) -> alt.Axis:
 
 
 def _in_unit(
-    told: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]
-) -> tuple[list[dict[str, Any]], str, str]:
+    chart: ChartEntry, rows: Sequence[CurveRow]
+) -> tuple[list[LabelledCurveRow], str, str]:
     """Rows with short times in milliseconds, the title of y, and how its numbers are written."""
-    unit, title = rows[0]["unit"], str(told["title"])
+    unit, title = rows[0]["unit"], str(chart["title"])
     most = max(float(row["y"]) for row in rows)
     by = 1e3 if unit == SECONDS and most < 1 else 1.0
-    shown = [
-        dict(row)
-        | {end: None if row[end] is None else float(row[end]) * by for end in ENDS}
-        | {"place": text(row["x"], COUNT), "value": text(row["y"], unit)}
+    shown: list[LabelledCurveRow] = [
+        {
+            **row,
+            "y": float(row["y"]) * by,
+            "low": None if row["low"] is None else float(row["low"]) * by,
+            "high": None if row["high"] is None else float(row["high"]) * by,
+            "place": text(row["x"], COUNT),
+            "value": text(row["y"], unit),
+        }
         for row in rows
     ]
     if unit == SECONDS:

@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from assay.report.study.tables import cell_text, compared_table, is_number
 from assay.report.study.words import (
-    derived_words,
-    doubts_words,
-    made_words,
+    derived_sentence,
+    doubts_sentence,
     part_rows,
+    runs_sentence,
     short,
-    source_words,
+    source_text,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from assay.report.documents.study import FigureEntry, StudyDocument, TableEntry
 
 ROWS_MAX = 40
 # What Markdown would read as its own.
 MARKS = str.maketrans({char: f"\\{char}" for char in "\\`*_|<>[]#"})
 
 
-def markdown_lines(document: Mapping[str, Any]) -> Iterator[str]:
+def markdown_lines(document: StudyDocument) -> Iterator[str]:
     """The article, a line each."""
     yield f"# {escaped(document['title'])}"
     yield ""
@@ -35,13 +37,15 @@ def markdown_lines(document: Mapping[str, Any]) -> Iterator[str]:
         yield ""
     yield from _heading("In short")
     yield from _paragraph(f"Verdict: {document['verdict']}. {' '.join(document['answers'])}")
-    doubts = doubts_words(document)
+    doubts = doubts_sentence(document)
     if doubts:
         yield from _paragraph(doubts)
-    yield from _list(words for _, words in short(document))
+    yield from _list(sentence for _, sentence in short(document))
     yield from _heading("What was run")
-    yield from _paragraph(made_words(document))
-    rows = [[one["name"], one["about"], one["varies"], one["runs"]] for one in part_rows(document)]
+    yield from _paragraph(runs_sentence(document))
+    rows = [
+        [part["name"], part["about"], part["varies"], part["runs"]] for part in part_rows(document)
+    ]
     yield from _grid(["part", "what for", "what varies", "runs"], rows, [False] * 3 + [True])
     if article is not None and article["differs"]:
         yield from _heading("What differs from the article's measurement")
@@ -51,19 +55,19 @@ def markdown_lines(document: Mapping[str, Any]) -> Iterator[str]:
     yield from _end(document)
 
 
-def escaped(words: str) -> str:
+def escaped(text: str) -> str:
     """Text that Markdown takes as text."""
-    return " ".join(str(words).split()).translate(MARKS)
+    return " ".join(str(text).split()).translate(MARKS)
 
 
-def _figure(document: Mapping[str, Any], figure: Mapping[str, Any], number: int) -> Iterator[str]:
+def _figure(document: StudyDocument, figure: FigureEntry, number: int) -> Iterator[str]:
     yield from _heading(f"{number}. {figure['title']}")
-    for words in figure["says"]:
-        yield from _paragraph(words)
+    for sentence in figure["says"]:
+        yield from _paragraph(sentence)
     if not figure["says"] and (figure["missing"] or not figure["tables"]):
         does = "conclude" if figure["tables"] else "show"
         yield from _paragraph(f"Nothing to {does}: {'; '.join(figure['missing'])}.")
-    yield from _beside(document, figure)
+    yield from _article_lines(document, figure)
     for table in figure["tables"]:
         yield f"*{escaped(table['title'])}*"
         yield ""
@@ -71,18 +75,20 @@ def _figure(document: Mapping[str, Any], figure: Mapping[str, Any], number: int)
     yield from _list(figure["notes"])
 
 
-def _beside(document: Mapping[str, Any], figure: Mapping[str, Any]) -> Iterator[str]:
+def _article_lines(document: StudyDocument, figure: FigureEntry) -> Iterator[str]:
     article = figure["article"]
     if article is None:
         return
     if article["says"]:
-        source = source_words(document["article"], article["section"])
+        source = source_text(document, article)
         yield f"> {escaped(article['says'])} ({escaped(source)}; in our words)"
         yield ""
     compared = compared_table(figure)
     if compared is not None:
         yield from _table(compared)
-    yield from _list([*article["differs"], *(derived_words(one) for one in article["derived"])])
+    yield from _list(
+        [*article["differs"], *(derived_sentence(derived) for derived in article["derived"])]
+    )
     if article["reasons"]:
         yield "Why they differ:"
         yield ""
@@ -93,38 +99,40 @@ def _beside(document: Mapping[str, Any], figure: Mapping[str, Any]) -> Iterator[
         yield from _table(table)
 
 
-def _end(document: Mapping[str, Any]) -> Iterator[str]:
+def _end(document: StudyDocument) -> Iterator[str]:
     yield from _heading("What could not be shown, and why")
-    told = [f"{one['what']}: {one['why']}" for one in document["not_shown"]]
-    yield from _list(told or ["Everything that was asked for is shown."])
+    lines = [f"{entry['what']}: {entry['why']}" for entry in document["not_shown"]]
+    yield from _list(lines or ["Everything that was asked for is shown."])
     if document["derived"]:
         yield from _heading("The article's own arithmetic")
-        yield from _list(derived_words(one) for one in document["derived"])
+        yield from _list(derived_sentence(derived) for derived in document["derived"])
     yield from _heading("Under which conditions")
-    rows = [[one["what"], "; ".join(one["values"])] for one in document["environment"]]
+    rows = [
+        [condition["what"], "; ".join(condition["values"])] for condition in document["environment"]
+    ]
     yield from _grid(["", "here"], rows, [False, False])
-    for words in document["legal"]:
-        yield from _paragraph(words)
+    for notice in document["legal"]:
+        yield from _paragraph(notice)
 
 
-def _heading(words: str) -> Iterator[str]:
-    yield f"## {escaped(words)}"
+def _heading(title: str) -> Iterator[str]:
+    yield f"## {escaped(title)}"
     yield ""
 
 
-def _paragraph(words: str) -> Iterator[str]:
-    yield escaped(words)
+def _paragraph(text: str) -> Iterator[str]:
+    yield escaped(text)
     yield ""
 
 
-def _list(words: Iterable[str]) -> Iterator[str]:
-    told = list(words)
-    yield from (f"- {escaped(one)}" for one in told)
-    if told:
+def _list(texts: Iterable[str]) -> Iterator[str]:
+    items = list(texts)
+    yield from (f"- {escaped(text)}" for text in items)
+    if items:
         yield ""
 
 
-def _table(table: Mapping[str, Any]) -> Iterator[str]:
+def _table(table: TableEntry) -> Iterator[str]:
     columns = table["columns"]
     rows = [
         [cell_text(cell, column) for cell, column in zip(row, columns, strict=True)]

@@ -1,8 +1,8 @@
-"""What a study could not show, and why: runs that were not made, and figures of the article."""
+"""Things that a study could not show, and why: missing runs, and figures of the article."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from assay.analysis.figures.quantities import listed
 
@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from assay.analysis.published.facts import Published
     from assay.record.studies import StudyRecord
+    from assay.report.documents.study import FigureEntry, NotShownEntry
 
 NAMED_MAX = 6
 NOT_MEASURED = "the article has it, and no run of this study measures it"
@@ -23,10 +24,10 @@ LEVELS = "the article has it of these levels, and this study has others"
 
 def not_shown(
     record: StudyRecord,
-    figures: Sequence[Mapping[str, Any]],
+    figures: Sequence[FigureEntry],
     published: Published | None,
     unreadable: Mapping[str, str],
-) -> Iterator[dict[str, str]]:
+) -> Iterator[NotShownEntry]:
     """Each thing that is not shown, and the reason.
 
     Args:
@@ -47,26 +48,26 @@ def not_shown(
     yield from _figures(figures, published)
 
 
-def _runs(record: StudyRecord) -> Iterator[dict[str, str]]:
+def _runs(record: StudyRecord) -> Iterator[NotShownEntry]:
     """Runs that were not made, those of one reason together."""
     by_reason: dict[str, list[str]] = {}
-    for one in record.missing():
-        why = one.reason or WITHOUT_REASON.get(one.status, one.status)
-        by_reason.setdefault(why, []).append(f"{one.part}: {one.variant}, round {one.round}")
+    for run in record.missing():
+        why = run.reason or WITHOUT_REASON.get(run.status, run.status)
+        by_reason.setdefault(why, []).append(f"{run.part}: {run.variant}, round {run.round}")
     for why, names in by_reason.items():
         count = f"{len(names)} runs" if len(names) > 1 else "1 run"
         yield {"what": f"{count} ({listed(names, NAMED_MAX)})", "why": why}
 
 
-def _values(figure: Mapping[str, Any]) -> Iterator[dict[str, str]]:
+def _values(figure: FigureEntry) -> Iterator[NotShownEntry]:
     """Values of the article that no measure of ours stands beside."""
     article = figure["article"]
     if article is None or not figure["subjects"]:
         return
     lacking = [
-        one["title"]
-        for one in article["compared"]
-        if not one["ours"] and one["key"] not in article["inputs"]
+        compared["title"]
+        for compared in article["compared"]
+        if not compared["ours"] and compared["key"] not in article["inputs"]
     ]
     if lacking:
         yield {
@@ -76,12 +77,12 @@ def _values(figure: Mapping[str, Any]) -> Iterator[dict[str, str]]:
 
 
 def _figures(
-    figures: Sequence[Mapping[str, Any]], published: Published | None
-) -> Iterator[dict[str, str]]:
+    figures: Sequence[FigureEntry], published: Published | None
+) -> Iterator[NotShownEntry]:
     """Figures of the article that the study does not ask for, with what the article has."""
-    known = {figure["name"] for figure in figures}
+    names = {figure["name"] for figure in figures}
     for facts in () if published is None else published.figures:
-        if facts.name not in known:
+        if facts.name not in names:
             claim = f": {facts.says.rstrip('.')}" if facts.says else ""
             yield {
                 "what": f"{facts.section or facts.name}{claim}",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from assay.report.page import vega
@@ -25,24 +25,24 @@ from assay.report.study.tables import (
 )
 from assay.report.study.words import (
     bound,
-    derived_words,
+    derived_sentence,
     doubt_rows,
-    doubts_words,
-    made_words,
+    doubts_sentence,
     paragraphs,
     part_rows,
+    runs_sentence,
     short,
-    source_words,
+    source_text,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from assay.report.documents.study import FigureEntry, StudyDocument, TableEntry
 
 # Tables of more rows are folded, beneath a chart that shows the same.
 OPEN_ROWS_MAX = 14
 
 
-def study_page(document: Mapping[str, Any]) -> str:
+def study_page(document: StudyDocument) -> str:
     """The page of a study's document."""
     colours = colours_of(document["figures"])
     specs = {
@@ -60,17 +60,17 @@ def study_page(document: Mapping[str, Any]) -> str:
         scripts=[trusted(script) for script in scripts],
         charts_json=trusted(json_in_html(specs)),
         question=paragraphs(document["question"]),
-        made=made_words(document),
+        made=runs_sentence(document),
         short=short(document),
-        doubts=doubts_words(document),
+        doubts=doubts_sentence(document),
         doubt_rows=doubt_rows(document),
         parts=part_rows(document),
         figures=[_figure(document, figure) for figure in document["figures"]],
-        derived=[derived_words(one) for one in document["derived"]],
+        derived=[derived_sentence(derived) for derived in document["derived"]],
     )
 
 
-def _figure(document: Mapping[str, Any], figure: Mapping[str, Any]) -> dict[str, Any]:
+def _figure(document: StudyDocument, figure: FigureEntry) -> dict[str, object]:
     article = figure["article"]
     compared = compared_table(figure)
     tables = [_table(table, name) for name, table in tables_of(figure)]
@@ -84,12 +84,12 @@ def _figure(document: Mapping[str, Any], figure: Mapping[str, Any]) -> dict[str,
         "says": figure["says"][1:],
         "charts": _charts(figure),
         "compared": None if compared is None else _table(compared, "compared.csv"),
-        "source": None
-        if article is None
-        else source_words(document["article"], article["section"]),
+        "source": None if article is None else source_text(document, article),
         "claim": None if article is None else article["says"],
         "differs": [] if article is None else article["differs"],
-        "derived": [] if article is None else [derived_words(one) for one in article["derived"]],
+        "derived": []
+        if article is None
+        else [derived_sentence(derived) for derived in article["derived"]],
         "reasons": [] if article is None or not figure["subjects"] else article["reasons"],
         "tables": own,
         "article_tables": of_article if article is not None and article["tables"] else [],
@@ -100,15 +100,15 @@ def _figure(document: Mapping[str, Any], figure: Mapping[str, Any]) -> dict[str,
     }
 
 
-def _charts(figure: Mapping[str, Any]) -> list[dict[str, str]]:
+def _charts(figure: FigureEntry) -> list[dict[str, str]]:
     return [
-        {"id": f"{figure['name']}-{told['name']}", "title": told["title"]}
-        for told in all_charts(figure)
-        if chart_rows(figure, told)
+        {"id": f"{figure['name']}-{chart['name']}", "title": chart["title"]}
+        for chart in all_charts(figure)
+        if chart_rows(figure, chart)
     ]
 
 
-def _table(table: Mapping[str, Any], name: str) -> dict[str, Any]:
+def _table(table: TableEntry, name: str) -> dict[str, object]:
     columns = table["columns"]
     return {
         "title": table["title"],

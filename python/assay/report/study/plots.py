@@ -3,20 +3,34 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
-from assay.analysis.figures.contract import CURVE_COLUMNS, LINE, POINT
+from assay.analysis.figures.contract import LINE, POINT
 from assay.analysis.figures.quantities import BYTES, text
 from assay.report.charts.axes import logarithmic, sizes_axis
 from assay.report.charts.palette import BLUE, GREY, ORANGE, SKY, SUBJECT_COLOURS, VERMILION, WIDTH
-from assay.report.study.compare_charts import compare_chart, compare_rows
+from assay.report.study.compare_charts import compare_rows, forest, waterfall
 from assay.report.study.fits import FITTED, fitted
+from assay.report.study.tables import number_in, records_of
 from assay.report.study.trades import HEAT, TRADE, heat, heat_rows, trade
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from typing import Literal
 
     import altair as alt
+
+    from assay.analysis.figures.contract import Cell
+    from assay.report.documents.study import ChartEntry, FigureEntry
+    from assay.report.study.chart_rows import (
+        CurveRow,
+        FieldRow,
+        PanelRow,
+        RatioRow,
+        StepRow,
+        TableChartRow,
+        TradeRow,
+    )
 
 ARTICLE, CURVES = "the article", "curves"
 COMPARE = ("forest", "waterfall")
@@ -34,122 +48,127 @@ AXIS_WORDS = {"seconds": "seconds since it began"}
 TICKS_EVERY = 2
 
 
-def plot_rows(figure: Mapping[str, Any], told: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """What a chart of a table draws: a row a point; the article's points beside ours."""
-    table = next((one for one in figure["tables"] if one["name"] == told["table"]), None)
+def plot_rows(figure: FigureEntry, chart: ChartEntry) -> Sequence[TableChartRow]:
+    """Return what a chart of a table draws: a row a point; the article's points beside ours."""
+    table = next((entry for entry in figure["tables"] if entry["name"] == chart["table"]), None)
     if table is None:
         return []
-    names = [column["name"] for column in table["columns"]]
-    rows = [dict(zip(names, row, strict=True)) for row in table["rows"]]
-    if told["kind"] in COMPARE:
-        return compare_rows(told["kind"], rows)
-    if told["kind"] == TRADE:
-        return rows
-    if told["kind"] == HEAT:
-        return heat_rows(told, table)
-    if told["kind"] in (CURVES, FITTED):
+    rows = records_of(table)
+    if chart["kind"] in COMPARE:
+        return compare_rows(chart["kind"], rows)
+    if chart["kind"] == TRADE:
+        return cast("list[TradeRow]", rows)
+    if chart["kind"] == HEAT:
+        return heat_rows(chart, table)
+    if chart["kind"] in (CURVES, FITTED):
         units = {column["name"]: column["unit"] for column in table["columns"]}
-        known = [row for row in rows if row["y"] is not None]
-        shown = [*_articles_curves(figure, rows), *known]
-        return [row | {"unit": units["y"]} for row in shown] if known else []
-    return list(_melted(told, rows, names[0]))
+        unit = units["y"]
+        ours = [cast("CurveRow", row | {"unit": unit}) for row in rows if row["y"] is not None]
+        places = {str(row["key"]): number_in(row["x"]) for row in rows if row["key"] is not None}
+        return [*_articles_curves(figure, places, unit), *ours] if ours else []
+    return list(_melted(chart, rows, table["columns"][0]["name"]))
 
 
 def _melted(
-    told: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], panel: str
-) -> Iterator[dict[str, Any]]:
+    chart: ChartEntry, rows: Sequence[Mapping[str, Cell]], panel: str
+) -> Iterator[PanelRow]:
     for row in rows:
-        for place, key in enumerate(told["keys"]):
+        for place, key in enumerate(chart["keys"]):
             if row[key] is not None:
                 yield {
-                    "panel": row[panel],
-                    "x": row[told["axis"]],
+                    "panel": str(row[panel]),
+                    "x": number_in(row[str(chart["axis"])]),
                     "what": key,
                     "place": place,
-                    "value": row[key],
+                    "value": number_in(row[key]),
                 }
 
 
 def _articles_curves(
-    figure: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]
-) -> Iterator[dict[str, Any]]:
-    """The article's values at the places of ours with the same key, a curve a last word of it."""
+    figure: FigureEntry, places: Mapping[str, float], unit: str | None
+) -> Iterator[CurveRow]:
+    """Return the article's values at our places of the same key, a curve for each last word."""
     article = figure["article"]
-    places = {row["key"]: row["x"] for row in rows if row["key"] is not None}
-    for one in () if article is None else article["compared"]:
-        if one["key"] in places:
-            curve = f"{ARTICLE}: {one['key'].rpartition(' ')[2]}"
-            row = (curve, one["key"], places[one["key"]], one["article"], None, None, LINE)
-            yield dict(zip(CURVE_COLUMNS, row, strict=True))
+    for compared in () if article is None else article["compared"]:
+        if compared["key"] in places:
+            yield {
+                "curve": f"{ARTICLE}: {compared['key'].rpartition(' ')[2]}",
+                "key": compared["key"],
+                "x": places[compared["key"]],
+                "y": compared["article"],
+                "low": None,
+                "high": None,
+                "drawn": LINE,
+                "unit": unit,
+            }
 
 
 def drawn(
-    told: Mapping[str, Any], rows: list[dict[str, Any]], colours: Mapping[str, str]
+    chart: ChartEntry, rows: Sequence[TableChartRow], colours: Mapping[str, str]
 ) -> alt.TopLevelMixin:
-    """The chart of these rows.
+    """Return the chart of these rows.
 
     Args:
-        told: A chart of a study's document that draws a table.
+        chart: A chart of a study's document that draws a table.
         rows: As `plot_rows` gives them; at least one.
         colours: Of subjects.
     """
-    if told["kind"] in COMPARE:
-        return compare_chart(told["kind"], told["title"], rows)
-    if told["kind"] == TRADE:
-        return trade(told, rows, colours)
-    if told["kind"] == HEAT:
-        return heat(told, rows)
-    if told["kind"] == FITTED:
-        return fitted(told, rows, colours)
-    if told["kind"] == CURVES:
-        return _curves(told, rows, colours)
-    return _panels(told, rows, colours)
+    drawing: Mapping[str, Callable[[], alt.TopLevelMixin]] = {
+        "forest": lambda: forest(chart["title"], cast("Sequence[RatioRow]", rows)),
+        "waterfall": lambda: waterfall(chart["title"], cast("Sequence[StepRow]", rows)),
+        TRADE: lambda: trade(chart, cast("Sequence[TradeRow]", rows), colours),
+        HEAT: lambda: heat(chart, cast("Sequence[FieldRow]", rows)),
+        FITTED: lambda: fitted(chart, cast("Sequence[CurveRow]", rows), colours),
+        CURVES: lambda: _curves(chart, cast("Sequence[CurveRow]", rows), colours),
+    }
+    panels = cast("Sequence[PanelRow]", rows)
+    return drawing.get(chart["kind"], lambda: _panels(chart, panels, colours))()
 
 
 def _panels(
-    told: Mapping[str, Any], rows: list[dict[str, Any]], colours: Mapping[str, str]
+    chart: ChartEntry, rows: Sequence[PanelRow], colours: Mapping[str, str]
 ) -> alt.TopLevelMixin:
     """A panel a subject, side by side on one axis of values."""
     import altair as alt
 
     names = list(dict.fromkeys(row["panel"] for row in rows))
     most_s = max(row["x"] for row in rows)
-    drawing = _areas if told["kind"] == "areas" else _lines
+    drawing = _areas if chart["kind"] == "areas" else _lines
     panels = []
     for name in names:
         own = [row for row in rows if row["panel"] == name]
         y = alt.Y(
             "value:Q",
             title=None,
-            axis=alt.Axis(gridOpacity=0.5, tickCount=5, format=_format(told)),
-            scale=alt.Scale(domain=_domain(told, rows), nice=told["kind"] != "areas"),
-            stack="zero" if told["kind"] == "areas" else None,
+            axis=alt.Axis(gridOpacity=0.5, tickCount=5, format=_format(chart)),
+            scale=alt.Scale(domain=_domain(chart, rows), nice=chart["kind"] != "areas"),
+            stack="zero" if chart["kind"] == "areas" else None,
         )
         x = alt.X(
             "x:Q",
-            title=AXIS_WORDS.get(told["axis"], told["axis"]),
+            title=AXIS_WORDS.get(str(chart["axis"]), chart["axis"]),
             scale=alt.Scale(domain=[min(0.0, *(row["x"] for row in rows)), most_s], nice=False),
             axis=alt.Axis(tickCount=4, gridOpacity=0.3, titleFontWeight="normal"),
         )
         width = WIDTH / len(names) - MARGIN
         base = alt.Chart(alt.InlineData(values=own), width=width, height=PANEL, title=_title(name))
-        panels.append(drawing(base, x, y, told, colours.get(name, BLUE)))
-    whole = alt.TitleParams(told["title"], fontSize=12, anchor="start", offset=8)
+        panels.append(drawing(base, x, y, chart, colours.get(name, BLUE)))
+    whole = alt.TitleParams(chart["title"], fontSize=12, anchor="start", offset=8)
     return alt.concat(*panels, columns=len(panels), title=whole)
 
 
-def _format(told: Mapping[str, Any]) -> str:
-    return "~%" if told["kind"] == "areas" else "~s"
+def _format(chart: ChartEntry) -> str:
+    return "~%" if chart["kind"] == "areas" else "~s"
 
 
-def _title(name: str) -> Any:  # noqa: ANN401 - altair's
+def _title(name: str) -> alt.TitleParams:
     import altair as alt
 
     return alt.TitleParams(name, fontSize=11, fontWeight="normal", anchor="start", limit=WIDTH)
 
 
-def _domain(told: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> list[float]:
-    if told["kind"] == "areas":
+def _domain(chart: ChartEntry, rows: Sequence[PanelRow]) -> list[float]:
+    if chart["kind"] == "areas":
         return [0.0, 1.0]
     return [0.0, max(row["value"] for row in rows)]
 
@@ -158,12 +177,12 @@ def _areas(
     base: alt.Chart,
     x: alt.X,
     y: alt.Y,
-    told: Mapping[str, Any],
+    chart: ChartEntry,
     colour: str,  # noqa: ARG001 - parts have their own
 ) -> alt.Chart:
     import altair as alt
 
-    keys = list(told["keys"])
+    keys = list(chart["keys"])
     colours = [CPU_COLOURS.get(key, GREY) for key in keys]
     areas: alt.Chart = base.mark_area(interpolate="step-before").encode(
         x=x,
@@ -179,7 +198,7 @@ def _lines(
     base: alt.Chart,
     x: alt.X,
     y: alt.Y,
-    told: Mapping[str, Any],  # noqa: ARG001 - there is one line
+    chart: ChartEntry,  # noqa: ARG001 - there is one line
     colour: str,
 ) -> alt.Chart:
     import altair as alt
@@ -192,13 +211,13 @@ def _lines(
 
 
 def _curves(
-    told: Mapping[str, Any], rows: list[dict[str, Any]], colours: Mapping[str, str]
+    chart: ChartEntry, rows: Sequence[CurveRow], colours: Mapping[str, str]
 ) -> alt.TopLevelMixin:
     """Both axes logarithmic: lines of what is possible, points of what was done."""
     import altair as alt
 
-    column = {"x": told["keys"][0], "y": told["keys"][1]}
-    named = [row | {"size": text(row["x"], BYTES), "rate": f"{row['y']:,.0f}"} for row in rows]
+    column = {"x": chart["keys"][0], "y": chart["keys"][1]}
+    named = [{**row, "size": text(row["x"], BYTES), "rate": f"{row['y']:,.0f}"} for row in rows]
     x = alt.X("x:Q", title=column["x"], scale=_scale(rows, "x"), axis=_sizes(rows))
     y = alt.Y(
         "y:Q",
@@ -225,20 +244,20 @@ def _curves(
     )
 
 
-def _scale(rows: Sequence[Mapping[str, Any]], key: str) -> alt.Scale:
+def _scale(rows: Sequence[CurveRow], key: Literal["x", "y"]) -> alt.Scale:
     import altair as alt
 
     return logarithmic(float(row[key]) for row in rows) or alt.Scale()
 
 
-def _sizes(rows: Sequence[Mapping[str, Any]]) -> alt.Axis:
+def _sizes(rows: Sequence[CurveRow]) -> alt.Axis:
     """Sizes in bytes at every other power of two."""
     first = math.ceil(math.log2(min(row["x"] for row in rows)))
     last = math.floor(math.log2(max(row["x"] for row in rows)))
     return sizes_axis([2**power for power in range(first, last + 1, TICKS_EVERY)])
 
 
-def _curve_colours(rows: Sequence[Mapping[str, Any]], colours: Mapping[str, str]) -> alt.Scale:
+def _curve_colours(rows: Sequence[CurveRow], colours: Mapping[str, str]) -> alt.Scale:
     """Greys of the article; points have the colours of their subjects, lines the other ones."""
     import altair as alt
 
@@ -246,7 +265,7 @@ def _curve_colours(rows: Sequence[Mapping[str, Any]], colours: Mapping[str, str]
     points = {str(row["curve"]) for row in rows if row["drawn"] == POINT}
     given = {name: colours[name] for name in names if name in points and name in colours}
     greys = iter((GREY, "#c4c4c4"))
-    free = iter(one for one in SUBJECT_COLOURS if one not in given.values())
+    free = iter(shade for shade in SUBJECT_COLOURS if shade not in given.values())
     for name in names:
         if name not in given:
             given[name] = next(greys if name.startswith(ARTICLE) else free, GREY)

@@ -33,37 +33,39 @@ def read_runs(record: StudyRecord) -> tuple[tuple[StudyRun, ...], dict[str, str]
         for place, variant in enumerate(part.variants)
     }
     read: dict[Path, tuple[Run, tuple[CheckResult, ...]]] = {}
-    found, unreadable = [], {}
-    kept = sorted(record.complete, key=lambda one: (*order[one.part, one.variant], one.round))
-    for one in kept:
-        if one.path is None:
+    studied, unreadable = [], {}
+    kept = sorted(
+        record.complete, key=lambda asked: (*order[asked.part, asked.variant], asked.round)
+    )
+    for asked in kept:
+        if asked.path is None:
             continue
         try:
-            if one.path not in read:
-                run = Run(one.path)
-                read[one.path] = (run, checks_of(run))
+            if asked.path not in read:
+                run = Run(asked.path)
+                read[asked.path] = (run, checks_of(run))
         except RecordUnreadableError as error:
-            unreadable[one.path.name] = str(error)
+            unreadable[asked.path.name] = str(error)
             continue
-        run, checks = read[one.path]
-        part = record.part(one.part)
+        run, checks = read[asked.path]
+        part = record.part(asked.part)
         if part.expects:
             checks = (*checks, expected_plan(run, part.expects))
-        found.append(StudyRun(one.part, dict(one.levels), one.round, run, checks))
-    return tuple(found), unreadable
+        studied.append(StudyRun(asked.part, dict(asked.levels), asked.round, run, checks))
+    return tuple(studied), unreadable
 
 
 def checks_of(run: Run) -> tuple[CheckResult, ...]:
-    """What the checks of a run came to, as they were kept with its report, or anew."""
-    told = current(run.dir)
-    if told is None or not told.get("checks"):
+    """Return the results of a run's checks, as kept with its report or judged anew."""
+    document = current(run.dir)
+    if document is None or not document.get("checks"):
         return tuple(judge(run))
     try:
-        return tuple(_check(one) for one in told["checks"])
+        return tuple(_check(check) for check in document["checks"])
     except (KeyError, TypeError) as error:
         log.warning("the kept report of run %s is of no use: %r", run.id, error)
         return tuple(judge(run))
 
 
-def _check(told: Mapping[str, Any]) -> CheckResult:
-    return CheckResult(**{**told, "verdict": Verdict[str(told["verdict"]).upper()]})
+def _check(entry: Mapping[str, Any]) -> CheckResult:
+    return CheckResult(**{**entry, "verdict": Verdict[str(entry["verdict"]).upper()]})

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from assay.report.charts.axes import logarithmic
 from assay.report.charts.palette import WIDTH
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     import altair as alt
+
+    from assay.report.study.chart_rows import MeasureRow, ShownChart
 
 HEIGHT = 320
 SHAPES = ("diamond", "circle", "square", "triangle-up", "cross", "triangle-right")
 
 
-def scatter(
-    told: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], colours: alt.Scale
-) -> alt.TopLevelMixin:
+def scatter(chart: ShownChart, rows: Sequence[MeasureRow], colours: alt.Scale) -> alt.TopLevelMixin:
     """The chart of rows that have a place each, with the spread of each over its rounds."""
     import altair as alt
 
@@ -27,11 +27,17 @@ def scatter(
     values = [dict(row) for row in reversed(rows)]
     base = alt.Chart(alt.InlineData(values=values), width=WIDTH, height=HEIGHT)
     unit = str(rows[0]["unit"])
-    title = told["title"] if unit == "s" else f"{told['title']}, {unit}"
-    ends = [row[end] for row in rows for end in ("value", "low", "high") if end in row]
+    title = chart["title"] if unit == "s" else f"{chart['title']}, {unit}"
+    ends = [
+        end
+        for row in rows
+        for end in (row["value"], row.get("low"), row.get("high"))
+        if end is not None
+    ]
     axis = alt.Axis(tickCount=6, labelOverlap=True, gridOpacity=0.6)
-    x = alt.X("at:Q", title=told["axis"], axis=axis, scale=_scale(told, [r["at"] for r in rows]))
-    y = alt.Y("value:Q", title=title, axis=axis, scale=_scale(told, ends))
+    places = [place for row in rows if (place := row.get("at")) is not None]
+    x = alt.X("at:Q", title=chart["axis"], axis=axis, scale=_scale(chart, places))
+    y = alt.Y("value:Q", title=title, axis=axis, scale=_scale(chart, ends))
     colour = alt.Color("subject:N", scale=colours, sort=names, title=None)
     points = base.mark_point(size=80, filled=True, opacity=0.9).encode(
         x=x,
@@ -52,8 +58,8 @@ def _shapes(names: Sequence[str]) -> list[str]:
     return [SHAPES[number % len(SHAPES)] for number, _ in enumerate(names)]
 
 
-def _scale(told: Mapping[str, Any], values: Sequence[float]) -> alt.Scale:
+def _scale(chart: ShownChart, values: Sequence[float]) -> alt.Scale:
     import altair as alt
 
-    scale = logarithmic(values) if told["logarithmic"] else None
+    scale = logarithmic(values) if chart["logarithmic"] else None
     return scale or alt.Scale(zero=False)

@@ -5,31 +5,51 @@ from __future__ import annotations
 import csv
 import io
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 from assay.analysis.figures.quantities import TIMES, text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
     from pathlib import Path
+
+    from assay.analysis.figures.contract import Cell
+    from assay.report.documents.study import (
+        ColumnEntry,
+        ComparedEntry,
+        FigureEntry,
+        StudyDocument,
+        TableEntry,
+    )
 
 TABLES_DIR = "tables"
 NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.-]+")
 
 
-def cell_text(value: Any, column: Mapping[str, Any]) -> str:  # noqa: ANN401 - a cell
+def cell_text(value: Cell, column: ColumnEntry) -> str:
     """A cell as people read it; '-' where it was not measured."""
     if isinstance(value, str):
         return value
     return text(value, column["unit"], column["digits"])
 
 
-def is_number(column: Mapping[str, Any]) -> bool:
+def records_of(table: TableEntry) -> list[dict[str, Cell]]:
+    """Return the rows of a table as cells by name of the column."""
+    names = [column["name"] for column in table["columns"]]
+    return [dict(zip(names, row, strict=True)) for row in table["rows"]]
+
+
+def number_in(cell: Cell) -> float:
+    """Return the cell of a column of numbers that was measured."""
+    return cast("float", cell)
+
+
+def is_number(column: ColumnEntry) -> bool:
     """Whether its cells are numbers."""
     return column["unit"] is not None
 
 
-def compared_table(figure: Mapping[str, Any], *, times: bool = True) -> dict[str, Any] | None:
+def compared_table(figure: FigureEntry, *, times: bool = True) -> TableEntry | None:
     """The article's values beside ours as a table of texts; None where nothing is compared.
 
     Args:
@@ -42,42 +62,47 @@ def compared_table(figure: Mapping[str, Any], *, times: bool = True) -> dict[str
     subjects = [
         name
         for name in figure["subjects"]
-        if any(name in one["ours"] for one in article["compared"])
+        if any(name in compared["ours"] for compared in article["compared"])
     ]
     columns = [_column(""), _column("the article"), *map(_column, subjects)]
     return {
         "name": "the article and ours",
         "title": "the article beside ours",
         "columns": columns,
-        "rows": [_compared_row(one, subjects, times=times) for one in article["compared"]],
+        "rows": [
+            _compared_row(compared, subjects, times=times) for compared in article["compared"]
+        ],
     }
 
 
-def _column(name: str) -> dict[str, Any]:
+def _column(name: str) -> ColumnEntry:
     return {"name": name, "unit": None, "digits": None}
 
 
-def _compared_row(one: Mapping[str, Any], subjects: list[str], *, times: bool) -> list[str]:
-    known = (one["our_times"] or {}) if times else {}
-    cells = [one["title"], _with_times(one["printed"], one["article_times"] if times else None)]
-    return [*cells, *(_with_times(_ours(one, name), known.get(name)) for name in subjects)]
+def _compared_row(compared: ComparedEntry, subjects: list[str], *, times: bool) -> list[str]:
+    ratios = (compared["our_times"] or {}) if times else {}
+    cells = [
+        compared["title"],
+        _with_times(compared["printed"], compared["article_times"] if times else None),
+    ]
+    return [*cells, *(_with_times(_ours(compared, name), ratios.get(name)) for name in subjects)]
 
 
-def _ours(one: Mapping[str, Any], subject: str) -> str:
+def _ours(compared: ComparedEntry, subject: str) -> str:
     """Our median; where the article has a range and we have rounds, ours too."""
-    told = one["ours"].get(subject)
-    if told is None:
+    spread = compared["ours"].get(subject)
+    if spread is None:
         return "-"
-    if one["article_high"] is None or told["count"] == 1:
-        return text(told["middle"], one["unit"])
-    return f"{text(told['low'], one['unit'])} to {text(told['high'], one['unit'])}"
+    if compared["article_high"] is None or spread["count"] == 1:
+        return text(spread["middle"], compared["unit"])
+    return f"{text(spread['low'], compared['unit'])} to {text(spread['high'], compared['unit'])}"
 
 
-def _with_times(words: str, times: float | None) -> str:
-    return words if times is None else f"{words} ({text(times, TIMES)})"
+def _with_times(value: str, times: float | None) -> str:
+    return value if times is None else f"{value} ({text(times, TIMES)})"
 
 
-def tables_of(figure: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def tables_of(figure: FigureEntry) -> Iterator[tuple[str, TableEntry]]:
     """Every table of a figure with the name of its file, the article's own last."""
     for table in figure["tables"]:
         yield file_name(figure["name"], table["name"]), table
@@ -89,29 +114,35 @@ def tables_of(figure: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any
         yield file_name(figure["name"], f"article {table['name']}"), table
 
 
-def measures_table(figure: Mapping[str, Any]) -> dict[str, Any] | None:
-    """What charts draw, a row a measure and subject, the article's values too."""
+def measures_table(figure: FigureEntry) -> TableEntry | None:
+    """Return a row for each measure and subject, with the article's values; None without."""
     if not figure["measures"]:
         return None
     columns = ("key", "measure", "unit", "subject", "median", "lowest", "highest", "rounds")
-    rows: list[list[Any]] = [
+    rows: list[list[Cell]] = [
         [
-            one["key"],
-            one["title"],
-            one["unit"],
+            measure["key"],
+            measure["title"],
+            measure["unit"],
             subject,
             value["middle"],
             value["low"],
             value["high"],
             value["count"],
         ]
-        for one in figure["measures"]
-        for subject, value in one["values"].items()
+        for measure in figure["measures"]
+        for subject, value in measure["values"].items()
     ]
     article = figure["article"]
-    for one in () if article is None else article["compared"]:
-        ends = [one["article"], one["article"], one["article_high"] or one["article"]]
-        rows.append([one["key"], one["title"], one["unit"], "the article", *ends, None])
+    for compared in () if article is None else article["compared"]:
+        ends = [
+            compared["article"],
+            compared["article"],
+            compared["article_high"] or compared["article"],
+        ]
+        rows.append(
+            [compared["key"], compared["title"], compared["unit"], "the article", *ends, None]
+        )
     return {
         "name": "measures",
         "title": "all that is compared",
@@ -125,7 +156,7 @@ def file_name(figure: str, table: str) -> str:
     return f"{NOT_IN_NAMES.sub('-', f'{figure} {table}').strip('-')}.csv"
 
 
-def csv_text(table: Mapping[str, Any]) -> str:
+def csv_text(table: TableEntry) -> str:
     """A table as CSV: plain values, with units in the headings; nothing where none was measured."""
     written = io.StringIO()
     writer = csv.writer(written, lineterminator="\n")
@@ -134,12 +165,12 @@ def csv_text(table: Mapping[str, Any]) -> str:
     return written.getvalue()
 
 
-def _heading(column: Mapping[str, Any]) -> str:
+def _heading(column: ColumnEntry) -> str:
     unit = column["unit"]
     return column["name"] if unit in (None, "count") else f"{column['name']} ({unit})"
 
 
-def write_tables(directory: Path, document: Mapping[str, Any]) -> list[Path]:
+def write_tables(directory: Path, document: StudyDocument) -> list[Path]:
     """Writes every table of a study's figures as CSV; what was there of before is removed.
 
     Raises:

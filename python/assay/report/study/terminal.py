@@ -3,27 +3,34 @@
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from assay.report.study.tables import cell_text, compared_table, is_number
 from assay.report.study.trade_text import trade_lines
 from assay.report.study.words import (
-    derived_words,
-    doubts_words,
-    made_words,
+    derived_sentence,
+    doubts_sentence,
     paragraphs,
-    source_words,
+    runs_sentence,
+    source_text,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
+
+    from assay.report.documents.study import (
+        FigureContent,
+        FigureEntry,
+        StudyDocument,
+        TableEntry,
+    )
 
 LEAD = "  "
 ROWS_MAX, NOT_SHOWN_MAX = 8, 6
 CELL_MIN, GAP = 8, "  "
 
 
-def article_lines(document: Mapping[str, Any], width: int, *, whole: bool = False) -> Iterator[str]:
+def article_lines(document: StudyDocument, width: int, *, whole: bool = False) -> Iterator[str]:
     """The article, a line each.
 
     Args:
@@ -33,11 +40,11 @@ def article_lines(document: Mapping[str, Any], width: int, *, whole: bool = Fals
     """
     verdict = str(document["verdict"]).upper()
     yield f"{document['title']:<{max(0, width - len(verdict) - 1)}} {verdict}"
-    for words in paragraphs(document["question"]):
-        yield from _wrapped(words, width)
-    yield from _wrapped(made_words(document), width)
+    for paragraph in paragraphs(document["question"]):
+        yield from _wrapped(paragraph, width)
+    yield from _wrapped(runs_sentence(document), width)
     yield from _wrapped(" ".join(document["answers"]), width)
-    doubts = doubts_words(document)
+    doubts = doubts_sentence(document)
     if doubts is not None:
         yield from _wrapped(doubts, width)
     for number, figure in enumerate(document["figures"], 1):
@@ -48,16 +55,16 @@ def article_lines(document: Mapping[str, Any], width: int, *, whole: bool = Fals
     yield ""
     if document["report"]:
         yield f"Article  {document['report']}"
-    for words in document["legal"]:
-        yield f"         {words}"
+    for notice in document["legal"]:
+        yield f"         {notice}"
 
 
 def _figure(
-    document: Mapping[str, Any], figure: Mapping[str, Any], width: int, *, whole: bool
+    document: StudyDocument, figure: FigureEntry, width: int, *, whole: bool
 ) -> Iterator[str]:
     alone = len(document["figures"]) == 1
-    for words in figure["says"] if whole or alone else figure["says"][:1]:
-        yield from _wrapped(words, width)
+    for sentence in figure["says"] if whole or alone else figure["says"][:1]:
+        yield from _wrapped(sentence, width)
     if not figure["says"]:
         yield from _wrapped(f"nothing to show: {'; '.join(figure['missing'])}", width)
     yield from trade_lines(figure, width)
@@ -66,66 +73,62 @@ def _figure(
         yield ""
         yield from _grid(compared, width, None if whole else ROWS_MAX)
     if article is not None and whole:
-        yield from _wrapped(f"{article['says']} ({_source(document, article)})", width)
-        for words in [*article["differs"], *article["reasons"]]:
-            yield from _item(words, width)
-        for one in article["derived"]:
-            yield from _item(derived_words(one), width)
+        yield from _wrapped(f"{article['says']} ({source_text(document, article)})", width)
+        for sentence in [*article["differs"], *article["reasons"]]:
+            yield from _item(sentence, width)
+        for derived in article["derived"]:
+            yield from _item(derived_sentence(derived), width)
     # A study of one figure is its first table.
     for table in figure["tables"] if whole else figure["tables"][:1] if alone else ():
         yield ""
         yield f"{LEAD}{table['title']}"
         yield from _grid(table, width, None)
-    for words in figure["notes"] if whole else ():
-        yield from _item(words, width)
+    for sentence in figure["notes"] if whole else ():
+        yield from _item(sentence, width)
 
 
-def figure_lines(figure: Mapping[str, Any], width: int) -> Iterator[str]:
+def figure_lines(figure: FigureContent, width: int) -> Iterator[str]:
     """One figure that is of no study, with all that it has, a line each."""
     yield str(figure["title"])
-    for words in figure["says"]:
-        yield from _wrapped(words, width)
+    for sentence in figure["says"]:
+        yield from _wrapped(sentence, width)
     for table in figure["tables"]:
         yield ""
         yield f"{LEAD}{table['title']}"
         yield from _grid(table, width, None)
-    for head, told in (("Notes", figure["notes"]), ("Not shown, and why", figure["missing"])):
-        if told:
+    for head, sentences in (("Notes", figure["notes"]), ("Not shown, and why", figure["missing"])):
+        if sentences:
             yield ""
             yield head
-            for words in told:
-                yield from _item(words, width)
+            for sentence in sentences:
+                yield from _item(sentence, width)
 
 
-def _compared(figure: Mapping[str, Any], width: int) -> Mapping[str, Any] | None:
+def _compared(figure: FigureEntry, width: int) -> TableEntry | None:
     """The article beside ours, without times of another quantity where there is no room."""
-    told = compared_table(figure)
-    if told is None:
+    table = compared_table(figure)
+    if table is None:
         return None
-    rows = [[column["name"] for column in told["columns"]], *told["rows"]]
+    rows = [[column["name"] for column in table["columns"]], *table["rows"]]
     needed = sum(max(len(cell) for cell in column) for column in zip(*rows, strict=True))
-    room = width - len(LEAD) - len(GAP) * (len(told["columns"]) - 1)
-    return told if needed <= room else compared_table(figure, times=False)
+    room = width - len(LEAD) - len(GAP) * (len(table["columns"]) - 1)
+    return table if needed <= room else compared_table(figure, times=False)
 
 
-def _source(document: Mapping[str, Any], article: Mapping[str, Any]) -> str:
-    return source_words(document["article"], article["section"])
-
-
-def _not_shown(document: Mapping[str, Any], width: int, *, whole: bool) -> Iterator[str]:
-    told = document["not_shown"]
-    if not told:
+def _not_shown(document: StudyDocument, width: int, *, whole: bool) -> Iterator[str]:
+    entries = document["not_shown"]
+    if not entries:
         return
     yield ""
     yield "Not shown, and why"
-    shown = told if whole else told[:NOT_SHOWN_MAX]
-    for one in shown:
-        yield from _item(f"{one['what']}: {one['why']}", width)
-    if len(told) > len(shown):
-        yield f"{LEAD}... {len(told) - len(shown)} more (--all)"
+    shown = entries if whole else entries[:NOT_SHOWN_MAX]
+    for entry in shown:
+        yield from _item(f"{entry['what']}: {entry['why']}", width)
+    if len(entries) > len(shown):
+        yield f"{LEAD}... {len(entries) - len(shown)} more (--all)"
 
 
-def _grid(table: Mapping[str, Any], width: int, most: int | None) -> Iterator[str]:
+def _grid(table: TableEntry, width: int, most: int | None) -> Iterator[str]:
     """A table whose columns are as wide as they need to be, and no wider than the terminal."""
     columns = table["columns"]
     rows = [
@@ -136,7 +139,7 @@ def _grid(table: Mapping[str, Any], width: int, most: int | None) -> Iterator[st
     numbers = [is_number(column) for column in columns]
     widths = _widths(heads, rows, width)
     for row in [*_head_lines(heads, widths), *rows]:
-        line = GAP.join(_cell(*one) for one in zip(row, widths, numbers, strict=True))
+        line = GAP.join(_cell(*cell) for cell in zip(row, widths, numbers, strict=True))
         yield f"{LEAD}{line}".rstrip()[:width]
     left = len(table["rows"]) - len(rows)
     if left > 0:
@@ -144,16 +147,16 @@ def _grid(table: Mapping[str, Any], width: int, most: int | None) -> Iterator[st
 
 
 def _widths(heads: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> list[int]:
-    """As wide as the longest cell; narrower until all fit, the widest columns first.
+    """Return widths of the longest cells, the widest columns narrowed until all fit.
 
     Heads give way before cells do: of several words they have several lines.
     """
     widths = [max(len(cell) for cell in column) for column in zip(heads, *rows, strict=True)]
     room = width - len(LEAD) - len(GAP) * (len(widths) - 1)
-    words = [max(head.split(), key=len, default="") for head in heads]
-    least = [max(len(cell) for cell in column) for column in zip(words, *rows, strict=True)]
+    longest_words = [max(head.split(), key=len, default="") for head in heads]
+    least = [max(len(cell) for cell in column) for column in zip(longest_words, *rows, strict=True)]
     while sum(widths) > room:
-        wide = [at for at, one in enumerate(widths) if one > least[at]]
+        wide = [at for at, current in enumerate(widths) if current > least[at]]
         if not wide:
             break
         widths[max(wide, key=lambda at: widths[at])] -= 1
@@ -165,21 +168,21 @@ def _widths(heads: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> 
 def _head_lines(heads: Sequence[str], widths: Sequence[int]) -> Iterator[Sequence[str]]:
     """Heads in as many lines as the longest needs; the others stand on the last of them."""
     pairs = zip(heads, widths, strict=True)
-    each = [textwrap.wrap(head, width, break_long_words=False) for head, width in pairs]
-    count = max(len(lines) for lines in each)
+    wrapped = [textwrap.wrap(head, width, break_long_words=False) for head, width in pairs]
+    count = max(len(lines) for lines in wrapped)
     for line in range(-count, 0):
-        yield [lines[line] if -line <= len(lines) else "" for lines in each]
+        yield [lines[line] if -line <= len(lines) else "" for lines in wrapped]
 
 
-def _cell(words: str, width: int, number: bool) -> str:  # noqa: FBT001 - of a column
-    shown = words if len(words) <= width else f"{words[: width - 3]}..."
+def _cell(text: str, width: int, number: bool) -> str:  # noqa: FBT001 - of a column
+    shown = text if len(text) <= width else f"{text[: width - 3]}..."
     return f"{shown:>{width}}" if number else f"{shown:<{width}}"
 
 
-def _wrapped(words: str, width: int) -> Sequence[str]:
-    return textwrap.wrap(words, width, initial_indent=LEAD, subsequent_indent=LEAD)
+def _wrapped(text: str, width: int) -> Sequence[str]:
+    return textwrap.wrap(text, width, initial_indent=LEAD, subsequent_indent=LEAD)
 
 
-def _item(words: str, width: int) -> Sequence[str]:
+def _item(text: str, width: int) -> Sequence[str]:
     lead = f"{LEAD}- "
-    return textwrap.wrap(words, width, initial_indent=lead, subsequent_indent=" " * len(lead))
+    return textwrap.wrap(text, width, initial_indent=lead, subsequent_indent=" " * len(lead))

@@ -3,49 +3,54 @@
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 from assay.analysis.figures.contract import LATER
 from assay.analysis.figures.quantities import text
+from assay.report.study.tables import records_of
 from assay.report.terminal.summary import bar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
+
+    from assay.report.documents.study import FigureContent
+    from assay.report.study.chart_rows import TradeRow
 
 LEAD, GAP = "  ", "  "
 BAR_MIN, PANELS_MAX = 4, 3
 
 
-def trade_lines(figure: Mapping[str, Any], width: int) -> Iterator[str]:
+def trade_lines(figure: FigureContent, width: int) -> Iterator[str]:
     """Lines of the figure's chart of kind `trade`; nothing of a figure without one.
 
     Args:
         figure: Of a study's document.
         width: Columns of the terminal.
     """
-    told = next((one for one in figure["charts"] if one["kind"] == "trade"), None)
-    table = next((one for one in figure["tables"] if told and one["name"] == told["table"]), None)
-    if told is None or table is None:
+    chart = next((entry for entry in figure["charts"] if entry["kind"] == "trade"), None)
+    table = next(
+        (entry for entry in figure["tables"] if chart and entry["name"] == chart["table"]), None
+    )
+    if chart is None or table is None:
         return
-    names = [column["name"] for column in table["columns"]]
-    rows = [dict(zip(names, row, strict=True)) for row in table["rows"]]
+    rows = cast("list[TradeRow]", records_of(table))
     for subject in figure["subjects"]:
         own = [row for row in rows if row["subject"] == subject and row["drawn"] == LATER]
         if own:
             yield ""
-            yield from _bars(subject, str(told["axis"]), own, width)
+            yield from _bars(subject, str(chart["axis"]), own, width)
 
 
-def _bars(subject: str, axis: str, rows: Sequence[Mapping[str, Any]], width: int) -> Iterator[str]:
+def _bars(subject: str, axis: str, rows: Sequence[TradeRow], width: int) -> Iterator[str]:
     """The first counter of each panel as a column of numbers and bars."""
-    panels: dict[str, list[Mapping[str, Any]]] = {}
+    panels: dict[str, list[TradeRow]] = {}
     for row in rows:
         own = panels.setdefault(row["panel"], [])
         if not own or own[0]["counter"] == row["counter"]:
             own.append(row)
     shown = list(panels.values())[:PANELS_MAX]
     levels = list(dict.fromkeys(row["level"] for row in rows))
-    first = max(len(one) for one in (axis, *levels))
+    first = max(len(name) for name in (axis, *levels))
     room = (width - len(LEAD) - first - len(GAP) * len(shown)) // len(shown)
     heads = [_head(panel, room) for panel in shown]
     yield f"{LEAD}{subject}"
@@ -61,13 +66,13 @@ def _line(name: str, first: int, cells: Sequence[str], room: int) -> str:
     return GAP.join([f"{LEAD}{name:<{first}}", *(f"{cell:<{room}}" for cell in cells)]).rstrip()
 
 
-def _head(panel: Sequence[Mapping[str, Any]], room: int) -> list[str]:
+def _head(panel: Sequence[TradeRow], room: int) -> list[str]:
     counter, side = str(panel[0]["counter"]), str(panel[0]["panel"])
-    words = counter if side == "response" else f"{side}: {counter}"
-    return textwrap.wrap(words, room)
+    title = counter if side == "response" else f"{side}: {counter}"
+    return textwrap.wrap(title, room)
 
 
-def _cells(panel: Sequence[Mapping[str, Any]], room: int) -> dict[str, str]:
+def _cells(panel: Sequence[TradeRow], room: int) -> dict[str, str]:
     """By level its number and a bar, of which the longest has the whole room."""
     numbers = {row["level"]: text(row["value"], row["unit"]) for row in panel}
     wide = max(map(len, numbers.values()))

@@ -2,35 +2,38 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from assay.analysis.figures.contract import FIRST, LATER
 from assay.analysis.figures.quantities import BYTES, SECONDS, text
 from assay.report.charts.palette import BYTE_UNITS, GREY, WIDTH
+from assay.report.study.tables import number_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     import altair as alt
 
+    from assay.report.documents.study import ChartEntry, TableEntry
+    from assay.report.study.chart_rows import FieldRow, LabelledTradeRow, TradeRow
+
 TRADE, HEAT = "trade", "heat"
 RESPONSE = "response"
 RESPONSE_HEIGHT, SIDE_HEIGHT, FIELD, ROW = 210, 84, 72, 34
 # Room for the numbers of an axis, so that panels begin at the same place.
 EXTENT = 34
-ENDS = ("value", "low", "high")
 # A first execution that takes so many times as long would flatten the curve: it is told in words.
 FIRST_MAX = 3.0
 SHADES = ("#eaf3fb", "#2171b5")
 
 
 def trade(
-    told: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], colours: Mapping[str, str]
+    chart: ChartEntry, rows: Sequence[TradeRow], colours: Mapping[str, str]
 ) -> alt.TopLevelMixin:
     """The response above, a panel a counter of each side below it, on the same levels.
 
     Args:
-        told: A chart of a study's document.
+        chart: A chart of a study's document.
         rows: Columns of `TRADE_COLUMNS`; at least one.
         colours: Of subjects.
     """
@@ -45,7 +48,7 @@ def trade(
             [row for row in rows if (row["panel"], row["counter"]) == key],
             levels,
             scale,
-            axis=told["axis"] if key == keys[-1] else None,
+            axis=chart["axis"] if key == keys[-1] else None,
         )
         for key in keys
     ]
@@ -54,22 +57,22 @@ def trade(
 
 
 def _panel(
-    rows: Sequence[Mapping[str, Any]], levels: Sequence[str], colour: alt.Scale, *, axis: str | None
-) -> Any:  # noqa: ANN401 - altair's
+    rows: Sequence[TradeRow], levels: Sequence[str], colour: alt.Scale, *, axis: str | None
+) -> alt.LayerChart | alt.FacetChart:
     """One panel. Only the last has the names of levels below it."""
     import altair as alt
 
     panel, counter = str(rows[0]["panel"]), str(rows[0]["counter"])
     shown, unit = _in_steps([row for row in rows if not _is_off(row, rows)])
     is_response = panel == RESPONSE
-    words = counter if is_response else f"{panel}: {counter}"
+    heading = counter if is_response else f"{panel}: {counter}"
     if any(row["drawn"] == FIRST for row in shown):
-        words += " (triangles: the first execution)"
+        heading += " (triangles: the first execution)"
     # Counts are long; what has a unit is in one that its numbers are short in.
     form = "~s" if unit is None else "~r"
     height, ticks = (RESPONSE_HEIGHT, 5) if is_response else (SIDE_HEIGHT, 3)
     title = alt.TitleParams(
-        words if unit is None else f"{words}, {unit}", fontSize=11, anchor="start", offset=4
+        heading if unit is None else f"{heading}, {unit}", fontSize=11, anchor="start", offset=4
     )
     base = alt.Chart(alt.InlineData(values=shown), width=WIDTH - 150, height=height)
     x = alt.X(
@@ -108,82 +111,88 @@ def _panel(
     )
 
 
-def _is_off(row: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> bool:
+def _is_off(row: TradeRow, rows: Sequence[TradeRow]) -> bool:
     """Whether it is a first execution so far above all later ones that these would not be seen."""
-    later = max((float(one["value"]) for one in rows if one["drawn"] == LATER), default=0.0)
+    later = max((float(other["value"]) for other in rows if other["drawn"] == LATER), default=0.0)
     return row["drawn"] == FIRST and float(row["value"]) > FIRST_MAX * later
 
 
-def _top(rows: Sequence[Mapping[str, Any]]) -> float:
+def _top(rows: Sequence[TradeRow]) -> float:
     """Room for all values; an interval that is wider than twice that is cut off."""
     most = max(float(row["value"]) for row in rows)
     ends = [float(row["high"]) for row in rows if row["high"] is not None]
     return min(max([most, *ends]), 2 * most) * 1.08 or 1.0
 
 
-def _in_steps(rows: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], str | None]:
+def _in_steps(rows: Sequence[TradeRow]) -> tuple[list[LabelledTradeRow], str | None]:
     """Rows in the unit that their largest value is read in, and its words."""
     unit = str(rows[0]["unit"])
     most = max(abs(float(row["value"])) for row in rows)
-    step, words = 1.0, {SECONDS: "seconds"}.get(unit, None if unit in ("count", BYTES) else unit)
+    step, shown_unit = (
+        1.0,
+        {SECONDS: "seconds"}.get(unit, None if unit in ("count", BYTES) else unit),
+    )
     if unit == BYTES:
-        step, words = next((one for one in BYTE_UNITS if most >= one[0]), BYTE_UNITS[-1])
+        step, shown_unit = next((scale for scale in BYTE_UNITS if most >= scale[0]), BYTE_UNITS[-1])
     elif unit == SECONDS and most < 1:
-        step, words = 1e-3, "ms"
-    return [
+        step, shown_unit = 1e-3, "ms"
+    labelled: list[LabelledTradeRow] = [
         {
             **row,
-            **{end: None if row[end] is None else float(row[end]) / step for end in ENDS},
+            "value": float(row["value"]) / step,
+            "low": None if row["low"] is None else float(row["low"]) / step,
+            "high": None if row["high"] is None else float(row["high"]) / step,
             "label": text(float(row["value"]), unit),
         }
         for row in rows
-    ], words
+    ]
+    return labelled, shown_unit
 
 
-def heat_rows(told: Mapping[str, Any], table: Mapping[str, Any]) -> list[dict[str, Any]]:
+def heat_rows(chart: ChartEntry, table: TableEntry) -> list[FieldRow]:
     """Fields of a table: a row a level of the one factor, a column each of the other."""
-    return list(_fields(told, table))
+    return list(_fields(chart, table))
 
 
-def _fields(told: Mapping[str, Any], table: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _fields(chart: ChartEntry, table: TableEntry) -> Iterator[FieldRow]:
     columns = table["columns"]
     names = [column["name"] for column in columns]
     for row in table["rows"]:
-        for key in told["keys"]:
+        for key in chart["keys"]:
             place = names.index(key, 1)
             value = row[place]
             if value is not None:
                 yield {
-                    "down": row[0],
+                    "down": str(row[0]),
                     "of": names[0],
                     "across": key,
-                    "value": value,
-                    "label": text(value, columns[place]["unit"]),
+                    "value": number_in(value),
+                    "label": text(number_in(value), columns[place]["unit"]),
                 }
 
 
-def heat(told: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> alt.TopLevelMixin:
+def heat(chart: ChartEntry, rows: Sequence[FieldRow]) -> alt.TopLevelMixin:
     """A field for each combination, with its value, darker where it is larger."""
     import altair as alt
 
     down = list(dict.fromkeys(str(row["down"]) for row in rows))
-    across = [key for key in told["keys"] if any(row["across"] == key for row in rows)]
+    across = [key for key in chart["keys"] if any(row["across"] == key for row in rows)]
     middle = (min(row["value"] for row in rows) + max(row["value"] for row in rows)) / 2
     base = alt.Chart(
         alt.InlineData(values=[dict(row) for row in rows]),
         width=min(WIDTH - 120, FIELD * 1.6 * len(across)),
         height=ROW * len(down),
-        title=alt.TitleParams(told["title"], fontSize=12, anchor="start"),
+        title=alt.TitleParams(chart["title"], fontSize=12, anchor="start"),
     ).encode(
-        x=alt.X("across:O", sort=across, title=told["axis"], axis=alt.Axis(labelAngle=0)),
+        x=alt.X("across:O", sort=across, title=chart["axis"], axis=alt.Axis(labelAngle=0)),
         y=alt.Y("down:O", sort=down, title=str(rows[0]["of"])),
     )
     fields = base.mark_rect(stroke="white").encode(
         color=alt.Color("value:Q", scale=alt.Scale(range=list(SHADES)), legend=None),
         tooltip=["down:N", "across:N", "label:N"],
     )
-    words = base.mark_text(fontSize=11).encode(
+    labels = base.mark_text(fontSize=11).encode(
         text="label:N",
         color=alt.condition(f"datum.value > {middle}", alt.value("white"), alt.value("#10151c")),
     )
-    return alt.layer(fields, words)
+    return alt.layer(fields, labels)

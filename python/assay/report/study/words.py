@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 from assay.analysis.figures.quantities import BYTES, listed, text
 from assay.model.units import seconds_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
+
+    from assay.model.verdict import VerdictWord
+    from assay.report.documents.study import (
+        ArticleFigureEntry,
+        DerivedEntry,
+        DoubtEntry,
+        PartEntry,
+        StudyDocument,
+    )
 
 NUMBER = re.compile(r"(\d) (%|x|ns|µs|ms|s|min|h|B|KiB|MiB|GiB|TiB)(?=$|[\s.,;:)])")
 ENDED = {
@@ -24,53 +33,72 @@ GIGA = 1e9
 ANSWERS = "answers"
 
 
+class DoubtRow(TypedDict):
+    """A check that doubts runs: its first reason, and how many others it has."""
+
+    verdict: VerdictWord
+    check: str
+    reason: str
+    more: str
+    runs: list[str]
+
+
+class PartRow(TypedDict):
+    """A part of a study, in words."""
+
+    name: str
+    about: str
+    varies: str
+    runs: str
+
+
 def paragraphs(question: str) -> list[str]:
     """A question, which may have several paragraphs."""
-    return [" ".join(one.split()) for one in re.split(r"\n\s*\n", question)]
+    return [" ".join(paragraph.split()) for paragraph in re.split(r"\n\s*\n", question)]
 
 
-def short(document: Mapping[str, Any]) -> list[tuple[str, str]]:
+def short(document: StudyDocument) -> list[tuple[str, str]]:
     """The study in short: name and first sentence of each figure that says something."""
     return [
-        (one["name"], one["says"][0])
-        for one in document["figures"]
-        if one["says"] and one["kind"] != ANSWERS
+        (figure["name"], figure["says"][0])
+        for figure in document["figures"]
+        if figure["says"] and figure["kind"] != ANSWERS
     ]
 
 
-def doubts_words(document: Mapping[str, Any]) -> str | None:
+def doubts_sentence(document: StudyDocument) -> str | None:
     """Why a study is not valid as a whole, in one sentence; None if it is."""
-    found: dict[str, set[str]] = {}
-    for one in document["doubts"]:
-        found.setdefault(one["check"].replace("_", " "), set()).update(one["runs"])
-    if not found:
+    runs_by_check: dict[str, set[str]] = {}
+    for doubt in document["doubts"]:
+        runs_by_check.setdefault(doubt["check"].replace("_", " "), set()).update(doubt["runs"])
+    if not runs_by_check:
         return None
-    many = len({one["run"] for one in document["runs"]})
-    parts = [f"{name} in {len(runs)} of {many} runs" for name, runs in found.items()]
+    many = len({run["run"] for run in document["runs"]})
+    parts = [f"{name} in {len(runs)} of {many} runs" for name, runs in runs_by_check.items()]
     return f"What the checks doubt: {listed(parts, 8)}."
 
 
-def doubt_rows(document: Mapping[str, Any]) -> list[dict[str, Any]]:
+def doubt_rows(document: StudyDocument) -> list[DoubtRow]:
     """Each check that doubts: its first reason, of how many runs, and how many other reasons."""
-    found: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
-    for one in document["doubts"]:
-        found.setdefault((one["verdict"], one["check"]), []).append(one)
+    by_check: dict[tuple[VerdictWord, str], list[DoubtEntry]] = {}
+    for doubt in document["doubts"]:
+        by_check.setdefault((doubt["verdict"], doubt["check"]), []).append(doubt)
     return [
         {
             "verdict": verdict,
             "check": check.replace("_", " "),
-            "reason": told[0]["reason"],
-            "more": f"; {len(told) - 1} more of this check" if len(told) > 1 else "",
-            "runs": sorted({run for one in told for run in one["runs"]}),
+            "reason": doubts[0]["reason"],
+            "more": f"; {len(doubts) - 1} more of this check" if len(doubts) > 1 else "",
+            "runs": sorted({run for doubt in doubts for run in doubt["runs"]}),
         }
-        for (verdict, check), told in found.items()
+        for (verdict, check), doubts in by_check.items()
     ]
 
 
-def made_words(document: Mapping[str, Any]) -> str:
-    """What was run, in a sentence."""
-    runs = len({one["run"] for one in document["runs"]})
-    engines = list(dict.fromkeys(one["engine"] for one in document["runs"] if one["engine"]))
+def runs_sentence(document: StudyDocument) -> str:
+    """Return a sentence about the runs: how many, of which engines, how long, how they ended."""
+    runs = len({run["run"] for run in document["runs"]})
+    engines = list(dict.fromkeys(run["engine"] for run in document["runs"] if run["engine"]))
     took = document["took_seconds"]
     parts = [f"{runs} run{'s' if runs != 1 else ''}"]
     if engines:
@@ -86,7 +114,7 @@ def made_words(document: Mapping[str, Any]) -> str:
     return f"{' '.join(parts)}; {ended}{reason}{lost}."
 
 
-def _lost(document: Mapping[str, Any]) -> bool:
+def _lost(document: StudyDocument) -> bool:
     """Whether runs that ended well have no record that can be read."""
     parts = document["parts"]
     ended = sum(variant["runs"] for part in parts for variant in part["variants"])
@@ -98,7 +126,7 @@ def minutes(seconds: float) -> str:
     return seconds_text(seconds) if seconds < MINUTE_S else f"{seconds / 60:.0f} min"
 
 
-def part_rows(document: Mapping[str, Any]) -> list[dict[str, str]]:
+def part_rows(document: StudyDocument) -> list[PartRow]:
     """Each part: what it is for, what varies, how many runs it has."""
     return [
         {
@@ -111,7 +139,7 @@ def part_rows(document: Mapping[str, Any]) -> list[dict[str, str]]:
     ]
 
 
-def _levels(part: Mapping[str, Any]) -> Iterator[str]:
+def _levels(part: PartEntry) -> Iterator[str]:
     factors: dict[str, dict[str, None]] = {}
     for variant in part["variants"]:
         for factor, name in variant["levels"].items():
@@ -120,26 +148,30 @@ def _levels(part: Mapping[str, Any]) -> Iterator[str]:
         yield f"{factor.removeprefix('set.')}: {', '.join(names)}"
 
 
-def _runs(part: Mapping[str, Any]) -> str:
+def _runs(part: PartEntry) -> str:
     asked = len(part["variants"]) * part["repetitions"]
     return str(asked) if part["runs"] == asked else f"{part['runs']} of {asked}"
 
 
-def derived_words(one: Mapping[str, Any]) -> str:
+def derived_sentence(derived: DerivedEntry) -> str:
     """A figure of the article's author, and what its own inputs give."""
     # Articles count bytes in powers of ten.
-    decimal = one["unit"] == BYTES
-    value = f"{one['value'] / GIGA:.3g} GB" if decimal else text(one["value"], one["unit"])
-    name = f"{one['name'][:1].upper()}{one['name'][1:]}"
-    but = "; its own figures give" if one["agrees"] else ", but its own figures give"
-    return f"{name}: {one['printed']} in the article{but} {value}."
+    decimal = derived["unit"] == BYTES
+    value = (
+        f"{derived['value'] / GIGA:.3g} GB" if decimal else text(derived["value"], derived["unit"])
+    )
+    name = f"{derived['name'][:1].upper()}{derived['name'][1:]}"
+    but = "; its own figures give" if derived["agrees"] else ", but its own figures give"
+    return f"{name}: {derived['printed']} in the article{but} {value}."
 
 
-def source_words(article: Mapping[str, Any], section: str | None) -> str:
-    """Where a figure of the article stands."""
-    return f"{article['words']}, section “{section}”" if section else str(article["words"])
+def source_text(document: StudyDocument, figure: ArticleFigureEntry) -> str:
+    """Return the article's name, with the section that a figure of it stands in."""
+    article, section = document["article"], figure["section"]
+    name = "" if article is None else article["words"]
+    return f"{name}, section “{section}”" if section else name
 
 
-def bound(words: str) -> str:
+def bound(text: str) -> str:
     """The words with numbers that keep their units on one line."""
-    return NUMBER.sub("\\1\u00a0\\2", words)
+    return NUMBER.sub("\\1\u00a0\\2", text)

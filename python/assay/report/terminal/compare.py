@@ -19,11 +19,13 @@ from assay.analysis.figures.compare.compare_tables import (
 )
 from assay.analysis.figures.quantities import SECONDS, SHARE, TIMES, text
 from assay.analysis.profile.difference import SAMPLES_MIN
-from assay.report.study.words import doubts_words
+from assay.report.study.words import doubts_sentence
 from assay.report.words.wrapping import indented
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+
+    from assay.report.documents.study import FigureEntry, StudyDocument
 
 LEAD = "  "
 ROWS_MAX = 8
@@ -32,7 +34,7 @@ KIND = "compare"
 SHARE_MIN = 0.01
 
 
-def compare_lines(document: Mapping[str, Any], width: int, *, whole: bool = False) -> Iterator[str]:
+def compare_lines(document: StudyDocument, width: int, *, whole: bool = False) -> Iterator[str]:
     """The comparison, a line each.
 
     Args:
@@ -44,7 +46,7 @@ def compare_lines(document: Mapping[str, Any], width: int, *, whole: bool = Fals
     verdict = str(document["verdict"]).upper()
     yield f"{document['title'][: width - len(verdict) - 1]:<{width - len(verdict) - 1}} {verdict}"
     yield from indented(" ".join(document["answers"]), LEAD, width)
-    if (doubts := doubts_words(document)) is not None:
+    if (doubts := doubts_sentence(document)) is not None:
         yield from indented(doubts, LEAD, width)
     yield ""
     for words in figure["says"] or [f"nothing to show: {'; '.join(figure['missing'])}"]:
@@ -69,9 +71,7 @@ def compare_lines(document: Mapping[str, Any], width: int, *, whole: bool = Fals
     yield from _end(document, figure, width, whole=whole)
 
 
-def _end(
-    document: Mapping[str, Any], figure: Mapping[str, Any], width: int, *, whole: bool
-) -> Iterator[str]:
+def _end(document: StudyDocument, figure: FigureEntry, width: int, *, whole: bool) -> Iterator[str]:
     yield ""
     for words in figure["notes"] if whole else ():
         yield from indented(words, LEAD, width)

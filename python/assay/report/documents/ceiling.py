@@ -1,0 +1,195 @@
+"""The document of a ceiling: what `assay ceiling --json` prints and every rendering of it reads.
+
+`report/ceiling/document.schema.json` is generated from `CeilingDocument`. A figure that was not
+measured is null.
+"""
+
+# The generator evaluates these annotations, so their names are imported at run time.
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Literal
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from assay.model.verdict import VerdictWord
+
+CeilingStatus = Literal["running", "complete", "failed", "interrupted"]
+TrialKind = Literal["disk", "memory", "core"]
+DiskOperation = Literal["read", "write", "fsync", "fdatasync"]
+AccessPattern = Literal["sequential", "random"]
+CacheUse = Literal["direct", "buffered"]
+ReadMethod = Literal["pread", "io_uring"]
+
+
+class CeilingRequestEntry(TypedDict):
+    """What was asked for."""
+
+    directory: str
+    size_bytes: int
+    time_s: float
+    rounds: int
+    seed: int
+    quick: bool
+    parts: Sequence[TrialKind]
+
+
+class CeilingHost(TypedDict):
+    """The machine."""
+
+    name: str | None
+    kernel: str | None
+    cpus: int | None
+    cpu_model: str | None
+    memory_bytes: int | None
+    last_cache_bytes: Annotated[int | None, Field(description="The largest cache that a CPU has.")]
+    filesystem: str | None
+
+
+class DiskMedium(TypedDict):
+    """What the disk below it says of itself."""
+
+    name: str
+    model: str | None
+    driver: str | None
+    write_cache: str | None
+    logical_block_bytes: int | None
+    physical_block_bytes: int | None
+    queue_requests: int | None
+
+
+class TrialFile(TypedDict):
+    """The file that was read and written; null where none was."""
+
+    size_bytes: int
+    direct_align_bytes: Annotated[
+        int, Field(description="What sizes of O_DIRECT are multiples of.")
+    ]
+
+
+class CeilingCheck(TypedDict):
+    """The result of a check of the record."""
+
+    check: Annotated[str, Field(description="Name of the check.")]
+    verdict: VerdictWord
+    reason: str
+    measured: bool
+    value: Annotated[float | None, Field(description="The number that was compared.")]
+    threshold: Annotated[float | None, Field(description="The number it was compared with.")]
+
+
+class HidingSigns(TypedDict):
+    """Whether something in front of the medium answered in its place."""
+
+    virtual: Annotated[bool, Field(description="The disk says that it is a virtual one.")]
+    signs: Sequence[str]
+
+
+class EstimateEntry(TypedDict):
+    """A geometric mean over rounds with its 95 % interval."""
+
+    value: float
+    low: Annotated[float | None, Field(description="null of a single round")]
+    high: float | None
+    rounds: int
+
+
+class LatencyQuantiles(TypedDict):
+    """Time of a request: the median over rounds of each quantile, and the longest of all."""
+
+    p50: float
+    p90: float
+    p99: float
+    p999: float
+    max: float
+
+
+class DiskPointEntry(TypedDict):
+    """One kind of disk request."""
+
+    operation: DiskOperation
+    pattern: AccessPattern
+    cache: CacheUse
+    method: ReadMethod
+    depth: Annotated[int, Field(description="Requests under way at once.")]
+    size_bytes: int
+    iops: Annotated[EstimateEntry, Field(description="Requests a second.")]
+    bytes_per_s: EstimateEntry
+    cpu_s: Annotated[EstimateEntry | None, Field(description="CPU time of our threads a request.")]
+    latency_s: LatencyQuantiles
+    device_requests: Annotated[
+        float | None,
+        Field(
+            description="Requests that the device got for one of ours; null where that cannot be"
+            " told."
+        ),
+    ]
+
+
+class MachinePointEntry(TypedDict):
+    """One kind of work of memory or of cores."""
+
+    kernel: str
+    threads: int
+    array_bytes: int | None
+
+
+class BandwidthEntry(MachinePointEntry):
+    """Memory bandwidth by kernel and threads."""
+
+    bytes_per_s: Annotated[
+        EstimateEntry, Field(description="Bytes that all threads read and write a second.")
+    ]
+
+
+class LoadTimeEntry(MachinePointEntry):
+    """Time of a load from memory by size of the array."""
+
+    seconds: Annotated[EstimateEntry, Field(description="What one load takes.")]
+
+
+class CoreSpeedEntry(MachinePointEntry):
+    """Speed of cores by kernel and threads."""
+
+    steps_per_s: Annotated[EstimateEntry, Field(description="Steps of all threads a second.")]
+
+
+class CeilingDocument(TypedDict):
+    """What `assay ceiling --json` and `assay show --json` of such a record print.
+
+    A figure that was not measured is null.
+    """
+
+    schema: Literal[1]
+    kind: Literal["ceiling"]
+    assay_version: str
+    run: Annotated[str, Field(description="The record's id.")]
+    path: Annotated[str, Field(description="Its directory.")]
+    status: CeilingStatus
+    status_reason: str | None
+    started_utc: str | None
+    request: CeilingRequestEntry
+    host: CeilingHost
+    device: Annotated[
+        Mapping[str, object] | None,
+        Field(description="The block device below the file; null where it lies on none."),
+    ]
+    medium: DiskMedium | None
+    file: TrialFile | None
+    io_uring_refusal: Annotated[
+        str | None, Field(description="Why the kernel granted no io_uring; null where it did.")
+    ]
+    verdict: VerdictWord
+    checks: Sequence[CeilingCheck]
+    hiding: HidingSigns
+    disk: Annotated[
+        Sequence[DiskPointEntry], Field(description="Every kind of request that was tried.")
+    ]
+    memory: Annotated[Sequence[BandwidthEntry], Field(description="Memory bandwidth.")]
+    loads: Annotated[
+        Sequence[LoadTimeEntry],
+        Field(description="Loads of which each needs the one before."),
+    ]
+    cores: Annotated[Sequence[CoreSpeedEntry], Field(description="Speed of cores.")]
+    report: Annotated[str | None, Field(description="The page; null if it could not be written.")]
