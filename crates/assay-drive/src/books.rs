@@ -98,7 +98,7 @@ pub struct Books<K> {
 }
 
 impl<K: Sink> Books<K> {
-    /// Empty books. All memory is taken here.
+    /// Empty books.
     pub fn new(sink: K, results: Option<Results>, operations: usize) -> Self {
         let counts = vec![OutcomeCounts::default(); operations];
         Self { sink, results, latencies: LatencyBook::new(operations), counts }
@@ -108,14 +108,6 @@ impl<K: Sink> Books<K> {
     pub fn clear(&mut self) {
         self.latencies.reset();
         self.counts.fill(OutcomeCounts::default());
-    }
-
-    /// Takes what was kept of a phase.
-    pub fn take(&mut self) -> (LatencyBook, Vec<OutcomeCounts>) {
-        let operations = self.counts.len();
-        let latencies = std::mem::replace(&mut self.latencies, LatencyBook::new(operations));
-        let none = vec![OutcomeCounts::default(); operations];
-        (latencies, std::mem::replace(&mut self.counts, none))
     }
 
     /// Ends a phase.
