@@ -1,6 +1,5 @@
 //! One connection of the driver. One file a protocol; `null` answers at once.
 
-pub mod civil;
 pub mod connecting;
 pub mod inbox;
 pub mod interrupt;
