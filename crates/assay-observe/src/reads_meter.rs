@@ -1,10 +1,10 @@
 //! What an engine's processes read, as two counts that never go backwards.
 
-use crate::file::{Buffer, ProcFile};
-use crate::parse::Io;
 use crate::totals::{Grown, whole_sum};
 use crate::tree::ProcessTree;
 use crate::{ObserveError, ProcRoot};
+use assay_kernel::file::{Buffer, ProcFile};
+use assay_kernel::parse::Io;
 
 /// Bytes that processes read since they began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -81,7 +81,7 @@ impl ReadsMeter {
     fn ours(&mut self) -> Result<Io, ObserveError> {
         let Some(own) = &mut self.own else { return Ok(Io::default()) };
         let Some(text) = own.read(&mut self.buffer)? else { return Ok(Io::default()) };
-        Io::parse(own.path(), text)
+        Ok(Io::parse(own.path(), text)?)
     }
 }
 

@@ -1,10 +1,10 @@
 //! Root processes and all their descendants, looked at as one.
 
-use crate::clock::monotonic_ns;
 use crate::descent::Descent;
 use crate::followed::{Followed, ProcessSample, Reader};
 use crate::tasks::TaskCounts;
 use crate::{ObserveError, ProcRoot};
+use assay_kernel::clock::monotonic_ns;
 
 /// A process that ends during a look hands its counts to its parent, which was read before: the
 /// look is taken again, this often at most.

@@ -5,13 +5,11 @@
 //!
 //! Invariant: whatever ends a `Slower`, what it has stopped goes on.
 
-mod clock;
 mod device;
 mod error;
 mod family;
 mod ledger;
 mod process;
-mod procfs;
 mod slower;
 pub mod tables;
 mod task;

@@ -196,7 +196,7 @@ fn share<P: Pass>(mut work: P, time: Duration, gate: &Barrier) -> Result<Share, 
         work.pass();
     }
     gate.wait();
-    let before = Usage::of_thread()?;
+    let before = Usage::of_thread();
     let begun = Instant::now();
     let deadline = begun + time;
     let (mut amount, mut ended) = (0, begun);
@@ -204,7 +204,7 @@ fn share<P: Pass>(mut work: P, time: Duration, gate: &Barrier) -> Result<Share, 
         amount += work.pass();
         ended = Instant::now();
     }
-    Ok(Share { amount, begun, ended, usage: Usage::of_thread()?.since(before) })
+    Ok(Share { amount, begun, ended, usage: Usage::of_thread().since(before) })
 }
 
 #[cfg(test)]

@@ -6,12 +6,12 @@ use std::path::Path;
 use assay_model::Cell;
 
 use super::{Probe, state_name};
-use crate::clock::thread_cpu_ns;
 use crate::descent::Descent;
 use crate::followed::{Followed, ProcessSample, Reader};
 use crate::pss::Pss;
 use crate::title::Title;
 use crate::{ObserveError, ProcRoot, tables};
+use assay_kernel::clock::thread_cpu_ns;
 use assay_record::Stream;
 
 /// Proportional memory is read in at most one part of the time in this many.

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::os::unix::fs::MetadataExt;
 
 use super::thread::{Change, Fate, Thread, Told};
-use crate::file::{Buffer, ProcFile};
 use crate::followed::Reader;
 use crate::tasks::tids;
-use crate::text::{number, words};
 use crate::{ObserveError, ProcRoot};
+use assay_kernel::file::{Buffer, ProcFile};
+use assay_kernel::text::{number, words};
 
 /// Links of a folder without folders in it: its name, and its own dot.
 const LINKS_OF_EMPTY: u64 = 2;

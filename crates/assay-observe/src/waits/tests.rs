@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use super::family::Family;
 use super::thread::Seen;
 use crate::ProcRoot;
-use crate::parse::{SchedStat, SystemCall};
+use assay_kernel::parse::{SchedStat, SystemCall};
 
 const MS: i64 = 1_000_000;
 const SECOND: i64 = 1_000 * MS;
