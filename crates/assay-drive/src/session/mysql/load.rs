@@ -14,6 +14,7 @@ use super::config::Config;
 use super::link::{Link, Reply, Request};
 use super::packets::{self, Fields};
 use super::startup::ServerError;
+use crate::session::linked::{Link as _, MessageLink as _};
 use crate::session::loading::{LoadError, Source, over_streams, spoke};
 
 /// One write is about this long.
@@ -156,7 +157,7 @@ impl Loading {
         }
         // A packet without a body ends the file.
         file.send(&mut self.link)?;
-        self.link.inbox.framing.expect(file.number);
+        self.link.line.inbox.framing.expect(file.number);
         match self.answer()? {
             Reply::Done => self.complete(rows),
             Reply::Error(error) => Err(words(&error)),
