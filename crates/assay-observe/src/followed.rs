@@ -72,9 +72,9 @@ pub(crate) struct States {
 }
 
 impl Reader {
-    pub fn new(root: &ProcRoot) -> Result<Self, ObserveError> {
+    pub fn new(root: &ProcRoot) -> Self {
         let block_delay = root.counts_block_delay();
-        Ok(Self { buffer: Buffer::new(), units: Units::of_host(), block_delay })
+        Self { buffer: Buffer::new(), units: Units::of_host(), block_delay }
     }
 }
 
@@ -312,7 +312,7 @@ mod tests {
             (0..SPARED_TASKS_MIN).map(|_| std::thread::spawn(std::thread::park)).collect();
         let tid = readies.recv().unwrap();
         let root = ProcRoot::default();
-        let mut reader = Reader::new(&root).unwrap();
+        let mut reader = Reader::new(&root);
         let mut process = Followed::sparing(&root, std::process::id(), String::new());
         // It sleeps: looks at it become seldom, by the times that looks are told.
         let mut time_ns = 0;

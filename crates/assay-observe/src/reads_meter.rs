@@ -43,9 +43,9 @@ impl ReadsMeter {
         let tree = |pid: &u32| {
             let folder = root.process(*pid);
             folder.metadata().map_err(|error| ObserveError::io(&folder, error))?;
-            ProcessTree::new(root.clone(), &[*pid])
+            Ok(ProcessTree::new(root.clone(), &[*pid]))
         };
-        let trees = pids.iter().map(tree).collect::<Result<_, _>>()?;
+        let trees = pids.iter().map(tree).collect::<Result<_, ObserveError>>()?;
         let is_own = pids.contains(&std::process::id()) && *root == ProcRoot::default();
         Ok(Self {
             trees,

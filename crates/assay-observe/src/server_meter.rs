@@ -57,7 +57,7 @@ impl ServerMeter {
             folder.metadata().map_err(|error| ObserveError::io(&folder, error))?;
         }
         let pss = Pss::new(root.clone(), PSS_PARTS);
-        let tree = ProcessTree::new(root, root_pids)?;
+        let tree = ProcessTree::new(root, root_pids);
         Ok(Self {
             tree,
             totals: Totals::default(),

@@ -25,15 +25,15 @@ pub(crate) struct ProcessTree {
 }
 
 impl ProcessTree {
-    pub fn new(root: ProcRoot, root_pids: &[u32]) -> Result<Self, ObserveError> {
+    pub fn new(root: ProcRoot, root_pids: &[u32]) -> Self {
         let roots = root_pids.iter().map(|pid| Followed::new(&root, *pid, String::new()));
-        Ok(Self {
+        Self {
             live: roots.collect(),
             ended: TaskCounts::default(),
             descent: Descent::new(root.clone()),
-            reader: Reader::new(&root)?,
+            reader: Reader::new(&root),
             root,
-        })
+        }
     }
 
     /// Reads every process of the tree that ran since the last look.

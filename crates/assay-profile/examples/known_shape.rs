@@ -36,7 +36,7 @@ fn main() -> Result<(), Failure> {
     let life = Duration::from_secs_f64(seconds);
     let variant = arguments.next().unwrap_or_else(|| "steady".to_owned());
     if variant == "child" {
-        print_line(on_one_thread(life)?);
+        print_line(on_one_thread(life));
         return Ok(());
     }
     wait_for_a_line()?;
@@ -75,7 +75,7 @@ fn on_threads(life: Duration) -> Result<HadNs, Failure> {
     let threads = [(); THREADS].map(|()| std::thread::spawn(move || on_one_thread(life)));
     let mut had_ns = HadNs::default();
     for thread in threads {
-        add(&mut had_ns, thread.join().map_err(|_| "a thread panicked")??);
+        add(&mut had_ns, thread.join().map_err(|_| "a thread panicked")?);
     }
     Ok(had_ns)
 }
@@ -94,7 +94,7 @@ fn in_children(life: Duration) -> Result<HadNs, Failure> {
 }
 
 /// Uses `life` of this thread's CPU time; the function furthest behind its share is next.
-fn on_one_thread(life: Duration) -> Result<HadNs, Failure> {
+fn on_one_thread(life: Duration) -> HadNs {
     let mut had_ns = HadNs::default();
     let (mut value, mut drawn) = (1, thread_cpu_ns());
     let mut now_ns = thread_cpu_ns();
@@ -107,7 +107,7 @@ fn on_one_thread(life: Duration) -> Result<HadNs, Failure> {
         now_ns = after_ns;
     }
     std::hint::black_box(value);
-    Ok(had_ns)
+    had_ns
 }
 
 fn furthest_behind(had_ns: HadNs) -> usize {

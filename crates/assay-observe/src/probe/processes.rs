@@ -37,7 +37,7 @@ impl ProcessesProbe {
         let mut probe = Self {
             followed: BTreeMap::new(),
             descent: Descent::new(root.clone()),
-            reader: Reader::new(&root)?,
+            reader: Reader::new(&root),
             pss: Pss::new(root.clone(), PSS_PARTS),
             pss_cpu_ns: 0,
             streams: [Stream::create(raw_dir, &tables::PROCESSES)?],

@@ -39,7 +39,7 @@ impl WaitsProbe {
         processes: Vec<(u32, String)>,
     ) -> Result<Self, ObserveError> {
         let mut probe = Self {
-            family: Family::new(root.clone())?,
+            family: Family::new(root.clone()),
             raw_dir: raw_dir.to_owned(),
             limits: Vec::new(),
             limits_due_ns: i64::MIN,

@@ -24,15 +24,15 @@ pub(crate) struct Family {
 }
 
 impl Family {
-    pub fn new(root: ProcRoot) -> Result<Self, ObserveError> {
-        Ok(Self {
+    pub fn new(root: ProcRoot) -> Self {
+        Self {
             processes: BTreeMap::new(),
             all_children_due_ns: i64::MIN,
             descent: None,
-            reader: Reader::new(&root)?,
+            reader: Reader::new(&root),
             told: Told::default(),
             root,
-        })
+        }
     }
 
     /// How much the kernel told so far.

@@ -329,7 +329,7 @@ impl Link {
                 }
                 Some(Reply::Error(error)) => return Ok(Some(error)),
                 Some(Reply::Row(row)) => {
-                    each(self.line.inbox.body(row)).map_err(SessionError::unreadable)?
+                    each(self.line.inbox.body(row)).map_err(SessionError::unreadable)?;
                 }
                 Some(Reply::SendFile) => {
                     return Err(SessionError::unreadable("a file is asked for"));
