@@ -1,4 +1,4 @@
-//! Reads the kernel of this host: files of procfs with their parsers, clocks, CPU time and units.
+//! Reads the kernel of this host: files of procfs with their parsers, clocks, CPU time, units and the user.
 //!
 //! Invariant: a file of procfs is parsed in one place, below [`parse`]. What the kernel does not
 //! print is `None`, never zero, and no parser panics, whatever the text.
@@ -11,6 +11,7 @@ mod root;
 pub mod text;
 mod units;
 pub mod usage;
+pub mod user;
 
 pub use error::KernelError;
 pub use root::{ProcRoot, SysRoot, numbers_in};

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use assay_kernel::ProcRoot;
-use nix::sys::resource::{Resource, getrlimit, setrlimit};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::elf::Elf;
 use crate::frame_pointers::has_frame_pointers;
@@ -186,10 +186,9 @@ fn fitting_room(attr: Attr) -> usize {
 
 /// A thread has an open file for each processor; as many are allowed as may be without asking.
 fn allow_many_files() {
-    if let Ok((_, most)) = getrlimit(Resource::RLIMIT_NOFILE) {
-        // Where it is refused, the refusal of the file that is one too many says what to do.
-        let _ = setrlimit(Resource::RLIMIT_NOFILE, most, most);
-    }
+    let maximum = getrlimit(Resource::Nofile).maximum;
+    // Where it is refused, the refusal of the file that is one too many says what to do.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
 }
 
 fn no_room(source: io::Error) -> ProfileError {

@@ -40,8 +40,7 @@ impl DeviceCounters {
     /// The file of a device's counters, by the number of a file system on it. None where it lies
     /// on no block device of its own.
     pub fn path(sys: &Path, device_number: u64) -> Option<PathBuf> {
-        let (major, minor) =
-            (nix::sys::stat::major(device_number), nix::sys::stat::minor(device_number));
+        let (major, minor) = (rustix::fs::major(device_number), rustix::fs::minor(device_number));
         let path = sys.join(format!("dev/block/{major}:{minor}/stat"));
         path.is_file().then_some(path)
     }

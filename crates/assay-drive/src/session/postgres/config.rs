@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use assay_kernel::user::user_name;
+
 use crate::session::connecting::{Place, Secret, SslMode};
 
 /// What can be said of a connection, and the variable that says it where the text does not.
@@ -90,16 +92,15 @@ impl Config {
     /// Reads a text, with the process's environment and files.
     pub fn from_environment(text: &str) -> Result<Self, ConfigError> {
         use std::os::unix::fs::PermissionsExt;
-        let user = || {
-            let found = nix::unistd::User::from_uid(nix::unistd::geteuid());
-            found.ok().flatten().map(|user| user.name)
-        };
         let file = |path: &Path| {
             let mode = std::fs::metadata(path).ok()?.permissions().mode();
             Some((std::fs::read_to_string(path).ok()?, mode))
         };
-        let around =
-            Surroundings { variable: &|name| std::env::var(name).ok(), file: &file, user: &user };
+        let around = Surroundings {
+            variable: &|name| std::env::var(name).ok(),
+            file: &file,
+            user: &user_name,
+        };
         Self::read(text, &around)
     }
 
