@@ -1,4 +1,4 @@
-//! What a worker keeps of its operations: events for the recorder, latencies, outcomes, results.
+//! Records the operations of one worker: events, latencies, outcomes and results.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -118,7 +118,7 @@ impl<K: Sink> Books<K> {
         );
     }
 
-    /// Tells of a new connection, if the session has one.
+    /// Records a new connection, if the session has one.
     pub fn note_backend<S: Session + ?Sized>(&mut self, session: &mut S, number: u32) {
         if let Some(backend) = session.take_backend() {
             self.sink.connected(number, backend);

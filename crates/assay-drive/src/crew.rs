@@ -439,15 +439,15 @@ impl<'a, C: Clock, K: Sink> Crew<'a, C, K> {
         let session = shareable(self.members[place].session);
         let Some((descriptor, connection)) = session.connection() else { return Ok(()) };
         let wanted = Watched { connection, writes };
-        let known = self.watched[place];
-        if known == Some(wanted) {
+        let watched = self.watched[place];
+        if watched == Some(wanted) {
             return Ok(());
         }
         let flags = if writes { EventFlags::IN | EventFlags::OUT } else { EventFlags::IN };
         let token = EventData::new_u64(place as u64);
-        match known {
+        match watched {
             // A closed descriptor left the epoll by itself.
-            Some(known) if known.connection == connection => {
+            Some(watched) if watched.connection == connection => {
                 epoll::modify(&self.poll, descriptor, token, flags).map_err(system)?;
             }
             _ => epoll::add(&self.poll, descriptor, token, flags).map_err(system)?,

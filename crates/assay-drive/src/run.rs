@@ -253,7 +253,7 @@ pub fn drive(
         groups.iter().map(|_| rings(&notes)).unzip();
     let recorder = Recorder::create(plan, notes.clone(), sources, raw_dir)?;
     let guard = Guard { plan, stage: &stage, watches: &watches, cancel: &parts.cancel };
-    let mut ears = Ears { tick: &mut tick, told: 0, listener: parts.listener, heard: None };
+    let mut ears = Ears { tick: &mut tick, phase: 0, listener: parts.listener, heard: None };
     let books = sinks.into_iter().map(|sink| {
         let results = Results::new(results_dir.clone(), plan.operations.len(), plan.results_kept);
         Books::new(sink, Some(results), plan.operations.len())
@@ -448,7 +448,7 @@ impl<'a> Stage<'a> {
 struct Ears<'t, T> {
     tick: &'t mut T,
     /// The phase that they were told of last.
-    told: usize,
+    phase: usize,
     listener: Option<PassListener>,
     /// The phase and its passes that the listener heard of last.
     heard: Option<(usize, Passed)>,
@@ -531,14 +531,14 @@ impl Guard<'_> {
         // Workers run through the phases that a stopped run has left; those are not played.
         if !self.stage.shared.stop.load(Ordering::Relaxed) {
             let now = self.stage.phase.load(Ordering::Acquire) as usize;
-            for over in ears.told..now {
+            for over in ears.phase..now {
                 (ears.tick)(&self.progress(over, now_ns));
                 self.tell_passes(ears, over);
             }
-            ears.told = now;
+            ears.phase = now;
         }
-        (ears.tick)(&self.progress(ears.told, now_ns));
-        self.tell_passes(ears, ears.told);
+        (ears.tick)(&self.progress(ears.phase, now_ns));
+        self.tell_passes(ears, ears.phase);
     }
 
     /// Tells of passes that ended since the last word.

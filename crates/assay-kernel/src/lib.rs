@@ -1,4 +1,5 @@
-//! Reads the kernel of this host: files of procfs with their parsers, clocks, CPU time, units and the user.
+//! Reads the kernel of this host: files of procfs with their parsers, clocks, CPU time and units.
+//! The name of the user is read here, too.
 //!
 //! Invariant: a file of procfs is parsed in one place, below [`parse`]. What the kernel does not
 //! print is `None`, never zero, and no parser panics, whatever the text.

@@ -12,16 +12,16 @@ pub fn user_name() -> Option<String> {
     let uid = rustix::process::geteuid().as_raw();
     let mut texts = vec![0 as c_char; ENTRY_BYTES];
     let mut entry = MaybeUninit::<libc::passwd>::zeroed();
-    let mut found = std::ptr::null_mut();
+    let mut result = std::ptr::null_mut();
     let failed = unsafe {
         let (entry, room) = (entry.as_mut_ptr(), texts.len());
-        libc::getpwuid_r(uid, entry, texts.as_mut_ptr(), room, &raw mut found)
+        libc::getpwuid_r(uid, entry, texts.as_mut_ptr(), room, &raw mut result)
     };
-    if failed != 0 || found.is_null() {
+    if failed != 0 || result.is_null() {
         return None;
     }
     // The entry points into `texts`, which lives on.
-    let name = unsafe { CStr::from_ptr((*found).pw_name) };
+    let name = unsafe { CStr::from_ptr((*result).pw_name) };
     Some(name.to_str().ok()?.to_owned())
 }
 

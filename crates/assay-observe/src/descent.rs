@@ -69,10 +69,10 @@ impl Descent {
             .map_err(|error| ObserveError::io(&self.root.0, error))?
             .into_iter()
             .collect();
-        let found = self.descendants(&pids, &account_of, reader)?;
+        let descendants = self.descendants(&pids, &account_of, reader)?;
         self.strangers = pids;
-        self.strangers.retain(|pid| !found.contains_key(pid) && account_of(*pid).is_none());
-        Ok(found)
+        self.strangers.retain(|pid| !descendants.contains_key(pid) && account_of(*pid).is_none());
+        Ok(descendants)
     }
 
     fn descendants<A: Clone>(
@@ -88,10 +88,10 @@ impl Descent {
                 new.extend(parent.map(|parent| (*pid, parent)));
             }
         }
-        let mut found = inherit(&new, account_of);
+        let mut descendants = inherit(&new, account_of);
         // A thread has a number and a parent, too, though no listing shows it.
-        found.retain(|pid, _| self.is_process(*pid, &mut reader.buffer));
-        Ok(found)
+        descendants.retain(|pid, _| self.is_process(*pid, &mut reader.buffer));
+        Ok(descendants)
     }
 
     fn is_process(&self, pid: u32, buffer: &mut Buffer) -> bool {
@@ -121,17 +121,17 @@ fn inherit<A: Clone>(
     new: &[(u32, u32)],
     account_of: &impl Fn(u32) -> Option<A>,
 ) -> BTreeMap<u32, A> {
-    let mut found: BTreeMap<u32, A> = BTreeMap::new();
+    let mut descendants: BTreeMap<u32, A> = BTreeMap::new();
     loop {
-        let before = found.len();
+        let before = descendants.len();
         for (pid, parent) in new {
-            let account = account_of(*parent).or_else(|| found.get(parent).cloned());
-            if let (Some(account), false) = (account, found.contains_key(pid)) {
-                found.insert(*pid, account);
+            let account = account_of(*parent).or_else(|| descendants.get(parent).cloned());
+            if let (Some(account), false) = (account, descendants.contains_key(pid)) {
+                descendants.insert(*pid, account);
             }
         }
-        if found.len() == before {
-            return found;
+        if descendants.len() == before {
+            return descendants;
         }
     }
 }

@@ -1,6 +1,6 @@
-//! Observes the host while an engine works: kernel counters of the system, of its disks and of
-//! followed processes, read by sampler threads that state their own cost, and meters that read one
-//! process, or a server's tree of them, just outside each timed interval.
+//! Reads the kernel's counters while an engine works. Sampler threads read those of the host, its
+//! disks and followed processes, and record their own cost. Meters read one process, or a server's
+//! tree of processes, just outside each timed interval.
 //!
 //! Invariant: what is stored is what the kernel printed, converted to bytes and nanoseconds. No
 //! rate is computed here, and what the kernel does not give is `None`, never zero.

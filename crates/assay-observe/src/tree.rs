@@ -60,9 +60,10 @@ impl ProcessTree {
     fn find_descendants(&mut self) -> Result<(), ObserveError> {
         let live = &self.live;
         let is_ours = |pid| live.iter().any(|process| process.pid() == pid).then_some(());
-        let found = self.descent.scan(monotonic_ns(), is_ours, &mut self.reader)?;
-        let found = found.into_keys().map(|pid| Followed::new(&self.root, pid, String::new()));
-        self.live.extend(found);
+        let descendants = self.descent.scan(monotonic_ns(), is_ours, &mut self.reader)?;
+        let descendants =
+            descendants.into_keys().map(|pid| Followed::new(&self.root, pid, String::new()));
+        self.live.extend(descendants);
         Ok(())
     }
 

@@ -261,8 +261,8 @@ fn refused(source: io::Error) -> ProfileError {
 }
 
 fn of_kernel(name: &str) -> String {
-    let told = std::fs::read_to_string(format!("/proc/sys/kernel/{name}"));
-    told.map(|told| told.trim().to_owned()).unwrap_or_default()
+    let text = std::fs::read_to_string(format!("/proc/sys/kernel/{name}"));
+    text.map(|text| text.trim().to_owned()).unwrap_or_default()
 }
 
 /// The processors that are on line.
@@ -270,8 +270,8 @@ pub fn processors() -> Result<Vec<u32>, ProfileError> {
     let path = PathBuf::from("/sys/devices/system/cpu/online");
     let text =
         std::fs::read_to_string(&path).map_err(|source| ProfileError::Io { path, source })?;
-    let found: Vec<u32> = text.trim().split(',').filter_map(range).flatten().collect();
-    Ok(if found.is_empty() { vec![0] } else { found })
+    let processors: Vec<u32> = text.trim().split(',').filter_map(range).flatten().collect();
+    Ok(if processors.is_empty() { vec![0] } else { processors })
 }
 
 fn range(text: &str) -> Option<std::ops::RangeInclusive<u32>> {

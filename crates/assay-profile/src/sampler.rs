@@ -43,11 +43,11 @@ impl Profiler {
         let granted = attached.granted;
         let rows = Rows::create(raw_dir)?;
         let stopping = Arc::new(AtomicBool::new(false));
-        let told = Arc::clone(&stopping);
+        let stop_flag = Arc::clone(&stopping);
         // Fifteen bytes of the name are kept: enough for the prefix that says it is ours.
         let thread = Builder::new()
             .name("assay-probe-profile".to_owned())
-            .spawn(move || Work::new(attached, rows).carry_out(&told))
+            .spawn(move || Work::new(attached, rows).carry_out(&stop_flag))
             .map_err(|source| ProfileError::Io { path: PathBuf::from("thread"), source })?;
         Ok(Self { granted, stopping, thread: Some(thread) })
     }

@@ -119,12 +119,12 @@ impl Family {
         // A process may stand before its parent.
         loop {
             let kin = &mut self.kin;
-            let (found, others): (Vec<_>, Vec<_>) =
+            let (relatives, others): (Vec<_>, Vec<_>) =
                 strangers.into_iter().partition(|(_, parent)| kin.contains(parent));
-            if found.is_empty() {
+            if relatives.is_empty() {
                 return;
             }
-            for (pid, _) in found {
+            for (pid, _) in relatives {
                 kin.insert(pid);
                 self.processes.extend(Process::new(pid, now_ns));
             }

@@ -57,10 +57,10 @@ impl DeviceCounters {
     }
 
     fn of_text(text: &str) -> Option<Self> {
-        let words: Vec<u64> =
+        let counters: Vec<u64> =
             text.split_whitespace().map_while(|word| word.parse().ok()).take(7).collect();
         let [reads, reads_merged, read_sectors, _, writes, writes_merged, write_sectors] =
-            words.try_into().ok()?;
+            counters.try_into().ok()?;
         let direction = |requests, merged, sectors: u64| Direction {
             requests,
             merged,
@@ -79,10 +79,11 @@ mod tests {
 
     #[test]
     fn the_kernels_line_is_understood() {
-        let told = DeviceCounters::of_text("   10  2  48  7  5  1  16  3  0  9  10  0 0 0 0 4 5\n");
+        let counters =
+            DeviceCounters::of_text("   10  2  48  7  5  1  16  3  0  9  10  0 0 0 0 4 5\n");
         let read = Direction { requests: 10, merged: 2, bytes: 48 * 512 };
         let write = Direction { requests: 5, merged: 1, bytes: 16 * 512 };
-        assert_eq!(told, Some(DeviceCounters { read, write }));
+        assert_eq!(counters, Some(DeviceCounters { read, write }));
         assert_eq!(DeviceCounters::of_text("1 2 3"), None);
     }
 

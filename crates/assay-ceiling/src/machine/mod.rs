@@ -123,8 +123,8 @@ trait Pass {
 pub fn play_memory(trial: &MemoryTrial) -> Result<Worked, CeilingError> {
     let words = (trial.array_bytes / 8) as usize;
     if words < 64 {
-        let told = format!("an array has at least 512 bytes, not {}", trial.array_bytes);
-        return Err(CeilingError::Trial(told));
+        let message = format!("an array has at least 512 bytes, not {}", trial.array_bytes);
+        return Err(CeilingError::Trial(message));
     }
     if trial.kernel == MemoryKernel::Chase && trial.threads != 1 {
         return Err(CeilingError::Trial("one thread chases pointers".to_owned()));
@@ -245,10 +245,10 @@ mod tests {
     #[test]
     fn wrong_trials_are_refused_with_the_reason() {
         let right = memory(MemoryKernel::Read, 1);
-        let told = |trial| play_memory(&trial).unwrap_err().to_string();
-        assert!(told(MemoryTrial { threads: 0, ..right }).contains("threads, not 0"));
-        assert!(told(MemoryTrial { array_bytes: 8, ..right }).contains("not 8"));
+        let refusal = |trial| play_memory(&trial).unwrap_err().to_string();
+        assert!(refusal(MemoryTrial { threads: 0, ..right }).contains("threads, not 0"));
+        assert!(refusal(MemoryTrial { array_bytes: 8, ..right }).contains("not 8"));
         let many = MemoryTrial { kernel: MemoryKernel::Chase, threads: 2, ..right };
-        assert!(told(many).contains("one thread"));
+        assert!(refusal(many).contains("one thread"));
     }
 }

@@ -145,8 +145,8 @@ impl<L: MessageLink> Linked<L> {
         let sent = link.flush();
         if sent.is_err() {
             // What the server said before it went says more than a broken pipe.
-            let words = link.last_words();
-            self.error = self.error.take().or(words);
+            let reason = link.last_words();
+            self.error = self.error.take().or(reason);
         }
         Ok(if self.checked(sent)? { Step::Reads } else { Step::Writes })
     }

@@ -134,7 +134,7 @@ pub trait Session: Send {
         None
     }
 
-    /// As `conductor`.
+    /// As `conductor`, to be changed.
     fn conductor_mut(&mut self) -> Option<&mut Conductor> {
         None
     }

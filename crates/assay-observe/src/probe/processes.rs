@@ -52,8 +52,8 @@ impl ProcessesProbe {
     fn find_descendants(&mut self, time_ns: i64) -> Result<(), ObserveError> {
         let followed = &self.followed;
         let account_of = |pid| followed.get(&pid).map(|(process, _)| process.account.clone());
-        let found = self.descent.scan(time_ns, account_of, &mut self.reader)?;
-        for (pid, account) in found {
+        let descendants = self.descent.scan(time_ns, account_of, &mut self.reader)?;
+        for (pid, account) in descendants {
             self.insert(pid, account);
         }
         Ok(())

@@ -56,10 +56,10 @@ impl RequestTracer {
             flushed_ns: 0,
         };
         let stopping = Arc::new(AtomicBool::new(false));
-        let told = Arc::clone(&stopping);
+        let stop_flag = Arc::clone(&stopping);
         let thread = Builder::new()
             .name("assay-probe-requests".to_owned())
-            .spawn(move || work.carry_out(&told))
+            .spawn(move || work.carry_out(&stop_flag))
             .map_err(|source| ProfileError::Io { path: PathBuf::from("thread"), source })?;
         Ok(Self { stopping, thread: Some(thread) })
     }

@@ -47,15 +47,15 @@ fn own_pid(process: &Path) -> Option<u32> {
 pub fn resolve_perf_map(text: &[u8], addresses: &[u64]) -> Vec<Symbol> {
     let mut order: Vec<usize> = (0..addresses.len()).collect();
     order.sort_unstable_by_key(|index| addresses[*index]);
-    let mut found: Vec<Option<Line>> = vec![None; addresses.len()];
+    let mut covering: Vec<Option<Line>> = vec![None; addresses.len()];
     for line in text.split(|byte| *byte == b'\n').filter_map(Line::parse) {
         let first = order.partition_point(|index| addresses[*index] < line.start);
         let covered = order[first..].iter().take_while(|index| addresses[**index] < line.end);
         for index in covered {
-            found[*index] = Some(line);
+            covering[*index] = Some(line);
         }
     }
-    found.into_iter().map(|line| line.map_or(Symbol::NONE, Line::symbol)).collect()
+    covering.into_iter().map(|line| line.map_or(Symbol::NONE, Line::symbol)).collect()
 }
 
 #[derive(Clone, Copy)]

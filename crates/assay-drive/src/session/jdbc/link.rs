@@ -270,12 +270,12 @@ impl Link {
         let state = body.text()?;
         let code = body.integer()?;
         let flags = body.byte()?;
-        let mut words = body.text()?.into_owned();
+        let mut text = body.text()?.into_owned();
         for secret in &self.hidden {
-            words = words.replace(secret, HIDDEN);
+            text = text.replace(secret, HIDDEN);
         }
         if code != 0 {
-            words = format!("{words} ({code})");
+            text = format!("{text} ({code})");
         }
         let lost = flags & LOST != 0;
         let class = match (&*state, lost) {
@@ -284,6 +284,6 @@ impl Link {
             (told, _) => told,
         };
         let retryable = flags & RETRYABLE != 0;
-        Ok((SessionError { class: class.into(), message: words, retryable }, lost))
+        Ok((SessionError { class: class.into(), message: text, retryable }, lost))
     }
 }

@@ -186,9 +186,9 @@ fn digest_rows(
                 *columns = Columns::read(body)?;
             }
             b'D' => {
-                let known = floating.get(mixed.len());
+                let as_floating = floating.get(mixed.len());
                 columns.each_value(body, |index, value| {
-                    let floats = known.is_some_and(|columns| columns[index]);
+                    let floats = as_floating.is_some_and(|columns| columns[index]);
                     in_column(value, floats).digest(digest);
                 })?;
                 digest.end_row();

@@ -243,8 +243,8 @@ impl Loading {
 
     /// The number of the statement that inserts so many rows.
     fn prepared(&mut self, rows: usize, inserts: &mut Inserts) -> Result<u32, String> {
-        let known = &mut inserts.prepared[rows.ilog2() as usize];
-        if let Some(id) = known {
+        let prepared = &mut inserts.prepared[rows.ilog2() as usize];
+        if let Some(id) = prepared {
             return Ok(*id);
         }
         self.link.prepare(0, &insert_into(&self.table, &self.schema, rows));

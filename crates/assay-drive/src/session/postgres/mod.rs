@@ -295,7 +295,8 @@ impl PostgresSession {
     /// Has a program read a row that came.
     fn hand_over(&mut self, row: Message) -> Result<(), SessionError> {
         let statement = self.batch.answering();
-        let described = statement.and_then(|one| self.described[self.operation][one].as_ref());
+        let described =
+            statement.and_then(|number| self.described[self.operation][number].as_ref());
         let (Some(statement), Some(Described { columns, .. })) = (statement, described) else {
             return Err(SessionError::unreadable("a row of a statement that was not described"));
         };

@@ -146,9 +146,9 @@ impl Answers {
                 .try_for_each(|(column, cell)| conductor.cell(statement, column, &cell.value()))
                 .and_then(|()| conductor.end_row(statement));
             read.map_err(|error| {
-                let words = error.message.clone();
+                let message = error.message.clone();
                 failed = Some(error);
-                words
+                message
             })
         });
         self.there -= 1;
@@ -182,7 +182,8 @@ impl Answers {
             Ok(())
         })?;
         shapes.resize(columns.len(), None);
-        let shapes: Vec<Shape> = shapes.into_iter().map(|one| one.unwrap_or(Shape::Text)).collect();
+        let shapes: Vec<Shape> =
+            shapes.into_iter().map(|shape| shape.unwrap_or(Shape::Text)).collect();
         let mut keeping = Keeping::of(&shapes);
         held.read(&mut keeping)?;
         let named: Vec<(&str, Shape)> =
@@ -203,11 +204,11 @@ fn statements(body: &[u8]) -> u64 {
     body.split(|byte| *byte == b'\n').filter(says).count() as u64
 }
 
-/// What a column is kept as that has values of both.
-fn both(one: Option<Shape>, other: Option<Shape>) -> Option<Shape> {
-    match (one, other) {
+/// The shape of a column that has values of both shapes.
+fn both(left: Option<Shape>, right: Option<Shape>) -> Option<Shape> {
+    match (left, right) {
         (None, shape) | (shape, None) => shape,
-        (Some(one), Some(other)) if one == other => Some(one),
+        (Some(left), Some(right)) if left == right => Some(left),
         (Some(Shape::Number | Shape::Float), Some(Shape::Number | Shape::Float)) => {
             Some(Shape::Float)
         }

@@ -162,14 +162,14 @@ impl SparqlSession {
             step = self.flush()?;
         }
         while step == Step::Reads {
-            let found = match self.linked.link_mut()?.read() {
-                Ok(found) => found,
+            let received = match self.linked.link_mut()?.read() {
+                Ok(received) => received,
                 Err(error) => {
                     self.linked.disconnect();
                     return Err(error);
                 }
             };
-            match found {
+            match received {
                 Received::Nothing => return Ok(Step::Reads),
                 Received::Bytes(_) => step = self.received()?,
                 Received::End => step = self.closed()?,

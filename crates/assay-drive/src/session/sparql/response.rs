@@ -298,8 +298,8 @@ impl Head {
                 other => return Err(format!("its body is packed as {other}")),
             },
             b"connection" => {
-                let words = value.to_ascii_lowercase();
-                let has = |wanted| words.split(',').any(|word| word.trim() == wanted);
+                let options = value.to_ascii_lowercase();
+                let has = |wanted| options.split(',').any(|word| word.trim() == wanted);
                 self.closes = has("close") || self.closes && !has("keep-alive");
             }
             b"content-encoding" if !value.eq_ignore_ascii_case("identity") => {

@@ -106,15 +106,15 @@ impl SqliteSession {
     /// Executes a statement; how many rows it returned or changed.
     fn played(&mut self, statement: usize) -> Result<u64, SessionError> {
         let Self { config, conductor, connection, described, results, .. } = self;
-        let known = &mut described[conductor.operation()][statement];
+        let columns = &mut described[conductor.operation()][statement];
         let text = &conductor.statement().text;
-        let told = |error| config.told(error);
+        let failed = |error| config.told(error);
         if conductor.script().prepared {
-            let mut prepared = connection.prepare_cached(text).map_err(told)?;
-            executed(config, connection, conductor, statement, &mut prepared, known, results)
+            let mut prepared = connection.prepare_cached(text).map_err(failed)?;
+            executed(config, connection, conductor, statement, &mut prepared, columns, results)
         } else {
-            let mut prepared = connection.prepare(text).map_err(told)?;
-            executed(config, connection, conductor, statement, &mut prepared, known, results)
+            let mut prepared = connection.prepare(text).map_err(failed)?;
+            executed(config, connection, conductor, statement, &mut prepared, columns, results)
         }
     }
 

@@ -109,9 +109,9 @@ impl Link {
             _ => {
                 let columns = u16::try_from(fields.number()?);
                 let columns = columns.map_err(|_| "more columns than a table can have")?;
-                let told = !self.caches_metadata || fields.byte()? != 0;
+                let has_definitions = !self.caches_metadata || fields.byte()? != 0;
                 self.definitions.clear();
-                let left = if told { columns } else { 0 };
+                let left = if has_definitions { columns } else { 0 };
                 let left = left + u16::from(!self.deprecates_eof);
                 self.stage = if left == 0 { Stage::Rows } else { Stage::Columns { left } };
                 Ok((left == 0).then_some(Reply::Columns(false)))
