@@ -1,17 +1,12 @@
 //! What the whole host did while a trial ran: its time on CPUs, and what was stolen from it.
 
-use std::fs;
+use std::path::Path;
+use std::{fs, io};
 
-use nix::time::{ClockId, clock_gettime};
-use nix::unistd::{SysconfVar, sysconf};
+use assay_kernel::parse::Cpu;
+use assay_kernel::{ProcRoot, Units};
 
 use crate::CeilingError;
-
-const PROC_STAT: &str = "/proc/stat";
-/// Words of the line `cpu` that are time at work: user, nice, system, irq, softirq. What a guest
-/// used is in the first two already.
-const AT_WORK: [usize; 5] = [0, 1, 2, 5, 6];
-const STOLEN: usize = 7;
 
 /// Time of all CPUs since boot, in steps of the kernel's tick.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,10 +18,11 @@ pub struct HostTime {
 }
 
 impl HostTime {
-    /// As the kernel tells it now.
+    /// The host's time now.
     pub fn now() -> Result<Self, CeilingError> {
-        let text = fs::read_to_string(PROC_STAT).map_err(CeilingError::system(PROC_STAT))?;
-        Ok(Self::of_text(&text, tick_ns()?))
+        let path = ProcRoot::default().join("stat");
+        let text = fs::read(&path).map_err(CeilingError::system("/proc/stat"))?;
+        Self::of_text(&path, &text, &Units::of_host())
     }
 
     /// What was used since an earlier reading.
@@ -38,29 +34,16 @@ impl HostTime {
         }
     }
 
-    fn of_text(text: &str, tick_ns: u64) -> Self {
-        let line = text.lines().next().unwrap_or_default();
-        let ticks: Vec<u64> =
-            line.split_whitespace().skip(1).map_while(|word| word.parse().ok()).collect();
-        let of = |place: usize| ticks.get(place).copied().unwrap_or_default();
-        Self {
-            busy_ns: AT_WORK.into_iter().map(of).sum::<u64>() * tick_ns,
-            steal_ns: of(STOLEN) * tick_ns,
-        }
+    /// What a guest used is in the first two times already.
+    fn of_text(path: &Path, text: &[u8], units: &Units) -> Result<Self, CeilingError> {
+        let cpu = Cpu::total(path, text, units)
+            .map_err(|error| CeilingError::system("/proc/stat")(io::Error::other(error)))?;
+        let interrupts_ns = cpu.irq_ns.unwrap_or_default() + cpu.softirq_ns.unwrap_or_default();
+        Ok(Self {
+            busy_ns: cpu.user_ns + cpu.nice_ns + cpu.system_ns + interrupts_ns,
+            steal_ns: cpu.steal_ns.unwrap_or_default(),
+        })
     }
-}
-
-/// `CLOCK_MONOTONIC`, the clock of the record.
-pub fn now_ns() -> Result<i64, CeilingError> {
-    let now = clock_gettime(ClockId::CLOCK_MONOTONIC)
-        .map_err(|errno| CeilingError::system("reading the clock")(errno.into()))?;
-    Ok(now.tv_sec() * 1_000_000_000 + now.tv_nsec())
-}
-
-fn tick_ns() -> Result<u64, CeilingError> {
-    let ticks = sysconf(SysconfVar::CLK_TCK)
-        .map_err(|errno| CeilingError::system("reading the length of a tick")(errno.into()))?;
-    Ok(ticks.and_then(|hz| u64::try_from(hz).ok()).map_or(10_000_000, |hz| 1_000_000_000 / hz))
 }
 
 #[cfg(test)]
@@ -70,8 +53,9 @@ mod tests {
     #[test]
     fn time_at_work_and_time_stolen_are_told_apart() {
         let text = "cpu  100 20 30 4000 50 6 7 80 9 10\ncpu0 1 1 1 1 1 1 1 1 1 1\n";
-        let told = HostTime::of_text(text, 10);
-        assert_eq!(told, HostTime { busy_ns: 1_630, steal_ns: 800 });
+        let units = Units { tick_ns: 10, page_bytes: 4096 };
+        let time = HostTime::of_text(Path::new("stat"), text.as_bytes(), &units).unwrap();
+        assert_eq!(time, HostTime { busy_ns: 1_630, steal_ns: 800 });
     }
 
     #[test]

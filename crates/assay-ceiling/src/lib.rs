@@ -1,6 +1,5 @@
-//! What a host can do: trials of its disk, of its memory and of its cores, a row of the record
-//! each. A trial is short and does one thing; which trials there are, in which order and how often,
-//! is its caller's to say.
+//! Measures how fast the host's disk, memory and cores are. Each trial is a row of the record, is
+//! short and does one thing; the caller says which trials there are, in which order and how often.
 //!
 //! Invariant: nothing but a file of our own is read or written, and it has no name: it goes with
 //! the process, however that ends.

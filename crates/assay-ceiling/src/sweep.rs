@@ -3,13 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use assay_kernel::clock::monotonic_ns;
 use assay_model::Cell;
 use assay_model::random::split_mix;
 use assay_record::Stream;
 
 use crate::CeilingError;
 use crate::disk::{Counted, DeviceCounters, DiskTrial, Operation, TrialFile, play};
-use crate::host::{HostTime, now_ns};
+use crate::host::HostTime;
 use crate::machine::{CoreTrial, MemoryKernel, MemoryTrial, Worked, play_core, play_memory};
 use crate::tables::{CEILING_CORE, CEILING_DISK, CEILING_MEMORY};
 
@@ -34,7 +35,7 @@ struct Around {
 
 impl Around {
     fn begin() -> Result<Self, CeilingError> {
-        Ok(Self { begun_ns: now_ns()?, host: HostTime::now()? })
+        Ok(Self { begun_ns: monotonic_ns(), host: HostTime::now()? })
     }
 
     fn host(&self) -> Result<HostTime, CeilingError> {

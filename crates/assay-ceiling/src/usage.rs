@@ -1,9 +1,6 @@
 //! CPU time of the calling thread.
 
-use nix::sys::resource::{UsageWho, getrusage};
-use nix::sys::time::TimeVal;
-
-use crate::CeilingError;
+use assay_kernel::usage::{self, UsageOf};
 
 /// CPU time in nanoseconds, as getrusage(2) tells it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,14 +13,9 @@ pub struct Usage {
 
 impl Usage {
     /// What the calling thread has used so far.
-    pub fn of_thread() -> Result<Self, CeilingError> {
-        let told = getrusage(UsageWho::RUSAGE_THREAD).map_err(|errno| {
-            CeilingError::system("reading the CPU time of a thread")(errno.into())
-        })?;
-        Ok(Self {
-            user_ns: nanoseconds(told.user_time()),
-            system_ns: nanoseconds(told.system_time()),
-        })
+    pub fn of_thread() -> Self {
+        let usage = usage::Usage::of(UsageOf::Thread);
+        Self { user_ns: usage.user_ns, system_ns: usage.system_ns }
     }
 
     /// What was used since an earlier reading.
@@ -40,8 +32,4 @@ impl Usage {
     pub const fn and(self, other: Self) -> Self {
         Self { user_ns: self.user_ns + other.user_ns, system_ns: self.system_ns + other.system_ns }
     }
-}
-
-fn nanoseconds(time: TimeVal) -> u64 {
-    (time.tv_sec() * 1_000_000_000 + time.tv_usec() * 1_000) as u64
 }

@@ -1,4 +1,4 @@
-//! What a worker keeps of its operations: events for the recorder, latencies, outcomes, results.
+//! Records the operations of one worker: events, latencies, outcomes and results.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -98,7 +98,7 @@ pub struct Books<K> {
 }
 
 impl<K: Sink> Books<K> {
-    /// Empty books. All memory is taken here.
+    /// Empty books.
     pub fn new(sink: K, results: Option<Results>, operations: usize) -> Self {
         let counts = vec![OutcomeCounts::default(); operations];
         Self { sink, results, latencies: LatencyBook::new(operations), counts }
@@ -110,14 +110,6 @@ impl<K: Sink> Books<K> {
         self.counts.fill(OutcomeCounts::default());
     }
 
-    /// Takes what was kept of a phase.
-    pub fn take(&mut self) -> (LatencyBook, Vec<OutcomeCounts>) {
-        let operations = self.counts.len();
-        let latencies = std::mem::replace(&mut self.latencies, LatencyBook::new(operations));
-        let none = vec![OutcomeCounts::default(); operations];
-        (latencies, std::mem::replace(&mut self.counts, none))
-    }
-
     /// Ends a phase.
     pub fn check(&self) {
         assert!(
@@ -126,7 +118,7 @@ impl<K: Sink> Books<K> {
         );
     }
 
-    /// Tells of a new connection, if the session has one.
+    /// Records a new connection, if the session has one.
     pub fn note_backend<S: Session + ?Sized>(&mut self, session: &mut S, number: u32) {
         if let Some(backend) = session.take_backend() {
             self.sink.connected(number, backend);

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use nix::time::{ClockId, clock_gettime};
+use assay_kernel::clock::monotonic_ns;
 
 /// A source of CLOCK_MONOTONIC nanoseconds.
 pub trait Clock {
@@ -30,9 +30,7 @@ const WAKE_LATENESS_NS: i64 = 60_000;
 
 impl Clock for MonotonicClock {
     fn now_ns(&self) -> i64 {
-        let time = clock_gettime(ClockId::CLOCK_MONOTONIC)
-            .expect("the one error of this call is a clock that does not exist");
-        time.tv_sec() * 1_000_000_000 + time.tv_nsec()
+        monotonic_ns()
     }
 
     fn sleep_until(&self, until_ns: i64) {

@@ -3,12 +3,17 @@
 //! from just before it is sent to just after its last byte was read.
 
 use std::collections::VecDeque;
+use std::os::fd::OwnedFd;
 use std::sync::atomic::Ordering;
 
 use assay_model::Plan;
-use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
-use nix::sys::time::TimeSpec;
-use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
+use rustix::buffer::spare_capacity;
+use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
+use rustix::io::Errno;
+use rustix::time::{
+    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create,
+    timerfd_settime,
+};
 
 use crate::books::{Books, Ended, Issue, Sink};
 use crate::clock::Clock;
@@ -21,7 +26,8 @@ use crate::terminal::{Terminal, Turn, Turns};
 use crate::watchdog::Watch;
 
 /// How long the thread sleeps at most before it looks whether it was asked to stop.
-const LOOK_MS: u16 = 50;
+const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+const NOW: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 /// A session that could not connect anew is left alone for this long.
 const REFUSED_PAUSE_NS: i64 = 100_000_000;
 /// Operations that are skipped at once, before running ones are looked at again.
@@ -113,15 +119,15 @@ pub struct Crew<'a, C, K> {
     waiting: Option<Ticket>,
     /// The phase's cards.
     hand: Hand,
-    poll: Epoll,
-    timer: TimerFd,
+    poll: OwnedFd,
+    timer: OwnedFd,
     /// What the timer is set to.
     timer_ns: i64,
     /// What is kept of operations.
     pub books: Books<K>,
 }
 
-fn system(error: nix::Error) -> DriveError {
+fn system(error: Errno) -> DriveError {
     DriveError::System { what: "epoll", reason: error.to_string() }
 }
 
@@ -132,10 +138,10 @@ impl<'a, C: Clock, K: Sink> Crew<'a, C, K> {
         mut members: Vec<Member<'a>>,
         books: Books<K>,
     ) -> Result<Self, DriveError> {
-        let poll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC).map_err(system)?;
-        let flags = TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC;
-        let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, flags).map_err(system)?;
-        poll.add(&timer, EpollEvent::new(EpollFlags::EPOLLIN, TIMER)).map_err(system)?;
+        let poll = epoll::create(CreateFlags::CLOEXEC).map_err(system)?;
+        let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
+        let timer = timerfd_create(TimerfdClockId::Monotonic, flags).map_err(system)?;
+        epoll::add(&poll, &timer, EventData::new_u64(TIMER), EventFlags::IN).map_err(system)?;
         for member in &mut members {
             let shared = member.session.shared().expect("only sessions that can share have a crew");
             shared.share().map_err(|error| DriveError::Open {
@@ -177,7 +183,7 @@ impl<'a, C: Clock, K: Sink> Crew<'a, C, K> {
     ) -> Result<(), DriveError> {
         let part = &Part { plan, phase, schedule, shared };
         self.enter(part);
-        let mut events = [EpollEvent::empty(); EVENTS_MAX];
+        let mut events = Vec::with_capacity(EVENTS_MAX);
         loop {
             let left = match schedule.with_waits() {
                 Some(_) => self.start_turns(part)?,
@@ -186,19 +192,20 @@ impl<'a, C: Clock, K: Sink> Crew<'a, C, K> {
             if left == Left::Nothing && self.busy == 0 {
                 break;
             }
-            let patience_ms = if left == Left::Now { 0 } else { LOOK_MS };
-            let count = self
-                .poll
-                .wait(&mut events, EpollTimeout::from(patience_ms))
-                .or_else(|error| if error == nix::Error::EINTR { Ok(0) } else { Err(error) })
-                .map_err(system)?;
-            for event in &events[..count] {
-                if event.data() == TIMER {
+            let patience = if left == Left::Now { NOW } else { LOOK };
+            events.clear();
+            match epoll::wait(&self.poll, spare_capacity(&mut events), Some(&patience)) {
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(error) => return Err(system(error)),
+            }
+            for event in &events {
+                let token = event.data.u64();
+                if token == TIMER {
                     self.timer_ns = 0;
                     // Left unread it would wake this thread again and again.
-                    let _ = self.timer.wait();
+                    let _ = rustix::io::read(&self.timer, &mut [0; 8]);
                 } else {
-                    self.advance(part, event.data() as usize)?;
+                    self.advance(part, token as usize)?;
                 }
             }
         }
@@ -349,10 +356,9 @@ impl<'a, C: Clock, K: Sink> Crew<'a, C, K> {
     /// Has the timer end this thread's next wait.
     fn wake_at(&mut self, due_ns: i64) -> Result<Left, DriveError> {
         if self.timer_ns != due_ns {
-            let due = TimeSpec::new(due_ns / 1_000_000_000, due_ns % 1_000_000_000);
-            self.timer
-                .set(Expiration::OneShot(due), TimerSetTimeFlags::TFD_TIMER_ABSTIME)
-                .map_err(system)?;
+            let due = Timespec { tv_sec: due_ns / 1_000_000_000, tv_nsec: due_ns % 1_000_000_000 };
+            let due = Itimerspec { it_interval: NOW, it_value: due };
+            timerfd_settime(&self.timer, TimerfdTimerFlags::ABSTIME, &due).map_err(system)?;
             self.timer_ns = due_ns;
         }
         Ok(Left::Later)
@@ -433,19 +439,18 @@ impl<'a, C: Clock, K: Sink> Crew<'a, C, K> {
         let session = shareable(self.members[place].session);
         let Some((descriptor, connection)) = session.connection() else { return Ok(()) };
         let wanted = Watched { connection, writes };
-        let known = self.watched[place];
-        if known == Some(wanted) {
+        let watched = self.watched[place];
+        if watched == Some(wanted) {
             return Ok(());
         }
-        let both = EpollFlags::EPOLLIN | EpollFlags::EPOLLOUT;
-        let flags = if writes { both } else { EpollFlags::EPOLLIN };
-        let mut event = EpollEvent::new(flags, place as u64);
-        match known {
+        let flags = if writes { EventFlags::IN | EventFlags::OUT } else { EventFlags::IN };
+        let token = EventData::new_u64(place as u64);
+        match watched {
             // A closed descriptor left the epoll by itself.
-            Some(known) if known.connection == connection => {
-                self.poll.modify(descriptor, &mut event).map_err(system)?;
+            Some(watched) if watched.connection == connection => {
+                epoll::modify(&self.poll, descriptor, token, flags).map_err(system)?;
             }
-            _ => self.poll.add(descriptor, event).map_err(system)?,
+            _ => epoll::add(&self.poll, descriptor, token, flags).map_err(system)?,
         }
         self.watched[place] = Some(wanted);
         Ok(())
@@ -457,7 +462,7 @@ impl<'a, C: Clock, K: Sink> Crew<'a, C, K> {
             (session.connection(), self.watched[place])
             && known.connection == connection
         {
-            self.poll.delete(descriptor).map_err(system)?;
+            epoll::delete(&self.poll, descriptor).map_err(system)?;
         }
         self.watched[place] = None;
         Ok(())

@@ -1,6 +1,7 @@
 //! The loop of a worker that owns one session. It reads an arrival, a clock and a session, and
-//! tells its books what happened. It takes no lock, allocates nothing and calls nothing but those,
-//! as long as no operation fails. Workers with several sessions have the loop in [`crate::crew`].
+//! tells its books what happened. It takes no lock and calls nothing but those, as long as no
+//! operation fails, and it allocates only the histogram of an operation that ends for the first time.
+//! Workers with several sessions have the loop in [`crate::crew`].
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 

@@ -8,15 +8,26 @@ const VALUE_MAX_NS: u64 = 3_600_000_000_000;
 /// Three significant digits: errors below 0.1 %.
 const SIGNIFICANT_DIGITS: u8 = 3;
 
-/// Histograms of one worker, one set an operation of the plan.
+/// Latency and service time of the operations that one worker played. A histogram is allocated with
+/// its first value, so a worker has none of the operations and kinds of load that it did not play.
 pub struct LatencyBook {
-    /// Latency and service time of operations in which they are the same: all of a closed load.
-    same: Vec<Histogram<u32>>,
-    latency: Vec<Histogram<u32>>,
-    service: Vec<Histogram<u32>>,
+    operations: Vec<OperationTimes>,
 }
 
-/// What is told of one histogram, in nanoseconds.
+/// The histograms of one operation.
+#[derive(Default)]
+struct OperationTimes {
+    /// Latency and service time of operations in which they are the same: all of a closed load.
+    same: LazyHistogram,
+    latency: LazyHistogram,
+    service: LazyHistogram,
+}
+
+/// A histogram that takes no memory before its first value.
+#[derive(Clone, Default)]
+struct LazyHistogram(Option<Histogram<u32>>);
+
+/// Count and quantiles of one histogram, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Quantiles {
     /// How many values.
@@ -36,66 +47,100 @@ pub struct Quantiles {
 }
 
 impl LatencyBook {
-    /// Empty histograms for `operations` operations. All memory is taken here.
+    /// A book for `operations` operations, without histograms.
     pub fn new(operations: usize) -> Self {
-        let empty = || (0..operations).map(|_| empty_histogram()).collect();
-        Self { same: empty(), latency: empty(), service: empty() }
+        Self { operations: (0..operations).map(|_| OperationTimes::default()).collect() }
     }
 
     /// Adds one ended operation.
     pub fn record(&mut self, operation: u16, latency_ns: i64, service_ns: i64) {
-        let operation = usize::from(operation);
+        let times = &mut self.operations[usize::from(operation)];
         if latency_ns == service_ns {
-            self.same[operation].saturating_record(service_ns.max(0) as u64);
+            times.same.record(service_ns);
         } else {
-            self.latency[operation].saturating_record(latency_ns.max(0) as u64);
-            self.service[operation].saturating_record(service_ns.max(0) as u64);
+            times.latency.record(latency_ns);
+            times.service.record(service_ns);
         }
     }
 
-    /// Forgets all values, as at the start of a phase.
+    /// Forgets all values, as at the start of a phase. Histograms stay allocated.
     pub fn reset(&mut self) {
-        for histograms in [&mut self.same, &mut self.latency, &mut self.service] {
-            histograms.iter_mut().for_each(Histogram::reset);
+        for times in &mut self.operations {
+            times.all_mut().into_iter().for_each(LazyHistogram::reset);
         }
     }
 
     /// Adds the values of another worker.
     pub fn merge(&mut self, other: &Self) {
-        let all = [
-            (&mut self.same, &other.same),
-            (&mut self.latency, &other.latency),
-            (&mut self.service, &other.service),
-        ];
-        for (mine, theirs) in all {
-            mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| add(mine, theirs));
+        for (mine, theirs) in self.operations.iter_mut().zip(&other.operations) {
+            let pairs = mine.all_mut().into_iter().zip(theirs.all());
+            pairs.for_each(|(mine, theirs)| mine.merge(theirs));
         }
     }
 
     /// Latency (from the schedule) of one operation; `None` if it never ended.
     pub fn latency(&self, operation: u16) -> Option<Quantiles> {
-        self.quantiles(&self.latency, operation)
+        let times = &self.operations[usize::from(operation)];
+        times.same.with(&times.latency).quantiles()
     }
 
     /// Service time (from the start) of one operation; `None` if it never ended.
     pub fn service(&self, operation: u16) -> Option<Quantiles> {
-        self.quantiles(&self.service, operation)
+        let times = &self.operations[usize::from(operation)];
+        times.same.with(&times.service).quantiles()
     }
 
-    fn quantiles(&self, own: &[Histogram<u32>], operation: u16) -> Option<Quantiles> {
-        let mut all = self.same[usize::from(operation)].clone();
-        add(&mut all, &own[usize::from(operation)]);
-        Quantiles::of(&all)
+    /// How many histograms are allocated.
+    pub fn histograms(&self) -> usize {
+        let allocated = |times: &OperationTimes| times.all().map(|h| usize::from(h.0.is_some()));
+        self.operations.iter().flat_map(allocated).sum()
+    }
+}
+
+impl OperationTimes {
+    const fn all(&self) -> [&LazyHistogram; 3] {
+        [&self.same, &self.latency, &self.service]
+    }
+
+    const fn all_mut(&mut self) -> [&mut LazyHistogram; 3] {
+        [&mut self.same, &mut self.latency, &mut self.service]
+    }
+}
+
+impl LazyHistogram {
+    fn record(&mut self, time_ns: i64) {
+        let histogram = self.0.get_or_insert_with(empty_histogram);
+        histogram.saturating_record(time_ns.max(0) as u64);
+    }
+
+    fn reset(&mut self) {
+        // Most of a histogram's pages were never written: clearing one without values would.
+        if let Some(histogram) = self.0.as_mut().filter(|histogram| !histogram.is_empty()) {
+            histogram.reset();
+        }
+    }
+
+    fn merge(&mut self, other: &Self) {
+        if let Some(theirs) = other.0.as_ref().filter(|theirs| !theirs.is_empty()) {
+            let mine = self.0.get_or_insert_with(empty_histogram);
+            mine.add(theirs).expect("all histograms have the same bounds");
+        }
+    }
+
+    fn with(&self, other: &Self) -> Self {
+        let mut sum = self.clone();
+        sum.merge(other);
+        sum
+    }
+
+    fn quantiles(&self) -> Option<Quantiles> {
+        self.0.as_ref().and_then(Quantiles::of)
     }
 }
 
 fn empty_histogram() -> Histogram<u32> {
     Histogram::new_with_bounds(1, VALUE_MAX_NS, SIGNIFICANT_DIGITS)
         .expect("the bounds and digits are constants that the library takes")
-}
-
-fn add(mine: &mut Histogram<u32>, theirs: &Histogram<u32>) {
-    mine.add(theirs).expect("all histograms have the same bounds");
 }
 
 impl Quantiles {
@@ -124,5 +169,31 @@ mod tests {
         let ceiling = book.latency(1).unwrap().max_ns as f64;
         assert!((ceiling / VALUE_MAX_NS as f64 - 1.0).abs() < 0.001, "{ceiling}");
         assert_eq!(book.service(1).unwrap().p50_ns, 5);
+    }
+
+    #[test]
+    fn a_histogram_is_allocated_with_its_first_value_and_kept() {
+        let mut book = LatencyBook::new(5);
+        assert_eq!(book.histograms(), 0);
+        book.record(3, 7, 7);
+        assert_eq!(book.histograms(), 1);
+        book.record(3, 9, 7);
+        assert_eq!(book.histograms(), 3);
+        book.reset();
+        assert_eq!((book.histograms(), book.latency(3)), (3, None));
+        let mut sum = LatencyBook::new(5);
+        sum.merge(&book);
+        assert_eq!(sum.histograms(), 0);
+    }
+
+    #[test]
+    fn merged_books_have_the_values_of_both() {
+        let (mut one, mut other) = (LatencyBook::new(1), LatencyBook::new(1));
+        one.record(0, 10, 10);
+        other.record(0, 30, 20);
+        one.merge(&other);
+        let (latency, service) = (one.latency(0).unwrap(), one.service(0).unwrap());
+        assert_eq!((latency.count, latency.p50_ns, latency.max_ns), (2, 10, 30));
+        assert_eq!((service.count, service.p50_ns, service.max_ns), (2, 10, 20));
     }
 }

@@ -137,7 +137,23 @@ pub struct Parts {
     pub cancel: CancelFlag,
 }
 
-type PhaseBooks = Mutex<Vec<(LatencyBook, Vec<OutcomeCounts>)>>;
+/// Latencies and outcomes of one phase, over all workers that have ended it.
+struct PhaseTotals {
+    latencies: LatencyBook,
+    counts: Vec<OutcomeCounts>,
+}
+
+impl PhaseTotals {
+    fn new(operations: usize) -> Self {
+        let counts = vec![OutcomeCounts::default(); operations];
+        Self { latencies: LatencyBook::new(operations), counts }
+    }
+
+    fn merge<K>(&mut self, books: &Books<K>) {
+        self.latencies.merge(&books.latencies);
+        self.counts.iter_mut().zip(&books.counts).for_each(|(sum, counts)| sum.merge(counts));
+    }
+}
 
 /// A worker, whatever number of sessions it owns.
 trait Player {
@@ -149,7 +165,7 @@ trait Player {
         schedule: &Schedule<'_>,
         shared: &Shared,
     ) -> Result<(), DriveError>;
-    fn books(&mut self) -> &mut Books<RingSink>;
+    fn books(&self) -> &Books<RingSink>;
     fn meter_error(&self) -> Option<String> {
         None
     }
@@ -170,8 +186,8 @@ impl Player for Worker<'_, MonotonicClock, dyn Session, RingSink> {
         Worker::play(self, plan, phase, schedule, shared)
     }
 
-    fn books(&mut self) -> &mut Books<RingSink> {
-        &mut self.books
+    fn books(&self) -> &Books<RingSink> {
+        &self.books
     }
 
     fn meter_error(&self) -> Option<String> {
@@ -194,8 +210,8 @@ impl Player for Crew<'_, MonotonicClock, RingSink> {
         Crew::play(self, plan, phase, schedule, shared)
     }
 
-    fn books(&mut self) -> &mut Books<RingSink> {
-        &mut self.books
+    fn books(&self) -> &Books<RingSink> {
+        &self.books
     }
 }
 
@@ -204,7 +220,7 @@ struct Stage<'a> {
     plan: &'a Plan,
     schedules: Vec<Schedule<'a>>,
     ends_ns: Vec<AtomicI64>,
-    books: Vec<PhaseBooks>,
+    totals: Vec<Mutex<PhaseTotals>>,
     barrier: Barrier,
     gate: Option<Mutex<PhaseGate>>,
     shared: Shared,
@@ -237,7 +253,7 @@ pub fn drive(
         groups.iter().map(|_| rings(&notes)).unzip();
     let recorder = Recorder::create(plan, notes.clone(), sources, raw_dir)?;
     let guard = Guard { plan, stage: &stage, watches: &watches, cancel: &parts.cancel };
-    let mut ears = Ears { tick: &mut tick, told: 0, listener: parts.listener, heard: None };
+    let mut ears = Ears { tick: &mut tick, phase: 0, listener: parts.listener, heard: None };
     let books = sinks.into_iter().map(|sink| {
         let results = Results::new(results_dir.clone(), plan.operations.len(), plan.results_kept);
         Books::new(sink, Some(results), plan.operations.len())
@@ -340,11 +356,12 @@ impl<'a> Stage<'a> {
         let seed = |index: usize| split_mix(plan.seed ^ split_mix(index as u64));
         let schedule = |(i, phase)| Schedule::shared(phase, seed(i), share);
         let schedules = plan.phases.iter().enumerate().map(schedule);
+        let totals = |_| Mutex::new(PhaseTotals::new(plan.operations.len()));
         Self {
             plan,
             schedules: schedules.collect(),
             ends_ns: plan.phases.iter().map(|_| AtomicI64::new(0)).collect(),
-            books: plan.phases.iter().map(|_| Mutex::new(Vec::new())).collect(),
+            totals: plan.phases.iter().map(totals).collect(),
             barrier: Barrier::new(workers),
             gate: gate.map(Mutex::new),
             shared: Shared::default(),
@@ -374,8 +391,8 @@ impl<'a> Stage<'a> {
                 self.shared.stop.store(true, Ordering::Relaxed);
             }
             self.ends_ns[index].fetch_max(MonotonicClock.now_ns(), Ordering::Relaxed);
-            let (book, counts) = player.books().take();
-            self.books[index].lock().unwrap_or_else(PoisonError::into_inner).push((book, counts));
+            let mut totals = self.totals[index].lock().unwrap_or_else(PoisonError::into_inner);
+            totals.merge(player.books());
         }
         if let Some(error) = player.meter_error() {
             self.meter_error.lock().unwrap_or_else(PoisonError::into_inner).replace(error);
@@ -413,22 +430,15 @@ impl<'a> Stage<'a> {
     }
 
     fn operations(&self, phase: usize) -> Vec<OperationReport> {
-        let mut book = LatencyBook::new(self.plan.operations.len());
-        let mut counts = vec![OutcomeCounts::default(); self.plan.operations.len()];
-        for (theirs, more) in
-            self.books[phase].lock().unwrap_or_else(PoisonError::into_inner).iter()
-        {
-            book.merge(theirs);
-            counts.iter_mut().zip(more).for_each(|(mine, more)| mine.merge(more));
-        }
-        let all = self.plan.operations.iter().zip(counts).enumerate();
+        let totals = self.totals[phase].lock().unwrap_or_else(PoisonError::into_inner);
+        let all = self.plan.operations.iter().zip(&totals.counts).enumerate();
         all.filter(|(_, (_, counts))| counts.scheduled > 0)
             .map(|(index, (operation, counts))| OperationReport {
                 operation: operation.clone(),
                 variant: self.plan.variant(index as u16),
-                counts,
-                latency: book.latency(index as u16),
-                service: book.service(index as u16),
+                counts: *counts,
+                latency: totals.latencies.latency(index as u16),
+                service: totals.latencies.service(index as u16),
             })
             .collect()
     }
@@ -438,7 +448,7 @@ impl<'a> Stage<'a> {
 struct Ears<'t, T> {
     tick: &'t mut T,
     /// The phase that they were told of last.
-    told: usize,
+    phase: usize,
     listener: Option<PassListener>,
     /// The phase and its passes that the listener heard of last.
     heard: Option<(usize, Passed)>,
@@ -521,14 +531,14 @@ impl Guard<'_> {
         // Workers run through the phases that a stopped run has left; those are not played.
         if !self.stage.shared.stop.load(Ordering::Relaxed) {
             let now = self.stage.phase.load(Ordering::Acquire) as usize;
-            for over in ears.told..now {
+            for over in ears.phase..now {
                 (ears.tick)(&self.progress(over, now_ns));
                 self.tell_passes(ears, over);
             }
-            ears.told = now;
+            ears.phase = now;
         }
-        (ears.tick)(&self.progress(ears.told, now_ns));
-        self.tell_passes(ears, ears.told);
+        (ears.tick)(&self.progress(ears.phase, now_ns));
+        self.tell_passes(ears, ears.phase);
     }
 
     /// Tells of passes that ended since the last word.

@@ -69,6 +69,7 @@ struct Played {
     counts: OutcomeCounts,
     latency_p99_ns: i64,
     service_p50_ns: i64,
+    histograms: usize,
 }
 
 fn plan(arrival: Arrival, duration_ns: i64) -> Plan {
@@ -123,15 +124,17 @@ fn play(plan: &Plan, script: impl FnMut(u64) -> Answer + Send) -> Played {
         books: Books::new(&mut log, None, plan.operations.len()),
     };
     worker.play(plan, 0, &schedule, &Shared::default()).unwrap();
-    let (book, counts) = worker.books.take();
-    let counts = counts[0];
+    let Books { latencies, counts, .. } = &worker.books;
+    let histograms = latencies.histograms();
+    let (counts, latency, service) = (counts[0], latencies.latency(0), latencies.service(0));
     Played {
         events: log.events,
         attempts: log.attempts,
         pss_bytes: log.pss_bytes,
         counts,
-        latency_p99_ns: book.latency(0).map_or(0, |q| q.p99_ns as i64),
-        service_p50_ns: book.service(0).map_or(0, |q| q.p50_ns as i64),
+        latency_p99_ns: latency.map_or(0, |quantiles| quantiles.p99_ns as i64),
+        service_p50_ns: service.map_or(0, |quantiles| quantiles.p50_ns as i64),
+        histograms,
     }
 }
 
@@ -198,6 +201,21 @@ fn in_a_closed_loop_the_schedule_is_the_start() {
     let played = play(&plan, |_| takes(MS_NS));
     assert_eq!(played.counts.ok, 1_000);
     assert!(played.events.iter().all(|event| event.started_ns == Some(event.scheduled_ns)));
+}
+
+#[test]
+fn a_worker_that_plays_one_of_five_operations_allocates_histograms_of_one() {
+    let names = ["a", "b", "c", "d", "e"].map(String::from);
+    let mut closed = plan(Arrival::Closed { clients: 1 }, SECOND_NS);
+    closed.operations = names.to_vec();
+    closed.phases[0].operations = vec![3];
+    // Latency and service time are the same in a closed load, and stand in one histogram.
+    assert_eq!(play(&closed, |_| takes(MS_NS)).histograms, 1);
+    let mut open = plan(Arrival::Open { rate_per_s: 100.0, clients: 1 }, SECOND_NS);
+    open.operations = names.to_vec();
+    open.phases[0].operations = vec![3];
+    // The first takes too long, so the second is late: its latency is not its service time.
+    assert_eq!(play(&open, |issued| takes(if issued == 0 { 15 } else { 1 } * MS_NS)).histograms, 3);
 }
 
 #[test]

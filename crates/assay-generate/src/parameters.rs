@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use assay_model::civil::{civil_from_days, days_from_civil};
 use serde_json::Value;
 
 use crate::random::{MinimalStandard, Random};
@@ -311,26 +312,9 @@ impl Drawer<'_> {
     }
 }
 
-/// Days since 1970-01-01 of a date of the Gregorian calendar (Hinnant's algorithm, public domain).
-const fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let era = year.div_euclid(400);
-    let year_of_era = year - era * 400;
-    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
-}
-
 /// The date that is `days` after 1970-01-01.
 fn date(days: i64) -> String {
-    let shifted = days + 719_468;
-    let era = shifted.div_euclid(146_097);
-    let of_era = shifted - era * 146_097;
-    let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let day_of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_index = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_index + 2) / 5 + 1;
-    let month = if month_index < 10 { month_index + 3 } else { month_index - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    let (year, month, day) = civil_from_days(days);
     format!("{year}-{month:02}-{day:02}")
 }
 

@@ -5,6 +5,7 @@
 //! the record format are derived from that description.
 
 pub mod bsbm;
+pub mod civil;
 pub mod counters;
 pub mod event;
 pub mod outcome;

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::file::{Buffer, ProcFile};
-use crate::parse::cgroup::{Hierarchy, Throttling, group, has_quota, mount};
 use crate::{ObserveError, ProcRoot};
+use assay_kernel::file::{Buffer, ProcFile};
+use assay_kernel::parse::cgroup::{Hierarchy, Throttling, group, has_quota, mount};
 
 /// The control groups of one process that may be limited, the innermost first.
 pub(crate) struct Limits {
@@ -92,7 +92,7 @@ impl Limits {
 impl Group {
     fn read(&mut self, buffer: &mut Buffer) -> Result<Option<Throttling>, ObserveError> {
         match self.stat.read(buffer)? {
-            Some(text) => Throttling::parse(self.stat.path(), text),
+            Some(text) => Ok(Throttling::parse(self.stat.path(), text)?),
             None => Ok(None),
         }
     }

@@ -3,11 +3,11 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use crate::file::{Buffer, ProcFile};
 use crate::followed::Reader;
-use crate::parse::ProcessStat;
-use crate::text::{number, words};
 use crate::{ObserveError, ProcRoot};
+use assay_kernel::file::{Buffer, ProcFile};
+use assay_kernel::parse::ProcessStat;
+use assay_kernel::text::{number, words, words_of};
 
 /// A pid is given out a moment before its process can be seen, so all are listed this often, too.
 const SCAN_INTERVAL_NS: i64 = 1_000_000_000;
@@ -63,11 +63,16 @@ impl Descent {
             return self.descendants(&pids, &account_of, reader);
         }
         self.due_ns = now_ns.saturating_add(SCAN_INTERVAL_NS);
-        let pids: HashSet<u32> = self.root.pids()?.collect();
-        let found = self.descendants(&pids, &account_of, reader)?;
+        let pids: HashSet<u32> = self
+            .root
+            .processes()
+            .map_err(|error| ObserveError::io(&self.root.0, error))?
+            .into_iter()
+            .collect();
+        let descendants = self.descendants(&pids, &account_of, reader)?;
         self.strangers = pids;
-        self.strangers.retain(|pid| !found.contains_key(pid) && account_of(*pid).is_none());
-        Ok(found)
+        self.strangers.retain(|pid| !descendants.contains_key(pid) && account_of(*pid).is_none());
+        Ok(descendants)
     }
 
     fn descendants<A: Clone>(
@@ -83,16 +88,16 @@ impl Descent {
                 new.extend(parent.map(|parent| (*pid, parent)));
             }
         }
-        let mut found = inherit(&new, account_of);
+        let mut descendants = inherit(&new, account_of);
         // A thread has a number and a parent, too, though no listing shows it.
-        found.retain(|pid, _| self.is_process(*pid, &mut reader.buffer));
-        Ok(found)
+        descendants.retain(|pid, _| self.is_process(*pid, &mut reader.buffer));
+        Ok(descendants)
     }
 
     fn is_process(&self, pid: u32, buffer: &mut Buffer) -> bool {
         let mut file = ProcFile::record(self.root.process(pid).join("status"));
         let Ok(Some(text)) = file.read(buffer) else { return true };
-        let group = words(text).skip_while(|word| *word != b"Tgid:").nth(1).and_then(number);
+        let group = words_of(text, "Tgid").and_then(|mut words| words.next()).and_then(number);
         group.is_none_or(|group| group == u64::from(pid))
     }
 
@@ -100,7 +105,7 @@ impl Descent {
         let mut file = ProcFile::record(self.root.process(pid).join("stat"));
         let Reader { buffer, units, .. } = reader;
         let Some(text) = file.read(buffer)? else { return Ok(None) };
-        ProcessStat::parse(file.path(), text, units).map(|stat| Some(stat.ppid))
+        Ok(Some(ProcessStat::parse(file.path(), text, units)?.ppid))
     }
 }
 
@@ -116,17 +121,17 @@ fn inherit<A: Clone>(
     new: &[(u32, u32)],
     account_of: &impl Fn(u32) -> Option<A>,
 ) -> BTreeMap<u32, A> {
-    let mut found: BTreeMap<u32, A> = BTreeMap::new();
+    let mut descendants: BTreeMap<u32, A> = BTreeMap::new();
     loop {
-        let before = found.len();
+        let before = descendants.len();
         for (pid, parent) in new {
-            let account = account_of(*parent).or_else(|| found.get(parent).cloned());
-            if let (Some(account), false) = (account, found.contains_key(pid)) {
-                found.insert(*pid, account);
+            let account = account_of(*parent).or_else(|| descendants.get(parent).cloned());
+            if let (Some(account), false) = (account, descendants.contains_key(pid)) {
+                descendants.insert(*pid, account);
             }
         }
-        if found.len() == before {
-            return found;
+        if descendants.len() == before {
+            return descendants;
         }
     }
 }

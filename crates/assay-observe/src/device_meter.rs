@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use assay_model::{DeviceCounters, Edge, Meter, TaskCounters};
 
 use crate::ObserveError;
-use crate::file::{Buffer, ProcFile};
-use crate::parse::Disk;
+use assay_kernel::file::{Buffer, ProcFile};
+use assay_kernel::parse::Disk;
 
 /// A meter that also tells what a device did. Its file is one line that the kernel makes at each
 /// reading, which takes microseconds.

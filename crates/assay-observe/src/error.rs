@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use assay_kernel::KernelError;
 use assay_record::StreamError;
 
 use crate::probe::ProbeKind;
@@ -10,16 +11,9 @@ use crate::probe::ProbeKind;
 /// An error of this crate. Each names the file it is about.
 #[derive(Debug, thiserror::Error)]
 pub enum ObserveError {
-    /// A line of a kernel file does not look as documented in proc(5).
-    #[error("{}: cannot read {field} as a number in line {line:?}", path.display())]
-    BadField {
-        /// The file.
-        path: PathBuf,
-        /// The field, in the kernel's words.
-        field: String,
-        /// The line, shortened to what a person reads.
-        line: String,
-    },
+    /// A file of the kernel could not be read, or looks otherwise than documented.
+    #[error(transparent)]
+    Kernel(#[from] KernelError),
     /// A file could not be opened, read or written.
     #[error("{}: {source}", path.display())]
     Io {
@@ -31,9 +25,6 @@ pub enum ObserveError {
     /// A stream of the record could not be written.
     #[error(transparent)]
     Stream(#[from] StreamError),
-    /// The host did not tell a unit that its counters are printed in.
-    #[error("sysconf does not give {0}; counters of /proc cannot be converted")]
-    Unit(&'static str),
     /// Processes were given to a probe that looks at the whole host.
     #[error("the {} probe follows no processes; give them to the processes or the waits probe", .0.name())]
     FollowsNothing(ProbeKind),

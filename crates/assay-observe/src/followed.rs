@@ -2,13 +2,11 @@
 //! the time, so a task is looked at only if the scheduler ran it since the last look. Of a process of
 //! hundreds of tasks even asking each whether it ran costs much: see `Sparing`.
 
-use nix::time::ClockId;
-
-use crate::clock::{process_clock, process_cpu_ns};
-use crate::file::{Buffer, ProcFile};
-use crate::parse::{Io, ProcessStat, Statm};
 use crate::tasks::{DISK, RUNNING, Task, TaskCounts, TaskSet};
 use crate::{ObserveError, ProcRoot, Units};
+use assay_kernel::clock::ProcessClock;
+use assay_kernel::file::{Buffer, ProcFile};
+use assay_kernel::parse::{Io, ProcessStat, Statm};
 
 /// A process that sleeps is looked at anew after this long: others can take its memory away.
 const ASLEEP_MAX_NS: i64 = 1_000_000_000;
@@ -50,7 +48,7 @@ pub(crate) struct Followed {
 /// How tasks are asked seldom: by the clock of their process it is known, in one call, whether any of
 /// them ran, and whether those that ran lately are all that did.
 struct Sparing {
-    clock: ClockId,
+    clock: ProcessClock,
     used_ns: Option<u64>,
     ran: bool,
     /// What tasks lacked of it when all were asked: they ended unseen, or ran just then.
@@ -74,9 +72,9 @@ pub(crate) struct States {
 }
 
 impl Reader {
-    pub fn new(root: &ProcRoot) -> Result<Self, ObserveError> {
+    pub fn new(root: &ProcRoot) -> Self {
         let block_delay = root.counts_block_delay();
-        Ok(Self { buffer: Buffer::new(), units: Units::of_host()?, block_delay })
+        Self { buffer: Buffer::new(), units: Units::of_host(), block_delay }
     }
 }
 
@@ -115,7 +113,7 @@ impl Followed {
     /// As `new`, for looks many times a second: among many tasks, state, delays and switches of one that
     /// slept and then ran little may be two seconds old. The time on a CPU is never older than the look.
     pub fn sparing(root: &ProcRoot, pid: u32, account: String) -> Self {
-        let clock = root.is_of_host().then(|| process_clock(pid)).flatten();
+        let clock = root.is_of_host().then(|| ProcessClock::of(pid)).flatten();
         let sparing = clock.map(|clock| Sparing { clock, used_ns: None, ran: true, missing_ns: 0 });
         Self { sparing, ..Self::new(root, pid, account) }
     }
@@ -160,7 +158,7 @@ impl Followed {
 
     fn read_clocks(&mut self, time_ns: i64, buffer: &mut Buffer) -> Result<(), ObserveError> {
         let Some(sparing) = &mut self.sparing else { return self.tasks.read_clocks(buffer) };
-        let used_ns = process_cpu_ns(sparing.clock);
+        let used_ns = sparing.clock.cpu_ns();
         sparing.ran = used_ns.is_none() || used_ns != sparing.used_ns;
         sparing.used_ns = used_ns;
         if !sparing.ran {
@@ -284,7 +282,7 @@ mod tests {
     use std::sync::mpsc::channel;
 
     use super::*;
-    use crate::clock::thread_cpu_ns;
+    use assay_kernel::clock::thread_cpu_ns;
 
     const MS_NS: i64 = 1_000_000;
     const WORKED_NS: u64 = 60_000_000;
@@ -304,7 +302,7 @@ mod tests {
         let (work_now, works) = channel();
         let (ended, done) = channel();
         let worker = std::thread::spawn(move || {
-            ready.send(nix::unistd::gettid().as_raw() as u32).unwrap();
+            ready.send(rustix::thread::gettid().as_raw_pid() as u32).unwrap();
             works.recv().unwrap();
             work();
             ended.send(()).unwrap();
@@ -314,7 +312,7 @@ mod tests {
             (0..SPARED_TASKS_MIN).map(|_| std::thread::spawn(std::thread::park)).collect();
         let tid = readies.recv().unwrap();
         let root = ProcRoot::default();
-        let mut reader = Reader::new(&root).unwrap();
+        let mut reader = Reader::new(&root);
         let mut process = Followed::sparing(&root, std::process::id(), String::new());
         // It sleeps: looks at it become seldom, by the times that looks are told.
         let mut time_ns = 0;

@@ -6,16 +6,15 @@ use std::fs::File;
 use std::io::{self, Write};
 
 use assay_model::{Edge, Meter, TaskCounters};
-use nix::sys::resource::{UsageWho, getrusage};
 
 use crate::at_work::count_at_work;
-use crate::clock::monotonic_ns;
-use crate::file::{Buffer, ProcFile};
-use crate::parse::{Io, ProcessStat, Status};
 use crate::pss::Pss;
 use crate::tasks::{Task, TaskCounts, TaskSet};
-use crate::usage::fill_usage;
 use crate::{ObserveError, ProcRoot, Units};
+use assay_kernel::clock::monotonic_ns;
+use assay_kernel::file::{Buffer, ProcFile};
+use assay_kernel::parse::{Io, ProcessStat, Status};
+use assay_kernel::usage::{Usage, UsageOf};
 
 /// Tasks of the laboratory itself bear names that begin so.
 const OURS: &[u8] = b"assay-";
@@ -59,7 +58,7 @@ impl ProcessMeter {
             is_self: pid == std::process::id() && root == ProcRoot::default(),
             pss: Pss::new(root.clone(), PSS_PARTS),
             block_delay: root.counts_block_delay(),
-            units: Units::of_host()?,
+            units: Units::of_host(),
             buffer: Buffer::new(),
             stat: ProcFile::record(dir.join("stat")),
             io: ProcFile::record(dir.join("io")),
@@ -128,10 +127,13 @@ impl ProcessMeter {
 
     fn read_usage(&mut self, counters: &mut TaskCounters) -> Result<(), ObserveError> {
         if self.is_self {
-            // The one error of getrusage is a wrong `who`; absent then, as everything else.
-            if let Ok(usage) = getrusage(UsageWho::RUSAGE_SELF) {
-                fill_usage(counters, &usage);
-            }
+            let usage = Usage::of(UsageOf::Process);
+            counters.user_ns = Some(usage.user_ns);
+            counters.system_ns = Some(usage.system_ns);
+            counters.minor_faults = Some(usage.minor_faults);
+            counters.major_faults = Some(usage.major_faults);
+            counters.voluntary_switches = Some(usage.voluntary_switches);
+            counters.involuntary_switches = Some(usage.involuntary_switches);
             return Ok(());
         }
         if let Some(text) = self.stat.read(&mut self.buffer)? {

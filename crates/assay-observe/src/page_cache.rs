@@ -5,9 +5,8 @@ use std::io;
 use std::path::Path;
 
 use memmap2::{Mmap, MmapOptions};
-use nix::unistd::{SysconfVar, sysconf};
 
-use crate::ObserveError;
+use crate::{ObserveError, Units};
 
 /// Mapped and asked about at once: a byte a page is needed for the answer.
 const WINDOW_BYTES: u64 = 1 << 30;
@@ -25,7 +24,7 @@ pub fn resident_bytes(path: &Path) -> Result<u64, ObserveError> {
 fn count(path: &Path, window_bytes: u64) -> io::Result<u64> {
     let file = File::open(path)?;
     let size = file.metadata()?.len();
-    let page_bytes = page_bytes()?;
+    let page_bytes = Units::of_host().page_bytes;
     let mut resident = 0;
     let mut offset = 0;
     while offset < size {
@@ -43,20 +42,14 @@ fn resident_pages(file: &File, offset: u64, length: u64, page_bytes: u64) -> io:
     let map: Mmap = unsafe { options.map(file) }?;
     let mut pages = vec![0_u8; length.div_ceil(page_bytes) as usize];
     #[expect(unsafe_code, reason = "the kernel fills in one byte for each page of the mapping")]
-    let told = unsafe {
+    let failed = unsafe {
         libc::mincore(map.as_ptr().cast_mut().cast(), map.len(), pages.as_mut_ptr().cast())
     };
-    if told != 0 {
+    if failed != 0 {
         return Err(io::Error::last_os_error());
     }
     // The other bits are the kernel's to use.
     Ok(pages.iter().filter(|page| **page & 1 == 1).count() as u64)
-}
-
-fn page_bytes() -> io::Result<u64> {
-    let told = sysconf(SysconfVar::PAGE_SIZE)?;
-    told.and_then(|bytes| u64::try_from(bytes).ok())
-        .ok_or_else(|| io::Error::other("sysconf does not give the size of a page"))
 }
 
 #[cfg(test)]
@@ -78,7 +71,7 @@ mod tests {
     fn windows_add_up() {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(&vec![1; SIZE]).unwrap();
-        assert_eq!(count(file.path(), 2 * page_bytes().unwrap()).unwrap(), SIZE as u64);
+        assert_eq!(count(file.path(), 2 * Units::of_host().page_bytes).unwrap(), SIZE as u64);
     }
 
     #[test]

@@ -2,10 +2,10 @@
 //! The kernel walks all page tables for it, milliseconds a gigabyte, so it is read as seldom as its
 //! own cost asks for.
 
-use crate::clock::monotonic_ns;
-use crate::file::{Buffer, ProcFile};
-use crate::parse::SmapsRollup;
 use crate::{ObserveError, ProcRoot};
+use assay_kernel::clock::monotonic_ns;
+use assay_kernel::file::{Buffer, ProcFile};
+use assay_kernel::parse::SmapsRollup;
 
 /// Where the shortest reading took longer than this, one that is wanted waits until it is paid for, as all do.
 const WANTED_NS_MAX: i64 = 100_000_000;

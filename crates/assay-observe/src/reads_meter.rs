@@ -1,10 +1,10 @@
 //! What an engine's processes read, as two counts that never go backwards.
 
-use crate::file::{Buffer, ProcFile};
-use crate::parse::Io;
 use crate::totals::{Grown, whole_sum};
 use crate::tree::ProcessTree;
 use crate::{ObserveError, ProcRoot};
+use assay_kernel::file::{Buffer, ProcFile};
+use assay_kernel::parse::Io;
 
 /// Bytes that processes read since they began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -43,9 +43,9 @@ impl ReadsMeter {
         let tree = |pid: &u32| {
             let folder = root.process(*pid);
             folder.metadata().map_err(|error| ObserveError::io(&folder, error))?;
-            ProcessTree::new(root.clone(), &[*pid])
+            Ok(ProcessTree::new(root.clone(), &[*pid]))
         };
-        let trees = pids.iter().map(tree).collect::<Result<_, _>>()?;
+        let trees = pids.iter().map(tree).collect::<Result<_, ObserveError>>()?;
         let is_own = pids.contains(&std::process::id()) && *root == ProcRoot::default();
         Ok(Self {
             trees,
@@ -81,7 +81,7 @@ impl ReadsMeter {
     fn ours(&mut self) -> Result<Io, ObserveError> {
         let Some(own) = &mut self.own else { return Ok(Io::default()) };
         let Some(text) = own.read(&mut self.buffer)? else { return Ok(Io::default()) };
-        Io::parse(own.path(), text)
+        Ok(Io::parse(own.path(), text)?)
     }
 }
 

@@ -7,12 +7,12 @@ use std::sync::{Arc, OnceLock};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
-use crate::clock::thread_cpu_ns;
 use crate::probe::{
     DisksProbe, NeighboursProbe, Probe, ProbeKind, ProcessesProbe, SystemProbe, WaitsProbe,
 };
 use crate::worker::{Command, Worker};
 use crate::{ObserveError, ProcRoot, SysRoot};
+use assay_kernel::clock::thread_cpu_ns;
 use assay_record::Stream;
 
 /// What to sample, how often, and where to.

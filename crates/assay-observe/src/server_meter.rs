@@ -5,14 +5,14 @@ use std::collections::HashMap;
 use assay_model::{Edge, Meter, TaskCounters};
 
 use crate::at_work::count_at_work;
-use crate::clock::monotonic_ns;
-use crate::file::Buffer;
 use crate::followed::Followed;
 use crate::meter::PSS_PARTS;
 use crate::pss::Pss;
 use crate::totals::{Totals, children_ns};
 use crate::tree::ProcessTree;
 use crate::{ObserveError, ProcRoot};
+use assay_kernel::clock::monotonic_ns;
+use assay_kernel::file::Buffer;
 
 /// CPU times of ended children are printed in ticks, user and system apart.
 const TICKS_UNSURE: u64 = 2;
@@ -57,7 +57,7 @@ impl ServerMeter {
             folder.metadata().map_err(|error| ObserveError::io(&folder, error))?;
         }
         let pss = Pss::new(root.clone(), PSS_PARTS);
-        let tree = ProcessTree::new(root, root_pids)?;
+        let tree = ProcessTree::new(root, root_pids);
         Ok(Self {
             tree,
             totals: Totals::default(),

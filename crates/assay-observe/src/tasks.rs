@@ -3,9 +3,10 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::file::{Buffer, ProcFile, is_absence};
-use crate::parse::{ProcessStat, SchedStat, Status};
 use crate::{ObserveError, Units};
+use assay_kernel::file::{Buffer, ProcFile, is_absence};
+use assay_kernel::numbers_in;
+use assay_kernel::parse::{ProcessStat, SchedStat, Status};
 
 /// On a CPU or waiting for one.
 pub(crate) const RUNNING: char = 'R';
@@ -168,12 +169,12 @@ impl Task {
         units: &Units,
     ) -> Result<Option<ProcessStat>, ObserveError> {
         let Some(text) = self.stat.read(buffer)? else { return Ok(None) };
-        ProcessStat::parse(self.stat.path(), text, units).map(Some)
+        Ok(Some(ProcessStat::parse(self.stat.path(), text, units)?))
     }
 
     /// The task's name as it is now.
     pub fn read_name<'b>(&self, buffer: &'b mut Buffer) -> Result<Option<&'b [u8]>, ObserveError> {
-        ProcFile::record(self.dir.join("comm")).read(buffer)
+        Ok(ProcFile::record(self.dir.join("comm")).read(buffer)?)
     }
 }
 
@@ -269,12 +270,10 @@ impl TaskSet {
     }
 }
 
+/// The threads whose folders are in `dir`; none if its process is gone.
 pub(crate) fn tids(dir: &Path) -> Result<Vec<u32>, ObserveError> {
-    let entries = match dir.read_dir() {
-        Ok(entries) => entries,
-        Err(error) if is_absence(&error) => return Ok(Vec::new()),
-        Err(error) => return Err(ObserveError::io(dir, error)),
-    };
-    // An entry that cannot be read belongs to a task that just ended.
-    Ok(entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect())
+    match numbers_in(dir) {
+        Err(error) if is_absence(&error) => Ok(Vec::new()),
+        listed => listed.map_err(|error| ObserveError::io(dir, error)),
+    }
 }

@@ -1,7 +1,7 @@
 //! What a process calls itself: servers write there what each of their processes is for.
 
-use crate::file::{Buffer, ProcFile};
 use crate::{ObserveError, ProcRoot};
+use assay_kernel::file::{Buffer, ProcFile};
 
 /// Reading it looks into the memory of the process. One that was just started may take its title a
 /// little later, and hardly ever another one.

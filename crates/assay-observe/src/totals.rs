@@ -8,8 +8,8 @@
 use assay_model::TaskCounters;
 
 use crate::followed::ProcessSample;
-use crate::parse::Statm;
 use crate::tasks::TaskCounts;
+use assay_kernel::parse::Statm;
 
 /// A sum that goes on from where it was when a part of it is taken away.
 #[derive(Clone, Copy, Debug, Default)]
@@ -123,7 +123,7 @@ mod tests {
 
     use super::*;
     use crate::followed::States;
-    use crate::parse::{Io, ProcessStat, SchedStat};
+    use assay_kernel::parse::{Io, ProcessStat, SchedStat};
 
     const TICK_NS: u64 = 10_000_000;
 

@@ -1,10 +1,10 @@
 //! Root processes and all their descendants, looked at as one.
 
-use crate::clock::monotonic_ns;
 use crate::descent::Descent;
 use crate::followed::{Followed, ProcessSample, Reader};
 use crate::tasks::TaskCounts;
 use crate::{ObserveError, ProcRoot};
+use assay_kernel::clock::monotonic_ns;
 
 /// A process that ends during a look hands its counts to its parent, which was read before: the
 /// look is taken again, this often at most.
@@ -25,15 +25,15 @@ pub(crate) struct ProcessTree {
 }
 
 impl ProcessTree {
-    pub fn new(root: ProcRoot, root_pids: &[u32]) -> Result<Self, ObserveError> {
+    pub fn new(root: ProcRoot, root_pids: &[u32]) -> Self {
         let roots = root_pids.iter().map(|pid| Followed::new(&root, *pid, String::new()));
-        Ok(Self {
+        Self {
             live: roots.collect(),
             ended: TaskCounts::default(),
             descent: Descent::new(root.clone()),
-            reader: Reader::new(&root)?,
+            reader: Reader::new(&root),
             root,
-        })
+        }
     }
 
     /// Reads every process of the tree that ran since the last look.
@@ -60,9 +60,10 @@ impl ProcessTree {
     fn find_descendants(&mut self) -> Result<(), ObserveError> {
         let live = &self.live;
         let is_ours = |pid| live.iter().any(|process| process.pid() == pid).then_some(());
-        let found = self.descent.scan(monotonic_ns(), is_ours, &mut self.reader)?;
-        let found = found.into_keys().map(|pid| Followed::new(&self.root, pid, String::new()));
-        self.live.extend(found);
+        let descendants = self.descent.scan(monotonic_ns(), is_ours, &mut self.reader)?;
+        let descendants =
+            descendants.into_keys().map(|pid| Followed::new(&self.root, pid, String::new()));
+        self.live.extend(descendants);
         Ok(())
     }
 

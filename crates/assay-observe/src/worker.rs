@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use assay_model::Cell;
 
-use crate::clock::{monotonic_ns, thread_cpu_ns};
 use crate::probe::{Probe, ProbeKind};
 use crate::schedule::Schedule;
 use crate::{ObserveError, SamplerReport};
+use assay_kernel::clock::{monotonic_ns, thread_cpu_ns};
 use assay_record::Stream;
 
 /// A killed process loses at most what came after its last flush.

@@ -7,9 +7,9 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
+use assay_kernel::usage::{Usage, UsageOf};
 use assay_model::{DeviceCounters, Edge, Meter, TaskCounters};
 use assay_observe::ProcessMeter;
-use nix::sys::resource::{UsageWho, getrusage};
 
 const MEBIBYTE: usize = 1024 * 1024;
 
@@ -48,9 +48,7 @@ impl Burner {
 }
 
 fn thread_cpu_ms() -> i64 {
-    let usage = getrusage(UsageWho::RUSAGE_THREAD).unwrap();
-    let (user, system) = (usage.user_time(), usage.system_time());
-    (user.tv_sec() + system.tv_sec()) * 1_000 + (user.tv_usec() + system.tv_usec()) / 1_000
+    (Usage::of(UsageOf::Thread).cpu_ns() / 1_000_000) as i64
 }
 
 /// The counters that grow, in the order of the struct.

@@ -44,7 +44,7 @@ fn the_system_probe_writes_a_row_a_sample_and_a_row_a_cpu() {
 #[test]
 fn a_host_without_the_files_gives_null_and_not_zero() {
     let (raw, empty) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let proc_root = assay_observe::ProcRoot(empty.path().to_owned());
+    let proc_root = assay_kernel::ProcRoot(empty.path().to_owned());
     play(SamplerConfig { proc_root, ..fixture_config(ProbeKind::System, raw.path()) });
     let system = raw.path().join("system.arrows");
     assert!(numbers(&system, "memory_total_bytes").iter().all(Option::is_none));
@@ -237,7 +237,7 @@ fn a_start_that_cannot_succeed_says_why() {
     assert!(matches!(Sampler::start(config), Err(ObserveError::FollowsNothing(ProbeKind::Disks))));
     std::fs::create_dir(raw.path().join("proc")).unwrap();
     std::fs::write(raw.path().join("proc/diskstats"), "8 0 sda x").unwrap();
-    let proc_root = assay_observe::ProcRoot(raw.path().join("proc"));
+    let proc_root = assay_kernel::ProcRoot(raw.path().join("proc"));
     let config = SamplerConfig { proc_root, ..fixture_config(ProbeKind::Disks, raw.path()) };
     let line = r#"proc/diskstats: cannot read reads as a number in line "8 0 sda x""#;
     let told = told(config);

@@ -7,9 +7,9 @@ use std::hint::black_box;
 use std::io::{BufRead, BufReader, Lines, Write};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
+use assay_kernel::usage::{Usage, UsageOf};
 use assay_model::{Edge, Meter, TaskCounters};
 use assay_observe::{ServerMeter, Units};
-use nix::sys::resource::{Usage, UsageWho, getrusage};
 
 /// Set for processes of a tree only, so that `--include-ignored` does not wait for an input.
 const TREE_MARK: &str = "ASSAY_TEST_TREE";
@@ -21,8 +21,7 @@ const WRITTEN_BYTES: u64 = 8 * 1024 * 1024;
 const TOLD: &str = "children used us: ";
 
 fn cpu_us(usage: &Usage) -> u64 {
-    let (user, system) = (usage.user_time(), usage.system_time());
-    ((user.tv_sec() + system.tv_sec()) * 1_000_000 + user.tv_usec() + system.tv_usec()) as u64
+    usage.cpu_ns() / 1_000
 }
 
 fn this_program(mark: &str) -> Command {
@@ -40,7 +39,7 @@ fn this_program(mark: &str) -> Command {
 fn a_process_of_the_tree() {
     let Ok(mark) = std::env::var(TREE_MARK) else { return };
     if let Ok(burn_ms) = mark.parse::<u64>() {
-        while cpu_us(&getrusage(UsageWho::RUSAGE_SELF).unwrap()) < burn_ms * 1_000 {
+        while cpu_us(&Usage::of(UsageOf::Process)) < burn_ms * 1_000 {
             black_box(0);
         }
         return;
@@ -62,7 +61,7 @@ fn a_process_of_the_tree() {
             }
             _ => held.push(Command::new("sleep").arg("600").spawn().unwrap()),
         }
-        println!("{TOLD}{}", cpu_us(&getrusage(UsageWho::RUSAGE_CHILDREN).unwrap()));
+        println!("{TOLD}{}", cpu_us(&Usage::of(UsageOf::Children)));
     }
     for mut child in held {
         child.kill().unwrap();
@@ -156,7 +155,7 @@ fn children_that_lived_and_died_between_readings_are_counted() {
     assert_eq!(meter.error(), None);
 
     // Two times, of the root and of its children, each cut to whole ticks on both sides.
-    let unsure_ns = 4 * Units::of_host().unwrap().tick_ns;
+    let unsure_ns = 4 * Units::of_host().tick_ns;
     let oracle_ns = (after_us - before_us) * 1_000;
     assert!(oracle_ns >= 300_000_000, "{oracle_ns}");
     for grown_ns in
@@ -228,7 +227,7 @@ fn sums_never_go_backwards_while_processes_come_and_go() {
     stop.send(()).unwrap();
     let (readings, last) = reader.join().unwrap();
     assert!(readings > 10, "{readings}");
-    let unsure_ns = 4 * Units::of_host().unwrap().tick_ns;
+    let unsure_ns = 4 * Units::of_host().tick_ns;
     assert!(cpu_ns(&last) + unsure_ns + 10_000_000 >= children_us * 1_000, "{last:?}");
     // Counting a child twice at its end would add up to more than one of them.
     assert!(cpu_ns(&last) <= children_us * 2_000 + unsure_ns, "{children_us} us: {last:?}");

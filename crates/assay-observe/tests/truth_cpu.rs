@@ -8,9 +8,9 @@ use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use assay_kernel::usage::{Usage, UsageOf};
 use assay_observe::{ProbeKind, Sampler, SamplerConfig};
 use common::{host_config, numbers};
-use nix::sys::resource::{Usage, UsageWho, getrusage};
 
 const BURN_S: f64 = 2.0;
 /// The kernel prints ticks of 10 ms and the child goes on for a moment after it looked.
@@ -23,8 +23,7 @@ const CHILD_MARK: &str = "ASSAY_TRUTH_CHILD";
 const READY: &str = "burnt and holding";
 
 fn cpu_s(usage: &Usage) -> f64 {
-    let (user, system) = (usage.user_time(), usage.system_time());
-    (user.tv_sec() + system.tv_sec()) as f64 + (user.tv_usec() + system.tv_usec()) as f64 / 1e6
+    usage.cpu_ns() as f64 / 1e9
 }
 
 #[test]
@@ -34,7 +33,7 @@ fn child() {
         return;
     }
     let held = black_box(vec![1_u8; HELD_BYTES]);
-    while cpu_s(&getrusage(UsageWho::RUSAGE_SELF).unwrap()) < BURN_S {
+    while cpu_s(&Usage::of(UsageOf::Process)) < BURN_S {
         black_box(&held);
     }
     println!("{READY}");
@@ -67,7 +66,7 @@ fn cpu_and_memory_against_getrusage() {
     Sampler::start(config).unwrap().stop().unwrap();
     drop(child.stdin.take());
     child.wait().unwrap();
-    let children = getrusage(UsageWho::RUSAGE_CHILDREN).unwrap();
+    let children = Usage::of(UsageOf::Children);
 
     let path = raw.path().join("processes.arrows");
     let last = |name| numbers(&path, name).pop().flatten().unwrap();
@@ -76,7 +75,7 @@ fn cpu_and_memory_against_getrusage() {
     let scheduler_s = last("on_cpu_ns") as f64 / 1e9;
     assert!((scheduler_s - BURN_S).abs() <= CPU_TOLERANCE_S, "{scheduler_s} s by the scheduler");
     assert!((ticks_s - cpu_s(&children)).abs() <= CPU_TOLERANCE_S, "{ticks_s}: {children:?}");
-    let rss_max_bytes = children.max_rss() as u64 * 1024;
+    let rss_max_bytes = children.rss_peak_bytes;
     let rss_bytes = last("rss_bytes");
     assert!(rss_bytes >= HELD_BYTES as u64, "{rss_bytes}");
     assert!(

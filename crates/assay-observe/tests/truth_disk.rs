@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use assay_observe::parse::ProcessStat;
+use assay_kernel::parse::ProcessStat;
 use assay_observe::{ProbeKind, Sampler, SamplerConfig, Units};
 use common::{host_config, numbers, texts};
 
@@ -35,7 +35,7 @@ fn ended_dd(path: &Path) -> Child {
         .spawn()
         .unwrap();
     let stat = Path::new("/proc").join(child.id().to_string()).join("stat");
-    let units = Units::of_host().unwrap();
+    let units = Units::of_host();
     let state = || ProcessStat::parse(&stat, &std::fs::read(&stat).unwrap(), &units).unwrap().state;
     while state() != 'Z' {
         std::thread::sleep(Duration::from_millis(5));

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::process::Command;
 
+use assay_kernel::parse::{Memory, SystemStat, VmStat};
 use assay_observe::Units;
-use assay_observe::parse::{Memory, SystemStat, VmStat};
 
 /// What a tool prints, or nothing, said loudly, if the host has it not.
 fn output(program: &str, argument: &str) -> Option<String> {
@@ -24,7 +24,7 @@ fn read(name: &str) -> (std::path::PathBuf, Vec<u8>) {
 /// Counters of both files under the labels of `vmstat -s`.
 fn counters() -> Vec<(&'static str, u64)> {
     let (path, text) = read("stat");
-    let stat = SystemStat::parse(&path, &text, &Units::of_host().unwrap()).unwrap();
+    let stat = SystemStat::parse(&path, &text, &Units::of_host()).unwrap();
     let (path, text) = read("vmstat");
     let vmstat = VmStat::parse(&path, &text).unwrap();
     vec![

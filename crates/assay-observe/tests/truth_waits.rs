@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 
 use assay_observe::{ProbeKind, Sampler, SamplerConfig};
 use common::{host_config, numbers, texts};
-use nix::libc;
-use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
+use rustix::buffer::spare_capacity;
+use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 
 /// One row of the stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -122,9 +122,9 @@ fn a_thread_that_waits_in_epoll_is_in_that_call_and_at_no_address() {
     let raw = tempfile::tempdir().unwrap();
     let (reader, writer) = std::io::pipe().unwrap();
     let (tid, thread) = start("epoll", move || {
-        let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC).unwrap();
-        epoll.add(&reader, EpollEvent::new(EpollFlags::EPOLLIN, 0)).unwrap();
-        epoll.wait(&mut [EpollEvent::empty()], EpollTimeout::NONE).unwrap();
+        let poll = epoll::create(CreateFlags::CLOEXEC).unwrap();
+        epoll::add(&poll, &reader, EventData::new_u64(0), EventFlags::IN).unwrap();
+        epoll::wait(&poll, spare_capacity(&mut Vec::with_capacity(1)), None).unwrap();
     });
     let rows = watch(raw.path(), &[tid]);
     let of_it = of(&rows, tid);

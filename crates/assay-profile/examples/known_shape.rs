@@ -11,9 +11,8 @@ use std::io::Read;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use nix::sys::resource::{UsageWho, getrusage};
-use nix::sys::time::TimeValLike;
-use nix::time::{ClockId, clock_gettime};
+use assay_kernel::clock::thread_cpu_ns;
+use assay_kernel::usage::{Usage, UsageOf};
 
 type Failure = Box<dyn Error + Send + Sync>;
 
@@ -37,18 +36,18 @@ fn main() -> Result<(), Failure> {
     let life = Duration::from_secs_f64(seconds);
     let variant = arguments.next().unwrap_or_else(|| "steady".to_owned());
     if variant == "child" {
-        print_line(on_one_thread(life)?);
+        print_line(on_one_thread(life));
         return Ok(());
     }
     wait_for_a_line()?;
-    let before_ns = cpu_ns_with_children()?;
+    let before_ns = cpu_ns_with_children();
     let had_ns = match variant.as_str() {
         "steady" => on_threads(life)?,
         "short-lived" => again_and_again(life, SHORT_LIFE, on_threads)?,
         "children" => again_and_again(life, CHILD_LIFE, in_children)?,
         other => return Err(format!("{other} is none of steady, short-lived, children").into()),
     };
-    let cpu_ns = cpu_ns_with_children()? - before_ns;
+    let cpu_ns = cpu_ns_with_children() - before_ns;
     println!("{}", told(&variant, had_ns, cpu_ns));
     Ok(())
 }
@@ -76,7 +75,7 @@ fn on_threads(life: Duration) -> Result<HadNs, Failure> {
     let threads = [(); THREADS].map(|()| std::thread::spawn(move || on_one_thread(life)));
     let mut had_ns = HadNs::default();
     for thread in threads {
-        add(&mut had_ns, thread.join().map_err(|_| "a thread panicked")??);
+        add(&mut had_ns, thread.join().map_err(|_| "a thread panicked")?);
     }
     Ok(had_ns)
 }
@@ -95,20 +94,20 @@ fn in_children(life: Duration) -> Result<HadNs, Failure> {
 }
 
 /// Uses `life` of this thread's CPU time; the function furthest behind its share is next.
-fn on_one_thread(life: Duration) -> Result<HadNs, Failure> {
+fn on_one_thread(life: Duration) -> HadNs {
     let mut had_ns = HadNs::default();
-    let (mut value, mut drawn) = (1, thread_cpu_ns()?);
-    let mut now_ns = thread_cpu_ns()?;
+    let (mut value, mut drawn) = (1, thread_cpu_ns());
+    let mut now_ns = thread_cpu_ns();
     while u128::from(had_ns.iter().sum::<u64>()) < life.as_nanos() {
         let next = furthest_behind(had_ns);
         drawn = drawn.wrapping_mul(DRAW_FACTOR).wrapping_add(1);
         value = FUNCTIONS[next].2(value, (drawn >> 32) % TURNS_MAX);
-        let after_ns = thread_cpu_ns()?;
+        let after_ns = thread_cpu_ns();
         had_ns[next] += after_ns - now_ns;
         now_ns = after_ns;
     }
     std::hint::black_box(value);
-    Ok(had_ns)
+    had_ns
 }
 
 fn furthest_behind(had_ns: HadNs) -> usize {
@@ -134,18 +133,8 @@ fn ten(value: u64, turns: u64) -> u64 {
         .fold(value, |value, turn| std::hint::black_box(value.swap_bytes().wrapping_sub(turn)))
 }
 
-fn thread_cpu_ns() -> nix::Result<u64> {
-    let time = clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID)?;
-    Ok(time.num_nanoseconds() as u64)
-}
-
-fn cpu_ns_with_children() -> nix::Result<u64> {
-    let mut cpu_ns = 0;
-    for who in [UsageWho::RUSAGE_SELF, UsageWho::RUSAGE_CHILDREN] {
-        let usage = getrusage(who)?;
-        cpu_ns += (usage.user_time() + usage.system_time()).num_nanoseconds() as u64;
-    }
-    Ok(cpu_ns)
+fn cpu_ns_with_children() -> u64 {
+    Usage::of(UsageOf::Process).cpu_ns() + Usage::of(UsageOf::Children).cpu_ns()
 }
 
 fn add(sum_ns: &mut HadNs, had_ns: HadNs) {

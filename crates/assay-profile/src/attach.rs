@@ -9,12 +9,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use nix::sys::resource::{Resource, getrlimit, setrlimit};
+use assay_kernel::ProcRoot;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::elf::Elf;
 use crate::frame_pointers::has_frame_pointers;
 use crate::perf::{Attr, Event, Record, Ring, Rings, Stacks};
-use crate::{ProfileError, procfs};
+use crate::{ProfileError, family};
 
 /// How much of a stack is copied: all of it, as a rule, below an executor's recursion.
 const COPIED_BYTES: u32 = 16 << 10;
@@ -78,7 +79,7 @@ impl Attached {
         let copies = matches!(granted.attr.stacks, Stacks::Copies(_));
         if granted.whole_machine {
             let rings = started(rings(granted.attr, -1, &processors)?, copies)?;
-            let family = procfs::family(Path::new("/proc"), &wish.pids).into_iter().collect();
+            let family = family::family(&ProcRoot::default(), &wish.pids).into_iter().collect();
             return Ok(Self { rings, granted, family, others: Vec::new(), processors });
         }
         allow_many_files();
@@ -99,11 +100,11 @@ impl Attached {
 
     /// Every thread of the family that has no event yet gets one, until there is none.
     fn cover(&mut self, pids: &[u32], root: u32) -> Result<(), ProfileError> {
-        let proc_root = Path::new("/proc");
+        let proc_root = &ProcRoot::default();
         let mut covered = HashSet::from([root]);
         for _ in 0..ROUNDS_MAX {
-            self.family = procfs::family(proc_root, pids).into_iter().collect();
-            let threads = self.family.iter().flat_map(|pid| procfs::threads(proc_root, *pid));
+            self.family = family::family(proc_root, pids).into_iter().collect();
+            let threads = self.family.iter().flat_map(|pid| family::threads(proc_root, *pid));
             let threads: Vec<u32> = threads.collect();
             if threads.iter().all(|tid| covered.contains(tid)) {
                 return Ok(());
@@ -185,10 +186,9 @@ fn fitting_room(attr: Attr) -> usize {
 
 /// A thread has an open file for each processor; as many are allowed as may be without asking.
 fn allow_many_files() {
-    if let Ok((_, most)) = getrlimit(Resource::RLIMIT_NOFILE) {
-        // Where it is refused, the refusal of the file that is one too many says what to do.
-        let _ = setrlimit(Resource::RLIMIT_NOFILE, most, most);
-    }
+    let maximum = getrlimit(Resource::Nofile).maximum;
+    // Where it is refused, the refusal of the file that is one too many says what to do.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
 }
 
 fn no_room(source: io::Error) -> ProfileError {
@@ -227,12 +227,12 @@ fn granted(wish: &Wish, root: u32, processors: &[u32]) -> Result<Granted, Profil
 
 /// By the largest code that the process has mapped: the engine's own.
 fn fitting_stacks(pid: u32) -> Stacks {
-    let proc_root = Path::new("/proc");
-    let mappings = procfs::mappings(proc_root, pid);
+    let proc_root = &ProcRoot::default();
+    let mappings = family::mappings(proc_root, pid);
     let files = mappings.iter().filter(|mapping| mapping.path.starts_with('/'));
     let largest = files.max_by_key(|mapping| mapping.length);
     let elf = largest.and_then(|mapping| {
-        let inside = procfs::root(proc_root, pid).join(mapping.path.trim_start_matches('/'));
+        let inside = family::file_root(proc_root, pid).join(mapping.path.trim_start_matches('/'));
         Elf::read(&inside).or_else(|| Elf::read(Path::new(&mapping.path)))
     });
     match elf {
@@ -261,8 +261,8 @@ fn refused(source: io::Error) -> ProfileError {
 }
 
 fn of_kernel(name: &str) -> String {
-    let told = std::fs::read_to_string(format!("/proc/sys/kernel/{name}"));
-    told.map(|told| told.trim().to_owned()).unwrap_or_default()
+    let text = std::fs::read_to_string(format!("/proc/sys/kernel/{name}"));
+    text.map(|text| text.trim().to_owned()).unwrap_or_default()
 }
 
 /// The processors that are on line.
@@ -270,8 +270,8 @@ pub fn processors() -> Result<Vec<u32>, ProfileError> {
     let path = PathBuf::from("/sys/devices/system/cpu/online");
     let text =
         std::fs::read_to_string(&path).map_err(|source| ProfileError::Io { path, source })?;
-    let found: Vec<u32> = text.trim().split(',').filter_map(range).flatten().collect();
-    Ok(if found.is_empty() { vec![0] } else { found })
+    let processors: Vec<u32> = text.trim().split(',').filter_map(range).flatten().collect();
+    Ok(if processors.is_empty() { vec![0] } else { processors })
 }
 
 fn range(text: &str) -> Option<std::ops::RangeInclusive<u32>> {

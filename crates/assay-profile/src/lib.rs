@@ -6,11 +6,11 @@
 mod attach;
 mod elf;
 mod error;
+mod family;
 mod frame_pointers;
 mod modules;
 mod naming;
 mod perf;
-mod procfs;
 mod requests;
 mod rows;
 mod sampler;

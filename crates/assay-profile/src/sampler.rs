@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Builder, JoinHandle};
 
-use nix::time::{ClockId, clock_gettime};
+use assay_kernel::ProcRoot;
+use assay_kernel::clock::{monotonic_ns, thread_cpu_ns};
 
 use crate::attach::{Attached, Granted, Wish, processors};
 use crate::naming;
@@ -21,7 +22,6 @@ const FLUSH_INTERVAL_NS: i64 = 1_000_000_000;
 const LOOK_INTERVAL_MS: i32 = 100;
 /// A record is in its ring so long after its time, at most: what is later waits for the next look.
 const IN_FLIGHT_NS: i64 = 5_000_000;
-const SECOND_NS: i64 = 1_000_000_000;
 const OTHER_PROCESSORS: &str = "processors went off or came on line while samples were taken: those \
                                 that came have none";
 
@@ -43,11 +43,11 @@ impl Profiler {
         let granted = attached.granted;
         let rows = Rows::create(raw_dir)?;
         let stopping = Arc::new(AtomicBool::new(false));
-        let told = Arc::clone(&stopping);
+        let stop_flag = Arc::clone(&stopping);
         // Fifteen bytes of the name are kept: enough for the prefix that says it is ours.
         let thread = Builder::new()
             .name("assay-probe-profile".to_owned())
-            .spawn(move || Work::new(attached, rows).carry_out(&told))
+            .spawn(move || Work::new(attached, rows).carry_out(&stop_flag))
             .map_err(|source| ProfileError::Io { path: PathBuf::from("thread"), source })?;
         Ok(Self { granted, stopping, thread: Some(thread) })
     }
@@ -89,7 +89,7 @@ impl Work {
             Stacks::Copies(bytes) => Some(bytes as usize),
             Stacks::FramePointers => None,
         };
-        let watch = Watch::new(Path::new("/proc"), attached.family.clone(), copied_bytes);
+        let watch = Watch::new(ProcRoot::default(), attached.family.clone(), copied_bytes);
         Self { attached, watch, rows, cost: Cost::default(), flushed_ns: 0 }
     }
 
@@ -116,7 +116,7 @@ impl Work {
     fn sample_until(&mut self, stopping: &AtomicBool) -> Result<(), ProfileError> {
         while !stopping.load(Ordering::Relaxed) {
             self.attached.rings.wait(LOOK_INTERVAL_MS);
-            self.look(now_ns(ClockId::CLOCK_MONOTONIC) - IN_FLIGHT_NS)?;
+            self.look(monotonic_ns() - IN_FLIGHT_NS)?;
         }
         self.attached.stop();
         self.look(i64::MAX)?;
@@ -125,10 +125,10 @@ impl Work {
 
     /// Takes all records up to a moment.
     fn look(&mut self, horizon_ns: i64) -> Result<(), ProfileError> {
-        let begun_ns = now_ns(ClockId::CLOCK_MONOTONIC);
+        let begun_ns = monotonic_ns();
         let (watch, rows) = (&mut self.watch, &mut self.rows);
         self.attached.rings.drain(horizon_ns, |record| watch.take(record, rows));
-        let took_ns = now_ns(ClockId::CLOCK_MONOTONIC) - begun_ns;
+        let took_ns = monotonic_ns() - begun_ns;
         self.cost.longest_ns = self.cost.longest_ns.max(took_ns as u64);
         if begun_ns - self.flushed_ns > FLUSH_INTERVAL_NS {
             self.flush()?;
@@ -137,14 +137,9 @@ impl Work {
     }
 
     fn flush(&mut self) -> Result<(), ProfileError> {
-        self.flushed_ns = now_ns(ClockId::CLOCK_MONOTONIC);
-        self.cost.cpu_ns = now_ns(ClockId::CLOCK_THREAD_CPUTIME_ID) as u64;
+        self.flushed_ns = monotonic_ns();
+        self.cost.cpu_ns = thread_cpu_ns();
         let Watch { modules, tree, counts, .. } = &self.watch;
         self.rows.flush(self.flushed_ns, modules, tree, *counts, self.cost)
     }
-}
-
-fn now_ns(clock: ClockId) -> i64 {
-    // Both clocks are part of every Linux kernel; the call cannot fail on them.
-    clock_gettime(clock).map_or(0, |time| time.tv_sec() * SECOND_NS + time.tv_nsec())
 }

@@ -6,10 +6,10 @@ use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use assay_kernel::parse::Mapping;
 use framehop::{MayAllocateDuringUnwind, Unwinder, UnwinderNative};
 
 use crate::modules::{ModuleId, Modules};
-use crate::procfs::Mapping;
 
 /// The unwinder of one space.
 pub type SpaceUnwinder = UnwinderNative<Arc<[u8]>, MayAllocateDuringUnwind>;

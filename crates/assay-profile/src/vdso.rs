@@ -5,23 +5,19 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
+use assay_kernel::parse::mappings;
+
+use crate::modules::VDSO;
+
 const BYTES_MAX: u64 = 1 << 20;
 
 /// The file, of a process whose memory we may read: as a rule ourselves.
 pub(crate) fn bytes(process: &Path) -> io::Result<Vec<u8>> {
-    let maps = fs::read_to_string(process.join("maps"))?;
-    let (start, end) = maps
-        .lines()
-        .find_map(range)
-        .ok_or_else(|| io::Error::other("this process has none mapped"))?;
-    let size = end.saturating_sub(start).min(BYTES_MAX);
+    let maps = mappings(&fs::read(process.join("maps"))?);
+    let vdso = maps.iter().find(|mapping| mapping.path == VDSO);
+    let vdso = vdso.ok_or_else(|| io::Error::other("this process has none mapped"))?;
+    let size = vdso.length.min(BYTES_MAX);
     let mut bytes = vec![0; size as usize];
-    File::open(process.join("mem"))?.read_exact_at(&mut bytes, start)?;
+    File::open(process.join("mem"))?.read_exact_at(&mut bytes, vdso.start)?;
     Ok(bytes)
-}
-
-fn range(line: &str) -> Option<(u64, u64)> {
-    let range = line.strip_suffix("[vdso]")?.split_ascii_whitespace().next()?;
-    let (start, end) = range.split_once('-')?;
-    Some((u64::from_str_radix(start, 16).ok()?, u64::from_str_radix(end, 16).ok()?))
 }

@@ -1,12 +1,14 @@
 //! Records of the kernel become rows: who was born, what was mapped, where a sample lay.
 
 use std::collections::{HashMap, HashSet};
-use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use assay_kernel::ProcRoot;
+use assay_kernel::parse::Mapping;
+
+use crate::family;
 use crate::modules::Modules;
 use crate::perf::{Record, Sample};
-use crate::procfs::{self, Mapping};
 use crate::rows::Rows;
 use crate::space::{SharedSpace, Space};
 use crate::tree::CallTree;
@@ -31,7 +33,7 @@ pub struct Counts {
 
 /// What is known of the family.
 pub struct Watch {
-    proc_root: PathBuf,
+    proc_root: ProcRoot,
     family: HashSet<u32>,
     spaces: HashMap<u32, SharedSpace>,
     /// What threads call themselves, and whether that is written already.
@@ -47,11 +49,11 @@ pub struct Watch {
 
 impl Watch {
     /// Of a family that is there already.
-    pub fn new(proc_root: &Path, family: HashSet<u32>, copied_bytes: Option<usize>) -> Self {
+    pub fn new(proc_root: ProcRoot, family: HashSet<u32>, copied_bytes: Option<usize>) -> Self {
         let mut modules = Modules::default();
         let stacks = Stacks::new(&mut modules, copied_bytes);
         let mut watch = Self {
-            proc_root: proc_root.to_owned(),
+            proc_root,
             family,
             spaces: HashMap::new(),
             names: HashMap::new(),
@@ -68,14 +70,14 @@ impl Watch {
 
     /// Takes over what a process has mapped, and what its threads call themselves.
     fn look_at(&mut self, pid: u32) {
-        for tid in procfs::threads(&self.proc_root, pid) {
-            if let Some(name) = procfs::name(&self.proc_root, pid, tid) {
+        for tid in family::threads(&self.proc_root, pid) {
+            if let Some(name) = family::thread_name(&self.proc_root, pid, tid) {
                 self.names.insert(tid, (name, false));
             }
         }
         let mut space = Space::default();
-        let root = procfs::root(&self.proc_root, pid);
-        for mapping in procfs::mappings(&self.proc_root, pid) {
+        let root = family::file_root(&self.proc_root, pid);
+        for mapping in family::mappings(&self.proc_root, pid) {
             space.map(pid, &mapping, &mut self.modules, &root);
         }
         self.spaces.insert(pid, Rc::new(space));
@@ -130,7 +132,7 @@ impl Watch {
         if !self.family.contains(&pid) {
             return;
         }
-        let root = procfs::root(&self.proc_root, pid);
+        let root = family::file_root(&self.proc_root, pid);
         let space = Rc::make_mut(self.spaces.entry(pid).or_default());
         space.map(pid, mapping, &mut self.modules, &root);
     }

@@ -7,8 +7,8 @@ use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
+use assay_kernel::clock::thread_cpu_ns;
 use assay_profile::{Profiler, Stacks, Wish};
-use nix::time::{ClockId, clock_gettime};
 
 /// Set in the process that is nobody.
 const INNER: &str = "ASSAY_TEST_UNPRIVILEGED";
@@ -16,7 +16,7 @@ const NOBODY: u32 = 65_534;
 
 #[test]
 fn own_processes_are_sampled_without_privileges() {
-    if std::env::var_os(INNER).is_some() || !nix::unistd::getuid().is_root() {
+    if std::env::var_os(INNER).is_some() || !rustix::process::getuid().is_root() {
         sample_ourselves();
         return;
     }
@@ -83,9 +83,8 @@ fn start(raw: &Path) -> Result<Profiler, assay_profile::ProfileError> {
 
 /// Works for so much CPU time, however busy the machine is.
 fn work_for(duration: Duration) {
-    let used = || clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).unwrap();
-    let begun = used();
-    while Duration::from(used() - begun) < duration {
+    let begun_ns = thread_cpu_ns();
+    while Duration::from_nanos(thread_cpu_ns() - begun_ns) < duration {
         std::hint::spin_loop();
     }
 }

@@ -4,13 +4,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use assay_drive::conductor::{Conductor, StatementTime};
+use assay_drive::conductor::Conductor;
 use assay_drive::session::sparql::answer::Form;
-use assay_drive::session::sparql::answers::{Answers, unreadable};
+use assay_drive::session::sparql::answers::Answers;
 use assay_drive::session::sparql::request::{Kind, Request};
 use assay_drive::{Fetched, Session, SessionError};
 use assay_model::Script;
-use assay_model::event::Receipt;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -56,11 +55,11 @@ impl GraphSession {
         request.write(|place| conductor.values().nth(place), &mut self.text).map_err(
             |unwritable| {
                 let name = conductor.value_name(unwritable.place);
-                unreadable(format!("{name} cannot be written: {}", unwritable.reason))
+                SessionError::unreadable(format!("{name} cannot be written: {}", unwritable.reason))
             },
         )?;
-        let text =
-            std::str::from_utf8(&self.text).map_err(|error| unreadable(error.to_string()))?;
+        let text = std::str::from_utf8(&self.text)
+            .map_err(|error| SessionError::unreadable(error.to_string()))?;
         let (form, named) = match request.kind {
             Kind::Select => (Some(Form::Tsv), "tsv"),
             Kind::Ask => (Some(Form::Json), "json"),
@@ -71,7 +70,7 @@ impl GraphSession {
         let answer = answer.map_err(|error| failed(py, &error))?;
         let Some(form) = form else { return Ok(0) };
         let bytes = answer.bind(py).cast::<PyBytes>();
-        let bytes = bytes.map_err(|error| unreadable(error.to_string()))?;
+        let bytes = bytes.map_err(|error| SessionError::unreadable(error.to_string()))?;
         self.body.clear();
         self.body.extend_from_slice(bytes.as_bytes());
         self.answers.take(form, &mut self.body)?;
@@ -99,19 +98,11 @@ impl Session for GraphSession {
         self.answers.keep(path)
     }
 
-    fn statements(&self) -> &[StatementTime] {
-        self.conductor.times()
+    fn conductor(&self) -> Option<&Conductor> {
+        Some(&self.conductor)
     }
 
-    fn marks(&self) -> Option<u32> {
-        self.conductor.marks()
-    }
-
-    fn receipt(&self) -> Option<Receipt> {
-        self.conductor.receipt()
-    }
-
-    fn release(&mut self) {
-        self.conductor.release();
+    fn conductor_mut(&mut self) -> Option<&mut Conductor> {
+        Some(&mut self.conductor)
     }
 }

@@ -3,19 +3,20 @@
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use crate::procfs::{Line, number, words};
+use assay_kernel::file::ShortFile;
+use assay_kernel::text::{number, words};
 
 const SECTOR_BYTES: u64 = 512;
 /// Sectors read are the third number.
 const SECTORS_READ: usize = 2;
 
 /// The block device that a folder is on.
-pub(crate) struct Device(Option<Line>);
+pub(crate) struct Device(Option<ShortFile>);
 
 impl Device {
     /// Of some file systems there is no device that counts; then nothing is told.
     pub fn of(folder: Option<&Path>) -> Self {
-        Self(folder.and_then(counters).and_then(|path| Line::open(&path).ok()))
+        Self(folder.and_then(counters).and_then(|path| ShortFile::open(&path).ok()))
     }
 
     /// Bytes read so far, for everybody.

@@ -2,9 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use assay_kernel::ProcRoot;
+use assay_kernel::file::ShortFile;
+use assay_kernel::text::{number, words};
+
 use crate::SlowError;
 use crate::process::Process;
-use crate::procfs::{Line, kinship, last_word, newest, processes};
 use crate::task::Task;
 
 /// All are listed this often, because a number is given out a moment before it can be seen.
@@ -20,7 +23,8 @@ pub(crate) struct Family {
     /// Whether a root that has descendants does nothing but start them.
     roots_listen: bool,
     pub processes: Vec<Process>,
-    newest: Line,
+    /// The file that ends with the number that was given out last.
+    newest: ShortFile,
     known: Option<u64>,
     list_due_ns: i64,
 }
@@ -29,13 +33,14 @@ impl Family {
     /// # Errors
     /// If none of the roots is there.
     pub fn new(roots: &[u32], roots_listen: bool, now_ns: i64) -> Result<Self, SlowError> {
-        let line = newest().map_err(|error| SlowError::io("/proc/loadavg".as_ref(), error))?;
+        let loadavg = ProcRoot::default().join("loadavg");
+        let newest = ShortFile::open(&loadavg).map_err(|error| SlowError::io(&loadavg, error))?;
         let mut family = Self {
             kin: roots.iter().copied().collect(),
             roots: roots.to_vec(),
             roots_listen,
             processes: roots.iter().filter_map(|pid| Process::new(*pid, now_ns)).collect(),
-            newest: line,
+            newest,
             known: None,
             list_due_ns: i64::MIN,
         };
@@ -48,7 +53,7 @@ impl Family {
 
     /// Finds processes and threads that were started since.
     pub fn find(&mut self, now_ns: i64) {
-        let newest = self.newest.read(last_word);
+        let newest = self.newest.read(|line| words(line).last().and_then(number));
         let before = std::mem::replace(&mut self.known, newest);
         if now_ns >= self.list_due_ns {
             self.list_due_ns = now_ns + LIST_INTERVAL_NS;
@@ -103,20 +108,23 @@ impl Family {
         for process in &mut self.processes {
             process.find_threads(now_ns);
         }
-        let mut strangers: Vec<(u32, u32)> = processes()
+        let root = ProcRoot::default();
+        let mut strangers: Vec<(u32, u32)> = root
+            .processes()
+            .unwrap_or_default()
             .into_iter()
             .filter(|pid| !self.kin.contains(pid))
-            .filter_map(|pid| Some((pid, kinship(pid)?.parent)))
+            .filter_map(|pid| Some((pid, root.kinship(pid)?.parent)))
             .collect();
         // A process may stand before its parent.
         loop {
             let kin = &mut self.kin;
-            let (found, others): (Vec<_>, Vec<_>) =
+            let (relatives, others): (Vec<_>, Vec<_>) =
                 strangers.into_iter().partition(|(_, parent)| kin.contains(parent));
-            if found.is_empty() {
+            if relatives.is_empty() {
                 return;
             }
-            for (pid, _) in found {
+            for (pid, _) in relatives {
                 kin.insert(pid);
                 self.processes.extend(Process::new(pid, now_ns));
             }
@@ -126,7 +134,7 @@ impl Family {
 
     fn ask(&mut self, numbers: impl Iterator<Item = u64>, now_ns: i64) {
         for number in numbers.filter_map(|number| u32::try_from(number).ok()) {
-            let Some(kinship) = kinship(number) else { continue };
+            let Some(kinship) = ProcRoot::default().kinship(number) else { continue };
             if kinship.process != number {
                 let process = self.processes.iter_mut().find(|it| it.pid == kinship.process);
                 if let Some(process) = process {

@@ -1,17 +1,14 @@
-//! Makes a resource slower for an engine, and for nobody else: its processes are looked at twice a
-//! millisecond and stopped for a time in proportion to what they just took of the resource. So any
-//! mixture of computing, waiting for disks and waiting for others is slowed by its own parts,
-//! however fine it is.
+//! Makes a resource slower for one engine only. The engine's processes are looked at twice a
+//! millisecond, and stopped for a time in proportion to the CPU or disk time that they just used.
+//! So an engine that alternates quickly between computing and waiting is slowed in the right parts.
 //!
 //! Invariant: whatever ends a `Slower`, what it has stopped goes on.
 
-mod clock;
 mod device;
 mod error;
 mod family;
 mod ledger;
 mod process;
-mod procfs;
 mod slower;
 pub mod tables;
 mod task;

@@ -3,11 +3,11 @@
 use std::io;
 use std::os::fd::OwnedFd;
 
+use assay_kernel::ProcRoot;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use rustix::thread::sched_getaffinity;
 
 use crate::SlowError;
-use crate::procfs::threads;
 use crate::task::Task;
 
 /// A process that may be stopped. The descriptor is of this process and of none that has its
@@ -25,7 +25,7 @@ impl Process {
     /// `None`: it is gone.
     pub fn new(pid: u32, now_ns: i64) -> Option<Self> {
         let descriptor = pidfd_open(number(pid)?, PidfdFlags::empty()).ok()?;
-        let tasks = threads(pid).into_iter().filter_map(|tid| Task::new(pid, tid, now_ns));
+        let tasks = threads(pid).filter_map(|tid| Task::new(pid, tid, now_ns));
         let tasks = tasks.collect();
         Some(Self { pid, descriptor, tasks, active_ns: now_ns, is_stopped: false })
     }
@@ -108,6 +108,11 @@ impl Drop for Process {
         // A process that is dropped while it is stopped has ended, or the slower has.
         let _ = self.go_on();
     }
+}
+
+/// Threads of a process; none if it is gone.
+fn threads(pid: u32) -> impl Iterator<Item = u32> {
+    ProcRoot::default().threads(pid).unwrap_or_default().into_iter()
 }
 
 fn number(pid: u32) -> Option<Pid> {

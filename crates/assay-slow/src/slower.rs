@@ -12,12 +12,12 @@ use assay_record::Stream;
 use rustix::thread::{sched_getaffinity, set_current_timer_slack};
 
 use crate::SlowError;
-use crate::clock::{monotonic_ns, thread_cpu_ns};
 use crate::device::Device;
 use crate::family::Family;
 use crate::ledger::{Factors, Ledger};
 use crate::tables::{PROBE_SLOWING, SLOWING};
 use crate::worker::Worker;
+use assay_kernel::clock::{monotonic_ns, thread_cpu_ns};
 
 /// The kernel may be late by this, as by default it may be by fifty times as much.
 const TIMER_SLACK_NS: NonZeroU64 = NonZeroU64::new(1_000).unwrap();

@@ -1,8 +1,8 @@
 //! One task: what it took of the CPU, and how long it waited for disks, since the last account.
 
-use std::path::Path;
-
-use crate::procfs::{Clock, Line, clock, state, task_folder};
+use assay_kernel::ProcRoot;
+use assay_kernel::file::ShortFile;
+use assay_kernel::parse::{SchedStat, TaskState};
 
 /// On a CPU, or waiting for one.
 pub(crate) const RUNNING: u8 = b'R';
@@ -21,6 +21,22 @@ const NEXT_LOOK_MAX_NS: i64 = 5_000_000;
 /// A task that had a CPU for less than this only stopped and went on, and slept otherwise.
 const AWAKE_MIN_NS: u64 = 50_000;
 
+/// A task by the scheduler's clock.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Clock {
+    /// Time on a CPU.
+    on_cpu_ns: u64,
+    /// Time runnable and without one; counted when it gets one.
+    run_delay_ns: u64,
+}
+
+impl Clock {
+    fn parse(line: &[u8]) -> Option<Self> {
+        let SchedStat { on_cpu_ns, run_delay_ns, .. } = SchedStat::of_line(line)?;
+        Some(Self { on_cpu_ns, run_delay_ns })
+    }
+}
+
 /// What was taken of resources.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Taken {
@@ -33,9 +49,9 @@ pub(crate) struct Taken {
 /// A task that is looked at.
 pub(crate) struct Task {
     pub tid: u32,
-    schedstat: Line,
-    stat: Line,
-    comm: Line,
+    schedstat: ShortFile,
+    stat: ShortFile,
+    comm: ShortFile,
     is_ours: Option<bool>,
     clock: Clock,
     pub state: u8,
@@ -54,12 +70,12 @@ pub(crate) struct Task {
 impl Task {
     /// A task as it is now: what it took before is not counted. `None`: it is gone.
     pub fn new(pid: u32, tid: u32, now_ns: i64) -> Option<Self> {
-        let folder = task_folder(pid, tid);
-        let open = |name: &str| Line::open(&folder.join(Path::new(name))).ok();
+        let folder = ProcRoot::default().thread(pid, tid);
+        let open = |name: &str| ShortFile::open(&folder.join(name)).ok();
         let schedstat = open("schedstat")?;
         Some(Self {
             tid,
-            clock: schedstat.read(clock)?,
+            clock: schedstat.read(Clock::parse)?,
             schedstat,
             stat: open("stat")?,
             comm: open("comm")?,
@@ -97,12 +113,14 @@ impl Task {
 
     /// Looks at clock and state. False: it is gone.
     pub fn look(&mut self, now_ns: i64) -> bool {
-        let Some(now) = self.schedstat.read(clock) else { return false };
+        let Some(now) = self.schedstat.read(Clock::parse) else { return false };
         let before = std::mem::replace(&mut self.clock, now);
         let ran = now != before;
         // What sleeps cannot come to another sleep without running in between.
         if ran || self.is_active() || self.state == STOPPED {
-            let Some((letter, cpu)) = self.stat.read(state) else { return false };
+            let Some(TaskState { letter, cpu }) = self.stat.read(TaskState::parse) else {
+                return false;
+            };
             (self.state, self.cpu) = (letter, cpu);
         }
         self.account(now_ns, before);

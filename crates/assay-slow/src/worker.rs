@@ -6,12 +6,12 @@ use assay_model::Cell;
 use assay_record::Stream;
 use rustix::thread::{CpuSet, sched_setaffinity};
 
-use crate::clock::{monotonic_ns, sleep_until, thread_cpu_ns};
 use crate::device::Device;
 use crate::family::Family;
 use crate::ledger::{Factors, Ledger, together};
 use crate::process::Process;
 use crate::{SlowError, SlowerReport};
+use assay_kernel::clock::{monotonic_ns, sleep_until, thread_cpu_ns};
 
 /// Time between two looks.
 const LOOK_INTERVAL_NS: i64 = 500_000;

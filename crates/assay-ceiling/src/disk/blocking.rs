@@ -71,7 +71,7 @@ fn share(
     // All threads come to the gate, whatever has become of them.
     gate.wait();
     let mut latencies = latencies?;
-    let before = Usage::of_thread()?;
+    let before = Usage::of_thread();
     let begun = Instant::now();
     let deadline = deadline(begun, trial);
     let mut ended = begun;
@@ -82,7 +82,7 @@ fn share(
         latencies.record(now - ended);
         ended = now;
     }
-    Ok(Share { latencies, usage: Usage::of_thread()?.since(before), begun, ended })
+    Ok(Share { latencies, usage: Usage::of_thread().since(before), begun, ended })
 }
 
 fn request(file: &File, operation: Operation, buffer: &mut [u8], offset: u64) -> io::Result<()> {

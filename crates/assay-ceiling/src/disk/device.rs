@@ -40,8 +40,7 @@ impl DeviceCounters {
     /// The file of a device's counters, by the number of a file system on it. None where it lies
     /// on no block device of its own.
     pub fn path(sys: &Path, device_number: u64) -> Option<PathBuf> {
-        let (major, minor) =
-            (nix::sys::stat::major(device_number), nix::sys::stat::minor(device_number));
+        let (major, minor) = (rustix::fs::major(device_number), rustix::fs::minor(device_number));
         let path = sys.join(format!("dev/block/{major}:{minor}/stat"));
         path.is_file().then_some(path)
     }
@@ -58,10 +57,10 @@ impl DeviceCounters {
     }
 
     fn of_text(text: &str) -> Option<Self> {
-        let words: Vec<u64> =
+        let counters: Vec<u64> =
             text.split_whitespace().map_while(|word| word.parse().ok()).take(7).collect();
         let [reads, reads_merged, read_sectors, _, writes, writes_merged, write_sectors] =
-            words.try_into().ok()?;
+            counters.try_into().ok()?;
         let direction = |requests, merged, sectors: u64| Direction {
             requests,
             merged,
@@ -80,10 +79,11 @@ mod tests {
 
     #[test]
     fn the_kernels_line_is_understood() {
-        let told = DeviceCounters::of_text("   10  2  48  7  5  1  16  3  0  9  10  0 0 0 0 4 5\n");
+        let counters =
+            DeviceCounters::of_text("   10  2  48  7  5  1  16  3  0  9  10  0 0 0 0 4 5\n");
         let read = Direction { requests: 10, merged: 2, bytes: 48 * 512 };
         let write = Direction { requests: 5, merged: 1, bytes: 16 * 512 };
-        assert_eq!(told, Some(DeviceCounters { read, write }));
+        assert_eq!(counters, Some(DeviceCounters { read, write }));
         assert_eq!(DeviceCounters::of_text("1 2 3"), None);
     }
 

@@ -2,13 +2,13 @@
 
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process;
 
-use nix::errno::Errno;
-use nix::fcntl::{FallocateFlags, PosixFadviseAdvice, fallocate, posix_fadvise};
+use rustix::fs::{Advice, FallocateFlags, fadvise, fallocate};
+use rustix::io::Errno;
 
 use super::buffer::AlignedBuffer;
 use crate::CeilingError;
@@ -102,8 +102,7 @@ impl TrialFile {
     /// Takes the file out of the page cache.
     pub fn evict(&self) -> Result<(), CeilingError> {
         self.sync()?;
-        let advice = PosixFadviseAdvice::POSIX_FADV_DONTNEED;
-        posix_fadvise(self.buffered.as_fd(), 0, 0, advice)
+        fadvise(&self.buffered, 0, None, Advice::DontNeed)
             .map_err(|errno| self.refused("cannot evict the file's pages", errno.into()))
     }
 
@@ -137,9 +136,8 @@ impl TrialFile {
 
     /// Blocks that are set apart at once lie together. Not every file system does that.
     fn set_apart(&self) -> Result<(), CeilingError> {
-        let none = FallocateFlags::empty();
-        match fallocate(self.direct.as_fd(), none, 0, self.size_bytes as i64) {
-            Ok(()) | Err(Errno::EOPNOTSUPP | Errno::ENOSYS) => Ok(()),
+        match fallocate(&self.direct, FallocateFlags::empty(), 0, self.size_bytes) {
+            Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(()),
             Err(errno) => Err(self.refused("cannot set blocks apart", errno.into())),
         }
     }

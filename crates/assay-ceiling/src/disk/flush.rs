@@ -13,7 +13,7 @@ pub fn play(file: &TrialFile, trial: &DiskTrial, seed: u64) -> Result<Counted, C
     let offsets = Offsets::new(trial.pattern, trial.size_bytes, file.size_bytes(), seed);
     let buffer = AlignedBuffer::random(trial.size_bytes as usize, seed);
     let mut latencies = Latencies::new()?;
-    let before = Usage::of_thread()?;
+    let before = Usage::of_thread();
     let begun = Instant::now();
     let deadline = deadline(begun, trial);
     let mut ended = begun;
@@ -29,6 +29,6 @@ pub fn play(file: &TrialFile, trial: &DiskTrial, seed: u64) -> Result<Counted, C
         latencies.record(now - ended);
         ended = now;
     }
-    let usage = Usage::of_thread()?.since(before);
+    let usage = Usage::of_thread().since(before);
     Ok(Counted { latencies, outside: 0, elapsed: ended - begun, usage, registered: None })
 }

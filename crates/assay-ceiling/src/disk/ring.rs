@@ -102,7 +102,7 @@ impl Flight<'_> {
         self.fill_up(&mut free, &mut latencies).map_err(Failure::Request)?;
         self.outside = latencies.count();
         latencies.clear();
-        let before = Usage::of_thread().map_err(Failure::Ours)?;
+        let before = Usage::of_thread();
         let begun = Instant::now();
         let deadline = deadline(begun, self.trial);
         let mut ended = begun;
@@ -110,7 +110,7 @@ impl Flight<'_> {
             self.issue(&mut free, ended).map_err(Failure::Request)?;
             ended = self.reap(&mut free, &mut latencies).map_err(Failure::Request)?;
         }
-        let usage = Usage::of_thread().map_err(Failure::Ours)?.since(before);
+        let usage = Usage::of_thread().since(before);
         let (outside, registered) = (self.outside, Some(self.registered));
         Ok(Counted { latencies, outside, elapsed: ended - begun, usage, registered })
     }

@@ -40,7 +40,7 @@ pub trait Framing: Default {
         place: usize,
     ) -> Result<Option<Message>, Garbled>;
 
-    /// The same of one that was found before.
+    /// The message that begins at `place` and was found by `next` before.
     fn again(&self, bytes: &[u8], place: usize) -> Option<Message>;
 
     /// The buffer is about to be cleared.

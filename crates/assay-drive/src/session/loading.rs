@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use arrow_array::{RecordBatch, RecordBatchReader};
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 /// Why rows could not be loaded.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -80,6 +80,6 @@ where
 
 /// Whether a server has said something.
 pub fn spoke(line: BorrowedFd<'_>) -> bool {
-    let mut watched = [PollFd::new(line, PollFlags::POLLIN)];
-    poll(&mut watched, PollTimeout::ZERO).is_ok_and(|ready| ready > 0)
+    let mut watched = [PollFd::from_borrowed_fd(line, PollFlags::IN)];
+    poll(&mut watched, Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
 }

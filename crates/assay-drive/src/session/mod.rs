@@ -1,10 +1,11 @@
 //! One connection of the driver. One file a protocol; `null` answers at once.
 
-pub mod civil;
 pub mod connecting;
 pub mod inbox;
 pub mod interrupt;
 pub mod jdbc;
+pub mod line;
+pub mod linked;
 pub mod loading;
 pub mod mysql;
 pub mod null;
@@ -23,9 +24,12 @@ use std::time::Duration;
 
 use assay_model::event::Receipt;
 
-use crate::conductor::StatementTime;
+use self::connecting::ConnectError;
+use crate::conductor::{Conductor, StatementTime};
 use crate::digest::RowDigest;
 
+/// SQLSTATE of a connection that is gone.
+const CONNECTION_LOST: &str = "08006";
 /// Rows of one operation that are held at once. What goes beyond is digested while it comes, and
 /// such a result is not kept as rows.
 const HELD_BYTES_MAX: usize = 64 << 20;
@@ -46,6 +50,11 @@ pub struct Fetched {
 }
 
 impl Fetched {
+    /// The rows that a program read; `None`: it reads none of them.
+    pub fn read_by(conductor: &Conductor) -> Option<Self> {
+        conductor.reads_rows().then(|| Self { rows: conductor.rows(), ..Self::default() })
+    }
+
     /// What was digested.
     pub fn of(digest: &RowDigest) -> Self {
         Self {
@@ -69,6 +78,16 @@ pub struct SessionError {
 }
 
 impl SessionError {
+    /// The error of a connection that is gone.
+    pub fn broken(message: impl std::fmt::Display) -> Self {
+        Self { class: CONNECTION_LOST.into(), message: message.to_string(), retryable: false }
+    }
+
+    /// The error of an answer that makes no sense.
+    pub fn unreadable(message: impl Into<String>) -> Self {
+        Self { class: "result".into(), message: message.into(), retryable: false }
+    }
+
     /// What an operation did that left its transaction open.
     pub fn open_transaction() -> Self {
         Self {
@@ -76,6 +95,12 @@ impl SessionError {
             message: "the operation left its transaction open: end it with commit".into(),
             retryable: false,
         }
+    }
+}
+
+impl From<ConnectError> for SessionError {
+    fn from(error: ConnectError) -> Self {
+        Self { class: error.class().into(), message: error.to_string(), retryable: false }
     }
 }
 
@@ -104,23 +129,37 @@ pub trait Session: Send {
     /// more. Not timed.
     fn keep(&mut self, path: &Path) -> Result<(), SessionError>;
 
+    /// What says which statements are sent, and notes when they were answered.
+    fn conductor(&self) -> Option<&Conductor> {
+        None
+    }
+
+    /// As `conductor`, to be changed.
+    fn conductor_mut(&mut self) -> Option<&mut Conductor> {
+        None
+    }
+
     /// When the statements of the last `execute` were answered, where there were several.
     fn statements(&self) -> &[StatementTime] {
-        &[]
+        self.conductor().map_or(&[], Conductor::times)
     }
 
     /// What the program of the last `execute` noted; `None`: it had none.
     fn marks(&self) -> Option<u32> {
-        None
+        self.conductor().and_then(Conductor::marks)
     }
 
     /// What of the last `execute` is to be found in the database; `None`: nothing that is known.
     fn receipt(&self) -> Option<Receipt> {
-        None
+        self.conductor().and_then(Conductor::receipt)
     }
 
     /// Lets go of the rows of the last `execute`, so that freeing them is not timed either.
-    fn release(&mut self) {}
+    fn release(&mut self) {
+        if let Some(conductor) = self.conductor_mut() {
+            conductor.release();
+        }
+    }
 
     /// What ends a running `execute`, if the protocol knows such a thing.
     fn canceller(&self) -> Option<Canceller> {

@@ -1,5 +1,7 @@
 //! Days, and how they are written.
 
+use crate::civil::{civil_from_days, days_from_civil};
+
 /// A day, counted from 1970-01-01.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Day(pub i32);
@@ -8,12 +10,9 @@ pub struct Day(pub i32);
 pub const TODAY: Day = Day::of(2008, 6, 20);
 
 impl Day {
-    /// The day of a date of the Gregorian calendar, from the year 1970 on.
+    /// The day of a date of the Gregorian calendar.
     pub const fn of(year: i32, month: i32, day: i32) -> Self {
-        // Years begin in March, so that a leap day is the last of its year.
-        let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-        let before = year * 365 + year / 4 - year / 100 + year / 400;
-        Self(before + (153 * month + 2) / 5 + day - 1 - 719_468)
+        Self(days_from_civil(year as i64, month as i64, day as i64) as i32)
     }
 
     /// So many days later, or earlier.
@@ -24,16 +23,9 @@ impl Day {
 
     /// `2008-06-20`.
     pub fn text(self) -> [u8; 10] {
-        let since = (self.0 + 719_468).unsigned_abs();
-        let (era, day_of_era) = (since / 146_097, since % 146_097);
-        let year_of_era =
-            (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-        let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-        let month = (5 * day_of_year + 2) / 153;
-        let day = day_of_year - (153 * month + 2) / 5 + 1;
-        let (year, month) =
-            (era * 400 + year_of_era + u32::from(month >= 10), (month + 2) % 12 + 1);
-        let digit = |number: u32| b'0' + (number % 10) as u8;
+        let (year, month, day) = civil_from_days(self.0.into());
+        let digit = |number: i64| b'0' + (number % 10) as u8;
+        let (month, day) = (month.into(), day.into());
         [
             digit(year / 1000),
             digit(year / 100),

@@ -6,9 +6,9 @@ use std::path::Path;
 use assay_model::Cell;
 
 use super::Probe;
-use crate::file::{Buffer, ProcFile};
-use crate::parse::Disk;
 use crate::{ObserveError, ProcRoot, SysRoot, tables};
+use assay_kernel::file::{Buffer, ProcFile};
+use assay_kernel::parse::Disk;
 use assay_record::Stream;
 
 /// Reads `/proc/diskstats`.

@@ -6,9 +6,9 @@ use std::path::Path;
 use assay_model::Cell;
 
 use super::Probe;
-use crate::file::{Buffer, ProcFile};
-use crate::parse::{Io, ProcessStat};
 use crate::{ObserveError, ProcRoot, Units, tables};
+use assay_kernel::file::{Buffer, ProcFile};
+use assay_kernel::parse::{Io, ProcessStat};
 use assay_record::Stream;
 
 /// Reads `/proc/<pid>/stat` of all processes, and `io` of those that used a CPU.
@@ -25,7 +25,7 @@ impl NeighboursProbe {
     pub fn new(root: ProcRoot, raw_dir: &Path) -> Result<Self, ObserveError> {
         Ok(Self {
             root,
-            units: Units::of_host()?,
+            units: Units::of_host(),
             buffer: Buffer::new(),
             seen: HashMap::new(),
             streams: [Stream::create(raw_dir, &tables::NEIGHBOURS)?],
@@ -49,14 +49,14 @@ impl NeighboursProbe {
     fn io(&mut self, pid: u32) -> Result<Io, ObserveError> {
         let mut file = ProcFile::record(self.root.process(pid).join("io"));
         let text = file.read(&mut self.buffer)?;
-        text.map_or_else(|| Ok(Io::default()), |text| Io::parse(file.path(), text))
+        Ok(text.map_or_else(|| Ok(Io::default()), |text| Io::parse(file.path(), text))?)
     }
 }
 
 impl Probe for NeighboursProbe {
     fn sample(&mut self, time_ns: i64) -> Result<(), ObserveError> {
         let mut seen = HashMap::with_capacity(self.seen.len());
-        let pids: Vec<u32> = self.root.pids()?.collect();
+        let pids = self.root.processes().map_err(|error| ObserveError::io(&self.root.0, error))?;
         for pid in pids {
             if let Some(cpu_ns) = self.look(time_ns, pid)? {
                 seen.insert(pid, cpu_ns);

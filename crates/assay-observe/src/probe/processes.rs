@@ -6,12 +6,12 @@ use std::path::Path;
 use assay_model::Cell;
 
 use super::{Probe, state_name};
-use crate::clock::thread_cpu_ns;
 use crate::descent::Descent;
 use crate::followed::{Followed, ProcessSample, Reader};
 use crate::pss::Pss;
 use crate::title::Title;
 use crate::{ObserveError, ProcRoot, tables};
+use assay_kernel::clock::thread_cpu_ns;
 use assay_record::Stream;
 
 /// Proportional memory is read in at most one part of the time in this many.
@@ -37,7 +37,7 @@ impl ProcessesProbe {
         let mut probe = Self {
             followed: BTreeMap::new(),
             descent: Descent::new(root.clone()),
-            reader: Reader::new(&root)?,
+            reader: Reader::new(&root),
             pss: Pss::new(root.clone(), PSS_PARTS),
             pss_cpu_ns: 0,
             streams: [Stream::create(raw_dir, &tables::PROCESSES)?],
@@ -52,8 +52,8 @@ impl ProcessesProbe {
     fn find_descendants(&mut self, time_ns: i64) -> Result<(), ObserveError> {
         let followed = &self.followed;
         let account_of = |pid| followed.get(&pid).map(|(process, _)| process.account.clone());
-        let found = self.descent.scan(time_ns, account_of, &mut self.reader)?;
-        for (pid, account) in found {
+        let descendants = self.descent.scan(time_ns, account_of, &mut self.reader)?;
+        for (pid, account) in descendants {
             self.insert(pid, account);
         }
         Ok(())

@@ -5,9 +5,10 @@ use std::path::Path;
 use assay_model::Cell;
 
 use super::Probe;
-use crate::file::{Buffer, ProcFile};
-use crate::parse::{Cpu, Memory, Pressure, SystemStat, VmStat};
 use crate::{ObserveError, ProcRoot, Units, tables};
+use assay_kernel::KernelError;
+use assay_kernel::file::{Buffer, ProcFile};
+use assay_kernel::parse::{Cpu, Memory, Pressure, SystemStat, VmStat};
 use assay_record::Stream;
 
 /// Reads six files of `/proc`.
@@ -39,7 +40,7 @@ impl SystemProbe {
             vmstat: ProcFile::lines(root.join("vmstat")),
             pressures: pressures.map(|name| ProcFile::record(root.join("pressure").join(name))),
             buffer: Buffer::new(),
-            units: Units::of_host()?,
+            units: Units::of_host(),
             streams: [
                 Stream::create(raw_dir, &tables::SYSTEM)?,
                 Stream::create(raw_dir, &tables::CPUS)?,
@@ -82,8 +83,8 @@ impl Probe for SystemProbe {
 fn parsed<T: Default>(
     file: &mut ProcFile,
     buffer: &mut Buffer,
-    parse: impl Fn(&Path, &[u8]) -> Result<T, ObserveError>,
-) -> Result<T, ObserveError> {
+    parse: impl Fn(&Path, &[u8]) -> Result<T, KernelError>,
+) -> Result<T, KernelError> {
     match file.read(buffer)? {
         Some(text) => parse(file.path(), text),
         None => Ok(T::default()),

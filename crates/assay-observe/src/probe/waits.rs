@@ -6,10 +6,10 @@ use assay_model::Cell;
 
 use super::{Probe, state_name};
 use crate::cgroup::Limits;
-use crate::file::Buffer;
-use crate::parse::cgroup::Throttling;
 use crate::waits::{Change, Family};
 use crate::{ObserveError, ProcRoot, tables};
+use assay_kernel::file::Buffer;
+use assay_kernel::parse::cgroup::Throttling;
 use assay_record::Stream;
 
 /// A period of a limit is as a rule as long as this.
@@ -39,7 +39,7 @@ impl WaitsProbe {
         processes: Vec<(u32, String)>,
     ) -> Result<Self, ObserveError> {
         let mut probe = Self {
-            family: Family::new(root.clone())?,
+            family: Family::new(root.clone()),
             raw_dir: raw_dir.to_owned(),
             limits: Vec::new(),
             limits_due_ns: i64::MIN,

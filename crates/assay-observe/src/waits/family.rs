@@ -24,15 +24,15 @@ pub(crate) struct Family {
 }
 
 impl Family {
-    pub fn new(root: ProcRoot) -> Result<Self, ObserveError> {
-        Ok(Self {
+    pub fn new(root: ProcRoot) -> Self {
+        Self {
             processes: BTreeMap::new(),
             all_children_due_ns: i64::MIN,
             descent: None,
-            reader: Reader::new(&root)?,
+            reader: Reader::new(&root),
             told: Told::default(),
             root,
-        })
+        }
     }
 
     /// How much the kernel told so far.
@@ -59,17 +59,17 @@ impl Family {
         if look_at_all {
             self.all_children_due_ns = time_ns.saturating_add(ALL_CHILDREN_INTERVAL_NS);
         }
-        let mut found = self.descend(time_ns)?;
+        let mut descendants = self.descend(time_ns)?;
         let Self { processes, reader, told, .. } = self;
         for process in processes.values_mut() {
             let any_ran = process.look(time_ns, (reader, told), &mut note)?;
             if any_ran || look_at_all {
                 process.find_threads(time_ns, (reader, told), &mut note)?;
-                found.extend(process.children(look_at_all, &mut reader.buffer)?);
+                descendants.extend(process.children(look_at_all, &mut reader.buffer)?);
             }
         }
         processes.retain(|_, process| process.lives());
-        self.adopt(found, look_at_all, time_ns, &mut note)
+        self.adopt(descendants, look_at_all, time_ns, &mut note)
     }
 
     /// Looks at new processes. One that was just started has no children yet, and mostly one thread.

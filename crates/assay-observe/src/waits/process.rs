@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::os::unix::fs::MetadataExt;
 
 use super::thread::{Change, Fate, Thread, Told};
-use crate::file::{Buffer, ProcFile};
 use crate::followed::Reader;
 use crate::tasks::tids;
-use crate::text::{number, words};
 use crate::{ObserveError, ProcRoot};
+use assay_kernel::file::{Buffer, ProcFile};
+use assay_kernel::text::{number, words};
 
 /// Links of a folder without folders in it: its name, and its own dot.
 const LINKS_OF_EMPTY: u64 = 2;
@@ -105,17 +105,17 @@ impl Process {
         of_all_threads: bool,
         buffer: &mut Buffer,
     ) -> Result<Vec<u32>, ObserveError> {
-        let mut found = Vec::new();
+        let mut children = Vec::new();
         if self.is_parent || of_all_threads {
-            found = pids(&mut self.children, buffer)?;
+            children = pids(&mut self.children, buffer)?;
         }
         if of_all_threads {
             for thread in self.threads.iter().filter(|thread| thread.tid != self.pid) {
-                found.extend(pids(&mut children_file(&self.tasks, thread.tid), buffer)?);
+                children.extend(pids(&mut children_file(&self.tasks, thread.tid), buffer)?);
             }
         }
-        self.is_parent |= !found.is_empty();
-        Ok(found)
+        self.is_parent |= !children.is_empty();
+        Ok(children)
     }
 
     /// Whether this kernel tells the children of a process.

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use super::family::Family;
 use super::thread::Seen;
 use crate::ProcRoot;
-use crate::parse::{SchedStat, SystemCall};
+use assay_kernel::parse::{SchedStat, SystemCall};
 
 const MS: i64 = 1_000_000;
 const SECOND: i64 = 1_000 * MS;
@@ -69,7 +69,7 @@ impl Proc {
     }
 
     fn family(&self, pid: u32) -> Family {
-        let mut family = Family::new(ProcRoot(self.0.path().to_owned())).unwrap();
+        let mut family = Family::new(ProcRoot(self.0.path().to_owned()));
         family.follow(pid);
         family
     }
@@ -268,7 +268,7 @@ fn children_are_found_where_the_kernel_does_not_list_them() {
 #[test]
 fn a_thread_that_is_gone_is_told_of_once_with_what_was_last_seen() {
     let mut child = Command::new("sleep").arg("60").spawn().unwrap();
-    let mut family = Family::new(ProcRoot::default()).unwrap();
+    let mut family = Family::new(ProcRoot::default());
     family.follow(child.id());
     let first = look(&mut family, 0);
     assert_eq!(first.len(), 1);

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use crate::ObserveError;
-use crate::file::{Buffer, ProcFile, descriptors_are_scarce};
 use crate::followed::Reader;
-use crate::parse::{ProcessStat, SchedStat, SystemCall};
 use crate::tasks::{DISK, RUNNING};
+use assay_kernel::file::{Buffer, ProcFile, descriptors_are_scarce};
+use assay_kernel::parse::{ProcessStat, SchedStat, SystemCall};
 
 /// Asleep until something happens, or a signal comes.
 const SLEEPING: char = 'S';
@@ -144,7 +144,7 @@ impl Thread {
 
     fn clock(&mut self, buffer: &mut Buffer) -> Result<Option<SchedStat>, ObserveError> {
         let Some(text) = self.schedstat.read(buffer)? else { return Ok(None) };
-        SchedStat::parse(self.schedstat.path(), text).map(Some)
+        Ok(Some(SchedStat::parse(self.schedstat.path(), text)?))
     }
 
     /// Whether it slept and still does: it had no CPU on which it could have done anything else.

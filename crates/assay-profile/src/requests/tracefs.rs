@@ -4,8 +4,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use nix::mount::{MsFlags, mount};
-use nix::sched::{CloneFlags, unshare};
+use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
+use rustix::thread::{UnshareFlags, unshare_unsafe};
 
 use super::format::Format;
 use crate::ProfileError;
@@ -44,11 +44,11 @@ fn mounted() -> Option<PathBuf> {
 
 fn read_privately() -> io::Result<String> {
     let reading = std::thread::Builder::new().name("assay-tracefs".to_owned()).spawn(|| {
-        unshare(CloneFlags::CLONE_NEWNS)?;
-        let none = None::<&str>;
+        #[expect(unsafe_code, reason = "this thread shares its files on")]
+        unsafe { unshare_unsafe(UnshareFlags::NEWNS) }?;
         // Nothing that is mounted from here on is to be seen elsewhere.
-        mount(none, "/", none, MsFlags::MS_REC | MsFlags::MS_PRIVATE, none)?;
-        mount(Some("tracefs"), USUAL_PLACE, Some("tracefs"), MsFlags::empty(), none)?;
+        mount_change("/", MountPropagationFlags::REC | MountPropagationFlags::PRIVATE)?;
+        mount("tracefs", USUAL_PLACE, "tracefs", MountFlags::empty(), None)?;
         std::fs::read_to_string(Path::new(USUAL_PLACE).join(TRACEPOINT))
     })?;
     reading.join().unwrap_or_else(|_| Err(io::Error::other("the reading thread panicked")))

@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
+use assay_kernel::clock::{monotonic_ns, thread_cpu_ns};
 use assay_model::Cell;
 use assay_record::Stream;
-use nix::time::{ClockId, clock_gettime};
 
 use super::format::Format;
 use super::sample::{Record, Request, parse};
@@ -27,7 +27,6 @@ const RING_BYTES_MIN: usize = 128 << 10;
 const LOOK_INTERVAL: Duration = Duration::from_millis(50);
 /// A killed process loses at most what came after its last flush.
 const FLUSH_INTERVAL_NS: i64 = 1_000_000_000;
-const SECOND_NS: i64 = 1_000_000_000;
 const MEND: &str =
     "tracing needs root or CAP_PERFMON, or `sudo sysctl kernel.perf_event_paranoid=-1`";
 
@@ -57,10 +56,10 @@ impl RequestTracer {
             flushed_ns: 0,
         };
         let stopping = Arc::new(AtomicBool::new(false));
-        let told = Arc::clone(&stopping);
+        let stop_flag = Arc::clone(&stopping);
         let thread = Builder::new()
             .name("assay-probe-requests".to_owned())
-            .spawn(move || work.carry_out(&told))
+            .spawn(move || work.carry_out(&stop_flag))
             .map_err(|source| ProfileError::Io { path: PathBuf::from("thread"), source })?;
         Ok(Self { stopping, thread: Some(thread) })
     }
@@ -110,7 +109,7 @@ impl Work {
                 self.lost
             ));
         }
-        self.report.cpu_ns = now_ns(ClockId::CLOCK_THREAD_CPUTIME_ID) as u64;
+        self.report.cpu_ns = thread_cpu_ns();
         self.report
     }
 
@@ -124,11 +123,11 @@ impl Work {
             let _ = ring.event().disable();
         }
         self.look()?;
-        self.flush(now_ns(ClockId::CLOCK_MONOTONIC))
+        self.flush(monotonic_ns())
     }
 
     fn look(&mut self) -> Result<(), ProfileError> {
-        let begun_ns = now_ns(ClockId::CLOCK_MONOTONIC);
+        let begun_ns = monotonic_ns();
         let mut scratch = Vec::new();
         let Self { rings, format, requests, names, of_kernel, lost, report, .. } = self;
         for ring in rings {
@@ -144,7 +143,7 @@ impl Work {
                 Record::Other => {}
             });
         }
-        let took_ns = now_ns(ClockId::CLOCK_MONOTONIC) - begun_ns;
+        let took_ns = monotonic_ns() - begun_ns;
         self.report.longest_ns = self.report.longest_ns.max(took_ns as u64);
         if begun_ns - self.flushed_ns > FLUSH_INTERVAL_NS {
             self.flush(begun_ns)?;
@@ -157,7 +156,7 @@ impl Work {
         self.cost.push(&[
             Cell::Int(now),
             Cell::Text("requests"),
-            Cell::Count(now_ns(ClockId::CLOCK_THREAD_CPUTIME_ID) as u64),
+            Cell::Count(thread_cpu_ns()),
             Cell::Count(self.report.counts.samples),
             Cell::Count(self.report.longest_ns),
         ]);
@@ -237,9 +236,4 @@ fn rings(id: u64) -> Result<Vec<Ring>, ProfileError> {
 
 fn refused(source: io::Error) -> ProfileError {
     ProfileError::NotTraced { source, mend: MEND }
-}
-
-fn now_ns(clock: ClockId) -> i64 {
-    // Both clocks are part of every Linux kernel; the call cannot fail on them.
-    clock_gettime(clock).map_or(0, |time| time.tv_sec() * SECOND_NS + time.tv_nsec())
 }

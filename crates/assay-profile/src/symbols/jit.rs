@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use assay_kernel::text::{number, words_of};
+
 use super::{Resolved, Symbol, SymbolKind, SymbolRoots};
 
 pub(super) fn resolve(pid: u32, addresses: &[u64], roots: &SymbolRoots) -> Resolved {
@@ -36,9 +38,8 @@ fn places(pid: u32, roots: &SymbolRoots) -> Vec<PathBuf> {
 
 /// The number that the process has in its own namespace.
 fn own_pid(process: &Path) -> Option<u32> {
-    let status = fs::read_to_string(process.join("status")).ok()?;
-    let numbers = status.lines().find_map(|line| line.strip_prefix("NSpid:"))?;
-    numbers.split_ascii_whitespace().last()?.parse().ok()
+    let status = fs::read(process.join("status")).ok()?;
+    number(words_of(&status, "NSpid")?.last()?)?.try_into().ok()
 }
 
 /// The functions that `addresses` are in, by `text`: a line `START SIZE NAME` each, in hexadecimal.
@@ -46,15 +47,15 @@ fn own_pid(process: &Path) -> Option<u32> {
 pub fn resolve_perf_map(text: &[u8], addresses: &[u64]) -> Vec<Symbol> {
     let mut order: Vec<usize> = (0..addresses.len()).collect();
     order.sort_unstable_by_key(|index| addresses[*index]);
-    let mut found: Vec<Option<Line>> = vec![None; addresses.len()];
+    let mut covering: Vec<Option<Line>> = vec![None; addresses.len()];
     for line in text.split(|byte| *byte == b'\n').filter_map(Line::parse) {
         let first = order.partition_point(|index| addresses[*index] < line.start);
         let covered = order[first..].iter().take_while(|index| addresses[**index] < line.end);
         for index in covered {
-            found[*index] = Some(line);
+            covering[*index] = Some(line);
         }
     }
-    found.into_iter().map(|line| line.map_or(Symbol::NONE, Line::symbol)).collect()
+    covering.into_iter().map(|line| line.map_or(Symbol::NONE, Line::symbol)).collect()
 }
 
 #[derive(Clone, Copy)]

@@ -1,9 +1,8 @@
 //! One connection to the bridge: what is encoded, what is parsed, and the socket between.
 
 use std::fs::File;
-use std::io::{ErrorKind, Read, Write};
-use std::net::Shutdown;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::io::{Read, Write};
+use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -12,8 +11,11 @@ use serde::Deserialize;
 
 use super::values::{Body, kind};
 use crate::session::SessionError;
-use crate::session::inbox::{Inbox, Message};
+use crate::session::inbox::{Message, Tagged};
 use crate::session::interrupt::{ANSWER_PATIENCE, Means};
+use crate::session::line::{Line, LineError};
+use crate::session::linked::{MessageLink, closer};
+use crate::session::stream::Stream;
 
 /// Of the messages; the bridge refuses another.
 const PROTOCOL: i32 = 1;
@@ -59,25 +61,17 @@ pub enum Reply {
 
 /// One connection at work.
 pub struct Link {
-    stream: UnixStream,
-    out: Vec<u8>,
-    sent: usize,
     begun: usize,
     number: i32,
     hidden: Vec<String>,
-    /// What came in.
-    pub inbox: Inbox,
+    /// Its line.
+    pub line: Line<Vec<u8>, Tagged>,
 }
 
 /// The error of a bridge that is gone.
 pub fn gone(reason: impl std::fmt::Display) -> SessionError {
     let message = format!("the bridge to the JDBC driver is gone ({reason}): its log says why");
     SessionError { class: CONNECTION_LOST.into(), message, retryable: false }
-}
-
-/// The error of an answer that makes no sense.
-pub fn unreadable(message: impl Into<String>) -> SessionError {
-    SessionError { class: "result".into(), message: message.into(), retryable: false }
 }
 
 /// A line to what listens on a socket, however long its path is: an address holds 108 bytes.
@@ -90,6 +84,27 @@ fn connected(socket: &Path) -> std::io::Result<UnixStream> {
     UnixStream::connect(short.join(name))
 }
 
+impl MessageLink for Link {
+    type Out = Vec<u8>;
+    type Framing = Tagged;
+
+    fn line(&self) -> &Line<Self::Out, Self::Framing> {
+        &self.line
+    }
+
+    fn line_mut(&mut self) -> &mut Line<Self::Out, Self::Framing> {
+        &mut self.line
+    }
+
+    fn failed(error: LineError) -> SessionError {
+        match error {
+            LineError::Closed => gone("it closed the line"),
+            LineError::Lost => gone("it was lost"),
+            LineError::Broken(error) => gone(error),
+        }
+    }
+}
+
 impl Link {
     /// Connects to the database, and defines the statements that the session will execute.
     pub fn open<'a>(
@@ -97,16 +112,13 @@ impl Link {
         statements: impl Iterator<Item = (i32, &'a str)>,
         prepared: bool,
     ) -> Result<Self, SessionError> {
-        let stream = connected(&config.socket).map_err(gone)?;
-        stream.set_read_timeout(Some(CONNECT_PATIENCE)).map_err(gone)?;
+        let stream = Stream::Unix(connected(&config.socket).map_err(gone)?);
+        stream.set_timeout(Some(CONNECT_PATIENCE)).map_err(gone)?;
         let mut link = Self {
-            stream,
-            out: Vec::with_capacity(4 << 10),
-            sent: 0,
+            line: Line::new(stream, Vec::with_capacity(4 << 10)),
             begun: 0,
             number: 0,
             hidden: config.hidden.clone(),
-            inbox: Inbox::default(),
         };
         link.hello(config)?;
         for text in &config.setup {
@@ -119,7 +131,7 @@ impl Link {
         for (number, text) in statements {
             link.define(number, text, prepared);
         }
-        link.stream.set_read_timeout(None).map_err(gone)?;
+        link.line.stream.set_timeout(None).map_err(gone)?;
         Ok(link)
     }
 
@@ -143,7 +155,7 @@ impl Link {
         loop {
             match self.reply()? {
                 Some(Reply::Ready) => {
-                    self.inbox.clear();
+                    self.line.inbox.clear();
                     return failed.map_or(Ok(()), Err);
                 }
                 Some(Reply::Error(error, _)) => failed = failed.or(Some(error)),
@@ -166,32 +178,20 @@ impl Link {
     /// How this connection is interrupted.
     pub fn means(&self, config: &Config) -> Option<Means> {
         let (socket, number) = (config.socket.clone(), self.number);
-        let line = self.stream.try_clone().ok()?;
+        let cut = Box::new(closer(&self.line.stream)?);
         Some(Means {
             ask: Box::new(move || {
                 let _: std::io::Result<()> = Self::cancel(&socket, number);
             }),
-            cut: Box::new(move || {
-                let _: std::io::Result<()> = line.shutdown(Shutdown::Both);
-            }),
+            cut,
         })
-    }
-
-    /// Whether reads and writes return at once.
-    pub fn set_nonblocking(&mut self, nonblocking: bool) -> Result<(), SessionError> {
-        self.stream.set_nonblocking(nonblocking).map_err(gone)
-    }
-
-    /// What an epoll can watch.
-    pub fn descriptor(&self) -> BorrowedFd<'_> {
-        self.stream.as_fd()
     }
 
     /// Notes a statement under a number.
     fn define(&mut self, number: i32, text: &str, prepared: bool) {
         self.begin(b'S');
         self.put_int(number);
-        self.out.push(if prepared { KEPT } else { 0 });
+        self.line.out.bytes.push(if prepared { KEPT } else { 0 });
         self.put_bytes(text.as_bytes());
         self.end();
     }
@@ -210,86 +210,54 @@ impl Link {
 
     /// A value of a statement.
     pub fn whole(&mut self, value: i64) {
-        self.out.push(kind::LONG);
-        self.out.extend_from_slice(&value.to_be_bytes());
+        self.line.out.bytes.push(kind::LONG);
+        self.line.out.bytes.extend_from_slice(&value.to_be_bytes());
     }
 
     /// A value of a statement.
     pub fn text(&mut self, value: &str) {
-        self.out.push(kind::TEXT);
+        self.line.out.bytes.push(kind::TEXT);
         self.put_bytes(value.as_bytes());
     }
 
     /// Ends a request.
     pub fn end(&mut self) {
-        let size = (self.out.len() - self.begun - 1) as i32;
-        self.out[self.begun + 1..self.begun + 5].copy_from_slice(&size.to_be_bytes());
+        let size = (self.line.out.bytes.len() - self.begun - 1) as i32;
+        self.line.out.bytes[self.begun + 1..self.begun + 5].copy_from_slice(&size.to_be_bytes());
     }
 
     fn begin(&mut self, tag: u8) {
-        self.begun = self.out.len();
-        self.out.extend_from_slice(&[tag, 0, 0, 0, 0]);
+        self.begun = self.line.out.bytes.len();
+        self.line.out.bytes.extend_from_slice(&[tag, 0, 0, 0, 0]);
     }
 
     fn put_int(&mut self, value: i32) {
-        self.out.extend_from_slice(&value.to_be_bytes());
+        self.line.out.bytes.extend_from_slice(&value.to_be_bytes());
     }
 
     fn put_bytes(&mut self, bytes: &[u8]) {
         self.put_int(bytes.len() as i32);
-        self.out.extend_from_slice(bytes);
-    }
-
-    /// Sends what waits; false if the system takes no more now.
-    pub fn flush(&mut self) -> Result<bool, SessionError> {
-        while self.sent < self.out.len() {
-            match self.stream.write(&self.out[self.sent..]) {
-                Ok(0) => return Err(gone("it takes nothing")),
-                Ok(count) => self.sent += count,
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
-                Err(error) => return Err(gone(error)),
-            }
-        }
-        self.out.clear();
-        self.sent = 0;
-        Ok(true)
-    }
-
-    /// Whether nothing waits to be sent.
-    pub const fn all_sent(&self) -> bool {
-        self.out.is_empty()
-    }
-
-    /// Reads once; false if there is nothing now.
-    pub fn read(&mut self) -> Result<bool, SessionError> {
-        loop {
-            match self.stream.read(self.inbox.room()) {
-                Ok(0) => return Err(gone("it closed the line")),
-                Ok(count) => {
-                    self.inbox.received(count);
-                    return Ok(true);
-                }
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
-                Err(error) => return Err(gone(error)),
-            }
-        }
+        self.line.out.bytes.extend_from_slice(bytes);
     }
 
     /// The next answer that a session cares about.
     pub fn reply(&mut self) -> Result<Option<Reply>, SessionError> {
-        while let Some(message) = self.inbox.take().map_err(|e| unreadable(e.to_string()))? {
+        while let Some(message) = self
+            .line
+            .inbox
+            .take()
+            .map_err(|garbled| SessionError::unreadable(garbled.to_string()))?
+        {
             match message.tag {
                 b'D' => return Ok(Some(Reply::Row)),
                 b'Z' => return Ok(Some(Reply::Ready)),
                 b'E' => {
-                    let (error, lost) = self.failure(message).map_err(unreadable)?;
+                    let (error, lost) = self.failure(message).map_err(SessionError::unreadable)?;
                     return Ok(Some(Reply::Error(error, lost)));
                 }
                 b'R' => {
-                    let mut body = Body(self.inbox.body(message));
-                    self.number = body.integer().map_err(unreadable)?;
+                    let mut body = Body(self.line.inbox.body(message));
+                    self.number = body.integer().map_err(SessionError::unreadable)?;
                 }
                 _ => {}
             }
@@ -298,16 +266,16 @@ impl Link {
     }
 
     fn failure(&self, message: Message) -> Result<(SessionError, bool), String> {
-        let mut body = Body(self.inbox.body(message));
+        let mut body = Body(self.line.inbox.body(message));
         let state = body.text()?;
         let code = body.integer()?;
         let flags = body.byte()?;
-        let mut words = body.text()?.into_owned();
+        let mut text = body.text()?.into_owned();
         for secret in &self.hidden {
-            words = words.replace(secret, HIDDEN);
+            text = text.replace(secret, HIDDEN);
         }
         if code != 0 {
-            words = format!("{words} ({code})");
+            text = format!("{text} ({code})");
         }
         let lost = flags & LOST != 0;
         let class = match (&*state, lost) {
@@ -316,6 +284,6 @@ impl Link {
             (told, _) => told,
         };
         let retryable = flags & RETRYABLE != 0;
-        Ok((SessionError { class: class.into(), message: words, retryable }, lost))
+        Ok((SessionError { class: class.into(), message: text, retryable }, lost))
     }
 }

@@ -8,7 +8,6 @@
 pub mod link;
 pub mod values;
 
-use std::os::fd::BorrowedFd;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -16,7 +15,7 @@ use assay_model::Script;
 
 use self::link::{Config, Link, Reply};
 use self::values::{Columns, in_column};
-use super::interrupt::Interrupt;
+use super::linked::{Linked, LinkedSession, exchange};
 use super::value::{Bound, Shape, Value};
 use super::{
     Canceller, Fetched, HELD_BYTES_MAX, Session, SessionError, SharedSession, Step,
@@ -44,11 +43,7 @@ pub struct JdbcSession {
     /// The number of each operation's first statement.
     firsts: Vec<i32>,
     conductor: Conductor,
-    link: Option<Link>,
-    connections: u32,
-    interrupt: Arc<Interrupt>,
-    shares: bool,
-    error: Option<SessionError>,
+    linked: Linked<Link>,
     lost: bool,
     digesting: Digesting,
 }
@@ -71,11 +66,7 @@ impl JdbcSession {
             firsts: firsts.collect(),
             conductor: Conductor::new(script, seed, number)?,
             config,
-            link: None,
-            connections: 0,
-            interrupt: Arc::default(),
-            shares: false,
-            error: None,
+            linked: Linked::default(),
             lost: false,
             digesting: Digesting::default(),
         };
@@ -87,33 +78,29 @@ impl JdbcSession {
         let script = self.conductor.script();
         let statements = script.operations.iter().flat_map(|operation| &operation.statements);
         let numbered = (1..).zip(statements.map(|statement| statement.text.as_str()));
-        let mut link = Link::open(&self.config, numbered, script.prepared)?;
-        self.interrupt.connected(link.means(&self.config));
-        link.set_nonblocking(self.shares)?;
-        self.link = Some(link);
-        self.connections += 1;
-        Ok(())
+        let link = Link::open(&self.config, numbered, script.prepared)?;
+        let means = link.means(&self.config);
+        self.linked.connected(link, means)
     }
 
-    fn start(&mut self, operation: u16) -> Result<Step, SessionError> {
-        if self.link.is_none() {
+    fn begin_operation(&mut self, operation: u16) -> Result<Step, SessionError> {
+        if self.linked.link.is_none() {
             self.connect()?;
         }
         self.conductor.begin(operation);
-        self.interrupt.begin();
-        self.error = None;
+        self.linked.begin();
         self.lost = false;
         self.digesting.digest.clear();
         self.digesting.dropped = false;
         self.digesting.columns = Columns::default();
-        self.link_mut()?.inbox.clear();
+        self.linked.link_mut()?.line.inbox.clear();
         self.ask(operation)
     }
 
     fn ask(&mut self, operation: u16) -> Result<Step, SessionError> {
         let conductor = &mut self.conductor;
         let first = self.firsts[usize::from(operation)];
-        let link = self.link.as_mut().ok_or_else(|| link::gone("it was lost"))?;
+        let link = self.linked.link_mut()?;
         link.begin_execute(conductor.script().operations[usize::from(operation)].statements.len());
         // No statement waits for an answer of another one: programs that read rows are not played.
         while let Some(statement) = conductor.next_statement()? {
@@ -127,66 +114,28 @@ impl JdbcSession {
             }
         }
         link.end();
-        self.flush()
-    }
-
-    fn link_mut(&mut self) -> Result<&mut Link, SessionError> {
-        self.link.as_mut().ok_or_else(|| link::gone("it was lost"))
-    }
-
-    fn flush(&mut self) -> Result<Step, SessionError> {
-        let sent = self.link_mut()?.flush();
-        Ok(if self.checked(sent)? { Step::Reads } else { Step::Writes })
-    }
-
-    /// An error of the line ends it.
-    fn checked<T>(&mut self, result: Result<T, SessionError>) -> Result<T, SessionError> {
-        result.map_err(|error| {
-            self.disconnect();
-            self.error.take().unwrap_or(error)
-        })
-    }
-
-    fn disconnect(&mut self) {
-        self.link = None;
-        self.interrupt.lost();
-    }
-
-    fn go_on(&mut self) -> Result<Step, SessionError> {
-        if !self.link_mut()?.all_sent() && self.flush()? == Step::Writes {
-            return Ok(Step::Writes);
-        }
-        loop {
-            let step = self.parse()?;
-            if step != Step::Reads {
-                return Ok(step);
-            }
-            let read = self.link_mut()?.read();
-            if !self.checked(read)? {
-                return Ok(Step::Reads);
-            }
-        }
+        self.linked.flush()
     }
 
     /// Handles all messages that are there.
     fn parse(&mut self) -> Result<Step, SessionError> {
         loop {
-            let reply = self.link_mut()?.reply();
-            match self.checked(reply)? {
+            let reply = self.linked.link_mut()?.reply();
+            match self.linked.checked(reply)? {
                 None => return Ok(Step::Reads),
                 Some(Reply::Error(error, lost)) => {
-                    self.error.get_or_insert(error);
+                    self.linked.error.get_or_insert(error);
                     self.lost |= lost;
                 }
                 Some(Reply::Row) => {
                     let held = self.hold();
-                    self.checked(held)?;
+                    self.linked.checked(held)?;
                 }
                 Some(Reply::Ready) => {
                     if self.lost {
-                        self.disconnect();
+                        self.linked.disconnect();
                     }
-                    return self.error.take().map_or(Ok(Step::Ended), Err);
+                    return self.linked.ended();
                 }
             }
         }
@@ -194,25 +143,25 @@ impl JdbcSession {
 
     /// Keeps what is held within its limit.
     fn hold(&mut self) -> Result<(), SessionError> {
-        if self.link_mut()?.inbox.kept_bytes() < HELD_BYTES_MAX {
+        if self.linked.link_mut()?.line.inbox.kept_bytes() < HELD_BYTES_MAX {
             return Ok(());
         }
         self.digest_held()?;
         self.digesting.dropped = true;
-        self.link_mut()?.inbox.clear();
+        self.linked.link_mut()?.line.inbox.clear();
         Ok(())
     }
 
     /// Digests the rows that are held. Where whole numbers and fractions turn out to share a
     /// column, once more with all of them floating, if nothing was dropped yet.
     fn digest_held(&mut self) -> Result<(), SessionError> {
-        let Some(link) = &self.link else { return Ok(()) };
+        let Some(link) = &self.linked.link else { return Ok(()) };
         let Digesting { digest, dropped, columns } = &mut self.digesting;
-        let mixed = digest_rows(link, digest, columns, &[]).map_err(link::unreadable)?;
+        let mixed = digest_rows(link, digest, columns, &[]).map_err(SessionError::unreadable)?;
         if !*dropped && mixed.iter().flatten().any(|floating| *floating) {
             digest.clear();
             *columns = Columns::default();
-            digest_rows(link, digest, columns, &mixed).map_err(link::unreadable)?;
+            digest_rows(link, digest, columns, &mixed).map_err(SessionError::unreadable)?;
         }
         Ok(())
     }
@@ -228,7 +177,7 @@ fn digest_rows(
 ) -> Result<Vec<Vec<bool>>, String> {
     let mut mixed = Vec::new();
     let tell = |columns: &Columns| columns.seen.iter().map(|seen| seen.is_floating()).collect();
-    for (tag, body) in link.inbox.messages() {
+    for (tag, body) in link.line.inbox.messages() {
         match tag {
             b'T' => {
                 if !columns.seen.is_empty() {
@@ -237,9 +186,9 @@ fn digest_rows(
                 *columns = Columns::read(body)?;
             }
             b'D' => {
-                let known = floating.get(mixed.len());
+                let as_floating = floating.get(mixed.len());
                 columns.each_value(body, |index, value| {
-                    let floats = known.is_some_and(|columns| columns[index]);
+                    let floats = as_floating.is_some_and(|columns| columns[index]);
                     in_column(value, floats).digest(digest);
                 })?;
                 digest.end_row();
@@ -263,18 +212,18 @@ impl Session for JdbcSession {
 
     /// Keeps the rows of the last result.
     fn keep(&mut self, path: &Path) -> Result<(), SessionError> {
-        let Some(link) = self.link.as_ref().filter(|_| !self.digesting.dropped) else {
+        let Some(link) = self.linked.link.as_ref().filter(|_| !self.digesting.dropped) else {
             return Ok(());
         };
         let mut columns = Columns::default();
         let mut values: Vec<Vec<Value<'_>>> = Vec::new();
-        for (tag, body) in link.inbox.messages() {
+        for (tag, body) in link.line.inbox.messages() {
             if tag == b'T' {
-                columns = Columns::read(body).map_err(link::unreadable)?;
+                columns = Columns::read(body).map_err(SessionError::unreadable)?;
                 values = columns.described.iter().map(|_| Vec::new()).collect();
             } else if tag == b'D' {
                 let keep = |column: usize, value| values[column].push(value);
-                columns.each_value(body, keep).map_err(link::unreadable)?;
+                columns.each_value(body, keep).map_err(SessionError::unreadable)?;
             }
         }
         if columns.described.is_empty() {
@@ -289,16 +238,16 @@ impl Session for JdbcSession {
         let kept = columns.described.iter().zip(seen);
         let kept: Vec<(&str, Shape)> =
             kept.map(|((name, declared), seen)| (name.as_str(), seen.kept_as(*declared))).collect();
-        rows::write(path, &kept, &values).map_err(|error| link::unreadable(error.to_string()))
+        rows::write(path, &kept, &values)
+            .map_err(|error| SessionError::unreadable(error.to_string()))
     }
 
-    fn release(&mut self) {
-        self.conductor.release();
+    fn conductor_mut(&mut self) -> Option<&mut Conductor> {
+        Some(&mut self.conductor)
     }
 
     fn canceller(&self) -> Option<Canceller> {
-        let interrupt = Arc::clone(&self.interrupt);
-        Some(Box::new(move || interrupt.ask()))
+        Some(self.linked.canceller())
     }
 
     fn shared(&mut self) -> Option<&mut dyn SharedSession> {
@@ -306,21 +255,22 @@ impl Session for JdbcSession {
     }
 }
 
-impl SharedSession for JdbcSession {
-    fn share(&mut self) -> Result<(), SessionError> {
-        self.shares = true;
-        self.link_mut()?.set_nonblocking(true)
+impl LinkedSession for JdbcSession {
+    type Link = Link;
+
+    fn linked(&self) -> &Linked<Link> {
+        &self.linked
     }
 
-    fn connection(&self) -> Option<(BorrowedFd<'_>, u32)> {
-        Some((self.link.as_ref()?.descriptor(), self.connections))
+    fn linked_mut(&mut self) -> &mut Linked<Link> {
+        &mut self.linked
     }
 
-    fn begin(&mut self, operation: u16) -> Result<Step, SessionError> {
-        self.start(operation)
+    fn start(&mut self, operation: u16) -> Result<Step, SessionError> {
+        self.begin_operation(operation)
     }
 
-    fn advance(&mut self) -> Result<Step, SessionError> {
-        self.go_on()
+    fn go_on(&mut self) -> Result<Step, SessionError> {
+        exchange(self, Self::parse)
     }
 }

@@ -10,8 +10,8 @@ use arrow_array::types::{
 };
 use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, PrimitiveArray, RecordBatch};
 use arrow_schema::{DataType, Schema, TimeUnit};
+use assay_model::civil::civil_from_days;
 
-use crate::session::civil::civil_from_days;
 use crate::session::value::write_decimal;
 
 const MICROS_A_DAY: i64 = 86_400_000_000;

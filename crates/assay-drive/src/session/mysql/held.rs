@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::super::SessionError;
 use super::super::rows;
 use super::super::value::Value;
-use super::link::{self, Link};
+use super::link::Link;
 use super::values::{Column, each_value};
 use crate::digest::RowDigest;
 
@@ -38,7 +38,7 @@ impl Digesting {
     /// A result of these columns begins; the one before it has ended.
     pub fn begin_result(&mut self, link: &Link, columns: Arc<[Column]>, binary: bool) {
         self.end_result(link.rows_end);
-        let at = link.inbox.kept_bytes();
+        let at = link.line.inbox.kept_bytes();
         self.held.push(Held { columns, binary, begin: at, end: at });
     }
 
@@ -58,16 +58,16 @@ impl Digesting {
             self.held.clear();
             self.held.push(Held { columns, binary, begin: 0, end: 0 });
         }
-        link.inbox.clear();
+        link.line.inbox.clear();
         Ok(())
     }
 
     /// Digests the rows that are held.
     pub fn digest_held(&mut self, link: &Link) -> Result<(), SessionError> {
         for Held { columns, binary, begin, end } in &self.held {
-            for (_, row) in link.inbox.messages_within(*begin, *end) {
+            for (_, row) in link.line.inbox.messages_within(*begin, *end) {
                 each_value(row, columns, *binary, |_, value| value.digest(&mut self.digest))
-                    .map_err(link::unreadable)?;
+                    .map_err(SessionError::unreadable)?;
                 self.digest.end_row();
             }
         }
@@ -79,12 +79,13 @@ impl Digesting {
         let last = self.held.last().filter(|_| !self.dropped);
         let Some(Held { columns, binary, begin, end }) = last else { return Ok(()) };
         let mut values: Vec<Vec<Value<'_>>> = columns.iter().map(|_| Vec::new()).collect();
-        for (_, row) in link.inbox.messages_within(*begin, *end) {
+        for (_, row) in link.line.inbox.messages_within(*begin, *end) {
             each_value(row, columns, *binary, |column, value| values[column].push(value))
-                .map_err(link::unreadable)?;
+                .map_err(SessionError::unreadable)?;
         }
         let shapes: Vec<_> =
             columns.iter().map(|column| (column.name.as_str(), column.kind.shape())).collect();
-        rows::write(path, &shapes, &values).map_err(|error| link::unreadable(error.to_string()))
+        rows::write(path, &shapes, &values)
+            .map_err(|error| SessionError::unreadable(error.to_string()))
     }
 }

@@ -3,8 +3,7 @@
 mod replies;
 
 use std::collections::VecDeque;
-use std::io::{ErrorKind, Read, Write};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::io::Write;
 
 use mysql_common::constants::CapabilityFlags;
 
@@ -15,10 +14,10 @@ use super::statements::Prepared;
 use crate::conductor::Conductor;
 use crate::session::SessionError;
 use crate::session::connecting::ConnectError;
-use crate::session::inbox::{Inbox, Message};
-use crate::session::stream::Stream;
+use crate::session::inbox::Message;
+use crate::session::line::{Line, LineError};
+use crate::session::linked::{Link as _, MessageLink};
 
-const CONNECTION_LOST: &str = "08006";
 const COM_QUERY: u8 = 0x03;
 const COM_STMT_PREPARE: u8 = 0x16;
 const COM_STMT_EXECUTE: u8 = 0x17;
@@ -97,9 +96,6 @@ enum Stage {
 
 /// One connection at work.
 pub struct Link {
-    stream: Stream,
-    out: Vec<u8>,
-    sent: usize,
     id: u32,
     deprecates_eof: bool,
     caches_metadata: bool,
@@ -116,8 +112,8 @@ pub struct Link {
     pub rows_end: usize,
     /// Definitions of the columns of the result that is read.
     pub definitions: Definitions,
-    /// What came in.
-    pub inbox: Inbox<Packets>,
+    /// Its line.
+    pub line: Line<Vec<u8>, Packets>,
 }
 
 /// Definitions of columns, as they came.
@@ -145,20 +141,6 @@ impl Definitions {
     }
 }
 
-/// The error of a connection that is gone.
-pub fn lost() -> SessionError {
-    broken("the server closed the connection")
-}
-
-fn broken(message: impl std::fmt::Display) -> SessionError {
-    SessionError { class: CONNECTION_LOST.into(), message: message.to_string(), retryable: false }
-}
-
-/// The error of an answer that makes no sense.
-pub fn unreadable(message: impl Into<String>) -> SessionError {
-    SessionError { class: "result".into(), message: message.into(), retryable: false }
-}
-
 /// The server's error with its SQLSTATE as class, and whether it closes the line.
 pub fn failed(error: ServerError) -> (SessionError, bool) {
     let retryable = RETRYABLE.contains(&error.number) || error.state == ROLLED_BACK;
@@ -168,6 +150,35 @@ pub fn failed(error: ServerError) -> (SessionError, bool) {
     }
     let closes = LAST_WORDS.contains(&error.number);
     (SessionError { class: error.state, message, retryable }, closes)
+}
+
+impl MessageLink for Link {
+    type Out = Vec<u8>;
+    type Framing = Packets;
+
+    fn line(&self) -> &Line<Self::Out, Self::Framing> {
+        &self.line
+    }
+
+    fn line_mut(&mut self) -> &mut Line<Self::Out, Self::Framing> {
+        &mut self.line
+    }
+
+    fn failed(error: LineError) -> SessionError {
+        SessionError::broken(error)
+    }
+
+    fn last_words(&mut self) -> Option<SessionError> {
+        self.set_nonblocking(true).ok()?;
+        loop {
+            match self.reply() {
+                Ok(Some(Reply::Error(error))) => return Some(failed(error).0),
+                Ok(Some(_)) => {}
+                Ok(None) if self.read().unwrap_or(false) => {}
+                Ok(None) | Err(_) => return None,
+            }
+        }
+    }
 }
 
 impl Link {
@@ -187,7 +198,8 @@ impl Link {
                 }
             }
         }
-        link.stream
+        link.line
+            .stream
             .set_timeout(None)
             .map_err(|error| ConnectError::unreached(&place, config.timeout(), &error))?;
         Ok(link)
@@ -195,9 +207,7 @@ impl Link {
 
     fn new(connection: Connection) -> Self {
         Self {
-            stream: connection.stream,
-            out: Vec::with_capacity(4 << 10),
-            sent: 0,
+            line: Line::new(connection.stream, Vec::with_capacity(4 << 10)),
             id: connection.id,
             deprecates_eof: connection.deprecates_eof,
             caches_metadata: connection.caches_metadata,
@@ -210,7 +220,6 @@ impl Link {
             hands_out_after: 0,
             rows_end: 0,
             definitions: Definitions::default(),
-            inbox: Inbox::default(),
         }
     }
 
@@ -234,28 +243,18 @@ impl Link {
         self.status & NO_BACKSLASH_ESCAPES != 0
     }
 
-    /// Whether reads and writes return at once.
-    pub fn set_nonblocking(&mut self, nonblocking: bool) -> Result<(), SessionError> {
-        self.stream.set_nonblocking(nonblocking).map_err(broken)
-    }
-
-    /// What an epoll can watch.
-    pub fn descriptor(&self) -> BorrowedFd<'_> {
-        self.stream.as_fd()
-    }
-
     fn ask(&mut self, request: Request, command: u8, text: &str) {
-        let place = packets::begin(&mut self.out);
-        self.out.push(command);
-        self.out.extend_from_slice(text.as_bytes());
+        let place = packets::begin(&mut self.line.out.bytes);
+        self.line.out.bytes.push(command);
+        self.line.out.bytes.extend_from_slice(text.as_bytes());
         self.await_answer(request, place);
     }
 
     /// Ends the request that was begun at `place`.
     fn await_answer(&mut self, request: Request, place: usize) {
-        let number = packets::end(&mut self.out, place, 0);
+        let number = packets::end(&mut self.line.out.bytes, place, 0);
         if self.asked.is_empty() {
-            self.inbox.framing.expect(number);
+            self.line.inbox.framing.expect(number);
         }
         self.asked.push_back((request, number));
     }
@@ -277,15 +276,15 @@ impl Link {
         prepared: &mut Prepared,
         conductor: &Conductor,
     ) -> Result<(), SessionError> {
-        let unsent = self.out.len();
-        let place = packets::begin(&mut self.out);
-        self.out.push(COM_STMT_EXECUTE);
-        self.out.extend_from_slice(&prepared.id.to_le_bytes());
+        let unsent = self.line.out.bytes.len();
+        let place = packets::begin(&mut self.line.out.bytes);
+        self.line.out.bytes.push(COM_STMT_EXECUTE);
+        self.line.out.bytes.extend_from_slice(&prepared.id.to_le_bytes());
         // No cursor, one execution.
-        self.out.extend_from_slice(&[0, 1, 0, 0, 0]);
-        if let Err(reason) = prepared.bind(conductor, &mut self.out) {
-            self.out.truncate(unsent);
-            return Err(unreadable(reason));
+        self.line.out.bytes.extend_from_slice(&[0, 1, 0, 0, 0]);
+        if let Err(reason) = prepared.bind(conductor, &mut self.line.out.bytes) {
+            self.line.out.bytes.truncate(unsent);
+            return Err(SessionError::unreadable(reason));
         }
         self.await_answer(Request::Execute(statement), place);
         Ok(())
@@ -293,18 +292,18 @@ impl Link {
 
     /// Has a prepared statement executed, with all of the request behind its first byte.
     pub fn execute_bytes(&mut self, request: &[u8]) {
-        let place = packets::begin(&mut self.out);
-        self.out.push(COM_STMT_EXECUTE);
-        self.out.extend_from_slice(request);
+        let place = packets::begin(&mut self.line.out.bytes);
+        self.line.out.bytes.push(COM_STMT_EXECUTE);
+        self.line.out.bytes.extend_from_slice(request);
         self.await_answer(Request::Command, place);
     }
 
     /// Has the server forget a statement. It does not answer.
     pub fn close(&mut self, id: u32) {
-        let place = packets::begin(&mut self.out);
-        self.out.push(COM_STMT_CLOSE);
-        self.out.extend_from_slice(&id.to_le_bytes());
-        packets::end(&mut self.out, place, 0);
+        let place = packets::begin(&mut self.line.out.bytes);
+        self.line.out.bytes.push(COM_STMT_CLOSE);
+        self.line.out.bytes.extend_from_slice(&id.to_le_bytes());
+        packets::end(&mut self.line.out.bytes, place, 0);
     }
 
     /// Executes text and waits for its end, on a stream that blocks; the server's error, if it has
@@ -319,7 +318,7 @@ impl Link {
         text: &str,
         mut each: impl FnMut(&[u8]) -> Result<(), String>,
     ) -> Result<Option<ServerError>, SessionError> {
-        self.inbox.clear();
+        self.line.inbox.clear();
         self.query(Request::Command, text);
         self.flush()?;
         loop {
@@ -329,8 +328,12 @@ impl Link {
                     return Ok(None);
                 }
                 Some(Reply::Error(error)) => return Ok(Some(error)),
-                Some(Reply::Row(row)) => each(self.inbox.body(row)).map_err(unreadable)?,
-                Some(Reply::SendFile) => return Err(unreadable("a file is asked for")),
+                Some(Reply::Row(row)) => {
+                    each(self.line.inbox.body(row)).map_err(SessionError::unreadable)?;
+                }
+                Some(Reply::SendFile) => {
+                    return Err(SessionError::unreadable("a file is asked for"));
+                }
                 Some(_) => {}
                 None => {
                     self.read()?;
@@ -339,73 +342,9 @@ impl Link {
         }
     }
 
-    /// Sends what waits; false if the system takes no more now.
-    pub fn flush(&mut self) -> Result<bool, SessionError> {
-        while self.sent < self.out.len() {
-            match self.stream.write(&self.out[self.sent..]) {
-                Ok(0) => return Err(lost()),
-                Ok(count) => self.sent += count,
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
-                Err(error) => return Err(broken(error)),
-            }
-        }
-        match self.stream.flush() {
-            Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
-            flushed => flushed.map_err(broken)?,
-        }
-        self.out.clear();
-        self.sent = 0;
-        Ok(true)
-    }
-
-    /// Whether nothing waits to be sent.
-    pub fn all_sent(&self) -> bool {
-        self.out.is_empty()
-    }
-
-    /// How many bytes wait to be sent.
-    pub fn waiting_bytes(&self) -> usize {
-        self.out.len() - self.sent
-    }
-
     /// Sends bytes that are packets already, on a stream that blocks.
     pub fn send(&mut self, bytes: &[u8]) -> Result<(), SessionError> {
-        self.stream.write_all(bytes).map_err(broken)
-    }
-
-    /// Reads once; false if there is nothing now.
-    pub fn read(&mut self) -> Result<bool, SessionError> {
-        loop {
-            match self.stream.read(self.inbox.room()) {
-                Ok(0) => return Err(lost()),
-                Ok(count) => {
-                    self.inbox.received(count);
-                    return Ok(true);
-                }
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
-                Err(error) => return Err(broken(error)),
-            }
-        }
-    }
-
-    /// Whether bytes were decrypted that no read has taken yet: no epoll tells of those.
-    pub fn may_have_more(&self) -> bool {
-        self.stream.has_buffered()
-    }
-
-    /// The error that the server sent before it closed the line, if it sent one.
-    pub fn last_words(&mut self) -> Option<SessionError> {
-        self.set_nonblocking(true).ok()?;
-        loop {
-            match self.reply() {
-                Ok(Some(Reply::Error(error))) => return Some(failed(error).0),
-                Ok(Some(_)) => {}
-                Ok(None) if self.read().unwrap_or(false) => {}
-                Ok(None) | Err(_) => return None,
-            }
-        }
+        self.line.stream.write_all(bytes).map_err(SessionError::broken)
     }
 
     /// Rows that were returned or changed since this was asked last.
@@ -431,8 +370,8 @@ impl Link {
     /// The next answer that a session cares about. After one that ends an answer, `answering` is
     /// the request behind it.
     pub fn reply(&mut self) -> Result<Option<Reply>, SessionError> {
-        while let Some(message) = self.inbox.take().map_err(broken)? {
-            if let Some(reply) = self.packet(message).map_err(unreadable)? {
+        while let Some(message) = self.line.inbox.take().map_err(SessionError::broken)? {
+            if let Some(reply) = self.packet(message).map_err(SessionError::unreadable)? {
                 return Ok(Some(reply));
             }
         }

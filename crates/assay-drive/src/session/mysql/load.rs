@@ -14,6 +14,7 @@ use super::config::Config;
 use super::link::{Link, Reply, Request};
 use super::packets::{self, Fields};
 use super::startup::ServerError;
+use crate::session::linked::{Link as _, MessageLink as _};
 use crate::session::loading::{LoadError, Source, over_streams, spoke};
 
 /// One write is about this long.
@@ -156,7 +157,7 @@ impl Loading {
         }
         // A packet without a body ends the file.
         file.send(&mut self.link)?;
-        self.link.inbox.framing.expect(file.number);
+        self.link.line.inbox.framing.expect(file.number);
         match self.answer()? {
             Reply::Done => self.complete(rows),
             Reply::Error(error) => Err(words(&error)),
@@ -242,8 +243,8 @@ impl Loading {
 
     /// The number of the statement that inserts so many rows.
     fn prepared(&mut self, rows: usize, inserts: &mut Inserts) -> Result<u32, String> {
-        let known = &mut inserts.prepared[rows.ilog2() as usize];
-        if let Some(id) = known {
+        let prepared = &mut inserts.prepared[rows.ilog2() as usize];
+        if let Some(id) = prepared {
             return Ok(*id);
         }
         self.link.prepare(0, &insert_into(&self.table, &self.schema, rows));

@@ -20,14 +20,11 @@ pub mod startup;
 pub mod statements;
 pub mod values;
 
-use std::os::fd::{AsRawFd, BorrowedFd};
 use std::path::Path;
 use std::sync::Arc;
 
 use assay_model::Script;
-use assay_model::event::Receipt;
 use mysql_common::constants::CapabilityFlags;
-use nix::sys::socket::{Shutdown, shutdown};
 
 use self::cancel::Cancel;
 use self::config::Config;
@@ -37,12 +34,13 @@ use self::startup::ServerError;
 use self::statements::{Prepared, with_places};
 use self::values::{Column, each_value};
 use super::inbox::Message;
-use super::interrupt::{Interrupt, Means};
+use super::interrupt::Means;
+use super::linked::{Link as _, Linked, LinkedSession, closer, exchange};
 use super::{
     Backend, Canceller, Fetched, HELD_BYTES_MAX, Session, SessionError, SharedSession, Step,
     execute_waiting,
 };
-use crate::conductor::{Conductor, StatementTime};
+use crate::conductor::Conductor;
 
 /// No more is sent ahead than so many bytes and one statement: what is written must not wait for
 /// answers to be read.
@@ -87,7 +85,7 @@ impl Known {
     fn take(&mut self, definitions: &Definitions) -> Result<(), SessionError> {
         if self.definitions != *definitions {
             let columns = definitions.iter().map(Column::read).collect::<Result<_, _>>();
-            self.columns = columns.map_err(link::unreadable)?;
+            self.columns = columns.map_err(SessionError::unreadable)?;
             self.definitions.clone_from(definitions);
         }
         Ok(())
@@ -98,16 +96,12 @@ impl Known {
 pub struct MysqlSession {
     config: Config,
     conductor: Conductor,
-    link: Option<Link>,
-    connections: u32,
+    linked: Linked<Link>,
     backend: Option<Backend>,
-    interrupt: Arc<Interrupt>,
-    shares: bool,
     known: Vec<Vec<Known>>,
     operation: usize,
     next: Next,
     rolling_back: bool,
-    error: Option<SessionError>,
     /// The server closes the line after what it said.
     closes: bool,
     digesting: Digesting,
@@ -126,15 +120,11 @@ impl MysqlSession {
             known: known.collect(),
             config,
             conductor: Conductor::new(Arc::new(with_places(&script)), seed, number)?,
-            link: None,
-            connections: 0,
+            linked: Linked::default(),
             backend: None,
-            interrupt: Arc::default(),
-            shares: false,
             operation: 0,
             next: Next::Asked,
             rolling_back: false,
-            error: None,
             closes: false,
             digesting: Digesting::default(),
         };
@@ -143,35 +133,29 @@ impl MysqlSession {
     }
 
     fn connect(&mut self) -> Result<(), SessionError> {
-        let mut link = Link::open(&self.config, CapabilityFlags::empty()).map_err(|error| {
-            let class = error.class().into();
-            SessionError { class, message: error.to_string(), retryable: false }
-        })?;
-        self.interrupt.connected(means(&self.config, &link));
-        link.set_nonblocking(self.shares)?;
-        self.backend = Some(Backend::Connection(link.id()));
-        self.link = Some(link);
-        self.connections += 1;
+        let link = Link::open(&self.config, CapabilityFlags::empty())?;
+        let (means, id) = (means(&self.config, &link), link.id());
+        self.linked.connected(link, means)?;
+        self.backend = Some(Backend::Connection(id));
         for statements in &mut self.known {
             statements.fill(Known::nothing());
         }
         Ok(())
     }
 
-    fn start(&mut self, operation: u16) -> Result<Step, SessionError> {
-        if self.link.is_none() {
+    fn begin_operation(&mut self, operation: u16) -> Result<Step, SessionError> {
+        if self.linked.link.is_none() {
             self.connect()?;
         }
         self.conductor.begin(operation);
-        self.interrupt.begin();
+        self.linked.begin();
         self.operation = usize::from(operation);
         self.rolling_back = false;
-        self.error = None;
         self.closes = false;
         self.digesting.clear();
         let hands_out_after = if self.conductor.reads_rows() { 0 } else { HELD_BYTES_MAX };
-        let link = self.link_mut()?;
-        link.inbox.clear();
+        let link = self.linked.link_mut()?;
+        link.line.inbox.clear();
         link.take_affected();
         link.hands_out_after = hands_out_after;
         link.rows_end = 0;
@@ -182,10 +166,6 @@ impl MysqlSession {
     fn name_next(&mut self) -> Result<(), SessionError> {
         self.next = self.conductor.next_statement()?.map_or(Next::Ended, Next::Held);
         Ok(())
-    }
-
-    fn link_mut(&mut self) -> Result<&mut Link, SessionError> {
-        self.link.as_mut().ok_or_else(link::lost)
     }
 
     /// Sends the statement that is due, or the request to prepare it, and what may be sent with it.
@@ -206,7 +186,7 @@ impl MysqlSession {
                 break;
             }
         }
-        self.flush()
+        self.linked.flush()
     }
 
     /// Whether the statement that is due only reads, and the server knows it.
@@ -214,7 +194,7 @@ impl MysqlSession {
         let Next::Held(statement) = self.next else { return false };
         let text = self.conductor.statement().text.as_bytes();
         let reads = text.get(..6).is_some_and(|word| word.eq_ignore_ascii_case(b"select"));
-        let waiting = self.link.as_ref().map_or(0, Link::waiting_bytes);
+        let waiting = self.linked.link.as_ref().map_or(0, |link| link.line.out.unsent());
         reads
             && waiting < BATCH_BYTES_MAX
             && !matches!(self.known[self.operation][statement].way, Way::Unknown)
@@ -224,7 +204,7 @@ impl MysqlSession {
     fn encode(&mut self, statement: usize) -> Result<bool, SessionError> {
         let by_number = self.conductor.script().prepared || self.conductor.values().len() > 0;
         let known = &mut self.known[self.operation][statement];
-        let link = self.link.as_mut().ok_or_else(link::lost)?;
+        let link = self.linked.link_mut()?;
         let text = &self.conductor.statement().text;
         match &mut known.way {
             Way::Unknown if by_number => {
@@ -239,74 +219,28 @@ impl MysqlSession {
 
     /// A statement that cannot be sent: what came before it is undone.
     fn unsendable(&mut self, error: SessionError) -> Result<Step, SessionError> {
-        self.error.get_or_insert(error);
-        if self.link_mut()?.unanswered() > 0 {
-            return self.flush();
+        self.linked.error.get_or_insert(error);
+        if self.linked.link_mut()?.unanswered() > 0 {
+            return self.linked.flush();
         }
         self.end()
-    }
-
-    fn flush(&mut self) -> Result<Step, SessionError> {
-        let link = self.link_mut()?;
-        let sent = link.flush();
-        if sent.is_err() {
-            // What the server said before it went says more than a broken pipe.
-            let words = link.last_words();
-            self.error = self.error.take().or(words);
-        }
-        Ok(if self.checked(sent)? { Step::Reads } else { Step::Writes })
-    }
-
-    /// An error of the connection ends it. What the server said before it went says more.
-    fn checked<T>(&mut self, result: Result<T, SessionError>) -> Result<T, SessionError> {
-        result.map_err(|error| {
-            self.disconnect();
-            self.error.take().unwrap_or(error)
-        })
-    }
-
-    fn disconnect(&mut self) {
-        self.link = None;
-        self.interrupt.lost();
-    }
-
-    fn go_on(&mut self) -> Result<Step, SessionError> {
-        if !self.link_mut()?.all_sent() && self.flush()? == Step::Writes {
-            return Ok(Step::Writes);
-        }
-        loop {
-            let step = self.parse()?;
-            if step != Step::Reads {
-                return Ok(step);
-            }
-            if !self.link_mut()?.all_sent() {
-                return Ok(Step::Writes);
-            }
-            let read = self.link_mut()?.read();
-            if !self.checked(read)? {
-                return Ok(Step::Reads);
-            }
-            if self.shares && !self.link_mut()?.may_have_more() {
-                return self.parse();
-            }
-        }
     }
 
     /// Handles all answers that are there.
     fn parse(&mut self) -> Result<Step, SessionError> {
         loop {
-            let link = self.link_mut()?;
+            let link = self.linked.link_mut()?;
             let asked = link.answering();
             let reply = link.reply();
-            let Some(reply) = self.checked(reply)? else { return Ok(Step::Reads) };
+            let Some(reply) = self.linked.checked(reply)? else { return Ok(Step::Reads) };
             let Some(asked) = asked else {
                 self.hear(reply);
                 continue;
             };
             let ends = !matches!(reply, Reply::Row(_) | Reply::Columns(_) | Reply::SendFile);
             let taken = self.take(asked, reply);
-            self.checked(taken)?;
-            if ends && self.link_mut()?.unanswered() == 0 {
+            self.linked.checked(taken)?;
+            if ends && self.linked.link_mut()?.unanswered() == 0 {
                 let step = self.answered()?;
                 if step != Step::Reads {
                     return Ok(step);
@@ -318,13 +252,13 @@ impl MysqlSession {
     /// What is said to nobody's question is said before the line is closed.
     fn hear(&mut self, reply: Reply) {
         if let Reply::Error(error) = reply {
-            self.error.get_or_insert(link::failed(error).0);
+            self.linked.error.get_or_insert(link::failed(error).0);
         }
     }
 
     /// Takes a part of an answer. Errors are those of a connection that is of no more use.
     fn take(&mut self, asked: Request, reply: Reply) -> Result<(), SessionError> {
-        let link = self.link.as_mut().ok_or_else(link::lost)?;
+        let link = self.linked.link_mut()?;
         let known = match asked {
             Request::Prepare(statement)
             | Request::Execute(statement)
@@ -357,7 +291,9 @@ impl MysqlSession {
             (Reply::Done, Some((statement, _))) => self.done(statement)?,
             (Reply::Error(error), _) => self.refused(asked, error),
             (Reply::SendFile, _) => {
-                return Err(link::unreadable("an operation cannot load a file of the client"));
+                return Err(SessionError::unreadable(
+                    "an operation cannot load a file of the client",
+                ));
             }
             (_, None) => {}
         }
@@ -366,17 +302,17 @@ impl MysqlSession {
 
     /// Notes the answer of a statement. What is wrong with it is the operation's error.
     fn done(&mut self, statement: usize) -> Result<(), SessionError> {
-        let link = self.link.as_mut().ok_or_else(link::lost)?;
+        let link = self.linked.link_mut()?;
         let rows = link.take_affected();
         if self.conductor.reads_rows() {
-            link.inbox.clear();
+            link.line.inbox.clear();
         } else {
             self.digesting.end_result(link.rows_end);
         }
-        if self.error.is_none()
+        if self.linked.error.is_none()
             && let Err(error) = self.conductor.answered(statement, rows)
         {
-            self.error = Some(error);
+            self.linked.error = Some(error);
         }
         if !self.conductor.script().prepared {
             self.forget(statement);
@@ -387,7 +323,7 @@ impl MysqlSession {
     /// A statement that is parsed and planned anew each time is not known to the server any more.
     fn forget(&mut self, statement: usize) {
         let known = &mut self.known[self.operation][statement];
-        if let (Way::Prepared(prepared), Some(link)) = (&known.way, &mut self.link) {
+        if let (Way::Prepared(prepared), Some(link)) = (&known.way, &mut self.linked.link) {
             link.close(prepared.id);
             known.way = Way::Unknown;
         }
@@ -418,18 +354,18 @@ impl MysqlSession {
         }
         let (error, closes) = link::failed(error);
         self.closes |= closes;
-        self.error.get_or_insert(error);
+        self.linked.error.get_or_insert(error);
     }
 
     /// All that was sent is answered.
     fn answered(&mut self) -> Result<Step, SessionError> {
-        if self.error.is_some() || self.rolling_back {
+        if self.linked.error.is_some() || self.rolling_back {
             return self.end();
         }
         if self.next == Next::Asked
             && let Err(error) = self.name_next()
         {
-            self.error = Some(error);
+            self.linked.error = Some(error);
             return self.end();
         }
         if self.next == Next::Ended { self.end() } else { self.send() }
@@ -438,25 +374,25 @@ impl MysqlSession {
     /// Ends the operation, and before that what it left open.
     fn end(&mut self) -> Result<Step, SessionError> {
         if self.closes {
-            self.disconnect();
-            return self.error.take().map_or_else(|| Err(link::lost()), Err);
+            self.linked.disconnect();
+            return self.linked.error.take().map_or_else(|| Err(Link::lost()), Err);
         }
-        let failed = self.error.is_some();
-        let link = self.link_mut()?;
+        let failed = self.linked.error.is_some();
+        let link = self.linked.link_mut()?;
         let open = if failed { link.may_be_in_transaction() } else { link.in_transaction() };
         let stays_open = link.in_transaction();
         if self.rolling_back {
             if stays_open {
                 // Rolling back was interrupted: only a new connection is without the transaction.
-                self.disconnect();
+                self.linked.disconnect();
             }
         } else if open {
-            self.error.get_or_insert_with(SessionError::open_transaction);
+            self.linked.error.get_or_insert_with(SessionError::open_transaction);
             self.rolling_back = true;
-            self.link_mut()?.query(Request::Command, "rollback");
-            return self.flush();
+            self.linked.link_mut()?.query(Request::Command, "rollback");
+            return self.linked.flush();
         }
-        self.error.take().map_or(Ok(Step::Ended), Err)
+        self.linked.ended()
     }
 
     /// Has a program read a row that came.
@@ -467,18 +403,18 @@ impl MysqlSession {
         row: Message,
     ) -> Result<(), SessionError> {
         let columns = &self.known[self.operation][statement].columns;
-        let link = self.link.as_ref().ok_or_else(link::lost)?;
+        let link = self.linked.link()?;
         let conductor = &mut self.conductor;
         let mut read = Ok(());
-        each_value(link.inbox.body(row), columns, binary, |column, value| {
+        each_value(link.line.inbox.body(row), columns, binary, |column, value| {
             if read.is_ok() {
                 read = conductor.cell(statement, column, &value);
             }
         })
-        .map_err(link::unreadable)?;
+        .map_err(SessionError::unreadable)?;
         if let Err(error) = read.and_then(|()| conductor.end_row(statement)) {
             // What else comes is read to its end first.
-            self.error.get_or_insert(error);
+            self.linked.error.get_or_insert(error);
         }
         Ok(())
     }
@@ -487,13 +423,8 @@ impl MysqlSession {
 /// How a connection is interrupted: over a line of its own, or by closing it.
 fn means(config: &Config, link: &Link) -> Option<Means> {
     let cancel = Cancel::new(config, link.id());
-    let socket = link.descriptor().try_clone_to_owned().ok()?;
-    Some(Means {
-        ask: Box::new(move || cancel.send()),
-        cut: Box::new(move || {
-            let _: nix::Result<()> = shutdown(socket.as_raw_fd(), Shutdown::Both);
-        }),
-    })
+    let cut = Box::new(closer(link.descriptor())?);
+    Some(Means { ask: Box::new(move || cancel.send()), cut })
 }
 
 impl Session for MysqlSession {
@@ -502,10 +433,10 @@ impl Session for MysqlSession {
     }
 
     fn fetched(&mut self) -> Result<Fetched, SessionError> {
-        if self.conductor.reads_rows() {
-            return Ok(Fetched { rows: self.conductor.rows(), ..Fetched::default() });
+        if let Some(fetched) = Fetched::read_by(&self.conductor) {
+            return Ok(fetched);
         }
-        if let Some(link) = &self.link {
+        if let Some(link) = &self.linked.link {
             self.digesting.digest_held(link)?;
         }
         Ok(Fetched::of(&self.digesting.digest))
@@ -513,28 +444,19 @@ impl Session for MysqlSession {
 
     /// Keeps the rows of the last result that has any columns.
     fn keep(&mut self, path: &Path) -> Result<(), SessionError> {
-        self.link.as_ref().map_or(Ok(()), |link| self.digesting.keep(link, path))
+        self.linked.link.as_ref().map_or(Ok(()), |link| self.digesting.keep(link, path))
     }
 
-    fn statements(&self) -> &[StatementTime] {
-        self.conductor.times()
+    fn conductor(&self) -> Option<&Conductor> {
+        Some(&self.conductor)
     }
 
-    fn marks(&self) -> Option<u32> {
-        self.conductor.marks()
-    }
-
-    fn receipt(&self) -> Option<Receipt> {
-        self.conductor.receipt()
-    }
-
-    fn release(&mut self) {
-        self.conductor.release();
+    fn conductor_mut(&mut self) -> Option<&mut Conductor> {
+        Some(&mut self.conductor)
     }
 
     fn canceller(&self) -> Option<Canceller> {
-        let interrupt = Arc::clone(&self.interrupt);
-        Some(Box::new(move || interrupt.ask()))
+        Some(self.linked.canceller())
     }
 
     fn take_backend(&mut self) -> Option<Backend> {
@@ -546,21 +468,22 @@ impl Session for MysqlSession {
     }
 }
 
-impl SharedSession for MysqlSession {
-    fn share(&mut self) -> Result<(), SessionError> {
-        self.shares = true;
-        self.link_mut()?.set_nonblocking(true)
+impl LinkedSession for MysqlSession {
+    type Link = Link;
+
+    fn linked(&self) -> &Linked<Link> {
+        &self.linked
     }
 
-    fn connection(&self) -> Option<(BorrowedFd<'_>, u32)> {
-        Some((self.link.as_ref()?.descriptor(), self.connections))
+    fn linked_mut(&mut self) -> &mut Linked<Link> {
+        &mut self.linked
     }
 
-    fn begin(&mut self, operation: u16) -> Result<Step, SessionError> {
-        self.start(operation)
+    fn start(&mut self, operation: u16) -> Result<Step, SessionError> {
+        self.begin_operation(operation)
     }
 
-    fn advance(&mut self) -> Result<Step, SessionError> {
-        self.go_on()
+    fn go_on(&mut self) -> Result<Step, SessionError> {
+        exchange(self, Self::parse)
     }
 }

@@ -1,11 +1,11 @@
 //! Statements as MySQL takes them: `?` where a value goes, in the order in which they stand; and
 //! their values in binary.
 
+use assay_model::civil::civil_from_days;
 use assay_model::{Script, ScriptStatement};
 
 use super::packets::{number, sized};
 use crate::conductor::Conductor;
-use crate::session::civil::civil_from_days;
 use crate::session::value::{Bound, write_decimal};
 
 const DECIMAL: u8 = 246;

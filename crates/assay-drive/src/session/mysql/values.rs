@@ -2,8 +2,9 @@
 
 use std::fmt::Write as _;
 
+use assay_model::civil::days_from_civil;
+
 use super::packets::{Fields, SHORT};
-use crate::session::civil::days_from_civil;
 use crate::session::value::{Shape, Value, exact};
 
 const SECONDS_A_DAY: i64 = 86_400;
@@ -218,7 +219,7 @@ impl Moment {
             }
             return Value::Long(text);
         }
-        let days = days_from_civil(year.into(), month.into(), day.into());
+        let days = days_from_civil(year.into(), month.into(), day.into()) as i32;
         if date_alone {
             return Value::Date(days);
         }
@@ -303,7 +304,7 @@ fn digits(text: &str) -> Option<u16> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::civil::civil_from_days;
+    use assay_model::civil::civil_from_days;
     use proptest::prelude::*;
 
     const LONG: Kind = Kind::Whole { bytes: 8, unsigned: false };

@@ -1,15 +1,14 @@
 //! Asks a server to end what it is doing for one of its connections.
 
 use std::io::{Read, Write};
-use std::os::fd::{AsFd, AsRawFd};
 
 use bytes::BytesMut;
-use nix::sys::socket::{Shutdown, shutdown};
 use postgres_protocol::message::frontend;
 
 use super::config::Config;
 use crate::session::connecting::{ConnectError, Place};
 use crate::session::interrupt::{ANSWER_PATIENCE, Means};
+use crate::session::linked::closer;
 
 use super::startup::{Connection, open};
 
@@ -53,13 +52,11 @@ impl Cancel {
 /// How a connection is interrupted: over a line of its own, or by closing it.
 pub fn means(config: &Config, connection: &Connection) -> Option<Means> {
     let cancel = Cancel::new(config, connection);
-    let line = connection.stream.as_fd().try_clone_to_owned().ok()?;
+    let cut = Box::new(closer(&connection.stream)?);
     Some(Means {
         ask: Box::new(move || {
             let _: Result<(), ConnectError> = cancel.send();
         }),
-        cut: Box::new(move || {
-            let _: nix::Result<()> = shutdown(line.as_raw_fd(), Shutdown::Both);
-        }),
+        cut,
     })
 }

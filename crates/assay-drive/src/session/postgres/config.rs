@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use assay_kernel::user::user_name;
+
 use crate::session::connecting::{Place, Secret, SslMode};
 
 /// What can be said of a connection, and the variable that says it where the text does not.
@@ -90,16 +92,15 @@ impl Config {
     /// Reads a text, with the process's environment and files.
     pub fn from_environment(text: &str) -> Result<Self, ConfigError> {
         use std::os::unix::fs::PermissionsExt;
-        let user = || {
-            let found = nix::unistd::User::from_uid(nix::unistd::geteuid());
-            found.ok().flatten().map(|user| user.name)
-        };
         let file = |path: &Path| {
             let mode = std::fs::metadata(path).ok()?.permissions().mode();
             Some((std::fs::read_to_string(path).ok()?, mode))
         };
-        let around =
-            Surroundings { variable: &|name| std::env::var(name).ok(), file: &file, user: &user };
+        let around = Surroundings {
+            variable: &|name| std::env::var(name).ok(),
+            file: &file,
+            user: &user_name,
+        };
         Self::read(text, &around)
     }
 
@@ -124,15 +125,17 @@ impl Config {
     }
 
     fn resolved(said: &Said, around: &Surroundings<'_>) -> Result<Self, ConfigError> {
-        let told = |key: &str| said.get(key).filter(|value| !value.is_empty()).cloned();
-        let Some(user) = told("user").or_else(|| (around.user)()) else {
+        let value_of = |key: &str| said.get(key).filter(|value| !value.is_empty()).cloned();
+        let Some(user) = value_of("user").or_else(|| (around.user)()) else {
             return wrong("no user is named: write user=NAME, or set PGUSER");
         };
-        let database = told("dbname").unwrap_or_else(|| user.clone());
-        let (places, hosts) = places(told("hostaddr").or_else(|| told("host")), told("port"))?;
-        let password = told("password").map(Secret).or_else(|| {
+        let database = value_of("dbname").unwrap_or_else(|| user.clone());
+        let (places, hosts) =
+            places(value_of("hostaddr").or_else(|| value_of("host")), value_of("port"))?;
+        let password = value_of("password").map(Secret).or_else(|| {
             let home = (around.variable)("HOME").map(PathBuf::from);
-            let path = told("passfile").map(PathBuf::from).or(home.map(|h| h.join(".pgpass")))?;
+            let path =
+                value_of("passfile").map(PathBuf::from).or(home.map(|h| h.join(".pgpass")))?;
             password_from(&(around.file)(&path)?, &hosts, &database, &user)
         });
         Ok(Self {
@@ -140,11 +143,11 @@ impl Config {
             user,
             password,
             database,
-            options: told("options"),
-            application: told("application_name").unwrap_or_else(|| APPLICATION.into()),
-            ssl: ssl_mode(told("sslmode").as_deref())?,
-            trusted: told("sslrootcert").filter(|path| path != "system").map(PathBuf::from),
-            timeout: timeout(told("connect_timeout").as_deref())?,
+            options: value_of("options"),
+            application: value_of("application_name").unwrap_or_else(|| APPLICATION.into()),
+            ssl: ssl_mode(value_of("sslmode").as_deref())?,
+            trusted: value_of("sslrootcert").filter(|path| path != "system").map(PathBuf::from),
+            timeout: timeout(value_of("connect_timeout").as_deref())?,
         })
     }
 }
@@ -154,10 +157,10 @@ fn check_keys(said: &Said) -> Result<(), ConfigError> {
         if KEYS.iter().any(|(known, _)| known == key) || IGNORED.contains(&key.as_str()) {
             continue;
         }
-        let known: Vec<&str> = KEYS.iter().map(|(known, _)| *known).collect();
+        let keys: Vec<&str> = KEYS.iter().map(|(key, _)| *key).collect();
         return wrong(format!(
             "the description of the server has {key:?}, which is not known here; known are {}",
-            known.join(", ")
+            keys.join(", ")
         ));
     }
     Ok(())

@@ -17,6 +17,7 @@ use super::config::Config;
 use super::link::{Link, Reply};
 use super::startup::connect;
 use super::values::{Column, EPOCH_DAYS, EPOCH_MICROS, Kind};
+use crate::session::linked::{Link as _, MessageLink as _};
 use crate::session::loading::{LoadError, Source, over_streams, spoke};
 
 /// One write is about this long.

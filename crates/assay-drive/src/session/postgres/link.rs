@@ -1,7 +1,6 @@
 //! One connection's requests and answers: what is encoded, what is parsed, and the stream between.
 
-use std::io::{ErrorKind, Read, Write};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::io::Write;
 
 use bytes::BytesMut;
 use fallible_iterator::FallibleIterator;
@@ -16,8 +15,9 @@ use super::startup::Connection;
 use super::values::{Column, EPOCH_MICROS, Kind};
 use crate::conductor::Conductor;
 use crate::session::SessionError;
-use crate::session::inbox::{Inbox, Message};
-use crate::session::stream::Stream;
+use crate::session::inbox::{Message, Tagged};
+use crate::session::line::{Line, LineError};
+use crate::session::linked::{Link as _, MessageLink};
 use crate::session::value::Bound;
 
 /// The first version that can be asked to hand in a process's statistics at once.
@@ -26,7 +26,6 @@ const SERIALIZATION_FAILURE: &str = "40001";
 const DEADLOCK_DETECTED: &str = "40P01";
 /// A key that a concurrent transaction made is no conflict when the transaction is made again.
 const UNIQUE_VIOLATION: &str = "23505";
-const CONNECTION_LOST: &str = "08006";
 
 /// What the server answered, as far as a session cares.
 pub enum Reply {
@@ -44,27 +43,43 @@ pub enum Reply {
 
 /// One connection at work.
 pub struct Link {
-    stream: Stream,
-    out: BytesMut,
-    sent: usize,
     version: u32,
     parameters: Vec<u32>,
-    /// What came in.
-    pub inbox: Inbox,
+    /// Its line.
+    pub line: Line<BytesMut, Tagged>,
 }
 
-/// The error of a connection that is gone.
-pub fn lost() -> SessionError {
-    broken("the server closed the connection")
-}
+impl MessageLink for Link {
+    type Out = BytesMut;
+    type Framing = Tagged;
 
-fn broken(message: impl std::fmt::Display) -> SessionError {
-    SessionError { class: CONNECTION_LOST.into(), message: message.to_string(), retryable: false }
-}
+    fn line(&self) -> &Line<Self::Out, Self::Framing> {
+        &self.line
+    }
 
-/// The error of an answer that makes no sense.
-pub fn unreadable(message: impl Into<String>) -> SessionError {
-    SessionError { class: "result".into(), message: message.into(), retryable: false }
+    fn line_mut(&mut self) -> &mut Line<Self::Out, Self::Framing> {
+        &mut self.line
+    }
+
+    fn failed(error: LineError) -> SessionError {
+        SessionError::broken(error)
+    }
+
+    fn last_words(&mut self) -> Option<SessionError> {
+        self.set_nonblocking(true).ok()?;
+        loop {
+            match self.reply() {
+                Ok(Some(Reply::Error(error))) => return Some(error),
+                Ok(Some(_)) => {}
+                Ok(None) => {
+                    if !self.read().unwrap_or(false) {
+                        return None;
+                    }
+                }
+                Err(_) => return None,
+            }
+        }
+    }
 }
 
 impl Link {
@@ -72,15 +87,12 @@ impl Link {
     pub fn new(connection: Connection) -> Self {
         let version = connection.parameters.get("server_version");
         let version = version.and_then(|text| text.split(|c: char| !c.is_ascii_digit()).next());
-        let mut inbox = Inbox::default();
-        inbox.feed(&connection.unread);
+        let mut line = Line::new(connection.stream, BytesMut::with_capacity(4 << 10));
+        line.inbox.feed(&connection.unread);
         Self {
             version: version.and_then(|number| number.parse().ok()).unwrap_or(0),
-            stream: connection.stream,
-            out: BytesMut::with_capacity(4 << 10),
-            sent: 0,
+            line,
             parameters: Vec::new(),
-            inbox,
         }
     }
 
@@ -89,27 +101,17 @@ impl Link {
         self.version
     }
 
-    /// Whether reads and writes return at once.
-    pub fn set_nonblocking(&mut self, nonblocking: bool) -> Result<(), SessionError> {
-        self.stream.set_nonblocking(nonblocking).map_err(broken)
-    }
-
-    /// What an epoll can watch.
-    pub fn descriptor(&self) -> BorrowedFd<'_> {
-        self.stream.as_fd()
-    }
-
     /// Asks what a statement's parameters and columns are. With a name it stays prepared.
     pub fn describe(&mut self, name: &str, text: &str) -> Result<(), SessionError> {
-        frontend::parse(name, text, [], &mut self.out).map_err(broken)?;
-        frontend::describe(b'S', name, &mut self.out).map_err(broken)?;
-        frontend::sync(&mut self.out);
+        frontend::parse(name, text, [], &mut self.line.out.bytes).map_err(SessionError::broken)?;
+        frontend::describe(b'S', name, &mut self.line.out.bytes).map_err(SessionError::broken)?;
+        frontend::sync(&mut self.line.out.bytes);
         Ok(())
     }
 
     /// Has an unnamed statement parsed and planned.
     pub fn parse(&mut self, text: &str) -> Result<(), SessionError> {
-        frontend::parse("", text, [], &mut self.out).map_err(broken)
+        frontend::parse("", text, [], &mut self.line.out.bytes).map_err(SessionError::broken)
     }
 
     /// Binds the values of a statement and has it executed.
@@ -121,7 +123,7 @@ impl Link {
     ) -> Result<(), SessionError> {
         let values = conductor.values();
         if values.len() != described.parameters.len() {
-            return Err(unreadable(format!(
+            return Err(SessionError::unreadable(format!(
                 "the statement has {} parameters, and {} values are drawn for it",
                 described.parameters.len(),
                 values.len()
@@ -137,39 +139,34 @@ impl Link {
                     .map_err(|reason| format!("{}: {reason}", conductor.value_name(place)).into())
             },
             described.columns.iter().map(|column| column.kind.format()),
-            &mut self.out,
+            &mut self.line.out.bytes,
         )
         .map_err(|error| match error {
-            frontend::BindError::Conversion(error) => unreadable(error.to_string()),
-            frontend::BindError::Serialization(error) => broken(error),
+            frontend::BindError::Conversion(error) => SessionError::unreadable(error.to_string()),
+            frontend::BindError::Serialization(error) => SessionError::broken(error),
         })?;
-        frontend::execute("", 0, &mut self.out).map_err(broken)
+        frontend::execute("", 0, &mut self.line.out.bytes).map_err(SessionError::broken)
     }
 
     /// Has the server answer all that it was sent, and be ready for more.
     pub fn sync(&mut self) {
-        frontend::sync(&mut self.out);
-    }
-
-    /// Bytes that wait to be sent.
-    pub fn unsent(&self) -> usize {
-        self.out.len() - self.sent
+        frontend::sync(&mut self.line.out.bytes);
     }
 
     /// Has text executed as it is.
     pub fn simple(&mut self, text: &str) -> Result<(), SessionError> {
-        frontend::query(text, &mut self.out).map_err(broken)
+        frontend::query(text, &mut self.line.out.bytes).map_err(SessionError::broken)
     }
 
     /// Executes text and waits for its end, on a stream that blocks. Rows are thrown away.
     pub fn ask(&mut self, text: &str) -> Result<(), SessionError> {
-        self.inbox.clear();
+        self.line.inbox.clear();
         self.simple(text)?;
         self.flush()?;
         loop {
             match self.reply()? {
                 Some(Reply::Ready(_)) => {
-                    self.inbox.clear();
+                    self.line.inbox.clear();
                     return Ok(());
                 }
                 Some(_) => {}
@@ -198,19 +195,23 @@ impl Link {
     /// Sends a part of a copy.
     pub fn send_copy(&mut self, bytes: &[u8]) -> Result<(), SessionError> {
         let header = [b"d", ((bytes.len() + 4) as i32).to_be_bytes().as_slice()].concat();
-        self.stream.write_all(&header).and_then(|()| self.stream.write_all(bytes)).map_err(broken)
+        self.line
+            .stream
+            .write_all(&header)
+            .and_then(|()| self.line.stream.write_all(bytes))
+            .map_err(SessionError::broken)
     }
 
     /// Ends a copy that must not take effect.
     pub fn fail_copy(&mut self, reason: &str) -> Result<(), SessionError> {
-        frontend::copy_fail(reason, &mut self.out).map_err(broken)?;
+        frontend::copy_fail(reason, &mut self.line.out.bytes).map_err(SessionError::broken)?;
         self.flush()?;
         Ok(())
     }
 
     /// Ends a copy and waits until it has taken effect.
     pub fn end_copy(&mut self) -> Result<(), SessionError> {
-        frontend::copy_done(&mut self.out);
+        frontend::copy_done(&mut self.line.out.bytes);
         self.flush()?;
         self.await_tag(b'Z')
     }
@@ -218,7 +219,7 @@ impl Link {
     /// Waits for a message; an error of the server is ours.
     fn await_tag(&mut self, wanted: u8) -> Result<(), SessionError> {
         loop {
-            while let Some(message) = self.inbox.take().map_err(broken)? {
+            while let Some(message) = self.line.inbox.take().map_err(SessionError::broken)? {
                 if message.tag == wanted {
                     return Ok(());
                 }
@@ -232,36 +233,10 @@ impl Link {
         }
     }
 
-    /// Drops what was not sent yet: half a request would be taken for another one.
-    pub fn forget_unsent(&mut self) {
-        self.out.truncate(self.sent);
-        if self.sent == self.out.len() {
-            self.out.clear();
-            self.sent = 0;
-        }
-    }
-
-    /// The error that the server sent before it closed the line, if it sent one.
-    pub fn last_words(&mut self) -> Option<SessionError> {
-        self.set_nonblocking(true).ok()?;
-        loop {
-            match self.reply() {
-                Ok(Some(Reply::Error(error))) => return Some(error),
-                Ok(Some(_)) => {}
-                Ok(None) => {
-                    if !self.read().unwrap_or(false) {
-                        return None;
-                    }
-                }
-                Err(_) => return None,
-            }
-        }
-    }
-
     /// Hears what the server says in the middle of a copy; an error ends it.
     pub fn hear(&mut self) -> Result<(), SessionError> {
         self.read()?;
-        while let Some(message) = self.inbox.take().map_err(broken)? {
+        while let Some(message) = self.line.inbox.take().map_err(SessionError::broken)? {
             if message.tag == b'E'
                 && let Some(Reply::Error(error)) = self.rare(message)?
             {
@@ -271,61 +246,15 @@ impl Link {
         Ok(())
     }
 
-    /// Sends what waits; false if the system takes no more now.
-    pub fn flush(&mut self) -> Result<bool, SessionError> {
-        while self.sent < self.out.len() {
-            match self.stream.write(&self.out[self.sent..]) {
-                Ok(0) => return Err(lost()),
-                Ok(count) => self.sent += count,
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
-                Err(error) => return Err(broken(error)),
-            }
-        }
-        match self.stream.flush() {
-            Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
-            flushed => flushed.map_err(broken)?,
-        }
-        self.out.clear();
-        self.sent = 0;
-        Ok(true)
-    }
-
-    /// Whether nothing waits to be sent.
-    pub fn all_sent(&self) -> bool {
-        self.out.is_empty()
-    }
-
-    /// Reads once; false if there is nothing now.
-    pub fn read(&mut self) -> Result<bool, SessionError> {
-        loop {
-            match self.stream.read(self.inbox.room()) {
-                Ok(0) => return Err(lost()),
-                Ok(count) => {
-                    self.inbox.received(count);
-                    return Ok(true);
-                }
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
-                Err(error) => return Err(broken(error)),
-            }
-        }
-    }
-
-    /// Whether bytes were decrypted that no read has taken yet: no epoll tells of those.
-    pub fn may_have_more(&self) -> bool {
-        self.stream.has_buffered()
-    }
-
     /// The next answer that a session cares about.
     pub fn reply(&mut self) -> Result<Option<Reply>, SessionError> {
-        while let Some(message) = self.inbox.take().map_err(broken)? {
+        while let Some(message) = self.line.inbox.take().map_err(SessionError::broken)? {
             match message.tag {
                 b'D' => return Ok(Some(Reply::Row(message))),
-                b'C' => return Ok(Some(Reply::Complete(affected(self.inbox.body(message))))),
+                b'C' => return Ok(Some(Reply::Complete(affected(self.line.inbox.body(message))))),
                 b'I' => return Ok(Some(Reply::Complete(0))),
                 b'Z' => {
-                    let status = self.inbox.body(message).first().copied().unwrap_or(b'I');
+                    let status = self.line.inbox.body(message).first().copied().unwrap_or(b'I');
                     return Ok(Some(Reply::Ready(status)));
                 }
                 b'E' | b't' | b'T' | b'n' => {
@@ -333,11 +262,14 @@ impl Link {
                         return Ok(Some(reply));
                     }
                 }
-                b'H' => return Err(unreadable("an operation cannot copy to the client")),
+                b'H' => {
+                    return Err(SessionError::unreadable("an operation cannot copy to the client"));
+                }
                 b'G' | b'W' => {
                     let reason = "this operation copies from the client, which sends nothing";
-                    frontend::copy_fail(reason, &mut self.out).map_err(broken)?;
-                    frontend::sync(&mut self.out);
+                    frontend::copy_fail(reason, &mut self.line.out.bytes)
+                        .map_err(SessionError::broken)?;
+                    frontend::sync(&mut self.line.out.bytes);
                     self.flush()?;
                 }
                 _ => {}
@@ -348,17 +280,17 @@ impl Link {
 
     /// Messages that come once a statement or with an error.
     fn rare(&mut self, message: Message) -> Result<Option<Reply>, SessionError> {
-        let mut bytes = BytesMut::from(self.inbox.whole(message));
-        match Known::parse(&mut bytes).map_err(broken)? {
+        let mut bytes = BytesMut::from(self.line.inbox.whole(message));
+        match Known::parse(&mut bytes).map_err(SessionError::broken)? {
             Some(Known::ErrorResponse(body)) => {
-                Ok(Some(Reply::Error(server_error(body.fields()).map_err(broken)?)))
+                Ok(Some(Reply::Error(server_error(body.fields()).map_err(SessionError::broken)?)))
             }
             Some(Known::ParameterDescription(body)) => {
-                self.parameters = parameters(&body).map_err(broken)?;
+                self.parameters = parameters(&body).map_err(SessionError::broken)?;
                 Ok(None)
             }
             Some(Known::RowDescription(body)) => {
-                Ok(Some(self.described(columns(&body).map_err(broken)?)))
+                Ok(Some(self.described(columns(&body).map_err(SessionError::broken)?)))
             }
             Some(Known::NoData) => Ok(Some(self.described(Vec::new()))),
             _ => Ok(None),
@@ -373,7 +305,7 @@ impl Link {
     /// The rows that are held, with the statement that returned them, counted from `first`.
     pub fn rows(&self, first: usize) -> impl Iterator<Item = (usize, &[u8])> {
         let mut statement = first;
-        self.inbox.messages().filter_map(move |(tag, body)| match tag {
+        self.line.inbox.messages().filter_map(move |(tag, body)| match tag {
             b'D' => Some((statement, body)),
             b'C' | b'I' => {
                 statement += 1;

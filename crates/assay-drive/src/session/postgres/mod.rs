@@ -14,11 +14,9 @@ pub mod link;
 pub mod startup;
 pub mod values;
 
-use std::os::fd::BorrowedFd;
 use std::path::Path;
 use std::sync::Arc;
 
-use assay_model::event::Receipt;
 use assay_model::{Script, ScriptOperation};
 
 use self::batch::{After, BATCH_BYTES_MAX, Batch};
@@ -26,13 +24,13 @@ use self::config::Config;
 use self::link::{Link, Reply};
 use self::values::{Column, each_value};
 use super::inbox::Message;
-use super::interrupt::Interrupt;
+use super::linked::{Linked, LinkedSession, exchange};
 use super::value::{Shape, Value};
 use super::{
     Backend, Canceller, Fetched, HELD_BYTES_MAX, Session, SessionError, SharedSession, Step,
     execute_waiting, rows,
 };
-use crate::conductor::{Conductor, StatementTime};
+use crate::conductor::Conductor;
 use crate::digest::RowDigest;
 
 /// What the session is doing.
@@ -64,11 +62,8 @@ struct Digesting {
 pub struct PostgresSession {
     config: Config,
     conductor: Conductor,
-    link: Option<Link>,
-    connections: u32,
+    linked: Linked<Link>,
     backend: Option<Backend>,
-    interrupt: Arc<Interrupt>,
-    shares: bool,
     names: Vec<Vec<String>>,
     described: Vec<Vec<Option<Described>>>,
     operation: usize,
@@ -78,7 +73,6 @@ pub struct PostgresSession {
     /// Whether a statement of the operation was executed.
     sent_any: bool,
     doing: Doing,
-    error: Option<SessionError>,
     digesting: Digesting,
 }
 
@@ -98,18 +92,14 @@ impl PostgresSession {
             names: script.operations.iter().enumerate().map(named).collect(),
             config,
             conductor: Conductor::new(script, seed, number)?,
-            link: None,
-            connections: 0,
+            linked: Linked::default(),
             backend: None,
-            interrupt: Arc::default(),
-            shares: false,
             described,
             operation: 0,
             statement: 0,
             batch: Batch::default(),
             sent_any: false,
             doing: Doing::Nothing,
-            error: None,
             digesting: Digesting::default(),
         };
         session.connect()?;
@@ -117,36 +107,28 @@ impl PostgresSession {
     }
 
     fn connect(&mut self) -> Result<(), SessionError> {
-        let connection = startup::connect(&self.config).map_err(|error| SessionError {
-            class: error.class().into(),
-            message: error.to_string(),
-            retryable: false,
-        })?;
+        let connection = startup::connect(&self.config)?;
         self.backend = u32::try_from(connection.backend_pid).ok().map(Backend::Process);
-        self.interrupt.connected(cancel::means(&self.config, &connection));
-        let mut link = Link::new(connection);
-        link.set_nonblocking(self.shares)?;
-        self.link = Some(link);
-        self.connections += 1;
+        let means = cancel::means(&self.config, &connection);
+        self.linked.connected(Link::new(connection), means)?;
         for statements in &mut self.described {
             statements.fill(None);
         }
         Ok(())
     }
 
-    fn start(&mut self, operation: u16) -> Result<Step, SessionError> {
-        if self.link.is_none() {
+    fn begin_operation(&mut self, operation: u16) -> Result<Step, SessionError> {
+        if self.linked.link.is_none() {
             self.connect()?;
         }
         self.conductor.begin(operation);
-        self.interrupt.begin();
+        self.linked.begin();
         self.operation = usize::from(operation);
         self.sent_any = false;
-        self.error = None;
         self.digesting.digest.clear();
         self.digesting.dropped = false;
         self.digesting.statement = 0;
-        self.link_mut()?.inbox.clear();
+        self.linked.link_mut()?.line.inbox.clear();
         match self.conductor.next_statement()? {
             Some(statement) => {
                 self.statement = statement;
@@ -154,10 +136,6 @@ impl PostgresSession {
             }
             None => Ok(Step::Ended),
         }
-    }
-
-    fn link_mut(&mut self) -> Result<&mut Link, SessionError> {
-        self.link.as_mut().ok_or_else(link::lost)
     }
 
     /// Sends the statement that is next and those that may go with it, or the request to describe it.
@@ -175,7 +153,9 @@ impl PostgresSession {
                 return self.unsendable(error);
             }
             self.batch.add(self.statement);
-            if !self.conductor.may_go_on() || self.link_mut()?.unsent() > BATCH_BYTES_MAX {
+            if !self.conductor.may_go_on()
+                || self.linked.link_mut()?.line.out.unsent() > BATCH_BYTES_MAX
+            {
                 break;
             }
             match self.conductor.next_statement() {
@@ -189,26 +169,26 @@ impl PostgresSession {
         }
         self.doing = Doing::Executing;
         self.sent_any = true;
-        self.link_mut()?.sync();
-        self.flush()
+        self.linked.link_mut()?.sync();
+        self.linked.flush()
     }
 
     fn describe(&mut self) -> Result<Step, SessionError> {
         self.doing = Doing::Describing;
         let prepared = self.conductor.script().prepared;
         let name = self.names[self.operation][self.statement].as_str();
-        let link = self.link.as_mut().ok_or_else(link::lost)?;
+        let link = self.linked.link_mut()?;
         link.describe(if prepared { name } else { "" }, &self.conductor.statement().text)?;
-        self.flush()
+        self.linked.flush()
     }
 
     /// Writes the execution of the statement that is next, which is described.
     fn encode(&mut self) -> Result<(), SessionError> {
         let (operation, statement) = (self.operation, self.statement);
         let Some(described) = &self.described[operation][statement] else {
-            return Err(link::unreadable("a statement is executed that was not described"));
+            return Err(SessionError::unreadable("a statement is executed that was not described"));
         };
-        let link = self.link.as_mut().ok_or_else(link::lost)?;
+        let link = self.linked.link_mut()?;
         if self.conductor.script().prepared {
             return link.execute(&self.names[operation][statement], described, &self.conductor);
         }
@@ -218,72 +198,29 @@ impl PostgresSession {
 
     /// A statement that cannot be sent: what came before it is undone.
     fn unsendable(&mut self, error: SessionError) -> Result<Step, SessionError> {
-        self.link_mut()?.forget_unsent();
+        self.linked.link_mut()?.line.out.clear();
         if !self.sent_any {
             self.doing = Doing::Nothing;
             return Err(error);
         }
-        self.error.get_or_insert(error);
+        self.linked.error.get_or_insert(error);
         self.roll_back()
     }
 
     fn roll_back(&mut self) -> Result<Step, SessionError> {
         self.doing = Doing::RollingBack;
-        self.link_mut()?.simple("rollback")?;
-        self.flush()
-    }
-
-    fn flush(&mut self) -> Result<Step, SessionError> {
-        let link = self.link_mut()?;
-        let sent = link.flush();
-        if sent.is_err() {
-            // What the server said before it went says more than a broken pipe.
-            let words = link.last_words();
-            self.error = self.error.take().or(words);
-        }
-        Ok(if self.checked(sent)? { Step::Reads } else { Step::Writes })
-    }
-
-    /// An error of the connection ends it. What the server said before it went says more.
-    fn checked<T>(&mut self, result: Result<T, SessionError>) -> Result<T, SessionError> {
-        result.map_err(|error| {
-            self.link = None;
-            self.doing = Doing::Nothing;
-            self.interrupt.lost();
-            self.error.take().unwrap_or(error)
-        })
-    }
-
-    fn go_on(&mut self) -> Result<Step, SessionError> {
-        if !self.link_mut()?.all_sent() && self.flush()? == Step::Writes {
-            return Ok(Step::Writes);
-        }
-        loop {
-            let step = self.parse()?;
-            if step != Step::Reads {
-                return Ok(step);
-            }
-            if !self.link_mut()?.all_sent() {
-                return Ok(Step::Writes);
-            }
-            let read = self.link_mut()?.read();
-            if !self.checked(read)? {
-                return Ok(Step::Reads);
-            }
-            if self.shares && !self.link_mut()?.may_have_more() {
-                return self.parse();
-            }
-        }
+        self.linked.link_mut()?.simple("rollback")?;
+        self.linked.flush()
     }
 
     /// Handles all messages that are there.
     fn parse(&mut self) -> Result<Step, SessionError> {
         loop {
-            let reply = self.link_mut()?.reply();
-            match self.checked(reply)? {
+            let reply = self.linked.link_mut()?.reply();
+            match self.linked.checked(reply)? {
                 None => return Ok(Step::Reads),
                 Some(Reply::Error(error)) => {
-                    self.error.get_or_insert(error);
+                    self.linked.error.get_or_insert(error);
                 }
                 Some(Reply::Described(described)) => {
                     self.described[self.operation][self.statement] = Some(described);
@@ -292,7 +229,7 @@ impl PostgresSession {
                 Some(Reply::Row(row)) if self.conductor.reads_rows() => self.hand_over(row)?,
                 Some(Reply::Row(_)) => {
                     let held = self.hold();
-                    self.checked(held)?;
+                    self.linked.checked(held)?;
                 }
                 Some(Reply::Ready(status)) => {
                     let step = self.ready(status)?;
@@ -307,34 +244,33 @@ impl PostgresSession {
     /// The server awaits the next request.
     fn ready(&mut self, status: u8) -> Result<Step, SessionError> {
         match self.doing {
-            Doing::Describing if self.error.is_none() => return self.send(),
-            Doing::Executing if self.error.is_none() => match self.answered() {
+            Doing::Describing if self.linked.error.is_none() => return self.send(),
+            Doing::Executing if self.linked.error.is_none() => match self.answered() {
                 Ok(true) => return self.send(),
                 Ok(false) => {}
-                Err(error) => self.error = Some(error),
+                Err(error) => self.linked.error = Some(error),
             },
             _ => {}
         }
         if status != b'I' && self.doing != Doing::RollingBack {
-            self.error.get_or_insert_with(SessionError::open_transaction);
+            self.linked.error.get_or_insert_with(SessionError::open_transaction);
             return self.roll_back();
         }
         if status != b'I' {
             // Rolling back was interrupted: only a new connection is without the transaction.
-            self.link = None;
-            self.interrupt.lost();
+            self.linked.disconnect();
         }
         self.doing = Doing::Nothing;
-        self.error.take().map_or(Ok(Step::Ended), Err)
+        self.linked.ended()
     }
 
     /// The answer of a statement is whole.
     fn completed(&mut self, rows: u64) {
         if self.doing == Doing::Executing
-            && self.error.is_none()
+            && self.linked.error.is_none()
             && let Some(statement) = self.batch.completed(rows)
         {
-            self.error = self.conductor.answered(statement, rows).err();
+            self.linked.error = self.conductor.answered(statement, rows).err();
         }
     }
 
@@ -344,7 +280,7 @@ impl PostgresSession {
             self.conductor.answered(statement, rows)?;
         }
         if self.conductor.reads_rows() {
-            self.link_mut()?.inbox.clear();
+            self.linked.link_mut()?.line.inbox.clear();
         }
         match self.batch.after {
             After::Held => return Ok(true),
@@ -359,36 +295,37 @@ impl PostgresSession {
     /// Has a program read a row that came.
     fn hand_over(&mut self, row: Message) -> Result<(), SessionError> {
         let statement = self.batch.answering();
-        let described = statement.and_then(|one| self.described[self.operation][one].as_ref());
+        let described =
+            statement.and_then(|number| self.described[self.operation][number].as_ref());
         let (Some(statement), Some(Described { columns, .. })) = (statement, described) else {
-            return Err(link::unreadable("a row of a statement that was not described"));
+            return Err(SessionError::unreadable("a row of a statement that was not described"));
         };
-        let link = self.link.as_ref().ok_or_else(link::lost)?;
+        let link = self.linked.link()?;
         let conductor = &mut self.conductor;
         let mut read = Ok(());
-        each_value(link.inbox.body(row), columns, |column, value| {
+        each_value(link.line.inbox.body(row), columns, |column, value| {
             if read.is_ok() {
                 read = conductor.cell(statement, column, &value);
             }
         })
-        .map_err(link::unreadable)?;
+        .map_err(SessionError::unreadable)?;
         let ended = read.and_then(|()| conductor.end_row(statement));
         if let Err(error) = ended {
             // What else comes is read to its end first.
-            self.error.get_or_insert(error);
+            self.linked.error.get_or_insert(error);
         }
         Ok(())
     }
 
     /// Keeps what is held within its limit.
     fn hold(&mut self) -> Result<(), SessionError> {
-        if self.link_mut()?.inbox.kept_bytes() < HELD_BYTES_MAX {
+        if self.linked.link_mut()?.line.inbox.kept_bytes() < HELD_BYTES_MAX {
             return Ok(());
         }
         self.digest_held()?;
         self.digesting.dropped = true;
         self.digesting.statement = self.batch.answering().unwrap_or(self.statement);
-        self.link_mut()?.inbox.clear();
+        self.linked.link_mut()?.line.inbox.clear();
         Ok(())
     }
 
@@ -396,12 +333,13 @@ impl PostgresSession {
     fn digest_held(&mut self) -> Result<(), SessionError> {
         let digest = &mut self.digesting.digest;
         let described = &self.described[self.operation];
-        let Some(link) = &self.link else { return Ok(()) };
+        let Some(link) = &self.linked.link else { return Ok(()) };
         for (statement, row) in link.rows(self.digesting.statement) {
             let Some(Some(Described { columns, .. })) = described.get(statement) else {
-                return Err(link::unreadable("rows of a statement that was not described"));
+                return Err(SessionError::unreadable("rows of a statement that was not described"));
             };
-            each_value(row, columns, |_, value| value.digest(digest)).map_err(link::unreadable)?;
+            each_value(row, columns, |_, value| value.digest(digest))
+                .map_err(SessionError::unreadable)?;
             digest.end_row();
         }
         Ok(())
@@ -414,8 +352,8 @@ impl Session for PostgresSession {
     }
 
     fn fetched(&mut self) -> Result<Fetched, SessionError> {
-        if self.conductor.reads_rows() {
-            return Ok(Fetched { rows: self.conductor.rows(), ..Fetched::default() });
+        if let Some(fetched) = Fetched::read_by(&self.conductor) {
+            return Ok(fetched);
         }
         self.digest_held()?;
         Ok(Fetched::of(&self.digesting.digest))
@@ -423,7 +361,7 @@ impl Session for PostgresSession {
 
     /// Keeps the rows of the last statement that returns any.
     fn keep(&mut self, path: &Path) -> Result<(), SessionError> {
-        let Some(link) = self.link.as_ref().filter(|_| !self.digesting.dropped) else {
+        let Some(link) = self.linked.link.as_ref().filter(|_| !self.digesting.dropped) else {
             return Ok(());
         };
         let described = self.described[self.operation].iter().enumerate().rev();
@@ -436,32 +374,24 @@ impl Session for PostgresSession {
         let mut values: Vec<Vec<Value<'_>>> = columns.iter().map(|_| Vec::new()).collect();
         for (_, row) in link.rows(0).filter(|(statement, _)| *statement == number) {
             each_value(row, columns, |column, value| values[column].push(value))
-                .map_err(link::unreadable)?;
+                .map_err(SessionError::unreadable)?;
         }
         let shapes: Vec<(&str, Shape)> =
             columns.iter().map(|column| (column.name.as_str(), column.kind.shape())).collect();
-        rows::write(path, &shapes, &values).map_err(|error| link::unreadable(error.to_string()))
+        rows::write(path, &shapes, &values)
+            .map_err(|error| SessionError::unreadable(error.to_string()))
     }
 
-    fn statements(&self) -> &[StatementTime] {
-        self.conductor.times()
+    fn conductor(&self) -> Option<&Conductor> {
+        Some(&self.conductor)
     }
 
-    fn marks(&self) -> Option<u32> {
-        self.conductor.marks()
-    }
-
-    fn receipt(&self) -> Option<Receipt> {
-        self.conductor.receipt()
-    }
-
-    fn release(&mut self) {
-        self.conductor.release();
+    fn conductor_mut(&mut self) -> Option<&mut Conductor> {
+        Some(&mut self.conductor)
     }
 
     fn canceller(&self) -> Option<Canceller> {
-        let interrupt = Arc::clone(&self.interrupt);
-        Some(Box::new(move || interrupt.ask()))
+        Some(self.linked.canceller())
     }
 
     fn take_backend(&mut self) -> Option<Backend> {
@@ -470,12 +400,12 @@ impl Session for PostgresSession {
 
     /// Hands in what the server's process counted of itself (PostgreSQL 15 and newer).
     fn settle(&mut self) {
-        let Some(link) = &mut self.link else { return };
+        let Some(link) = &mut self.linked.link else { return };
         if link.version() >= link::VERSION_WITH_FLUSH
             && let Err(error) = link.ask("select pg_stat_force_next_flush()")
         {
             // The next operation meets what is wrong with the connection, and tells it.
-            let _: Result<(), SessionError> = self.checked(Err(error));
+            let _: Result<(), SessionError> = self.linked.checked(Err(error));
         }
     }
 
@@ -484,21 +414,22 @@ impl Session for PostgresSession {
     }
 }
 
-impl SharedSession for PostgresSession {
-    fn share(&mut self) -> Result<(), SessionError> {
-        self.shares = true;
-        self.link_mut()?.set_nonblocking(true)
+impl LinkedSession for PostgresSession {
+    type Link = Link;
+
+    fn linked(&self) -> &Linked<Link> {
+        &self.linked
     }
 
-    fn connection(&self) -> Option<(BorrowedFd<'_>, u32)> {
-        Some((self.link.as_ref()?.descriptor(), self.connections))
+    fn linked_mut(&mut self) -> &mut Linked<Link> {
+        &mut self.linked
     }
 
-    fn begin(&mut self, operation: u16) -> Result<Step, SessionError> {
-        self.start(operation)
+    fn start(&mut self, operation: u16) -> Result<Step, SessionError> {
+        self.begin_operation(operation)
     }
 
-    fn advance(&mut self) -> Result<Step, SessionError> {
-        self.go_on()
+    fn go_on(&mut self) -> Result<Step, SessionError> {
+        exchange(self, Self::parse)
     }
 }

@@ -10,11 +10,6 @@ use super::term::Term;
 use crate::conductor::Conductor;
 use crate::digest::RowDigest;
 
-/// The error of an answer that makes no sense.
-pub fn unreadable(message: impl Into<String>) -> SessionError {
-    SessionError { class: "result".into(), message: message.into(), retryable: false }
-}
-
 /// One answer that is whole.
 #[derive(Debug)]
 struct Held {
@@ -25,7 +20,7 @@ struct Held {
 impl Held {
     fn read(&self, rows: &mut impl Rows) -> Result<Vec<String>, SessionError> {
         let mut reader = Reader::new(self.form);
-        reader.read(&self.body, true, rows).map_err(unreadable)?;
+        reader.read(&self.body, true, rows).map_err(SessionError::unreadable)?;
         Ok(reader.columns)
     }
 }
@@ -80,7 +75,8 @@ impl Answers {
         self.there = 0;
         self.dropped = true;
         let reader = self.reading.get_or_insert_with(|| Reader::new(form));
-        let read = reader.read(body, false, &mut self.digesting).map_err(unreadable)?;
+        let read =
+            reader.read(body, false, &mut self.digesting).map_err(SessionError::unreadable)?;
         body.drain(..read);
         Ok(())
     }
@@ -88,7 +84,7 @@ impl Answers {
     /// An answer is whole: its body is taken, and another one, which is empty, put in its place.
     pub fn take(&mut self, form: Form, body: &mut Vec<u8>) -> Result<(), SessionError> {
         if let Some(mut reader) = self.reading.take() {
-            reader.read(body, true, &mut self.digesting).map_err(unreadable)?;
+            reader.read(body, true, &mut self.digesting).map_err(SessionError::unreadable)?;
             body.clear();
             return Ok(());
         }
@@ -150,9 +146,9 @@ impl Answers {
                 .try_for_each(|(column, cell)| conductor.cell(statement, column, &cell.value()))
                 .and_then(|()| conductor.end_row(statement));
             read.map_err(|error| {
-                let words = error.message.clone();
+                let message = error.message.clone();
                 failed = Some(error);
-                words
+                message
             })
         });
         self.there -= 1;
@@ -162,10 +158,7 @@ impl Answers {
 
     /// Counts and digests all rows, where no program has read them.
     pub fn fetched(&mut self, conductor: &Conductor) -> Result<Fetched, SessionError> {
-        if conductor.reads_rows() {
-            return Ok(Fetched { rows: conductor.rows(), ..Fetched::default() });
-        }
-        self.digested()
+        Fetched::read_by(conductor).map_or_else(|| self.digested(), Ok)
     }
 
     fn digested(&mut self) -> Result<Fetched, SessionError> {
@@ -189,12 +182,14 @@ impl Answers {
             Ok(())
         })?;
         shapes.resize(columns.len(), None);
-        let shapes: Vec<Shape> = shapes.into_iter().map(|one| one.unwrap_or(Shape::Text)).collect();
+        let shapes: Vec<Shape> =
+            shapes.into_iter().map(|shape| shape.unwrap_or(Shape::Text)).collect();
         let mut keeping = Keeping::of(&shapes);
         held.read(&mut keeping)?;
         let named: Vec<(&str, Shape)> =
             columns.iter().map(String::as_str).zip(shapes.iter().copied()).collect();
-        rows::write(path, &named, &keeping.values()).map_err(|error| unreadable(error.to_string()))
+        rows::write(path, &named, &keeping.values())
+            .map_err(|error| SessionError::unreadable(error.to_string()))
     }
 }
 
@@ -209,11 +204,11 @@ fn statements(body: &[u8]) -> u64 {
     body.split(|byte| *byte == b'\n').filter(says).count() as u64
 }
 
-/// What a column is kept as that has values of both.
-fn both(one: Option<Shape>, other: Option<Shape>) -> Option<Shape> {
-    match (one, other) {
+/// The shape of a column that has values of both shapes.
+fn both(left: Option<Shape>, right: Option<Shape>) -> Option<Shape> {
+    match (left, right) {
         (None, shape) | (shape, None) => shape,
-        (Some(one), Some(other)) if one == other => Some(one),
+        (Some(left), Some(right)) if left == right => Some(left),
         (Some(Shape::Number | Shape::Float), Some(Shape::Number | Shape::Float)) => {
             Some(Shape::Float)
         }

@@ -1,34 +1,28 @@
 //! One line to an endpoint: a request is sent, and its response received.
 
-use std::io::{ErrorKind, Read, Write};
+use std::io::ErrorKind;
 use std::os::fd::{AsFd, BorrowedFd};
 
 use super::config::Config;
 use super::response::Response;
-use crate::session::SessionError;
 use crate::session::connecting::{ConnectError, SslMode, dial_host};
+use crate::session::line::{Outbox, Received, receive};
 use crate::session::stream::Stream;
 use crate::session::tls;
+use crate::session::{SessionError, linked};
 
-const CONNECTION_LOST: &str = "08006";
 const NO_PROTOCOL: &str = "08P01";
 const READ_BYTES: usize = 32 << 10;
 
 /// One line at work.
 pub struct Link {
     stream: Stream,
-    out: Vec<u8>,
-    sent: usize,
+    out: Outbox<Vec<u8>>,
     read: Box<[u8]>,
     /// What came in.
     pub response: Response,
     /// Whether the line served a request before the one under way.
     pub served: bool,
-}
-
-/// The error of a line that is gone.
-pub fn broken(message: impl std::fmt::Display) -> SessionError {
-    SessionError { class: CONNECTION_LOST.into(), message: message.to_string(), retryable: false }
 }
 
 /// The error of a server that speaks something else.
@@ -37,15 +31,18 @@ pub fn garbled(reason: impl std::fmt::Display) -> SessionError {
     SessionError { class: NO_PROTOCOL.into(), message, retryable: false }
 }
 
-/// What a read found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Found {
-    /// Bytes, which the response has taken.
-    Bytes,
-    /// Nothing yet.
-    Nothing,
-    /// The end of the line.
-    End,
+impl linked::Link for Link {
+    fn set_nonblocking(&mut self, nonblocking: bool) -> Result<(), SessionError> {
+        self.stream.set_nonblocking(nonblocking).map_err(SessionError::broken)
+    }
+
+    fn descriptor(&self) -> BorrowedFd<'_> {
+        self.stream.as_fd()
+    }
+
+    fn lost() -> SessionError {
+        SessionError::broken("the connection was lost")
+    }
 }
 
 impl Link {
@@ -66,72 +63,43 @@ impl Link {
         stream.set_timeout(None).map_err(unreached)?;
         Ok(Self {
             stream,
-            out: Vec::with_capacity(4 << 10),
-            sent: 0,
+            out: Outbox::new(Vec::with_capacity(4 << 10)),
             read: vec![0; READ_BYTES].into_boxed_slice(),
             response: Response::default(),
             served: false,
         })
     }
 
-    /// Whether reads and writes return at once.
-    pub fn set_nonblocking(&self, nonblocking: bool) -> Result<(), SessionError> {
-        self.stream.set_nonblocking(nonblocking).map_err(broken)
-    }
-
-    /// What an epoll can watch.
-    pub fn descriptor(&self) -> BorrowedFd<'_> {
-        self.stream.as_fd()
-    }
-
     /// Begins a request, which is sent by `flush`.
     pub fn ask(&mut self, request: &[u8]) {
         self.out.clear();
-        self.out.extend_from_slice(request);
-        self.sent = 0;
+        self.out.bytes.extend_from_slice(request);
         self.response.begin();
         self.response.body.clear();
     }
 
     /// Whether nothing waits to be sent.
-    pub const fn all_sent(&self) -> bool {
-        self.sent == self.out.len()
+    pub fn all_sent(&self) -> bool {
+        self.out.is_empty()
     }
 
     /// Sends what waits; false if the system takes no more now.
     pub fn flush(&mut self) -> Result<bool, SessionError> {
-        while self.sent < self.out.len() {
-            match self.stream.write(&self.out[self.sent..]) {
-                Ok(0) => return Err(broken("the server closed the connection")),
-                Ok(count) => self.sent += count,
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
-                Err(error) => return Err(broken(error)),
-            }
-        }
-        match self.stream.flush() {
-            Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(false),
-            flushed => flushed.map(|()| true).map_err(broken),
-        }
+        self.out.send(&mut self.stream).map_err(SessionError::broken)
     }
 
-    /// Reads once.
-    pub fn read(&mut self) -> Result<Found, SessionError> {
-        loop {
-            match self.stream.read(&mut self.read) {
-                Ok(0) => return Ok(Found::End),
-                Ok(count) => {
-                    self.response.feed(&self.read[..count]).map_err(garbled)?;
-                    self.acknowledge();
-                    return Ok(Found::Bytes);
-                }
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(Found::Nothing),
-                // Some servers end an encrypted line without saying so.
-                Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Ok(Found::End),
-                Err(error) if error.kind() == ErrorKind::ConnectionReset => return Ok(Found::End),
-                Err(error) => return Err(broken(error)),
+    /// Reads once. The response has taken what came.
+    pub fn read(&mut self) -> Result<Received, SessionError> {
+        match receive(&mut self.stream, &mut self.read) {
+            Ok(Received::Bytes(count)) => {
+                self.response.feed(&self.read[..count]).map_err(garbled)?;
+                self.acknowledge();
+                Ok(Received::Bytes(count))
             }
+            // Some servers end an encrypted line without saying so.
+            Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(Received::End),
+            Err(error) if error.kind() == ErrorKind::ConnectionReset => Ok(Received::End),
+            received => received.map_err(SessionError::broken),
         }
     }
 

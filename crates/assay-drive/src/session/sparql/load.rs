@@ -6,10 +6,11 @@ use arrow_array::{Array, RecordBatch, RecordBatchReader};
 use arrow_schema::DataType;
 
 use super::config::Config;
-use super::link::{Found, Link};
+use super::link::Link;
 use super::request::Kind;
 use super::sent::fields;
 use super::verdict;
+use crate::session::line::Received;
 use crate::session::loading::{LoadError, Source, over_streams};
 
 /// Sends all statements of a stream, whose one column holds lines with their ends, to the graph
@@ -80,7 +81,7 @@ impl Loading<'_> {
     /// Waits for the answer.
     fn answer(&mut self) -> Result<(), String> {
         while !self.link.response.is_whole() {
-            if self.link.read().map_err(|error| error.message)? == Found::End {
+            if self.link.read().map_err(|error| error.message)? == Received::End {
                 self.link.response.close().map_err(|reason| {
                     format!("the server closed the connection without an answer ({reason})")
                 })?;

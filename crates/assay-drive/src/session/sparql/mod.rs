@@ -26,37 +26,33 @@ mod tsv;
 mod turtle;
 pub mod verdict;
 
-use std::os::fd::{AsRawFd, BorrowedFd};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use assay_model::Script;
-use assay_model::event::Receipt;
-use nix::sys::socket::{Shutdown, shutdown};
 
 use self::answers::Answers;
 use self::config::Config;
-use self::link::{Found, Link};
+use self::link::Link;
 use self::request::Kind;
 use self::sent::Sent;
-use super::interrupt::{Interrupt, Means};
+use super::interrupt::Means;
+use super::line::Received;
+use super::linked::{Link as _, Linked, LinkedSession, closer};
 use super::{
     Canceller, Fetched, HELD_BYTES_MAX, Session, SessionError, SharedSession, Step, execute_waiting,
 };
-use crate::conductor::{Conductor, StatementTime};
+use crate::conductor::Conductor;
 
 /// One line to an endpoint.
 pub struct SparqlSession {
     config: Config,
     conductor: Conductor,
     requests: Vec<Vec<Sent>>,
-    link: Option<Link>,
-    connections: u32,
-    interrupt: Arc<Interrupt>,
+    linked: Linked<Link>,
     /// The watchdog closed the line.
     cut: Arc<AtomicBool>,
-    shares: bool,
     /// The statement under way.
     statement: usize,
     /// Its request, as it was sent.
@@ -84,11 +80,8 @@ impl SparqlSession {
             requests,
             config,
             conductor: Conductor::new(script, seed, number)?,
-            link: None,
-            connections: 0,
-            interrupt: Arc::default(),
+            linked: Linked::default(),
             cut: Arc::default(),
-            shares: false,
             statement: 0,
             out: Vec::with_capacity(4 << 10),
             sent_again: false,
@@ -99,33 +92,18 @@ impl SparqlSession {
     }
 
     fn connect(&mut self) -> Result<(), SessionError> {
-        let link = Link::open(&self.config).map_err(|error| {
-            let class = error.class().into();
-            SessionError { class, message: error.to_string(), retryable: false }
-        })?;
-        self.interrupt.connected(means(&link, &self.cut));
-        link.set_nonblocking(self.shares)?;
-        self.link = Some(link);
-        self.connections += 1;
-        Ok(())
+        let link = Link::open(&self.config)?;
+        let means = means(&link, &self.cut);
+        self.linked.connected(link, means)
     }
 
-    fn disconnect(&mut self) {
-        self.link = None;
-        self.interrupt.lost();
-    }
-
-    fn link_mut(&mut self) -> Result<&mut Link, SessionError> {
-        self.link.as_mut().ok_or_else(|| link::broken("the connection was lost"))
-    }
-
-    fn start(&mut self, operation: u16) -> Result<Step, SessionError> {
+    fn begin_operation(&mut self, operation: u16) -> Result<Step, SessionError> {
         self.cut.store(false, Ordering::Relaxed);
-        if self.link.is_none() {
+        if self.linked.link.is_none() {
             self.connect()?;
         }
         self.conductor.begin(operation);
-        self.interrupt.begin();
+        self.linked.begin();
         self.answers.clear();
         self.next()
     }
@@ -139,9 +117,9 @@ impl SparqlSession {
         let sent = &self.requests[conductor.operation()][statement];
         sent.write(|place| conductor.values().nth(place), &mut self.out).map_err(|unwritable| {
             let name = conductor.value_name(unwritable.place);
-            answers::unreadable(format!("{name} cannot be written: {}", unwritable.reason))
+            SessionError::unreadable(format!("{name} cannot be written: {}", unwritable.reason))
         })?;
-        if self.link.is_none() {
+        if self.linked.link.is_none() {
             self.connect()?;
         }
         self.send()
@@ -152,13 +130,13 @@ impl SparqlSession {
     }
 
     fn send(&mut self) -> Result<Step, SessionError> {
-        let link = self.link.as_mut().ok_or_else(|| link::broken("the connection was lost"))?;
+        let link = self.linked.link_mut()?;
         link.ask(&self.out);
         self.flush()
     }
 
     fn flush(&mut self) -> Result<Step, SessionError> {
-        match self.link_mut()?.flush() {
+        match self.linked.link_mut()?.flush() {
             Ok(true) => Ok(Step::Reads),
             Ok(false) => Ok(Step::Writes),
             Err(error) => self.lost(error),
@@ -167,8 +145,8 @@ impl SparqlSession {
 
     /// The line broke: a query goes once more over a new one, if nothing of its answer came.
     fn lost(&mut self, error: SessionError) -> Result<Step, SessionError> {
-        let idle = self.link.as_ref().is_some_and(|l| l.served && l.response.is_untouched());
-        self.disconnect();
+        let idle = self.linked.link.as_ref().is_some_and(|l| l.served && l.response.is_untouched());
+        self.linked.disconnect();
         let again = idle && !self.sent_again && self.kind() != Kind::Update;
         if !again || self.cut.load(Ordering::Relaxed) {
             return Err(error);
@@ -178,23 +156,23 @@ impl SparqlSession {
         self.send()
     }
 
-    fn go_on(&mut self) -> Result<Step, SessionError> {
+    fn read_answer(&mut self) -> Result<Step, SessionError> {
         let mut step = Step::Reads;
-        if !self.link_mut()?.all_sent() {
+        if !self.linked.link_mut()?.all_sent() {
             step = self.flush()?;
         }
         while step == Step::Reads {
-            let found = match self.link_mut()?.read() {
-                Ok(found) => found,
+            let received = match self.linked.link_mut()?.read() {
+                Ok(received) => received,
                 Err(error) => {
-                    self.disconnect();
+                    self.linked.disconnect();
                     return Err(error);
                 }
             };
-            match found {
-                Found::Nothing => return Ok(Step::Reads),
-                Found::Bytes => step = self.received()?,
-                Found::End => step = self.closed()?,
+            match received {
+                Received::Nothing => return Ok(Step::Reads),
+                Received::Bytes(_) => step = self.received()?,
+                Received::End => step = self.closed()?,
             }
         }
         Ok(step)
@@ -202,7 +180,7 @@ impl SparqlSession {
 
     fn received(&mut self) -> Result<Step, SessionError> {
         let held = self.answers.held_bytes();
-        let response = &self.link_mut()?.response;
+        let response = &self.linked.link_mut()?.response;
         if response.is_whole() {
             return self.answered();
         }
@@ -216,7 +194,7 @@ impl SparqlSession {
     /// instead of an answer is read no further.
     fn drop_part(&mut self) -> Result<Step, SessionError> {
         let (kind, is_read) = (self.kind(), self.conductor.reads_rows());
-        let Some(link) = &mut self.link else { return Ok(Step::Reads) };
+        let Some(link) = &mut self.linked.link else { return Ok(Step::Reads) };
         let dropped = verdict::of(&link.response, kind).and_then(|form| match form {
             Some(_) if is_read => Ok(()),
             Some(form) => self.answers.drop_part(form, &mut link.response.body),
@@ -226,7 +204,7 @@ impl SparqlSession {
             }
         });
         if let Err(error) = dropped {
-            self.disconnect();
+            self.linked.disconnect();
             return Err(error);
         }
         Ok(Step::Reads)
@@ -234,13 +212,14 @@ impl SparqlSession {
 
     /// The server closed the line.
     fn closed(&mut self) -> Result<Step, SessionError> {
-        let response = &mut self.link_mut()?.response;
+        let response = &mut self.linked.link_mut()?.response;
         if response.is_untouched() {
-            return self.lost(link::broken("the server closed the connection without an answer"));
+            return self
+                .lost(SessionError::broken("the server closed the connection without an answer"));
         }
         if let Err(reason) = response.close() {
-            self.disconnect();
-            return Err(link::broken(format!("the server's answer ended early: {reason}")));
+            self.linked.disconnect();
+            return Err(SessionError::broken(format!("the server's answer ended early: {reason}")));
         }
         self.answered()
     }
@@ -248,7 +227,7 @@ impl SparqlSession {
     /// The response is whole.
     fn answered(&mut self) -> Result<Step, SessionError> {
         let kind = self.kind();
-        let link = self.link.as_mut().ok_or_else(|| link::broken("the connection was lost"))?;
+        let link = self.linked.link_mut()?;
         link.served = true;
         let closes = link.response.head.closes;
         let taken = verdict::of(&link.response, kind).and_then(|form| match form {
@@ -256,7 +235,7 @@ impl SparqlSession {
             None => Ok(false),
         });
         if closes {
-            self.disconnect();
+            self.linked.disconnect();
         }
         let rows =
             if taken? { self.answers.told(&mut self.conductor, self.statement)? } else { 0 };
@@ -267,11 +246,10 @@ impl SparqlSession {
 
 /// How a line is interrupted: it is closed.
 fn means(link: &Link, cut: &Arc<AtomicBool>) -> Option<Means> {
-    let socket = Arc::new(link.descriptor().try_clone_to_owned().ok()?);
-    let cut = Arc::clone(cut);
+    let (close_line, cut) = (closer(link.descriptor())?, Arc::clone(cut));
     let close = move || {
         cut.store(true, Ordering::Relaxed);
-        let _: nix::Result<()> = shutdown(socket.as_raw_fd(), Shutdown::Both);
+        close_line();
     };
     Some(Means { ask: Box::new(close.clone()), cut: Box::new(close) })
 }
@@ -290,25 +268,16 @@ impl Session for SparqlSession {
         self.answers.keep(path)
     }
 
-    fn statements(&self) -> &[StatementTime] {
-        self.conductor.times()
+    fn conductor(&self) -> Option<&Conductor> {
+        Some(&self.conductor)
     }
 
-    fn marks(&self) -> Option<u32> {
-        self.conductor.marks()
-    }
-
-    fn receipt(&self) -> Option<Receipt> {
-        self.conductor.receipt()
-    }
-
-    fn release(&mut self) {
-        self.conductor.release();
+    fn conductor_mut(&mut self) -> Option<&mut Conductor> {
+        Some(&mut self.conductor)
     }
 
     fn canceller(&self) -> Option<Canceller> {
-        let interrupt = Arc::clone(&self.interrupt);
-        Some(Box::new(move || interrupt.ask()))
+        Some(self.linked.canceller())
     }
 
     fn shared(&mut self) -> Option<&mut dyn SharedSession> {
@@ -316,21 +285,22 @@ impl Session for SparqlSession {
     }
 }
 
-impl SharedSession for SparqlSession {
-    fn share(&mut self) -> Result<(), SessionError> {
-        self.shares = true;
-        self.link_mut()?.set_nonblocking(true)
+impl LinkedSession for SparqlSession {
+    type Link = Link;
+
+    fn linked(&self) -> &Linked<Link> {
+        &self.linked
     }
 
-    fn connection(&self) -> Option<(BorrowedFd<'_>, u32)> {
-        Some((self.link.as_ref()?.descriptor(), self.connections))
+    fn linked_mut(&mut self) -> &mut Linked<Link> {
+        &mut self.linked
     }
 
-    fn begin(&mut self, operation: u16) -> Result<Step, SessionError> {
-        self.start(operation)
+    fn start(&mut self, operation: u16) -> Result<Step, SessionError> {
+        self.begin_operation(operation)
     }
 
-    fn advance(&mut self) -> Result<Step, SessionError> {
-        self.go_on()
+    fn go_on(&mut self) -> Result<Step, SessionError> {
+        self.read_answer()
     }
 }

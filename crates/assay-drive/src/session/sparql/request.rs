@@ -4,8 +4,8 @@
 //! A value stands as `${1}`, `${2}`, ... Within `<...>` it is written as a part of an IRI, within
 //! quotes as a part of a text, and elsewhere as it is, such as a number.
 
-use crate::session::civil::civil_from_days;
 use crate::session::value::{Bound, write_decimal};
+use assay_model::civil::civil_from_days;
 
 const DAY_MICROS: i64 = 86_400_000_000;
 

@@ -1,10 +1,20 @@
 //! An HTTP/1.1 response, read in whatever parts it comes: its head, then its body, in one piece.
 
+use std::mem::MaybeUninit;
+
+use httparse::{ParserConfig, Status};
+
 /// A head that is longer is none.
 const HEAD_BYTES_MAX: usize = 64 << 10;
 /// Nor is a line that tells the length of a part.
 const LINE_BYTES_MAX: usize = 4 << 10;
 const END_OF_HEAD: &[u8] = b"\r\n\r\n";
+/// A head with more fields is none.
+const FIELDS_MAX: usize = 128;
+/// No field that matters here has a longer name.
+const NAME_BYTES_MAX: usize = 32;
+/// How much of a first line is shown that is none.
+const FIRST_SHOWN_BYTES: usize = 60;
 
 /// How the end of a body is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -180,7 +190,7 @@ impl Response {
         };
         let end = searched + found + END_OF_HEAD.len();
         *bytes = &bytes[bytes.len() - (self.line.len() - end)..];
-        self.line.truncate(end - END_OF_HEAD.len());
+        self.line.truncate(end);
         Ok(true)
     }
 
@@ -245,57 +255,80 @@ fn part_length(line: &[u8]) -> Result<u64, String> {
 impl Head {
     fn read(&mut self, bytes: &[u8]) -> Result<(), String> {
         *self = Self::default();
-        let mut lines = bytes.split(|byte| *byte == b'\n');
-        let first = String::from_utf8_lossy(lines.next().unwrap_or_default()).into_owned();
-        let (version, rest) = first.trim_end().split_once(' ').unwrap_or((&first, ""));
-        let status = rest.get(..3).and_then(|digits| digits.parse().ok());
-        let (Some(minor), Some(status)) = (version.strip_prefix("HTTP/1."), status) else {
-            return Err(format!("it begins with {:?}", first.chars().take(60).collect::<String>()));
-        };
-        self.status = status;
-        self.closes = minor == "0";
-        for line in lines {
-            let line = String::from_utf8_lossy(line);
-            if let Some((name, value)) = line.split_once(':') {
-                self.field(&name.to_ascii_lowercase(), value.trim())?;
+        let mut fields = [const { MaybeUninit::uninit() }; FIELDS_MAX];
+        let mut response = httparse::Response::new(&mut []);
+        let parsed =
+            lenient().parse_response_with_uninit_headers(&mut response, bytes, &mut fields);
+        match (parsed, response.version, response.code) {
+            (Ok(Status::Complete(_)), Some(minor), Some(status)) => {
+                (self.status, self.closes) = (status, minor == 0);
+            }
+            (Err(error), _, Some(_)) => return Err(format!("its head cannot be read: {error}")),
+            _ => return Err(format!("it begins with {:?}", first_line(bytes))),
+        }
+        for field in response.headers {
+            let mut name = [0; NAME_BYTES_MAX];
+            if let Some(name) = name.get_mut(..field.name.len()) {
+                name.copy_from_slice(field.name.as_bytes());
+                name.make_ascii_lowercase();
+                self.field(name, &String::from_utf8_lossy(field.value))?;
             }
         }
         Ok(())
     }
 
-    fn field(&mut self, name: &str, value: &str) -> Result<(), String> {
-        let told = || Some(value.to_owned());
+    /// Takes a field by its name in small letters.
+    fn field(&mut self, name: &[u8], value: &str) -> Result<(), String> {
+        let owned = || Some(value.to_owned());
         match name {
-            "content-type" => {
+            b"content-type" => {
                 let bare = value.split(';').next().unwrap_or_default();
                 self.content_type = bare.trim().to_ascii_lowercase();
             }
-            "content-length" => {
+            b"content-length" => {
                 let length = value.parse().map_err(|_| format!("a length of {value:?} bytes"))?;
                 if self.length.is_some_and(|other| other != length) {
                     return Err("two lengths of one body".into());
                 }
                 self.length = Some(length);
             }
-            "transfer-encoding" => match value.to_ascii_lowercase().as_str() {
+            b"transfer-encoding" => match value.to_ascii_lowercase().as_str() {
                 "chunked" => self.chunked = true,
                 "identity" => {}
                 other => return Err(format!("its body is packed as {other}")),
             },
-            "connection" => {
-                let words = value.to_ascii_lowercase();
-                let has = |wanted| words.split(',').any(|word| word.trim() == wanted);
+            b"connection" => {
+                let options = value.to_ascii_lowercase();
+                let has = |wanted| options.split(',').any(|word| word.trim() == wanted);
                 self.closes = has("close") || self.closes && !has("keep-alive");
             }
-            "content-encoding" if !value.eq_ignore_ascii_case("identity") => self.encoding = told(),
-            "location" => self.location = told(),
-            "www-authenticate" => self.authenticate = told(),
-            "x-sparql-maxrows" => self.rows_max = told(),
-            "x-sql-state" => self.sql_state = told(),
+            b"content-encoding" if !value.eq_ignore_ascii_case("identity") => {
+                self.encoding = owned();
+            }
+            b"location" => self.location = owned(),
+            b"www-authenticate" => self.authenticate = owned(),
+            b"x-sparql-maxrows" => self.rows_max = owned(),
+            b"x-sql-state" => self.sql_state = owned(),
             _ => {}
         }
         Ok(())
     }
+}
+
+/// Takes what servers send that is almost a field.
+fn lenient() -> ParserConfig {
+    let mut parser = ParserConfig::default();
+    parser
+        .allow_spaces_after_header_name_in_responses(true)
+        .allow_obsolete_multiline_headers_in_responses(true)
+        .ignore_invalid_headers_in_responses(true);
+    parser
+}
+
+fn first_line(bytes: &[u8]) -> String {
+    let first = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let first = String::from_utf8_lossy(first);
+    first.trim_end().chars().take(FIRST_SHOWN_BYTES).collect()
 }
 
 #[cfg(test)]
@@ -327,6 +360,15 @@ mod tests {
         let kept = fed("HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 0\r\n\r\n");
         assert!(!kept.unwrap().head.closes);
         assert!(fed("HTTP/1.1 204 No Content\r\n\r\n").unwrap().is_whole());
+    }
+
+    #[test]
+    fn what_is_almost_a_field_hides_no_other() {
+        let head = "HTTP/1.1 200\r\nno field\r\nX-Long: a\r\n b\r\ncontent-LENGTH : 2\r\n\r\nab";
+        assert_eq!(fed(head).unwrap().body, b"ab");
+        let many = "X: y\r\n".repeat(FIELDS_MAX + 1);
+        let refused = fed(&format!("HTTP/1.1 200 OK\r\n{many}\r\n")).unwrap_err();
+        assert!(refused.contains("its head cannot be read"), "{refused}");
     }
 
     #[test]

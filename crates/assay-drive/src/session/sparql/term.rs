@@ -5,8 +5,8 @@
 
 use std::borrow::Cow;
 
-use crate::session::civil::days_from_civil;
 use crate::session::value::{Shape, Value, exact, write_decimal};
+use assay_model::civil::days_from_civil;
 
 /// Beginning of the names of XML Schema's types.
 const XSD: &[u8] = b"http://www.w3.org/2001/XMLSchema#";
@@ -214,7 +214,7 @@ fn date(text: &[u8]) -> Option<i32> {
     let (year, month) = (number(&[*y1, *y2, *y3, *y4])?, number(&[*m1, *m2])?);
     let day = number(&[*d1, *d2])?;
     let sound = (1..=12).contains(&month) && (1..=31).contains(&day);
-    sound.then(|| days_from_civil(year, month, day))
+    sound.then(|| days_from_civil(year.into(), month.into(), day.into()) as i32)
 }
 
 /// Microseconds since 1970-01-01 of `YYYY-MM-DDThh:mm:ss`, with up to six digits of a fraction.

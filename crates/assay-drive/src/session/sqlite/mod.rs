@@ -14,14 +14,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use assay_model::Script;
-use assay_model::event::Receipt;
 use rusqlite::{Connection, InterruptHandle, Statement};
 
 use self::config::{Config, failure};
 use self::counts::{Counting, Counts};
 use self::held::{Column, Held};
 use super::{Canceller, Fetched, HELD_BYTES_MAX, Session, SessionError, rows};
-use crate::conductor::{Conductor, StatementTime};
+use crate::conductor::Conductor;
 use crate::digest::RowDigest;
 
 /// Rows that the last operation returned.
@@ -107,15 +106,15 @@ impl SqliteSession {
     /// Executes a statement; how many rows it returned or changed.
     fn played(&mut self, statement: usize) -> Result<u64, SessionError> {
         let Self { config, conductor, connection, described, results, .. } = self;
-        let known = &mut described[conductor.operation()][statement];
+        let columns = &mut described[conductor.operation()][statement];
         let text = &conductor.statement().text;
-        let told = |error| config.told(error);
+        let failed = |error| config.told(error);
         if conductor.script().prepared {
-            let mut prepared = connection.prepare_cached(text).map_err(told)?;
-            executed(config, connection, conductor, statement, &mut prepared, known, results)
+            let mut prepared = connection.prepare_cached(text).map_err(failed)?;
+            executed(config, connection, conductor, statement, &mut prepared, columns, results)
         } else {
-            let mut prepared = connection.prepare(text).map_err(told)?;
-            executed(config, connection, conductor, statement, &mut prepared, known, results)
+            let mut prepared = connection.prepare(text).map_err(failed)?;
+            executed(config, connection, conductor, statement, &mut prepared, columns, results)
         }
     }
 
@@ -188,8 +187,8 @@ impl Session for SqliteSession {
     }
 
     fn fetched(&mut self) -> Result<Fetched, SessionError> {
-        if self.conductor.reads_rows() {
-            return Ok(Fetched { rows: self.conductor.rows(), ..Fetched::default() });
+        if let Some(fetched) = Fetched::read_by(&self.conductor) {
+            return Ok(fetched);
         }
         let Results { held, digest, .. } = &mut self.results;
         held.digest_kept(digest);
@@ -205,16 +204,8 @@ impl Session for SqliteSession {
         rows::write(path, &columns, &values).map_err(|error| failure("result", error.to_string()))
     }
 
-    fn statements(&self) -> &[StatementTime] {
-        self.conductor.times()
-    }
-
-    fn marks(&self) -> Option<u32> {
-        self.conductor.marks()
-    }
-
-    fn receipt(&self) -> Option<Receipt> {
-        self.conductor.receipt()
+    fn conductor(&self) -> Option<&Conductor> {
+        Some(&self.conductor)
     }
 
     fn release(&mut self) {

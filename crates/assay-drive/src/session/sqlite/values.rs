@@ -1,5 +1,6 @@
 //! Values to and from SQLite: what is bound, and dates, times and decimals as it keeps them.
 
+use assay_model::civil::civil_from_days;
 use rusqlite::types::ValueRef;
 use rusqlite::{Error, Statement};
 
@@ -71,21 +72,14 @@ impl Moment {
         self.text(26)
     }
 
-    /// A date, in days since 1970-01-01: the calendar begins anew every 400 years, and a year is taken to
-    /// begin in March, so that a leap day is its last.
+    /// A date, in days since 1970-01-01.
     pub fn date(&mut self, days: i32) -> &str {
-        let shifted = i64::from(days) + 719_468;
-        let (era, of_era) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
-        let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-        let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-        let month = (5 * of_year + 2) / 153;
-        let day = of_year - (153 * month + 2) / 5 + 1;
-        let month = if month < 10 { month + 3 } else { month - 9 };
-        self.put(0, 4, year_of_era + era * 400 + i64::from(month <= 2));
+        let (year, month, day) = civil_from_days(days.into());
+        self.put(0, 4, year);
         self.0[4] = b'-';
-        self.put(5, 2, month);
+        self.put(5, 2, month.into());
         self.0[7] = b'-';
-        self.put(8, 2, day);
+        self.put(8, 2, day.into());
         self.text(10)
     }
 

@@ -14,7 +14,7 @@ const MORE_RESULTS: u16 = 0x0008;
 
 impl Link {
     pub(super) fn packet(&mut self, message: Message) -> Result<Option<Reply>, String> {
-        let body = self.inbox.body(message);
+        let body = self.line.inbox.body(message);
         let first = *body.first().ok_or(packets::SHORT)?;
         if first == ERR {
             let error = ServerError::read(body)?;
@@ -66,12 +66,12 @@ impl Link {
     /// Notes a definition, if this packet is one and does not end them.
     fn define(&mut self, message: Message, left: u16) {
         if self.deprecates_eof || left > 1 {
-            self.definitions.push(self.inbox.body(message));
+            self.definitions.push(self.line.inbox.body(message));
         }
     }
 
     fn prepared(&mut self, message: Message) -> Result<Option<Reply>, String> {
-        let mut fields = Fields(self.inbox.body(message));
+        let mut fields = Fields(self.line.inbox.body(message));
         fields.byte()?;
         let id = fields.long()?;
         let (columns, parameters) = (fields.short()?, fields.short()?);
@@ -95,7 +95,7 @@ impl Link {
 
     /// The first packet of a result.
     fn head(&mut self, message: Message, first: u8) -> Result<Option<Reply>, String> {
-        let mut fields = Fields(self.inbox.body(message));
+        let mut fields = Fields(self.line.inbox.body(message));
         match first {
             OK => {
                 fields.byte()?;
@@ -109,9 +109,9 @@ impl Link {
             _ => {
                 let columns = u16::try_from(fields.number()?);
                 let columns = columns.map_err(|_| "more columns than a table can have")?;
-                let told = !self.caches_metadata || fields.byte()? != 0;
+                let has_definitions = !self.caches_metadata || fields.byte()? != 0;
                 self.definitions.clear();
-                let left = if told { columns } else { 0 };
+                let left = if has_definitions { columns } else { 0 };
                 let left = left + u16::from(!self.deprecates_eof);
                 self.stage = if left == 0 { Stage::Rows } else { Stage::Columns { left } };
                 Ok((left == 0).then_some(Reply::Columns(false)))
@@ -120,7 +120,7 @@ impl Link {
     }
 
     fn rows_end(&mut self, message: Message) -> Result<Option<Reply>, String> {
-        let mut fields = Fields(self.inbox.body(message));
+        let mut fields = Fields(self.line.inbox.body(message));
         fields.byte()?;
         if self.deprecates_eof {
             fields.number()?;
@@ -145,7 +145,7 @@ impl Link {
         self.stage = Stage::Head;
         self.asked.pop_front();
         if let Some((_, number)) = self.asked.front() {
-            self.inbox.framing.expect(*number);
+            self.line.inbox.framing.expect(*number);
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::text::{Line, words};
-use crate::{ObserveError, Units};
+use crate::{KernelError, Units};
 
 /// Gauges of resident memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub struct Statm {
 
 impl Statm {
     /// Reads the text of one statm file.
-    pub fn parse(path: &Path, text: &[u8], units: &Units) -> Result<Self, ObserveError> {
+    pub fn parse(path: &Path, text: &[u8], units: &Units) -> Result<Self, KernelError> {
         let line = Line { path, text };
         let mut words = words(text).skip(1);
         Ok(Self {

@@ -8,14 +8,16 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use nix::errno::Errno;
+use rustix::io::Errno;
 
-use crate::ObserveError;
+use crate::KernelError;
 
 /// A shell's default limit is 1024 descriptors a process; the probes leave half of them to the
 /// rest of it, and reopen the files beyond.
 const KEPT_OPEN_MAX: usize = 512;
 const BUFFER_BYTES: usize = 16 * 1024;
+/// Longer than the line of any short file.
+const SHORT_BYTES: usize = 1024;
 
 /// Of these, so many are for what is read often: others close when no more are left.
 const KEPT_FOR_BUSY: usize = 256;
@@ -32,17 +34,24 @@ enum Shape {
 }
 
 /// What a file is read into.
-pub(crate) struct Buffer(Vec<u8>);
+pub struct Buffer(Vec<u8>);
 
 /// A file below a `ProcRoot`.
-pub(crate) struct ProcFile {
+pub struct ProcFile {
     path: PathBuf,
     shape: Shape,
     open: Option<File>,
 }
 
 impl Buffer {
+    /// An empty buffer.
     pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+impl Default for Buffer {
+    fn default() -> Self {
         Self(vec![0; BUFFER_BYTES])
     }
 }
@@ -58,19 +67,20 @@ impl ProcFile {
         Self { path, shape: Shape::Lines, open: None }
     }
 
+    /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// The text as it is now; `None` if the file or its process is not there, or not ours to read.
-    pub fn read<'b>(&mut self, buffer: &'b mut Buffer) -> Result<Option<&'b [u8]>, ObserveError> {
+    pub fn read<'b>(&mut self, buffer: &'b mut Buffer) -> Result<Option<&'b [u8]>, KernelError> {
         match self.read_now(buffer) {
             Ok(length) => Ok(buffer.0.get(..length)),
             Err(error) if is_absence(&error) => {
                 self.close();
                 Ok(None)
             }
-            Err(error) => Err(ObserveError::io(&self.path, error)),
+            Err(error) => Err(KernelError::io(&self.path, error)),
         }
     }
 
@@ -96,8 +106,26 @@ impl ProcFile {
     }
 }
 
+/// A file of one short line that stays open: it cannot be confused with that of a later task of the
+/// same number.
+pub struct ShortFile(File);
+
+impl ShortFile {
+    /// Opens it.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        File::open(path).map(Self)
+    }
+
+    /// What is parsed from its text as it is now; `None` where its task is gone or the text is strange.
+    pub fn read<T>(&self, parse: impl FnOnce(&[u8]) -> Option<T>) -> Option<T> {
+        let mut buffer = [0; SHORT_BYTES];
+        let length = self.0.read_at(&mut buffer, 0).ok()?;
+        parse(buffer.get(..length)?)
+    }
+}
+
 /// Whether a file that is read seldom should leave its descriptor to those that are read often.
-pub(crate) fn descriptors_are_scarce() -> bool {
+pub fn descriptors_are_scarce() -> bool {
     KEPT_OPEN.load(Ordering::Relaxed) > KEPT_OPEN_MAX - KEPT_FOR_BUSY
 }
 
@@ -127,11 +155,10 @@ fn read_from_start(file: &File, shape: Shape, Buffer(buffer): &mut Buffer) -> io
 
 /// A process that ended (ESRCH, ENOENT), a file this kernel has not or has switched off
 /// (EOPNOTSUPP: pressure with `psi=0`), or one that we may not read.
-pub(crate) fn is_absence(error: &io::Error) -> bool {
-    let errno = error.raw_os_error().map(Errno::from_raw);
+pub fn is_absence(error: &io::Error) -> bool {
     matches!(
-        errno,
-        Some(Errno::ENOENT | Errno::ESRCH | Errno::EOPNOTSUPP | Errno::EACCES | Errno::EPERM)
+        Errno::from_io_error(error),
+        Some(Errno::NOENT | Errno::SRCH | Errno::OPNOTSUPP | Errno::ACCESS | Errno::PERM)
     )
 }
 

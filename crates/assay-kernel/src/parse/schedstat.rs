@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use crate::ObserveError;
-use crate::text::{Line, words};
+use crate::KernelError;
+use crate::text::{Line, number, words};
 
 /// Counters of one task since it started, or a sum over tasks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub struct SchedStat {
 
 impl SchedStat {
     /// Reads the text of one schedstat file.
-    pub fn parse(path: &Path, text: &[u8]) -> Result<Self, ObserveError> {
+    pub fn parse(path: &Path, text: &[u8]) -> Result<Self, KernelError> {
         let line = Line { path, text };
         let mut words = words(text);
         Ok(Self {
@@ -28,14 +28,37 @@ impl SchedStat {
         })
     }
 
+    /// Reads one line of such numbers; `None` if it is none.
+    pub fn of_line(line: &[u8]) -> Option<Self> {
+        let mut numbers = words(line).map(number);
+        Some(Self {
+            on_cpu_ns: numbers.next()??,
+            run_delay_ns: numbers.next()??,
+            timeslices: numbers.next()??,
+        })
+    }
+
     /// Time during which the task wanted or had a CPU.
     pub fn busy_ns(&self) -> u64 {
         self.on_cpu_ns.saturating_add(self.run_delay_ns)
     }
 
-    pub(crate) fn add(&mut self, other: &Self) {
+    /// Adds the counters of another task.
+    pub fn add(&mut self, other: &Self) {
         self.on_cpu_ns = self.on_cpu_ns.saturating_add(other.on_cpu_ns);
         self.run_delay_ns = self.run_delay_ns.saturating_add(other.run_delay_ns);
         self.timeslices = self.timeslices.saturating_add(other.timeslices);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_has_three_numbers() {
+        let clock = SchedStat { on_cpu_ns: 12, run_delay_ns: 34, timeslices: 5 };
+        assert_eq!(SchedStat::of_line(b"12 34 5\n"), Some(clock));
+        assert_eq!(SchedStat::of_line(b"12\n"), None);
     }
 }

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use assay_observe::Units;
-use assay_observe::parse::cgroup::{Hierarchy, Throttling, group, has_quota, mount};
-use assay_observe::parse::{
+use assay_kernel::Units;
+use assay_kernel::parse::cgroup::{Hierarchy, Throttling, group, has_quota, mount};
+use assay_kernel::parse::{
     Disk, Io, Memory, Pressure, ProcessStat, SchedStat, SmapsRollup, Statm, Status, SystemCall,
     SystemStat, VmStat,
 };

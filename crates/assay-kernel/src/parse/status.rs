@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::ObserveError;
+use crate::KernelError;
 use crate::text::fill;
 
 /// `/proc/<pid>/io`: all tasks of the process, ended ones included.
@@ -46,7 +46,7 @@ pub struct SmapsRollup {
 
 impl Io {
     /// Reads the text of one io file.
-    pub fn parse(path: &Path, text: &[u8]) -> Result<Self, ObserveError> {
+    pub fn parse(path: &Path, text: &[u8]) -> Result<Self, KernelError> {
         fill(path, text, Self::slot)
     }
 
@@ -66,7 +66,7 @@ impl Io {
 
 impl Status {
     /// Reads the text of one status file.
-    pub fn parse(path: &Path, text: &[u8]) -> Result<Self, ObserveError> {
+    pub fn parse(path: &Path, text: &[u8]) -> Result<Self, KernelError> {
         fill(path, text, Self::slot)
     }
 
@@ -83,7 +83,7 @@ impl Status {
 
 impl SmapsRollup {
     /// Reads the text of one `smaps_rollup` file.
-    pub fn parse(path: &Path, text: &[u8]) -> Result<Self, ObserveError> {
+    pub fn parse(path: &Path, text: &[u8]) -> Result<Self, KernelError> {
         fill(path, text, Self::slot)
     }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::text::{Line, lines, number, words};
-use crate::{ObserveError, Units};
+use crate::{KernelError, Units};
 
 /// Time of one CPU since boot, by what it did. `user_ns` contains `guest_ns`, and `nice_ns`
 /// contains `guest_nice_ns`: the sum of the first eight is all the CPU's time.
@@ -40,7 +40,7 @@ pub struct SystemStat {
 
 impl SystemStat {
     /// Reads the text of `/proc/stat`.
-    pub fn parse(path: &Path, text: &[u8], units: &Units) -> Result<Self, ObserveError> {
+    pub fn parse(path: &Path, text: &[u8], units: &Units) -> Result<Self, KernelError> {
         let mut stat = Self::default();
         for text in lines(text) {
             let line = Line { path, text };
@@ -66,7 +66,17 @@ impl SystemStat {
 }
 
 impl Cpu {
-    fn parse(line: Line<'_>, cpu: u64, units: &Units) -> Result<Self, ObserveError> {
+    /// The sum over all CPUs, from the text of `/proc/stat`; its `cpu` is 0.
+    pub fn total(path: &Path, text: &[u8], units: &Units) -> Result<Self, KernelError> {
+        let text = lines(text).next().unwrap_or_default();
+        let line = Line { path, text };
+        if words(text).next() != Some(b"cpu") {
+            return Err(line.bad("cpu"));
+        }
+        Self::parse(line, 0, units)
+    }
+
+    fn parse(line: Line<'_>, cpu: u64, units: &Units) -> Result<Self, KernelError> {
         let cpu = u32::try_from(cpu).map_err(|_| line.bad("cpu"))?;
         let mut ticks = words(line.text).skip(1);
         let mut needed = |field| line.scaled(field, ticks.next(), units.tick_ns);

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::ObserveError;
+use crate::KernelError;
 use crate::text::{fill, lines, number, words};
 
 const MICROSECOND_NS: u64 = 1_000;
@@ -80,7 +80,7 @@ pub fn has_quota(text: &[u8]) -> bool {
 
 impl Throttling {
     /// Reads the text of a `cpu.stat`; `None`: the group cannot be limited, as the root's cannot.
-    pub fn parse(path: &Path, text: &[u8]) -> Result<Option<Self>, ObserveError> {
+    pub fn parse(path: &Path, text: &[u8]) -> Result<Option<Self>, KernelError> {
         let stat = fill(path, text, |stat: &mut CpuStat, key| match key {
             b"nr_periods" => Some(&mut stat.periods),
             b"nr_throttled" => Some(&mut stat.throttled_periods),

@@ -4,6 +4,7 @@
 
 pub mod cgroup;
 mod disks;
+mod mapping;
 mod memory;
 mod pressure;
 mod process;
@@ -15,9 +16,10 @@ mod system;
 mod vmstat;
 
 pub use disks::Disk;
+pub use mapping::{Mapping, mappings};
 pub use memory::Memory;
 pub use pressure::Pressure;
-pub use process::ProcessStat;
+pub use process::{ProcessStat, TaskState, parent};
 pub use schedstat::SchedStat;
 pub use statm::Statm;
 pub use status::{Io, SmapsRollup, Status};

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::ObserveError;
+use crate::KernelError;
 use crate::text::fill;
 
 /// Gauges of memory; `None` where the kernel did not print the line.
@@ -31,7 +31,7 @@ pub struct Memory {
 
 impl Memory {
     /// Reads the text of `/proc/meminfo`.
-    pub fn parse(path: &Path, text: &[u8]) -> Result<Self, ObserveError> {
+    pub fn parse(path: &Path, text: &[u8]) -> Result<Self, KernelError> {
         fill(path, text, Self::slot)
     }
 

@@ -1,27 +1,28 @@
 //! Every parser against the fixtures, and against lines that are not as documented.
 
-mod common;
-
 use std::path::Path;
 
-use assay_observe::parse::cgroup::{Hierarchy, Mount, Throttling, group, has_quota, mount};
-use assay_observe::parse::{
+use assay_kernel::parse::cgroup::{Hierarchy, Mount, Throttling, group, has_quota, mount};
+use assay_kernel::parse::{
     Cpu, Disk, Io, Memory, Pressure, ProcessStat, SchedStat, SmapsRollup, Statm, Status,
     SystemCall, SystemStat, VmStat,
 };
-use assay_observe::{ObserveError, Units};
+use assay_kernel::{KernelError, Units};
 
+/// A folder that stands for `/proc`.
+const PROC_FIXTURE: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../assay-observe/tests/fixtures/proc");
 const UNITS: Units = Units { tick_ns: 10_000_000, page_bytes: 4096 };
 
 fn fixture(name: &str) -> Vec<u8> {
-    std::fs::read(common::proc_fixture().join(name)).unwrap()
+    std::fs::read(Path::new(PROC_FIXTURE).join(name)).unwrap()
 }
 
 fn path() -> &'static Path {
     Path::new("fixture")
 }
 
-fn message<T: std::fmt::Debug>(result: Result<T, ObserveError>) -> String {
+fn message<T: std::fmt::Debug>(result: Result<T, KernelError>) -> String {
     result.unwrap_err().to_string()
 }
 
@@ -229,7 +230,7 @@ fn io_status_and_rollup_are_in_bytes() {
 #[test]
 fn a_kernel_that_does_not_say_so_counts_no_block_delay() {
     let root = tempfile::tempdir().unwrap();
-    let proc_root = assay_observe::ProcRoot(root.path().to_owned());
+    let proc_root = assay_kernel::ProcRoot(root.path().to_owned());
     assert!(!proc_root.counts_block_delay());
     std::fs::create_dir_all(proc_root.join("sys/kernel")).unwrap();
     for (text, counts) in [("0\n", false), ("1\n", true)] {
@@ -256,9 +257,9 @@ fn a_system_call_has_its_number_and_a_futex_call_its_address() {
     assert_eq!(parse(b"running\n"), None);
     assert_eq!(parse(b"-1 0x7ffd 0x7f6b\n"), call(-1, None));
     assert_eq!(parse(b"0 0x3 0x7f6b 0x20000 0x0 0x0 0x0 0x7ffd 0x7f6b\n"), call(0, None));
-    let futex = format!("{} 0x7f6b62099000 0x80 0x0 0x0 0x0 0x0 0x1 0x2\n", nix::libc::SYS_futex);
+    let futex = format!("{} 0x7f6b62099000 0x80 0x0 0x0 0x0 0x0 0x1 0x2\n", libc::SYS_futex);
     let address = Some(0x7f6b_6209_9000);
-    assert_eq!(parse(futex.as_bytes()), call(nix::libc::SYS_futex, address));
+    assert_eq!(parse(futex.as_bytes()), call(libc::SYS_futex, address));
     assert_eq!(parse(b"455 0x10 0x0"), call(455, Some(16)));
 }
 

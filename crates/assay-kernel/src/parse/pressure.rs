@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::ObserveError;
+use crate::KernelError;
 use crate::text::{Line, lines, words};
 
 const MICROSECOND_NS: u64 = 1_000;
@@ -18,7 +18,7 @@ pub struct Pressure {
 
 impl Pressure {
     /// Reads the text of one pressure file.
-    pub fn parse(path: &Path, text: &[u8]) -> Result<Self, ObserveError> {
+    pub fn parse(path: &Path, text: &[u8]) -> Result<Self, KernelError> {
         let mut pressure = Self::default();
         for text in lines(text) {
             let place = match words(text).next() {

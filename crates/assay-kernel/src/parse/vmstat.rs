@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::ObserveError;
+use crate::KernelError;
 use crate::text::{Line, fill};
 
 /// The kernel prints `pgpgin` and `pgpgout` in KiB, although their names say pages.
@@ -33,7 +33,7 @@ pub struct VmStat {
 
 impl VmStat {
     /// Reads the text of `/proc/vmstat`.
-    pub fn parse(path: &Path, text: &[u8]) -> Result<Self, ObserveError> {
+    pub fn parse(path: &Path, text: &[u8]) -> Result<Self, KernelError> {
         let mut stat: Self = fill(path, text, Self::slot)?;
         for (field, value) in
             [("pgpgin", &mut stat.pgpgin_bytes), ("pgpgout", &mut stat.pgpgout_bytes)]

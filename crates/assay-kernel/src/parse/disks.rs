@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::ObserveError;
+use crate::KernelError;
 use crate::text::{Line, lines, words};
 
 /// The kernel counts in these, whatever the sector of the device.
@@ -36,7 +36,7 @@ pub struct Disk {
 impl Disk {
     /// Reads the text of `/proc/diskstats`; loop, RAM and zram devices that never did anything
     /// are left out.
-    pub fn parse_all(path: &Path, text: &[u8]) -> Result<Vec<Self>, ObserveError> {
+    pub fn parse_all(path: &Path, text: &[u8]) -> Result<Vec<Self>, KernelError> {
         let mut disks = Vec::new();
         for text in lines(text) {
             let disk = Self::parse(Line { path, text })?;
@@ -48,11 +48,11 @@ impl Disk {
     }
 
     /// Reads the text of `/sys/dev/block/*/stat`, which has the same counters without the name.
-    pub fn parse_stat(path: &Path, text: &[u8]) -> Result<Self, ObserveError> {
+    pub fn parse_stat(path: &Path, text: &[u8]) -> Result<Self, KernelError> {
         Self::counters(Line { path, text }, String::new(), words(text))
     }
 
-    fn parse(line: Line<'_>) -> Result<Self, ObserveError> {
+    fn parse(line: Line<'_>) -> Result<Self, KernelError> {
         let mut words = words(line.text).skip(2);
         let name = words.next().ok_or_else(|| line.bad("device"))?;
         Self::counters(line, String::from_utf8_lossy(name).into_owned(), words)
@@ -62,7 +62,7 @@ impl Disk {
         line: Line<'a>,
         device: String,
         mut words: impl Iterator<Item = &'a [u8]>,
-    ) -> Result<Self, ObserveError> {
+    ) -> Result<Self, KernelError> {
         let mut needed = |field, unit| line.scaled(field, words.next(), unit);
         let mut disk = Self {
             device,

@@ -2,9 +2,7 @@
 
 use std::path::Path;
 
-use nix::libc;
-
-use crate::ObserveError;
+use crate::KernelError;
 use crate::text::{Line, words};
 
 /// Calls whose first argument is the address that is waited at.
@@ -23,7 +21,7 @@ pub struct SystemCall {
 
 impl SystemCall {
     /// Reads the text of one syscall file; `None`: the task runs.
-    pub fn parse(path: &Path, text: &[u8]) -> Result<Option<Self>, ObserveError> {
+    pub fn parse(path: &Path, text: &[u8]) -> Result<Option<Self>, KernelError> {
         let line = Line { path, text };
         let mut words = words(text);
         let number = match words.next() {

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use crate::text::{Line, words};
-use crate::{ObserveError, Units};
+use crate::text::{Line, number, words};
+use crate::{KernelError, Units};
 
 /// Field numbers of proc(5), counted from the state (its field 3) as zero.
 mod place {
@@ -20,6 +20,7 @@ mod place {
     pub const NUM_THREADS: usize = 17;
     pub const STARTTIME: usize = 19;
     pub const RSS: usize = 21;
+    pub const PROCESSOR: usize = 36;
     pub const DELAYACCT_BLKIO: usize = 39;
     pub const COUNT: usize = 40;
 }
@@ -69,7 +70,7 @@ pub struct ProcessStat {
 impl ProcessStat {
     /// Reads the text of one stat file. The name is what lies between the first opening and the
     /// last closing parenthesis, whatever it contains, line ends included.
-    pub fn parse(path: &Path, text: &[u8], units: &Units) -> Result<Self, ObserveError> {
+    pub fn parse(path: &Path, text: &[u8], units: &Units) -> Result<Self, KernelError> {
         let line = Line { path, text };
         let open = text.iter().position(|byte| *byte == b'(');
         let close = text.iter().rposition(|byte| *byte == b')');
@@ -89,7 +90,7 @@ impl ProcessStat {
         line: Line<'_>,
         after: &[u8],
         units: &Units,
-    ) -> Result<Self, ObserveError> {
+    ) -> Result<Self, KernelError> {
         let mut fields = [None; place::COUNT];
         fields.iter_mut().zip(words(after)).for_each(|(field, word)| *field = Some(word));
         self.state = state(line, fields[0])?;
@@ -118,13 +119,63 @@ impl ProcessStat {
     }
 }
 
-fn state(line: Line<'_>, word: Option<&[u8]>) -> Result<char, ObserveError> {
+/// The state of a task, without the rest of its stat file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TaskState {
+    /// State letter, as in [`ProcessStat`].
+    pub letter: u8,
+    /// The CPU that it was on last.
+    pub cpu: usize,
+}
+
+impl TaskState {
+    /// Reads the text of one stat file; `None` if it is none.
+    pub fn parse(text: &[u8]) -> Option<Self> {
+        let mut words = words(after_name(text)?);
+        let letter = *words.next()?.first()?;
+        Some(Self { letter, cpu: number(words.nth(place::PROCESSOR - 1)?)? as usize })
+    }
+}
+
+/// The parent of a process, from the text of its stat file.
+pub fn parent(text: &[u8]) -> Option<u32> {
+    number(words(after_name(text)?).nth(place::PPID)?)?.try_into().ok()
+}
+
+/// What stands behind the name, which is in parentheses and may itself hold spaces and parentheses.
+fn after_name(text: &[u8]) -> Option<&[u8]> {
+    text.get(text.iter().rposition(|byte| *byte == b')')? + 1..)
+}
+
+fn state(line: Line<'_>, word: Option<&[u8]>) -> Result<char, KernelError> {
     match word {
         Some([letter]) if letter.is_ascii_alphabetic() => Ok(char::from(*letter)),
         _ => Err(line.bad("state")),
     }
 }
 
-fn small(line: Line<'_>, field: &str, word: Option<&[u8]>) -> Result<u32, ObserveError> {
+fn small(line: Line<'_>, field: &str, word: Option<&[u8]>) -> Result<u32, KernelError> {
     u32::try_from(line.scaled(field, word, 1)?).map_err(|_| line.bad(field))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_state_stands_after_a_name_that_holds_anything() {
+        let text = format!("17 (a) b (c) D 4{} 3 0 0\n", " 0".repeat(34));
+        assert_eq!(TaskState::parse(text.as_bytes()), Some(TaskState { letter: b'D', cpu: 3 }));
+        assert_eq!(parent(text.as_bytes()), Some(4));
+        assert_eq!((TaskState::parse(b"17 (cut"), parent(b"17 (cut")), (None, None));
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_a_state_or_none(text: Vec<u8>) {
+            TaskState::parse(&text);
+            parent(&text);
+        }
+    }
 }

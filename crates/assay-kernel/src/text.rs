@@ -3,24 +3,24 @@
 
 use std::path::Path;
 
-use crate::ObserveError;
+use crate::KernelError;
 
 /// Longest part of a bad line that an error shows.
 const LINE_SHOWN_BYTES: usize = 200;
 const KIBIBYTE: u64 = 1024;
 
 /// Non-empty lines.
-pub(crate) fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+pub fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty())
 }
 
 /// Words between white space.
-pub(crate) fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+pub fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty())
 }
 
 /// A decimal number without sign that fits.
-pub(crate) fn number(word: &[u8]) -> Option<u64> {
+pub fn number(word: &[u8]) -> Option<u64> {
     if word.is_empty() {
         return None;
     }
@@ -31,28 +31,36 @@ pub(crate) fn number(word: &[u8]) -> Option<u64> {
 }
 
 /// A number as C prints it with `0x` before it.
-pub(crate) fn hexadecimal(word: &[u8]) -> Option<u64> {
+pub fn hexadecimal(word: &[u8]) -> Option<u64> {
     let digits = word.strip_prefix(b"0x").filter(|digits| !digits.starts_with(b"+"))?;
     u64::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
 }
 
+/// The words behind `key:` in a text of such lines.
+pub fn words_of<'a>(text: &'a [u8], key: &str) -> Option<impl Iterator<Item = &'a [u8]>> {
+    let after = |line: &'a [u8]| line.strip_prefix(key.as_bytes())?.strip_prefix(b":");
+    lines(text).find_map(after).map(words)
+}
+
 /// A line of a file: where a number is taken from, and what an error is about.
 #[derive(Clone, Copy)]
-pub(crate) struct Line<'a> {
+pub struct Line<'a> {
+    /// The file that it is in.
     pub path: &'a Path,
+    /// The line without its end.
     pub text: &'a [u8],
 }
 
 impl Line<'_> {
     /// The word as a number of units, each worth `unit`.
-    pub fn scaled(&self, field: &str, word: Option<&[u8]>, unit: u64) -> Result<u64, ObserveError> {
+    pub fn scaled(&self, field: &str, word: Option<&[u8]>, unit: u64) -> Result<u64, KernelError> {
         word.and_then(number)
             .and_then(|value| value.checked_mul(unit))
             .ok_or_else(|| self.bad(field))
     }
 
     /// The word as a hexadecimal number.
-    pub fn hexadecimal(&self, field: &str, word: Option<&[u8]>) -> Result<u64, ObserveError> {
+    pub fn hexadecimal(&self, field: &str, word: Option<&[u8]>) -> Result<u64, KernelError> {
         word.and_then(hexadecimal).ok_or_else(|| self.bad(field))
     }
 
@@ -62,13 +70,14 @@ impl Line<'_> {
         field: &str,
         word: Option<&[u8]>,
         unit: u64,
-    ) -> Result<Option<u64>, ObserveError> {
+    ) -> Result<Option<u64>, KernelError> {
         word.map(|word| self.scaled(field, Some(word), unit)).transpose()
     }
 
-    pub fn bad(&self, field: &str) -> ObserveError {
+    /// The error of a field that is no number.
+    pub fn bad(&self, field: &str) -> KernelError {
         let shown = &self.text[..self.text.len().min(LINE_SHOWN_BYTES)];
-        ObserveError::BadField {
+        KernelError::BadField {
             path: self.path.to_owned(),
             field: field.to_owned(),
             line: String::from_utf8_lossy(shown).into_owned(),
@@ -77,10 +86,10 @@ impl Line<'_> {
 }
 
 /// Where a key's value goes; `None` for a key that is not kept.
-pub(crate) type Slot<T> = for<'a> fn(&'a mut T, &[u8]) -> Option<&'a mut Option<u64>>;
+pub type Slot<T> = for<'a> fn(&'a mut T, &[u8]) -> Option<&'a mut Option<u64>>;
 
 /// Fills `T` from lines of the form `key value`, `key: value` or `key: value kB`; kB become bytes.
-pub(crate) fn fill<T: Default>(path: &Path, text: &[u8], slot: Slot<T>) -> Result<T, ObserveError> {
+pub fn fill<T: Default>(path: &Path, text: &[u8], slot: Slot<T>) -> Result<T, KernelError> {
     let mut filled = T::default();
     for line in lines(text) {
         let mut words = words(line);
