@@ -74,8 +74,8 @@ def assay_s(products: int, mixes: int, place: Path) -> float:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if not done.stdout:
         sys.exit(f"assay run ended with {done.returncode}: {done.stderr}")
-    told: float = json.loads(done.stdout)["metrics"][DRIVER_CPU]
-    return told
+    driver_s: float = json.loads(done.stdout)["metrics"][DRIVER_CPU]
+    return driver_s
 
 
 def reference_s(home: Path, endpoint: str, mixes: int, place: Path) -> float:

@@ -89,7 +89,7 @@ def main() -> None:
     options.add_argument("--dir", type=Path, help="where files are written [default: the system's]")
     options.add_argument("--rounds", type=int, default=3)
     asked = options.parse_args()
-    sides: dict[str, Side] = {"made": made, "one": one, "all": every, "raw": raw}
+    sides: dict[str, Side] = {"made": made, "one": one_thread, "all": every, "raw": raw}
     if asked.java is not None:
         home = asked.java.resolve()
         sides["java0"] = lambda products, place: java_nowhere(home, products, place)
@@ -112,19 +112,19 @@ def played(command: list[str | Path], where: Path | None = None) -> Cost:
     begun_s = time.monotonic()
     with subprocess.Popen(command, cwd=where, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
-        told = process.stdout.read()
+        output = process.stdout.read()
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         sys.exit(f"{command[0]} ended with {process.returncode}")
-    return Cost(time.monotonic() - begun_s, used.ru_utime + used.ru_stime, told)
+    return Cost(time.monotonic() - begun_s, used.ru_utime + used.ru_stime, output)
 
 
 def made(products: int, _: Path) -> Cost:
     return played([sys.executable, "-c", MADE.format(products=products)])
 
 
-def one(products: int, place: Path) -> Cost:
+def one_thread(products: int, place: Path) -> Cost:
     return generated(products, place, 1)
 
 
@@ -143,8 +143,8 @@ def generated(products: int, place: Path, threads: int) -> Cost:
 
 def java(home: Path, products: int, place: Path) -> Cost:
     # It looks for its lists of words where it is started. -fc: products are of all types above.
-    for words in home.glob("*.txt"):
-        shutil.copy(words, place)
+    for word_list in home.glob("*.txt"):
+        shutil.copy(word_list, place)
     command = ["java", "-Xmx512M", "-cp", f"{home}/lib/*", "benchmark.generator.Generator"]
     return played([*command, "-s", "nt", "-fc", "-pc", str(products), "-fn", "data"], place)
 
@@ -177,9 +177,9 @@ def counts(products: int) -> dict[str, int]:
     return {name: table_stream("bsbm", name, products, 1).rows_expected for name in COUNTED}
 
 
-def counted(told: str) -> dict[str, int]:
-    found = {name: re.search(pattern, told) for name, pattern in COUNTED.items()}
-    return {name: int(one[1]) for name, one in found.items() if one is not None}
+def counted(output: str) -> dict[str, int]:
+    matches = {name: re.search(pattern, output) for name, pattern in COUNTED.items()}
+    return {name: int(match[1]) for name, match in matches.items() if match is not None}
 
 
 def tell_costs(taken: Mapping[str, list[Cost]], triples: int) -> None:

@@ -56,10 +56,10 @@ class Fio:
 
     def __init__(self) -> None:
         self.program, self.env = _found()
-        told = subprocess.run(
+        ended = subprocess.run(
             [self.program, "--version"], env=self.env, capture_output=True, text=True, check=True
         )
-        self.version = told.stdout.strip()
+        self.version = ended.stdout.strip()
 
     def read(self, file: Path, size_bytes: int, kind: Kind, time_s: float) -> Seen:
         """One run of fio on the file."""
@@ -84,8 +84,8 @@ class Fio:
             **({"fixedbufs": 1, "registerfiles": 1} if several else {}),
         }
         command = [self.program, *(f"--{name}={value}" for name, value in options.items())]
-        told = subprocess.run(command, env=self.env, capture_output=True, text=True, check=True)
-        (job,) = json.loads(told.stdout)["jobs"]
+        ended = subprocess.run(command, env=self.env, capture_output=True, text=True, check=True)
+        (job,) = json.loads(ended.stdout)["jobs"]
         requests, seconds = job["read"]["total_ios"], job["read"]["runtime"] / 1e3
         cpu_s = (job["usr_cpu"] + job["sys_cpu"]) / 100 * job["job_runtime"] / 1e3
         return Seen(requests / seconds, cpu_s / requests)
@@ -168,8 +168,8 @@ def row(kind: Kind, seen: Sequence[tuple[Seen, Seen]]) -> tuple[str, Estimate]:
     cost = estimate(mine.cpu_s / theirs.cpu_s for mine, theirs in seen)
     assert ratio is not None
     assert cost is not None
-    shown = [count_text(one.value) if one else "-" for one in sides]
-    spent = [f"{one.value * 1e6:.1f}" if one else "-" for one in cpus]
+    shown = [count_text(side.value) if side else "-" for side in sides]
+    spent = [f"{side.value * 1e6:.1f}" if side else "-" for side in cpus]
     return (
         f"{bytes_text(kind.size_bytes):>8} {kind.pattern:<10} {kind.depth:>3}"
         f" {shown[0]:>8} {shown[1]:>8}  {between(ratio):<20}"

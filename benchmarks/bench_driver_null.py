@@ -47,7 +47,7 @@ def one_round(clients: int, operations: int, *, metered: bool) -> tuple[float, f
     sessions = [_core.NullSession()] * clients
     with tempfile.TemporaryDirectory() as place:
         cpu_before_s, before_s = cpu_s(), time.monotonic()
-        told = _core.drive(
+        report = _core.drive(
             plan(clients, operations),
             sessions,
             Path(place),
@@ -56,7 +56,7 @@ def one_round(clients: int, operations: int, *, metered: bool) -> tuple[float, f
             [os.getpid()] if metered else None,
         )
         wall_s, used_s = time.monotonic() - before_s, cpu_s() - cpu_before_s
-    waits = json.loads(told)["recorder_waits"]
+    waits = json.loads(report)["recorder_waits"]
     return used_s / operations * 1e9, wall_s / operations * 1e9, waits
 
 

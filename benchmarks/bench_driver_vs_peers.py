@@ -107,23 +107,23 @@ def main() -> None:
         drive_once(json.loads(asked.child))
         return
     sysbench = Sysbench()
-    told: dict[str, str] = {"sysbench": sysbench.version}
+    versions: dict[str, str] = {"sysbench": sysbench.version}
     taken: dict[Cell, Taken] = {}
     for engine in asked.engines:
         of = [cell for cell in cells(engine) if asked.only is None or asked.only in str(cell)]
         if not of:
             continue
         with target(engine) as (running, at):
-            told[engine] = at.version
+            versions[engine] = at.version
             prepare(running, at, {cell.work for cell in of}, sysbench)
             at.pin(0)
             for number in range(asked.rounds):
                 for cell in of:
                     play(cell, at, sysbench, asked, number, taken.setdefault(cell, Taken()))
     if asked.json:
-        print(json.dumps(facts(told, taken, asked), indent=2))
+        print(json.dumps(facts(versions, taken, asked), indent=2))
     else:
-        print_table(told, taken, asked)
+        print_table(versions, taken, asked)
 
 
 def arguments() -> argparse.Namespace:
@@ -226,8 +226,8 @@ def ours_us(cell: Cell, at: Target, seconds: int, cpu: int, *, pipelined: bool) 
         json.dump(job, file)
         file.flush()
         command = [sys.executable, __file__, "--child", json.dumps(file.name)]
-        told = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
-    result = json.loads(told.stdout)
+        ended = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    result = json.loads(ended.stdout)
     return result["cpu_s"] / result["transactions"] * 1e6
 
 
@@ -238,14 +238,16 @@ def script_of(work: str, engine: str) -> tuple[dict[str, Any], list[int]]:
     if work == "point-select":
         text = "SELECT c FROM sbtest1 WHERE id = $1"
         draws = [pgbench.drawn("id", 1, peers.ROWS)]
-        one = {"name": work, "draws": draws, "statements": [pgbench.statement(text, 0)]}
-        return {"operations": [one]}, [1]
+        operation = {"name": work, "draws": draws, "statements": [pgbench.statement(text, 0)]}
+        return {"operations": [operation]}, [1]
     workload = find_workload(work)
     scale = 1 if work == TPCC else peers.ROWS / 10_000
     script = workload.script(find_engine(engine).facts.dialects, scale, 1).facts()
     order = list(workload.facts.order)
-    script["operations"] = [one for one in script["operations"] if one["name"] in order]
-    return script, [workload.weights[one["name"]] for one in script["operations"]]
+    script["operations"] = [
+        operation for operation in script["operations"] if operation["name"] in order
+    ]
+    return script, [workload.weights[operation["name"]] for operation in script["operations"]]
 
 
 def drive_once(file: str) -> None:
@@ -254,7 +256,7 @@ def drive_once(file: str) -> None:
 
     job = json.loads(Path(file).read_text())
     os.sched_setaffinity(0, [job["cpu"]])
-    names = [one["name"] for one in job["script"]["operations"]]
+    names = [operation["name"] for operation in job["script"]["operations"]]
     phase = {
         "name": "measured",
         "arrival": {"shape": "closed", "clients": job["clients"]},
@@ -278,9 +280,9 @@ def drive_once(file: str) -> None:
         )
         used_s = pgbench.cpu_s(resource.getrusage(resource.RUSAGE_SELF)) - pgbench.cpu_s(before)
         events = (Path(raw) / "events.arrows").stat().st_size
-    counts = [one["counts"] for one in report["phases"][0]["operations"]]
-    done = sum(one["ok"] for one in counts)
-    assert all(one["failed"] == 0 for one in counts), report["errors"]
+    counts = [operation["counts"] for operation in report["phases"][0]["operations"]]
+    done = sum(count["ok"] for count in counts)
+    assert all(count["failed"] == 0 for count in counts), report["errors"]
     assert events > done, "every event is on disk"
     print(json.dumps({"cpu_s": used_s, "transactions": done}))
 
@@ -301,7 +303,7 @@ def sessions(job: dict[str, Any]) -> list[Any]:
 
 
 def facts(
-    told: dict[str, str], taken: dict[Cell, Taken], asked: argparse.Namespace
+    versions: dict[str, str], taken: dict[Cell, Taken], asked: argparse.Namespace
 ) -> dict[str, Any]:
     """All figures, as JSON values."""
     rows = [
@@ -309,11 +311,13 @@ def facts(
         for cell, of in taken.items()
     ]
     how = {"rounds": asked.rounds, "seconds": asked.seconds, "pipelined": asked.pipelined}
-    return {"versions": told, **how, "cells": rows}
+    return {"versions": versions, **how, "cells": rows}
 
 
-def print_table(told: dict[str, str], taken: dict[Cell, Taken], asked: argparse.Namespace) -> None:
-    versions = ", ".join(f"{name} {version}" for name, version in told.items())
+def print_table(
+    engine_versions: dict[str, str], taken: dict[Cell, Taken], asked: argparse.Namespace
+) -> None:
+    versions = ", ".join(f"{name} {version}" for name, version in engine_versions.items())
     print(f"client CPU a transaction, {asked.rounds} rounds of {asked.seconds} s; {versions}")
     print(f"{'':<52}  driver    peer  ratio (95 % interval)")
     for cell, of in taken.items():

@@ -37,8 +37,8 @@ def main() -> None:
     print(f"{'operation':<14} {'resource, method':<18} {'truth':>6} {'found':>6}  interval")
     errors = [
         error
-        for told in document["operations"]
-        for error in _operation(told, true_shares(free, told["operation"]))
+        for operation in document["operations"]
+        for error in _operation(operation, true_shares(free, operation["operation"]))
     ]
     largest = f"{max(errors):.2f}" if errors else "not measured: nothing counts"
     print(f"largest error of what counts {largest}, to be within {WITHIN}")
@@ -67,27 +67,27 @@ def _why(asked: argparse.Namespace) -> Path:
 
 def _unhindered(study: Path) -> list[Run]:
     runs = read_study(study).complete
-    return [Run(one.path) for one in runs if one.variant == "as it is" and one.path is not None]
+    return [Run(run.path) for run in runs if run.variant == "as it is" and run.path is not None]
 
 
-def _operation(told: dict[str, Any], truth: dict[str, float]) -> list[float]:
+def _operation(operation: dict[str, Any], truth: dict[str, float]) -> list[float]:
     """Prints a row a method; how far what counts is from the truth."""
     errors = []
-    for one in told["elasticities"]:
-        name = f"{one['resource']}, {one['method']}"
-        true = -truth[one["resource"]]
-        if one["value"] is None:
-            print(f"{told['operation']:<14} {name:<18} {true:6.2f}      -  not measured")
+    for elasticity in operation["elasticities"]:
+        name = f"{elasticity['resource']}, {elasticity['method']}"
+        true = -truth[elasticity["resource"]]
+        if elasticity["value"] is None:
+            print(f"{operation['operation']:<14} {name:<18} {true:6.2f}      -  not measured")
             continue
-        ends = one["interval"]
+        ends = elasticity["interval"]
         interval = f"[{ends[0]:5.2f}, {ends[1]:5.2f}]" if ends else ""
-        counts = "counts" if one["counts"] else f"{one['shape']}, does not count"
+        counts = "counts" if elasticity["counts"] else f"{elasticity['shape']}, does not count"
         print(
-            f"{told['operation']:<14} {name:<18} {true:6.2f} {one['value']:6.2f}  {interval:<16}"
+            f"{operation['operation']:<14} {name:<18} {true:6.2f} {elasticity['value']:6.2f}  {interval:<16}"
             f" {counts}"
         )
-        if one["counts"]:
-            errors.append(abs(one["value"] - true))
+        if elasticity["counts"]:
+            errors.append(abs(elasticity["value"] - true))
     return errors
 
 

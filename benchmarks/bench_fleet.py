@@ -88,17 +88,17 @@ def database(folder: Path, address: str) -> Iterator[Database]:
         for listens in (False, True):
             launcher = ServerLauncher(guardian, folder / "server.log")
             launcher.own(data)
-            told = engine.start(product, Place(data, launcher.scratch), {}, launcher)
+            reached = engine.start(product, Place(data, launcher.scratch), {}, launcher)
             if not listens:
-                with psycopg.connect(told["dsn"], autocommit=True) as connection:
+                with psycopg.connect(reached["dsn"], autocommit=True) as connection:
                     connection.execute(f"alter system set listen_addresses = '127.0.0.1,{address}'")
                 launcher.stop()
         hba = launcher.scratch / "hba.conf"
         hba.write_text(f"{hba.read_text()}\nhost all all {NETWORK}.0/24 scram-sha-256\n")
-        with psycopg.connect(told["dsn"], autocommit=True) as connection:
+        with psycopg.connect(reached["dsn"], autocommit=True) as connection:
             connection.execute("select pg_reload_conf()")
-        over_tcp = conninfo_to_dict(told["dsn_tcp"])
-        yield Database(make_conninfo("", **over_tcp | {"host": address}), told["dsn"])
+        over_tcp = conninfo_to_dict(reached["dsn_tcp"])
+        yield Database(make_conninfo("", **over_tcp | {"host": address}), reached["dsn"])
         launcher.stop()
 
 
@@ -191,9 +191,9 @@ def figures(run: Run) -> dict[str, Any]:
         str(word): int(count) for word, count in events["outcome"].value_counts().iter_rows()
     }
     report = run.driver_report or {"phases": []}
-    measured = next((one for one in report["phases"] if one["phase"] == "measured"), None)
+    measured = next((phase for phase in report["phases"] if phase["phase"] == "measured"), None)
     seconds = (measured["ended_ns"] - measured["begun_ns"]) / 1e9 if measured else 0.0
-    ok = sum(one["counts"]["ok"] for one in measured["operations"]) if measured else 0
+    ok = sum(operation["counts"]["ok"] for operation in measured["operations"]) if measured else 0
     hosts = (run.facts.get("fleet") or {}).get("hosts", [])
     cpu_s = sum(host["driver_cpu_s"].get("measured", 0.0) for host in hosts) if hosts else None
     agents_s = sum(host["agent_cpu_s"].get("measured", 0.0) for host in hosts)
@@ -222,11 +222,11 @@ def of_engine_host(run: Run) -> dict[str, Any]:
     """What the probes on the server's host saw, and how far its clock was."""
     from assay.analysis.summarise import window_accounts
 
-    used, told = window_accounts(run), run.facts["engine_host"]
-    before = told["clock"]["before"]
+    used, engine_host = window_accounts(run), run.facts["engine_host"]
+    before = engine_host["clock"]["before"]
     return {
-        "name": told["name"],
-        "error": told["error"],
+        "name": engine_host["name"],
+        "error": engine_host["error"],
         "offset_us": before["offset_ns"] / 1e3,
         "uncertainty_us": before["uncertainty_ns"] / 1e3,
         "cores": {name: s / used.window_s for name, s in used.by_process.items()} if used else None,
@@ -244,9 +244,11 @@ def single_driver_us(run: Run) -> float | None:
     report = run.driver_report
     if used is None or report is None or "driver" not in used.by_process:
         return None
-    measured = next(one for one in report["phases"] if one["phase"] == "measured")
+    measured = next(phase for phase in report["phases"] if phase["phase"] == "measured")
     return (
-        used.by_process["driver"] / sum(one["counts"]["ok"] for one in measured["operations"]) * 1e6
+        used.by_process["driver"]
+        / sum(operation["counts"]["ok"] for operation in measured["operations"])
+        * 1e6
     )
 
 
@@ -260,8 +262,8 @@ def accounted(run: Run, done: int) -> dict[str, Any]:
     return {
         "server_did": done,
         "recorded": recorded,
-        "told_of_as_ended_only": sum(one["lost_operations"] for one in lost),
-        "under_way_at_most": sum(one["under_way_max"] for one in lost),
+        "told_of_as_ended_only": sum(ended["lost_operations"] for ended in lost),
+        "under_way_at_most": sum(ended["under_way_max"] for ended in lost),
         "not_known": done - recorded,
         "verdict": checks["fleet"].verdict.word,
         "words": checks["fleet"].reason,
@@ -281,7 +283,7 @@ def main() -> int:
     asked = parser.parse_args()
     if os.geteuid() != 0 or not (shutil.which("ip") and shutil.which("tc")):
         left_out("root is needed, and `ip` and `tc` (iproute2), for hosts that are namespaces")
-    told: dict[str, Any] = {}
+    results: dict[str, Any] = {}
     with ExitStack() as stack:
         folder = asked.keep or Path(stack.enter_context(tempfile.TemporaryDirectory()))
         folder.mkdir(parents=True, exist_ok=True)
@@ -293,26 +295,26 @@ def main() -> int:
         stack.enter_context(lab.meeting_place())
         at_a_rate = ("--rate", asked.open_rate)
         run = lab.run(*at_a_rate)
-        told["single driver, open"] = figures(run) | {
+        results["single driver, open"] = figures(run) | {
             "driver_us_an_operation": single_driver_us(run)
         }
         fleet = ("--fleet-plain", "--fleet")
         for hosts in (1,) if asked.smoke else (1, HOSTS):
             with lab.agents(hosts):
                 run = lab.run(*at_a_rate, *fleet, f"{hosts}@{lab.meeting}")
-                told[f"{hosts} hosts, open"] = figures(run)
+                results[f"{hosts} hosts, open"] = figures(run)
         if asked.smoke:
-            print(json.dumps(told, indent=1))
+            print(json.dumps(results, indent=1))
             return 0
         with lab.agents(HOSTS), lab.engine_agent() as name:
             # The run is on a host of the drivers, so that the server's is another one.
             run = lab.run(*fleet, f"{HOSTS}@{lab.meeting}", "--engine-host", name, inside=0)
-            told["probes on the server's host"] = figures(run) | of_engine_host(run)
+            results["probes on the server's host"] = figures(run) | of_engine_host(run)
         net.limit(asked.rate)
         for hosts in range(1, HOSTS + 1):
             with lab.agents(hosts):
                 run = lab.run(*fleet, f"{hosts}@{lab.meeting}")
-                told[f"{hosts} hosts, {asked.rate}"] = figures(run) | {"tbf": net.limited(0)}
+                results[f"{hosts} hosts, {asked.rate}"] = figures(run) | {"tbf": net.limited(0)}
         for how in ("killed", "cut off"):
             with lab.agents(HOSTS) as agents:
                 before = {path.name for path in (folder / "runs").iterdir()}
@@ -325,11 +327,11 @@ def main() -> int:
                 process.wait(PATIENCE_S * 2)
                 net.mend(1)
                 run = Run(lab.newest())
-                told[f"one {how}"] = figures(run) | {
+                results[f"one {how}"] = figures(run) | {
                     "exit_code": process.returncode,
                     **accounted(run, server.selects()),
                 }
-    print(json.dumps(told, indent=1))
+    print(json.dumps(results, indent=1))
     return 0
 
 

@@ -71,9 +71,9 @@ def main() -> None:
         for number in range(asked.rounds + 1):
             for cell in CELLS:
                 order = list(ways) if number % 2 else list(ways)[::-1]
-                one = {way: measured(ways[way], cell, asked.seconds, pid) for way in order}
+                by_way = {way: measured(ways[way], cell, asked.seconds, pid) for way in order}
                 if number:
-                    taken[cell].append(one)
+                    taken[cell].append(by_way)
     print(f"PostgreSQL {running.version}, {asked.rounds} rounds of {asked.seconds:g} s")
     print("bridged by native: median (lowest to highest); microseconds of CPU an operation\n")
     for cell, rounds in taken.items():
@@ -97,9 +97,9 @@ def bridge() -> Iterator[tuple[Path, int]]:
 
 def address(running: Server, socket: Path) -> dict:
     """How the same server is reached by JDBC."""
-    told = {key: str(value) for key, value in conninfo_to_dict(running.dsn).items()}
-    url = f"jdbc:postgresql://{told['host']}:{told['port']}/{told['dbname']}"
-    properties = {name: told[name] for name in ("user", "password") if name in told}
+    parts = {key: str(value) for key, value in conninfo_to_dict(running.dsn).items()}
+    url = f"jdbc:postgresql://{parts['host']}:{parts['port']}/{parts['dbname']}"
+    properties = {name: parts[name] for name in ("user", "password") if name in parts}
     return {"socket": str(socket), "url": url, "properties": properties}
 
 
@@ -107,11 +107,11 @@ def measured(way: dict, cell: tuple[str, int], seconds: float, bridge_pid: int) 
     """Operations a second, and CPU microseconds an operation of driver and bridge."""
     job = json.dumps({**way, "work": cell[0], "clients": cell[1], "seconds": seconds})
     before_s = process_cpu_s(bridge_pid)
-    told = subprocess.run(
+    ended = subprocess.run(
         [sys.executable, __file__, "--child", job], check=True, capture_output=True, text=True
     )
     bridge_s = process_cpu_s(bridge_pid) - before_s
-    result = json.loads(told.stdout)
+    result = json.loads(ended.stdout)
     done = result["operations"]
     return {
         "per_s": done / result["wall_s"],
@@ -132,15 +132,17 @@ def drive_once(job: dict) -> None:
 
     script = {"operations": [ALL_OPERATIONS[job["work"]]], "prepared": True}
     if "dsn" in job:
-        told = json.dumps(script)
-        sessions = [_core.PostgresSession(job["dsn"], told, 1, n) for n in range(job["clients"])]
+        script_text = json.dumps(script)
+        sessions = [
+            _core.PostgresSession(job["dsn"], script_text, 1, n) for n in range(job["clients"])
+        ]
     else:
         for operation in script["operations"]:
             for draw in operation["draws"]:
                 draw.setdefault("choice", None)
-        told = json.dumps(marked_script(Script.read(script)).facts())
+        script_text = json.dumps(marked_script(Script.read(script)).facts())
         config = session_config(job["jdbc"])
-        sessions = [_core.JdbcSession(config, told, 1, n) for n in range(job["clients"])]
+        sessions = [_core.JdbcSession(config, script_text, 1, n) for n in range(job["clients"])]
     phase = {
         "name": "measured",
         "arrival": {"shape": "closed", "clients": job["clients"]},
@@ -168,9 +170,10 @@ def tell(cell: tuple[str, int], rounds: list[dict[str, dict[str, float]]]) -> No
         ("driver_us", "CPU of the driver"),
         ("both_us", "CPU of driver and bridge"),
     ):
-        ratios = [one["bridged"][figure] / one["native"][figure] for one in rounds]
+        ratios = [by_way["bridged"][figure] / by_way["native"][figure] for by_way in rounds]
         of = [
-            statistics.median(one[way][figure] for one in rounds) for way in ("bridged", "native")
+            statistics.median(by_way[way][figure] for by_way in rounds)
+            for way in ("bridged", "native")
         ]
         print(
             f"  {title:<25} {statistics.median(ratios):5.2f} ({min(ratios):.2f} to {max(ratios):.2f})"

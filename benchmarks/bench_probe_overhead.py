@@ -24,7 +24,7 @@ from assay.probes.contract import CounterReader, Refusing, Target
 from assay.probes.discovery import find_probes
 from assay.record.layout import ACCOUNT_ENGINE
 from passes import Passes, passes  # benchmarks/passes.py
-from rounds import WITHOUT, rounds, told  # benchmarks/rounds.py
+from rounds import WITHOUT, print_rounds, rounds  # benchmarks/rounds.py
 
 WITH = "probes"
 TURN_S = 3.0
@@ -49,10 +49,10 @@ def compare(running: Passes, probes: Probes, pairs: int, least_s: float) -> None
     running.take()
     count = math.ceil(TURN_S / sum(running.take()))
     sides = {WITHOUT: lambda *_: nullcontext(perf.Cost()), WITH: probes.observing}
-    told(rounds(running, sides, pairs, least_s, count), "the probes'")
-    shares = {name: statistics.median(each) for name, each in probes.core_shares.items()}
-    each = ", ".join(f"{name} {share:.2%}" for name, share in shares.items())
-    print(f"  the probes' own CPU: {sum(shares.values()):.2%} of one core ({each})")
+    print_rounds(rounds(running, sides, pairs, least_s, count), "the probes'")
+    shares = {name: statistics.median(samples) for name, samples in probes.core_shares.items()}
+    listed = ", ".join(f"{name} {share:.2%}" for name, share in shares.items())
+    print(f"  the probes' own CPU: {sum(shares.values()):.2%} of one core ({listed})")
 
 
 class Probes:

@@ -37,7 +37,7 @@ def main() -> None:
     for engine in asked.engine or ["duckdb", "postgresql"]:
         with passes(engine, asked.scale) as running, tempfile.TemporaryDirectory() as place:
             print(f"{engine} {running.version}, TPC-H SF {asked.scale:g}", flush=True)
-            told(*both(running, Path(place), asked.seconds))
+            print_agreement(*both(running, Path(place), asked.seconds))
 
 
 def both(
@@ -79,7 +79,7 @@ def named(name: str) -> str:
     return without_clone(label(name))
 
 
-def told(ours: Counter[str | None], theirs: Counter[str | None]) -> None:
+def print_agreement(ours: Counter[str | None], theirs: Counter[str | None]) -> None:
     percent = [
         {name: 100 * samples / counts.total() for name, samples in counts.items()}
         for counts in (ours, theirs)

@@ -17,7 +17,7 @@ from pathlib import Path
 import perf  # benchmarks/perf.py
 from assay._core import Profiler
 from passes import passes  # benchmarks/passes.py
-from rounds import WITHOUT, Side, rounds, told  # benchmarks/rounds.py
+from rounds import WITHOUT, Side, print_rounds, rounds  # benchmarks/rounds.py
 
 OURS, THEIRS, DWARF = "assay", "perf -g", "perf dwarf"
 
@@ -34,20 +34,20 @@ def main() -> None:
     for engine in asked.engine or ["duckdb", "postgresql"]:
         with passes(engine, asked.scale) as running:
             print(f"{engine} {running.version}, TPC-H SF {asked.scale:g}", flush=True)
-            told(rounds(running, sides(dwarf=asked.dwarf), asked.pairs, asked.seconds))
+            print_rounds(rounds(running, sides(dwarf=asked.dwarf), asked.pairs, asked.seconds))
 
 
 def sides(*, dwarf: bool) -> dict[str, Side]:
-    found: dict[str, Side] = {
+    by_name: dict[str, Side] = {
         WITHOUT: lambda *_: nullcontext(perf.Cost()),
         OURS: ours,
         THEIRS: lambda pids, place: perf.recording(pids, place / "perf.data", "-g"),
     }
     if dwarf:
-        found[DWARF] = lambda pids, place: perf.recording(
+        by_name[DWARF] = lambda pids, place: perf.recording(
             pids, place / "perf.data", "--call-graph", "dwarf"
         )
-    return found
+    return by_name
 
 
 @contextmanager

@@ -63,7 +63,7 @@ def compare(place: Path, run: list[str], samples: int, rounds: int) -> None:
         "perf, without callers": perf.report_command(data),
     }
     made = [made_by_a_new_process(directory) for _ in range(rounds)]
-    ours_s = [each["seconds"] for each in made]
+    ours_s = [made_table["seconds"] for made_table in made]
     samples, symbols = made[0]["samples"], made[0]["rows"]
     naming = f"{symbols} symbols; their names took {naming_s(directory):.2f} s when sampling ended"
     print(f"{'assay':<23}{samples:>9} samples {statistics.median(ours_s):7.2f} s  {naming}")

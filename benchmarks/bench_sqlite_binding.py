@@ -93,8 +93,8 @@ def main() -> None:
                 load(place, table, rows)
                 spent_s, used_s = time.perf_counter() - begun_s, time.process_time() - cpu_s
                 taken[way].append((len(rows) / spent_s / 1e3, used_s / len(rows) * 1e6))
-    for way, told in taken.items():
-        rate, cpu_us = (statistics.median(figures) for figures in zip(*told, strict=True))
+    for way, measured in taken.items():
+        rate, cpu_us = (statistics.median(figures) for figures in zip(*measured, strict=True))
         print(f"{way:<10}{rate:8.0f} k rows/s   {cpu_us:6.2f} us of CPU a row")
 
 

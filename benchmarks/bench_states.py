@@ -136,13 +136,13 @@ def looked_at(run: Run) -> Seen:
 
 
 def line(seen: Sequence[Seen], scale: float) -> str:
-    means = [one.geometric_mean_s for one in seen]
+    means = [run.geometric_mean_s for run in seen]
     power = SECONDS_AN_HOUR * scale / statistics.median(means)
-    doubt = "" if all(one.reached for one in seen) else "  state not reached in all"
+    doubt = "" if all(run.reached for run in seen) else "  state not reached in all"
     return (
-        f"{spread([one.seconds for one in seen]):>26}  {spread(means):>24}  {power:>10,.0f}"
-        f"  {median_bytes([one.read_bytes for one in seen]):>9}"
-        f"  {median_bytes([one.first_read_bytes for one in seen]):>9}"
+        f"{spread([run.seconds for run in seen]):>26}  {spread(means):>24}  {power:>10,.0f}"
+        f"  {median_bytes([run.read_bytes for run in seen]):>9}"
+        f"  {median_bytes([run.first_read_bytes for run in seen]):>9}"
         f"  {percent_text(seen[0].resident_share):>8}{doubt}"
     )
 
@@ -153,8 +153,8 @@ def spread(seconds: Sequence[float]) -> str:
 
 
 def median_bytes(sizes: Sequence[float | None]) -> str:
-    known = [size for size in sizes if size is not None]
-    return bytes_text(statistics.median(known) if known else None)
+    known_sizes = [size for size in sizes if size is not None]
+    return bytes_text(statistics.median(known_sizes) if known_sizes else None)
 
 
 if __name__ == "__main__":

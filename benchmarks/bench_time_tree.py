@@ -51,21 +51,21 @@ class Closed:
     def line(self) -> str:
         """As a row of the table."""
         figures = (self.accounted, self.closure_error, self.unexplained)
-        cells = " | ".join("not split" if one is None else f"{one:.1%}" for one in figures)
+        cells = " | ".join("not split" if share is None else f"{share:.1%}" for share in figures)
         return f"| {self.name} | {cells} |"
 
 
 HEAD = "| run | accounted for | closure error | not explained |\n| --- | ---: | ---: | ---: |"
 
 
-def closed(told: dict[str, Any]) -> Closed:
+def closed(report: dict[str, Any]) -> Closed:
     """Return how far the tree of a document closes."""
-    tree, where = told["time"]["run"], told["where"]
+    tree, where = report["time"]["run"], report["where"]
     parts = {} if tree is None else {child["name"]: child["share"] for child in tree["children"]}
     return Closed(
-        f"{told['workload']} on {told['engine_title']} {told['engine_version']}",
+        f"{report['workload']} on {report['engine_title']} {report['engine_version']}",
         None if where is None else where["coverage"],
-        told["time"]["closure_error"],
+        report["time"]["closure_error"],
         None if tree is None else parts.get("unexplained", 0.0),
     )
 
@@ -79,8 +79,8 @@ def main() -> None:
     asked = options.parse_args()
     print(HEAD)
     rows = []
-    for told in _kept(asked.runs) if asked.runs else _made(smoke=asked.smoke):
-        rows.append(closed(told))
+    for kept in _kept(asked.runs) if asked.runs else _made(smoke=asked.smoke):
+        rows.append(closed(kept))
         print(rows[-1].line(), flush=True)
     print(summary(rows))
 

@@ -129,29 +129,31 @@ def main() -> None:
     for number in range(asked.rounds):
         first = number % len(SIDES)
         for side in (*SIDES[first:], *SIDES[:first]):
-            one = loaded_by(side, asked.engine, asked.warehouses, asked.rows)
-            taken[side].append(one)
-            each = "  ".join(f"{phase} {one.seconds[phase]:.2f}" for phase in PHASES)
+            loaded = loaded_by(side, asked.engine, asked.warehouses, asked.rows)
+            taken[side].append(loaded)
+            phases = "  ".join(f"{phase} {loaded.seconds[phase]:.2f}" for phase in PHASES)
             print(
-                f"round {number + 1}  {side:<7}{one.all_s:7.2f} s: {each}; {one.cpu_us:.2f} us of client CPU a row",
+                f"round {number + 1}  {side:<7}{loaded.all_s:7.2f} s: {phases}; {loaded.cpu_us:.2f} us of client CPU a row",
                 flush=True,
             )
         assert len({json.dumps(loads[-1].held) for loads in taken.values()}) == 1, "rows differ"
-    told(taken, f"{asked.warehouses} warehouses into {asked.engine}, {asked.rows} rows an INSERT")
+    print_table(
+        taken, f"{asked.warehouses} warehouses into {asked.engine}, {asked.rows} rows an INSERT"
+    )
 
 
-def told(taken: dict[str, list[Load]], what: str) -> None:
+def print_table(taken: dict[str, list[Load]], what: str) -> None:
     rows = taken["assay"][0].rows
     print(f"\nTPC-C, {what}: {rows} rows, median of {len(taken['assay'])} rounds")
     print(f"{'':<27}{''.join(f'{side:>9}' for side in SIDES)}   / assay (lowest to highest)")
     measures = {
-        **{f"{phase}, s": lambda one, phase=phase: one.seconds[phase] for phase in PHASES},
-        "all, s": lambda one: one.all_s,
-        "client CPU, us a row": lambda one: one.cpu_us,
-        "rows, us a row": lambda one: one.seconds["rows"] / one.rows * 1e6,
+        **{f"{phase}, s": lambda loading, phase=phase: loading.seconds[phase] for phase in PHASES},
+        "all, s": lambda loading: loading.all_s,
+        "client CPU, us a row": lambda loading: loading.cpu_us,
+        "rows, us a row": lambda loading: loading.seconds["rows"] / loading.rows * 1e6,
     }
     for name, measure in measures.items():
-        values = {side: [measure(one) for one in loads] for side, loads in taken.items()}
+        values = {side: [measure(loading) for loading in loads] for side, loads in taken.items()}
         shown = "".join(f"{statistics.median(values[side]):>9.2f}" for side in SIDES)
         ratios = "   ".join(
             f"{side} {ratio_text(values[side], values['assay'])}" for side in SIDES[1:]
@@ -183,10 +185,13 @@ def load(side: str, name: str, address: Address, warehouses: int, rows: int) -> 
         load_as_a_run(engine, instance, product, warehouses, phases)
     else:
         drawn = [drawn_for(warehouse, warehouses) for warehouse in range(1, warehouses + 1)]
-        work = [[*statements(one, rows)] if side == "ready" else one for one in drawn]
+        work = [
+            [*statements(warehouse_rows, rows)] if side == "ready" else warehouse_rows
+            for warehouse_rows in drawn
+        ]
         context = multiprocessing.get_context("fork")
-        arguments = [(product, address, one, rows) for one in work]
-        processes = [context.Process(target=send, args=one) for one in arguments]
+        arguments = [(product, address, part, rows) for part in work]
+        processes = [context.Process(target=send, args=sent) for sent in arguments]
         load_by(processes, engine, instance, product, warehouses, phases)
     phases.enter("")
     held = contents(product, address)
@@ -218,7 +223,7 @@ class Phases:
 def cpu_s() -> float:
     """CPU seconds of this process and of those that it has waited for."""
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(one.ru_utime + one.ru_stime for one in used)
+    return sum(usage.ru_utime + usage.ru_stime for usage in used)
 
 
 def load_as_a_run(
@@ -262,16 +267,16 @@ Drawn = list[tuple[str, list[pa.RecordBatch]]]
 
 def drawn_for(warehouse: int, warehouses: int) -> Drawn:
     """The values of a warehouse's rows, by table; the first one has those of no warehouse, too."""
-    found = []
+    drawn = []
     for table in TPCC.facts.tables:
         stream = table_rows(TPCC.row_facts(warehouses), table, 1)
         batches = list(pa.RecordBatchReader.from_stream(stream))
         if len(batches) == PARTS_A_WAREHOUSE * warehouses and table != "item":
             first = PARTS_A_WAREHOUSE * (warehouse - 1)
-            found.append((table, batches[first : first + PARTS_A_WAREHOUSE]))
+            drawn.append((table, batches[first : first + PARTS_A_WAREHOUSE]))
         elif warehouse == 1:
-            found.append((table, batches))
-    return found
+            drawn.append((table, batches))
+    return drawn
 
 
 def statements(drawn: Drawn, rows: int) -> Iterator[str]:

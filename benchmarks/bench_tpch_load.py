@@ -85,7 +85,7 @@ def compare_duckdb(scale: float, rounds: int) -> None:
                 flush=True,
             )
     for kind in ("parquet", "csv"):
-        told(f"DuckDB: Assay beside {kind} files and import", taken[kind], taken["assay"])
+        print_ratios(f"DuckDB: Assay beside {kind} files and import", taken[kind], taken["assay"])
 
 
 def duckdb_ours(place: Path, scale: float) -> tuple[float, int]:
@@ -129,9 +129,9 @@ def compare_postgresql(product: str, scale: float, rounds: int) -> None:
         for side in order:
             seconds, held[side] = one_load(product, scale, sides[side])
             taken[side].append(seconds)
-            each = "  ".join(f"{phase} {seconds[phase]:.2f}" for phase in PHASES)
+            phases = "  ".join(f"{phase} {seconds[phase]:.2f}" for phase in PHASES)
             total = sum(seconds.values())
-            print(f"PostgreSQL round {number + 1}  {side:<6}{total:7.2f} s: {each}", flush=True)
+            print(f"PostgreSQL round {number + 1}  {side:<6}{total:7.2f} s: {phases}", flush=True)
         assert held["assay"] == held["peer"], held
     print(f"\nTPC-H SF {scale:g} into {product}, seconds, median of {rounds} rounds")
     print(f"{'':<27}   assay    peer   peer / assay (lowest to highest)")
@@ -258,7 +258,7 @@ def generate(kind: str, scale: float, target: Path, *options: str) -> None:
     subprocess.run(command, check=True, capture_output=True)
 
 
-def told(what: str, peers: list[float], ours: list[float]) -> None:
+def print_ratios(what: str, peers: list[float], ours: list[float]) -> None:
     ratios = [peer / own for peer, own in zip(peers, ours, strict=True)]
     print(
         f"{what}: {statistics.median(ratios):.2f} times as fast ({min(ratios):.2f} to {max(ratios):.2f})"

@@ -47,13 +47,13 @@ def tried(lab: Lab, cell: Cell, rounds: int) -> str | None:
     if cell.planted.outside:
         return None
     document = explained(lab, cell, cell.planted)
-    advised = [one for one in document["findings"] if one["advice"]]
-    keys = [one["key"] for one in advised if one["method"] in cell.methods]
+    advised = [finding for finding in document["findings"] if finding["advice"]]
+    keys = [finding["key"] for finding in advised if finding["method"] in cell.methods]
     if not keys:
         return None
-    told = lab.assay("try", document["run"], keys[0], "--repeat", str(rounds), "--json")
-    assert told.returncode == 0, told.stderr
-    made = json.loads(told.stdout)
+    ended = lab.assay("try", document["run"], keys[0], "--repeat", str(rounds), "--json")
+    assert ended.returncode == 0, ended.stderr
+    made = json.loads(ended.stdout)
     return f"{cell.name:<18}{text(made)}"
 
 

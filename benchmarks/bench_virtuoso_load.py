@@ -136,8 +136,8 @@ def server() -> Iterator[tuple[VirtuosoEngine, Address]]:
 
 
 def cpu_s(pid: int) -> float:
-    told = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(told[11]) + int(told[12])) / os.sysconf("SC_CLK_TCK")
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def behaviour() -> VirtuosoEngine:

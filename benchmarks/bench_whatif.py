@@ -88,7 +88,7 @@ class Bench:
         )
         assert done.returncode == 0, done.stderr
         document = json.loads(done.stdout)
-        (answers,) = (one for one in document["checks"] if one["check"] == "answers")
+        (answers,) = (check for check in document["checks"] if check["check"] == "answers")
         assert answers["verdict"] == "valid", answers
         run = Run(Path(document["path"]))
         return measured_of(run, summarise(run))
@@ -101,7 +101,7 @@ class Bench:
         for number in range(TRIES * self.rounds):
             turns = list(range(len(sides)))[:: -1 if number % 2 else 1]
             made = {side: self.run(workload, engine, *sides[side]) for side in turns}
-            others = max(one.background_share or 0.0 for one in made.values())
+            others = max(measured.background_share or 0.0 for measured in made.values())
             print(f"    round {number + 1}: others {others:.0%}", file=sys.stderr, flush=True)
             if others > self.others_max:
                 continue
@@ -140,7 +140,7 @@ def main() -> None:
             carry_out, engines = benches[name]
             for engine in engines:
                 if engine.partition("@")[0] in [
-                    one.partition("@")[0] for one in asked.engine or engines
+                    wanted.partition("@")[0] for wanted in asked.engine or engines
                 ]:
                     carry_out(bench, engine)
 
@@ -163,11 +163,11 @@ def halve(bench: Bench, engine: str) -> None:
     for path in (FILES / "operations").glob("*.sql"):
         shutil.copy(path, workload / "operations")
     trials = []
-    for (one,) in bench.pairs(str(workload), engine, [[]]):
-        alone, rewritten = sides_of(one, SHARED)
+    for (measured,) in bench.pairs(str(workload), engine, [[]]):
+        alone, rewritten = sides_of(measured, SHARED)
         changes = [ScaleOperation(name, 0.5) for name in SHARED]
         trials.append(trial(alone, rewritten, predict(alone, changes, []), list(SHARED)))
-    told(f"{engine}: q15 and q17 halved", trials)
+    print_trials(f"{engine}: q15 and q17 halved", trials)
 
 
 def with_twins(folder: Path, twins: Mapping[str, str]) -> Path:
@@ -191,23 +191,23 @@ def with_twins(folder: Path, twins: Mapping[str, str]) -> Path:
     return folder
 
 
-def sides_of(one: Measured, twins: Mapping[str, str]) -> tuple[Measured, Measured]:
+def sides_of(measured: Measured, twins: Mapping[str, str]) -> tuple[Measured, Measured]:
     """A run without the twins, and the same with each twin in the place of its operation."""
-    both = {op.name: op for op in one.operations}
-    alone = [op for op in one.operations if op.name not in twins.values()]
+    both = {op.name: op for op in measured.operations}
+    alone = [op for op in measured.operations if op.name not in twins.values()]
     other = [both[twins.get(op.name, op.name)] for op in alone]
-    return replace(one, operations=tuple(alone)), replace(one, operations=tuple(other))
+    return replace(measured, operations=tuple(alone)), replace(measured, operations=tuple(other))
 
 
 def cores(bench: Bench, engine: str) -> None:
     """From one core to two, and from two to one."""
     sides = SIDES[engine.partition("@")[0]]
     up, down = [], []
-    for one, two in bench.pairs("tpch", engine, sides):
-        up.append(trial(one, two, predict(one, [SetCores(2)], [])))
-        down.append(trial(two, one, predict(two, [SetCores(1)], [])))
-    told(f"{engine}: one core predicts two", up)
-    told(f"{engine}: two cores predict one", down)
+    for one_core, two_cores in bench.pairs("tpch", engine, sides):
+        up.append(trial(one_core, two_cores, predict(one_core, [SetCores(2)], [])))
+        down.append(trial(two_cores, one_core, predict(two_cores, [SetCores(1)], [])))
+    print_trials(f"{engine}: one core predicts two", up)
+    print_trials(f"{engine}: two cores predict one", down)
 
 
 def spill(bench: Bench, engine: str) -> None:
@@ -228,13 +228,13 @@ def spill(bench: Bench, engine: str) -> None:
         path.write_text(little + query + end, encoding="utf-8")
         path.with_name(f"{twin}.sql").write_text(much + query + end, encoding="utf-8")
     trials = []
-    for (one,) in bench.pairs(str(workload), engine, [["--profile"]]):
-        before, after = sides_of(one, twins)
+    for (measured,) in bench.pairs(str(workload), engine, [["--profile"]]):
+        before, after = sides_of(measured, twins)
         waits = [RemoveWait(name) for name in ("disk_read", "disk_write", "disk")]
-        known = {name for op in before.operations for name in op.thread_s or {}}
-        changes = [RemoveWork("kernel I/O"), *(wait for wait in waits if wait.cause in known)]
+        causes = {name for op in before.operations for name in op.thread_s or {}}
+        changes = [RemoveWork("kernel I/O"), *(wait for wait in waits if wait.cause in causes)]
         trials.append(trial(before, after, predict(before, changes, [])))
-    told(
+    print_trials(
         f"{engine}: no kernel work on files and no waiting for disks, with hardly any memory",
         trials,
     )
@@ -251,39 +251,42 @@ def trial(
         for metric in metrics_of(before)
         if metric.name in METRICS
     }
-    shown = [one for one in prediction.metrics if one.metric.name in METRICS]
-    predicted = {one.metric.name: one.change or 0.0 for one in shown}
-    least = {one.metric.name: one.change_least or 0.0 for one in shown}
-    most = {one.metric.name: one.change_most or 0.0 for one in shown}
+    shown = [effect for effect in prediction.metrics if effect.metric.name in METRICS]
+    predicted = {effect.metric.name: effect.change or 0.0 for effect in shown}
+    least = {effect.metric.name: effect.change_least or 0.0 for effect in shown}
+    most = {effect.metric.name: effect.change_most or 0.0 for effect in shown}
     for name in operations:
         place = before.names.index(name)
         measured[name] = times[1][place] / times[0][place] - 1
-        (one,) = (op for op in prediction.operations if op.name == name)
-        predicted[name] = one.after_s / one.before_s - 1
-        least[name], most[name] = one.least_s / one.before_s - 1, one.most_s / one.before_s - 1
+        (operation_effect,) = (op for op in prediction.operations if op.name == name)
+        predicted[name] = operation_effect.after_s / operation_effect.before_s - 1
+        least[name], most[name] = (
+            operation_effect.least_s / operation_effect.before_s - 1,
+            operation_effect.most_s / operation_effect.before_s - 1,
+        )
     background = max(before.background_share or 0.0, after.background_share or 0.0)
     return Trial(predicted, least, most, measured, background)
 
 
-def told(title: str, trials: Sequence[Trial]) -> None:
+def print_trials(title: str, trials: Sequence[Trial]) -> None:
     if not trials:
         print(f"{title}: no round, others used too much of the machine in all of them")
         return
-    others = [f"{one.background_share:.0%}" for one in trials]
+    others = [f"{tried.background_share:.0%}" for tried in trials]
     print(f"{title} ({len(trials)} rounds, others used {' '.join(others)} of the CPU time)")
     print(
         f"  {'':<24}{'predicted':>10} {'model leaves open':>21} {'measured':>10} {'95 %':>20} {'error':>10}"
     )
     for name in trials[0].predicted:
-        predicted = statistics.median(one.predicted[name] for one in trials)
+        predicted = statistics.median(tried.predicted[name] for tried in trials)
         ends = [
-            statistics.median(getattr(one, end)[name] for one in trials)
+            statistics.median(getattr(tried, end)[name] for tried in trials)
             for end in ("least", "most")
         ]
-        measured = statistics.median(one.measured[name] for one in trials)
-        low, high = interval([one.measured[name] for one in trials])
+        measured = statistics.median(tried.measured[name] for tried in trials)
+        low, high = interval([tried.measured[name] for tried in trials])
         error = statistics.median(
-            (1 + one.predicted[name]) / (1 + one.measured[name]) - 1 for one in trials
+            (1 + tried.predicted[name]) / (1 + tried.measured[name]) - 1 for tried in trials
         )
         print(
             f"  {name:<24}{predicted:>+10.1%} {f'{ends[0]:+.1%} to {ends[1]:+.1%}':>21} {measured:>+10.1%}"

@@ -88,9 +88,9 @@ def main() -> int:
                 asked = Asked(workload, operation, options.scale)
                 sql = _asked_in_sql(asked, connection)
                 sparql = _translated(asked, sql, things)
-                words = f"{name} {operation}: {len(sql.rows)} rows"
+                line = f"{name} {operation}: {len(sql.rows)} rows"
                 different = None if graph is None else _differs(asked, sparql, graph)
-                print(f"{words}; {different}" if different else words, flush=True)
+                print(f"{line}; {different}" if different else line, flush=True)
                 if different is None:
                     _write(asked, options.out, {"sql": sql, "sparql": sparql})
                 wrong += different is not None
@@ -126,7 +126,7 @@ class Asked:
     def values(self, dialects: Sequence[str]) -> tuple[str, list[object]]:
         """Its text, without what cuts its rows off, and the values of its places in a check."""
         script = self.workload.script(dialects, self.scale, 0)
-        names = [one.name for one in script.operations]
+        names = [operation.name for operation in script.operations]
         player = _core.Player(json.dumps(script.facts()), 0, 0)
         number = names.index(self.operation + AS_CHECK)
         player.begin(number)
@@ -146,31 +146,33 @@ def _translated(asked: Asked, sql: Rows, things: Things) -> Rows:
 
 def _differs(asked: Asked, wanted: Rows, graph: Any) -> str | None:
     """How rdflib's rows differ, in any order; None if they do not."""
-    found = _asked_in_sparql(asked, graph)
+    rows = _asked_in_sparql(asked, graph)
     if asked.key in RDFLIB_WRONG:
         return None
     expected = Expected(wanted.columns, tuple(map(_texts, _sorted(wanted))), ())
     tolerances = Tolerances.of(asked.facts.answer, 0, 0, 1, FLOATS_APART)
-    return difference(_sorted(found), expected, tolerances)
+    return difference(_sorted(rows), expected, tolerances)
 
 
 def _write(asked: Asked, out: Path, answers: dict[str, Rows]) -> None:
     for language, rows in answers.items():
         folder = out / asked.workload.facts.name / "answers" / language / f"sf{asked.scale}"
         folder.mkdir(parents=True, exist_ok=True)
-        told = _with_ties(rows, asked.facts)
-        (folder / f"{asked.operation}.csv").write_text(expected_text(told.columns, told.rows))
+        tied_rows = _with_ties(rows, asked.facts)
+        (folder / f"{asked.operation}.csv").write_text(
+            expected_text(tied_rows.columns, tied_rows.rows)
+        )
 
 
-def _with_ties(rows: Rows, told: OperationFacts) -> Rows:
+def _with_ties(rows: Rows, facts: OperationFacts) -> Rows:
     """Rows to the last one that is returned, and all that tie with it; sorted where they have no order."""
-    if not told.ordered_by:
+    if not facts.ordered_by:
         return Rows(rows.columns, _sorted(rows))
-    if told.limit is None or len(rows.rows) <= told.offset + told.limit:
+    if facts.limit is None or len(rows.rows) <= facts.offset + facts.limit:
         return rows
-    expected = Expected(rows.columns, tuple(map(_texts, rows.rows)), told.ordered_by)
-    tolerances = Tolerances.of(told.answer, 0, 0, 1, FLOATS_APART)
-    last = told.offset + told.limit - 1
+    expected = Expected(rows.columns, tuple(map(_texts, rows.rows)), facts.ordered_by)
+    tolerances = Tolerances.of(facts.answer, 0, 0, 1, FLOATS_APART)
+    last = facts.offset + facts.limit - 1
     there = next(tied.stop for tied in expected.ties(tolerances) if last in tied)
     return Rows(rows.columns, rows.rows[:there])
 
@@ -182,7 +184,9 @@ def _texts(row: Sequence[object]) -> tuple[str | None, ...]:
 
 def _sorted(rows: Rows) -> list[tuple[object, ...]]:
     """Rows by all that is exact in them."""
-    return sorted(rows.rows, key=lambda row: [str(one) for one in row if type(one) is not float])
+    return sorted(
+        rows.rows, key=lambda row: [str(value) for value in row if type(value) is not float]
+    )
 
 
 # In SPARQL.
@@ -193,9 +197,9 @@ def _graph(scale: int) -> Any:
         import rdflib
     except ImportError:
         sys.exit("rdflib is missing: pip install rdflib")
-    told = find_workload("bsbm").row_facts(scale)
+    facts = find_workload("bsbm").row_facts(scale)
     graph = rdflib.Graph()
-    for batch in pyarrow.RecordBatchReader.from_stream(table_rows(told, "triples", 1)):
+    for batch in pyarrow.RecordBatchReader.from_stream(table_rows(facts, "triples", 1)):
         graph.parse(data="".join(batch.column(0).to_pylist()), format="nt")
     print(f"rdflib has {len(graph):,} statements", flush=True)
     return graph
@@ -477,16 +481,16 @@ def kept(columns: tuple[str, ...], rows: Any) -> Rows:
 
 
 def _shape(cells: list[Term | None]) -> Callable[[Term], object] | None:
-    found = Counter((cell[1] or "").removeprefix(XSD) for cell in cells if cell is not None)
-    if not found:
+    types = Counter((cell[1] or "").removeprefix(XSD) for cell in cells if cell is not None)
+    if not types:
         return None
-    if set(found) <= WHOLE_TYPES:
+    if set(types) <= WHOLE_TYPES:
         return lambda cell: Decimal(cell[0])
-    if set(found) <= WHOLE_TYPES | {"double", "float"}:
+    if set(types) <= WHOLE_TYPES | {"double", "float"}:
         return lambda cell: float(cell[0])
-    if set(found) == {"date"}:
+    if set(types) == {"date"}:
         return lambda cell: date.fromisoformat(cell[0])
-    if set(found) == {"dateTime"}:
+    if set(types) == {"dateTime"}:
         return lambda cell: datetime.fromisoformat(cell[0])
     return None
 

@@ -39,25 +39,25 @@ class Network:
         for host, link in zip(self.hosts, self.links, strict=True):
             for where, device in ([], link), (["-n", host], "eth0"):
                 with contextlib.suppress(RuntimeError):
-                    told("tc", *where, "qdisc", "del", "dev", device, "root")
+                    output_of("tc", *where, "qdisc", "del", "dev", device, "root")
                 if rate is not None:
                     shaped = ["tbf", "rate", rate, "burst", BURST, "latency", WAITS_AT_MOST]
-                    told("tc", *where, "qdisc", "add", "dev", device, "root", *shaped)
+                    output_of("tc", *where, "qdisc", "add", "dev", device, "root", *shaped)
 
     def limited(self, host: int) -> str:
         """What the kernel counted at the limit of a host's link, towards it."""
-        return told("tc", "-s", "qdisc", "show", "dev", self.links[host])
+        return output_of("tc", "-s", "qdisc", "show", "dev", self.links[host])
 
     def cut(self, host: int) -> None:
         """Takes a host's link away: nothing comes through any more, and nobody is told."""
-        told("ip", "link", "set", self.links[host], "down")
+        output_of("ip", "link", "set", self.links[host], "down")
 
     def mend(self, host: int) -> None:
         """Puts it back."""
-        told("ip", "link", "set", self.links[host], "up")
+        output_of("ip", "link", "set", self.links[host], "up")
 
 
-def told(*command: str) -> str:
+def output_of(*command: str) -> str:
     """What a command prints. Raises `RuntimeError` with its complaint."""
     done = subprocess.run(command, check=False, capture_output=True, text=True)
     if done.returncode != 0:
@@ -73,18 +73,18 @@ def network(hosts: int) -> Iterator[Network]:
     names = tuple(f"assay-host-{mark}-{number}" for number in range(hosts))
     links = tuple(f"asv{mark}n{number}" for number in range(hosts))
     try:
-        told("ip", "link", "add", bridge, "type", "bridge")
-        told("ip", "addr", "add", f"{NETWORK}.1/24", "dev", bridge)
-        told("ip", "link", "set", bridge, "up")
+        output_of("ip", "link", "add", bridge, "type", "bridge")
+        output_of("ip", "addr", "add", f"{NETWORK}.1/24", "dev", bridge)
+        output_of("ip", "link", "set", bridge, "up")
         for number, (name, link) in enumerate(zip(names, links, strict=True)):
-            told("ip", "netns", "add", name)
+            output_of("ip", "netns", "add", name)
             peer = ["peer", "name", "eth0", "netns", name]
-            told("ip", "link", "add", link, "type", "veth", *peer)
-            told("ip", "link", "set", link, "master", bridge)
-            told("ip", "link", "set", link, "up")
-            told("ip", "-n", name, "addr", "add", f"{NETWORK}.{number + 10}/24", "dev", "eth0")
+            output_of("ip", "link", "add", link, "type", "veth", *peer)
+            output_of("ip", "link", "set", link, "master", bridge)
+            output_of("ip", "link", "set", link, "up")
+            output_of("ip", "-n", name, "addr", "add", f"{NETWORK}.{number + 10}/24", "dev", "eth0")
             for device in ("eth0", "lo"):
-                told("ip", "-n", name, "link", "set", device, "up")
+                output_of("ip", "-n", name, "link", "set", device, "up")
         yield Network(f"{NETWORK}.1", names, links)
     finally:
         for command in (
@@ -93,4 +93,4 @@ def network(hosts: int) -> Iterator[Network]:
             ["link", "del", bridge],
         ):
             with contextlib.suppress(RuntimeError):
-                told("ip", *command)
+                output_of("ip", *command)

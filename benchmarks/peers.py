@@ -55,7 +55,7 @@ class Target:
 
 
 def _children(pid: int) -> list[int]:
-    return [int(one) for one in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
 @dataclass(frozen=True)
@@ -72,14 +72,14 @@ class Command:
         """CPU seconds of a run on a CPU, and its transactions."""
         argv = ["taskset", "-c", str(cpu), *self.argv, self.time_option.format(seconds)]
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        told = subprocess.run(
+        ended = subprocess.run(
             argv, env=self.env, cwd=self.cwd, capture_output=True, text=True, check=False
         )
         used_s = cpu_s(resource.getrusage(resource.RUSAGE_CHILDREN)) - cpu_s(before)
-        found = re.search(self.processed, told.stdout)
-        if told.returncode != 0 or found is None:
-            raise RuntimeError(f"{self.argv[0]}: {told.stdout[-2000:]}{told.stderr[-2000:]}")
-        return used_s, int(found[1])
+        match = re.search(self.processed, ended.stdout)
+        if ended.returncode != 0 or match is None:
+            raise RuntimeError(f"{self.argv[0]}: {ended.stdout[-2000:]}{ended.stderr[-2000:]}")
+        return used_s, int(match[1])
 
     def cost_us(self, seconds: int, cpu: int) -> float:
         """Microseconds of CPU a transaction, without those of starting and ending."""
@@ -110,17 +110,17 @@ class Sysbench:
     def __init__(self) -> None:
         self.program, self.scripts, self.env = _found()
         asked = [self.program, "--version"]
-        told = subprocess.run(asked, env=self.env, capture_output=True, text=True, check=True)
-        self.version = told.stdout.split()[-1]
+        ended = subprocess.run(asked, env=self.env, capture_output=True, text=True, check=True)
+        self.version = ended.stdout.split()[-1]
 
     def prepare(self, target: Target) -> None:
         """Makes and fills the table `sbtest1`."""
         argv = [*self._argv(target, "oltp-read-write", 1), "prepare"]
-        told = subprocess.run(
+        ended = subprocess.run(
             argv, env=self.env, cwd=self.scripts, capture_output=True, text=True, check=False
         )
-        if told.returncode != 0:
-            raise RuntimeError(f"sysbench prepare: {told.stdout}{told.stderr}")
+        if ended.returncode != 0:
+            raise RuntimeError(f"sysbench prepare: {ended.stdout}{ended.stderr}")
 
     def command(self, target: Target, work: str, clients: int) -> Command:
         """A run of it: keys are equally likely, as ours are."""

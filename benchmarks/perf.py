@@ -19,22 +19,22 @@ SEPARATOR = "\t"
 
 def program() -> str:
     """Its path; ends the benchmark where there is none."""
-    found = shutil.which("perf")
-    if found is None:
+    path = shutil.which("perf")
+    if path is None:
         left_out(
             "perf is not installed, and is what this compares with: `sudo apt-get install"
             " linux-perf` (Debian), `linux-tools-generic` (Ubuntu) or `dnf install perf` (Fedora)."
         )
-    return found
+    return path
 
 
 def family(pids: Sequence[int]) -> list[int]:
     """These processes and all their descendants."""
-    found = list(pids)
-    for pid in found:
+    relatives = list(pids)
+    for pid in relatives:
         for children in Path(f"/proc/{pid}/task").glob("*/children"):
-            found += map(int, children.read_text().split())
-    return found
+            relatives += map(int, children.read_text().split())
+    return relatives
 
 
 def cpu_s(pids: Sequence[int]) -> float:

@@ -272,32 +272,32 @@ def compare_folders(workload: Workload, scale: Decimal, found_dir: Path, expecte
     """Prints one line an operation and returns the number of operations that differ."""
     differing = 0
     for operation in sorted(workload["operations"]):
-        found, expected = (
+        answer, expected = (
             Answer.read(folder / f"{operation}.csv") for folder in (found_dir, expected_dir)
         )
-        difference = compare(workload, operation, scale, found, expected)
+        difference = compare(workload, operation, scale, answer, expected)
         differing += difference is not None
         print(f"{operation}: {difference or f'agrees, {len(expected.rows)} rows'}")
     return differing
 
 
 def compare(
-    workload: Workload, operation: str, scale: Decimal, found: Answer, expected: Answer
+    workload: Workload, operation: str, scale: Decimal, answer: Answer, expected: Answer
 ) -> str | None:
     """None if `found` agrees with `expected` under the workload's tolerances, else the first difference."""
-    if found.columns != expected.columns:
-        return f"columns {found.columns} instead of {expected.columns}"
-    if len(found.rows) != len(expected.rows):
-        return f"{len(found.rows)} rows instead of {len(expected.rows)}"
+    if answer.columns != expected.columns:
+        return f"columns {answer.columns} instead of {expected.columns}"
+    if len(answer.rows) != len(expected.rows):
+        return f"{len(answer.rows)} rows instead of {len(expected.rows)}"
     kinds = [
         workload["operations"][operation]["answer"].get(column, "exact")
         for column in expected.columns
     ]
-    difference = first_difference(workload, scale, kinds, found.rows, expected.rows)
+    difference = first_difference(workload, scale, kinds, answer.rows, expected.rows)
     if difference is None:
         return None
     # Rows that tie in the query's order may change places; sorted by all their text they may not.
-    unordered = first_difference(workload, scale, kinds, sorted(found.rows), sorted(expected.rows))
+    unordered = first_difference(workload, scale, kinds, sorted(answer.rows), sorted(expected.rows))
     return difference if unordered else f"the same rows in another order: {difference}"
 
 
@@ -311,19 +311,19 @@ def first_difference(
     for number, (found_row, expected_row) in enumerate(
         zip(found_rows, expected_rows, strict=True), start=1
     ):
-        for kind, found, expected in zip(kinds, found_row, expected_row, strict=True):
-            if not agrees(workload["tolerance"], scale, kind, found, expected):
-                return f"row {number}: {found!r} instead of {expected!r} ({kind})"
+        for kind, cell, expected in zip(kinds, found_row, expected_row, strict=True):
+            if not agrees(workload["tolerance"], scale, kind, cell, expected):
+                return f"row {number}: {cell!r} instead of {expected!r} ({kind})"
     return None
 
 
 def agrees(
-    tolerance: dict[str, Decimal], scale: Decimal, kind: str, found: str, expected: str
+    tolerance: dict[str, Decimal], scale: Decimal, kind: str, cell: str, expected: str
 ) -> bool:
-    if found == expected:
+    if cell == expected:
         return True
     try:
-        value, target = Decimal(found), Decimal(expected)
+        value, target = Decimal(cell), Decimal(expected)
     except InvalidOperation:
         return False
     if kind == "sum":

@@ -58,7 +58,7 @@ def turn(running: Passes, side: Side, count: int) -> Turn:
     return Turn(seconds, engine_s + cost.cpu_s)
 
 
-def told(taken: Rounds, whose: str = "the sampler's") -> None:
+def print_rounds(taken: Rounds, whose: str = "the sampler's") -> None:
     print("  times what it is without (95 % interval)")
     for side in taken[0]:
         if side != WITHOUT:

@@ -101,8 +101,8 @@ class Ended:
     @property
     def word(self) -> str:
         """How it ended, in a word or two."""
-        words = {0: "ran", LEFT_OUT: "left out", None: "took too long"}
-        return words.get(self.status, f"failed with {self.status}")
+        labels = {0: "ran", LEFT_OUT: "left out", None: "took too long"}
+        return labels.get(self.status, f"failed with {self.status}")
 
     @property
     def is_right(self) -> bool:
@@ -175,8 +175,8 @@ def end(running: subprocess.Popen[bytes]) -> None:
 def commit() -> str:
     """Return the commit that was measured, with a mark where files differ from it."""
     asked = ["git", "-C", str(HERE), "describe", "--always", "--dirty"]
-    told = subprocess.run(asked, capture_output=True, text=True, check=False)
-    return told.stdout.strip() or "no commit"
+    ended = subprocess.run(asked, capture_output=True, text=True, check=False)
+    return ended.stdout.strip() or "no commit"
 
 
 def main() -> None:
@@ -192,12 +192,12 @@ def main() -> None:
         if fnmatch.fnmatch(name_of(path), asked.only):
             every.append(ran(path, smoke=asked.smoke))
             print(every[-1].line(), flush=True)
-    failed = [one for one in every if not one.is_right]
+    failed = [ended for ended in every if not ended.is_right]
     today = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
     head = f"Benchmarks of {today}, commit {commit()}: {len(every)} run, {len(failed)} failed"
     table = "\n".join(
         [head, "", "| benchmark | ended | time | last line |", "| --- | --- | ---: | --- |"]
-        + [one.line() for one in every]
+        + [ended.line() for ended in every]
     )
     (RESULTS / "table.md").write_text(f"{table}\n", encoding="utf-8")
     print(f"\n{table}")

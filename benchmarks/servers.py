@@ -41,7 +41,7 @@ class Server:
     @property
     def env(self) -> dict[str, str]:
         """The environment of its own clients."""
-        told = dict(part.split("=", 1) for part in self.dsn.split())
+        parts = dict(part.split("=", 1) for part in self.dsn.split())
         names = {
             "host": "PGHOST",
             "port": "PGPORT",
@@ -51,7 +51,11 @@ class Server:
         }
         return {
             **os.environ,
-            **{variable: told[name].strip("'") for name, variable in names.items() if name in told},
+            **{
+                variable: parts[name].strip("'")
+                for name, variable in names.items()
+                if name in parts
+            },
         }
 
     @property

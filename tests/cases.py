@@ -76,7 +76,7 @@ def even(count: int, **where: float) -> tuple[OperationSummary, ...]:
     return tuple(operation(f"q{n}", share=1 / count, **where) for n in range(1, count + 1))
 
 
-def case(*operations: OperationSummary, **known: Any) -> Case:
+def case(*operations: OperationSummary, **fields: Any) -> Case:
     """A run on four cores of an engine whose settings have all roles."""
     facts: dict[str, Any] = {
         "cores": CORES,
@@ -84,7 +84,7 @@ def case(*operations: OperationSummary, **known: Any) -> Case:
         "advice": ADVICE,
         "environment": HOST,
     }
-    return Case(RUN, operations, **facts | known)
+    return Case(RUN, operations, **facts | fields)
 
 
 def node(operator: str = "scan", *children: PlanNode, **facts: Any) -> PlanNode:
@@ -94,16 +94,16 @@ def node(operator: str = "scan", *children: PlanNode, **facts: Any) -> PlanNode:
 
 def plan(root: PlanNode, operation: str = "q1", **facts: Any) -> Plan:
     """A plan that was executed for as long as its operators took together, unless told."""
-    took = {"execution_s": sum(one.seconds or 0.0 for one in root.walk())}
+    took = {"execution_s": sum(plan_node.seconds or 0.0 for plan_node in root.walk())}
     return Plan(operation, 0, f"{operation}-0.json", root, **took | facts)
 
 
-def plans(*told: Plan) -> dict[str, tuple[Plan, ...]]:
+def plans(*all_plans: Plan) -> dict[str, tuple[Plan, ...]]:
     """Plans by operation, as a case has them."""
-    found: dict[str, tuple[Plan, ...]] = {}
-    for one in told:
-        found[one.operation] = (*found.get(one.operation, ()), one)
-    return found
+    by_operation: dict[str, tuple[Plan, ...]] = {}
+    for captured in all_plans:
+        by_operation[captured.operation] = (*by_operation.get(captured.operation, ()), captured)
+    return by_operation
 
 
 def executions(*rows: dict[str, Any]) -> pl.DataFrame:
@@ -114,8 +114,8 @@ def executions(*rows: dict[str, Any]) -> pl.DataFrame:
 def passes(seconds: dict[str, list[float]]) -> pl.DataFrame:
     """Measured executions: of each operation its seconds pass by pass."""
     rows = [
-        {"phase": "measured", "pass": number, "operation": name, "seconds": each}
+        {"phase": "measured", "pass": number, "operation": name, "seconds": time_s}
         for name, times in seconds.items()
-        for number, each in enumerate(times)
+        for number, time_s in enumerate(times)
     ]
     return executions(*rows)

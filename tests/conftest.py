@@ -157,12 +157,12 @@ class SyntheticRun:
     environment: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        one = pa.table({"n": [1]})
-        self.results = self.results or {name: {1: one} for name in OPERATION_MS}
+        table = pa.table({"n": [1]})
+        self.results = self.results or {name: {1: table} for name in OPERATION_MS}
         self.expected = self.expected or dict.fromkeys(OPERATION_MS, "n\n1\n")
-        told = {"cost": "none", "error": None, "samples": 9, "cpu_ns": 9, "longest_ns": 9}
+        probe = {"cost": "none", "error": None, "samples": 9, "cpu_ns": 9, "longest_ns": 9}
         names = ("disks", "processes", "system")
-        self.probes = {name: told | {"stream": name} for name in names}
+        self.probes = {name: probe | {"stream": name} for name in names}
         self.streams = self.streams or _samples(self.ended_ns)
 
     @property
@@ -219,10 +219,10 @@ class SyntheticRun:
 
     def _driver_report(self) -> dict[str, Any]:
         def counts(of: list[dict[str, Any]]) -> dict[str, int]:
-            words = {
+            by_outcome = {
                 word: sum(e["outcome"] == word for e in of) for word in ("ok", "skipped", "failed")
             }
-            return {"scheduled": len(of), **words, "retries": 0}
+            return {"scheduled": len(of), **by_outcome, "retries": 0}
 
         operations = [
             {
@@ -293,6 +293,6 @@ def server_place() -> Iterator[Path]:
         kept = place / "cache" / "assay"
         kept.mkdir(parents=True)
         (kept / "engines").symlink_to(engines_dir())
-        told = Lab(place).assay("engines", "install", POSTGRESQL)
-        assert told.returncode == 0, told.stderr
+        ended = Lab(place).assay("engines", "install", POSTGRESQL)
+        assert ended.returncode == 0, ended.stderr
         yield place

@@ -93,26 +93,26 @@ def explained(directory: Path, condition: str = "a.id = b.id") -> tuple[Run, dic
     run = Run(directory)
     (directory / "raw" / "plans").mkdir(exist_ok=True)
     (directory / "raw" / "plans" / "q01-0.json").write_text(NATIVE, encoding="utf-8")
-    told = document(run, directory)
-    told["findings"] = [spill(run.id).facts()]
-    told["plans"] = {
+    report = document(run, directory)
+    report["findings"] = [spill(run.id).facts()]
+    report["plans"] = {
         "q01": [planned("q01", joined(condition))],
         "q02": [planned("q02", PlanNode("scan", "SEQ_SCAN", object="part"), timed=False)],
     }
-    told["plan_capture"] = {
+    report["plan_capture"] = {
         "capture_s": 0.5,
         "reason": None,
         "operations": [asdict(OperationCost(name, 0.25, 0.2, 0.16, 1.25)) for name in PLANNED],
         "missing": [asdict(Missing("q03", 0, "a server refused", 0.01))],
     }
-    return run, told
+    return run, report
 
 
-def with_causes(told: dict[str, Any]) -> dict[str, Any]:
+def with_causes(report: dict[str, Any]) -> dict[str, Any]:
     """The document with every cause in each operation's time, the CPU having the most."""
-    for operation in told["operations"]:
+    for operation in report["operations"]:
         where = operation["where"]
         waits = [name for name in where if not name.startswith("cpu_")]
         where |= {"cpu_user": 0.3, "cpu_system": 0.1} | dict.fromkeys(waits, 0.6 / len(waits))
         operation["coverage"] = 1 - where["uncovered"]
-    return told
+    return report

@@ -35,6 +35,8 @@ class Started:
 
     @property
     def dsn(self) -> str:
-        told = self.address
+        address = self.address
         scheme = self.engine.conf.parent.name
-        return f"{scheme}://{told['user']}:{told['password']}@127.0.0.1:{told['port']}/assay"
+        return (
+            f"{scheme}://{address['user']}:{address['password']}@127.0.0.1:{address['port']}/assay"
+        )

@@ -91,8 +91,8 @@ def played_run(
     facts = load_facts(arrival, seconds, run_id, **more)
     plan = facts["plan"] | {"retries_max": retries_max}
     sessions = [session or _core.NullSession() for _ in range(arrival["clients"])]
-    told = _core.drive(json.dumps(plan), sessions, raw, _core.CancelFlag(), lambda *_: None)
-    (raw / DRIVER_FILE).write_text(told, encoding="utf-8")
+    report = _core.drive(json.dumps(plan), sessions, raw, _core.CancelFlag(), lambda *_: None)
+    (raw / DRIVER_FILE).write_text(report, encoding="utf-8")
     write_json(directory / "environment.json", ENVIRONMENT)
     write_json(directory / "run.json", facts | {"status": STATUS_COMPLETE})
     write_seal(directory)

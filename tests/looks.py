@@ -270,6 +270,6 @@ class Lab:
         made.facts = {"engine": {"kind": self.kind, "waits": self.waits}}
         run = made.write()
         if self.kind == "server" and self.told_every_ns is not None:
-            told = range(BEGUN_NS, self.until_ns, self.told_every_ns)
-            write_activity(self.directory / made.id / "raw", self.threads, told)
+            activity_times = range(BEGUN_NS, self.until_ns, self.told_every_ns)
+            write_activity(self.directory / made.id / "raw", self.threads, activity_times)
         return run

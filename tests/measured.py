@@ -23,8 +23,8 @@ def an_operation(
 
 def a_run(*operations: TimedOperation, **about: Any) -> Measured:
     """A run of some operations, of TPC-H at scale 1 on two cores unless something else is said."""
-    told = {"run": "r", "has_composite": True, "scale": 1.0, "cores": 2} | about
-    return Measured(operations=operations, **told)
+    fields = {"run": "r", "has_composite": True, "scale": 1.0, "cores": 2} | about
+    return Measured(operations=operations, **fields)
 
 
 def timed(*seconds: float, **about: Any) -> Measured:

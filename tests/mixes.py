@@ -83,14 +83,19 @@ def write_mixes(
         )
         for number, (begun_ns, ended_ns) in enumerate(pairwise(ends))
     ]
-    told: dict[str, Any] = {"in_order": True, "weights": [], "passes_min": 1, "duration_ns": 0}
-    told["operations"] = [0]
+    phase_facts: dict[str, Any] = {
+        "in_order": True,
+        "weights": [],
+        "passes_min": 1,
+        "duration_ns": 0,
+    }
+    phase_facts["operations"] = [0]
     if mixes_max is not None:
-        told["passes_max"] = mixes_max
-    directory = write_load(runs, closed(2), rows, ends[-1] / S, **told)
+        phase_facts["passes_max"] = mixes_max
+    directory = write_load(runs, closed(2), rows, ends[-1] / S, **phase_facts)
     with Stream(directory / "raw", MIXES_STREAM, MIXES) as stream:
-        for phase, its in (("warmup", warmup or []), ("measured", measured)):
-            for mark in its:
+        for phase, phase_marks in (("warmup", warmup or []), ("measured", measured)):
+            for mark in phase_marks:
                 stream.push(phase, mark.mixes, mark.time_ns, mark.asked_bytes, mark.fetched_bytes)
     facts = _facts(directory)
     facts["plan"]["operation_deadline_ns"] = 0
@@ -111,8 +116,8 @@ def write_mixes(
 def _facts(directory: Path) -> dict[str, Any]:
     import json
 
-    told: dict[str, Any] = json.loads((directory / "run.json").read_bytes())
-    return told
+    facts: dict[str, Any] = json.loads((directory / "run.json").read_bytes())
+    return facts
 
 
 def steady_run(runs: Path) -> Path:

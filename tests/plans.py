@@ -31,8 +31,8 @@ def nodes(plan: Plan, word: str) -> list[PlanNode]:
 
 
 def node(plan: Plan, word: str) -> PlanNode:
-    (found,) = nodes(plan, word)
-    return found
+    (match,) = nodes(plan, word)
+    return match
 
 
 def made(operator: str, *children: PlanNode, **more: Any) -> PlanNode:
@@ -75,10 +75,10 @@ def with_plans(
     folder.mkdir()
     for plan in plans:
         (folder / plan.native).write_text("{}\n", encoding="utf-8")
-    told = captured_facts(plans, missing or [])
+    document = captured_facts(plans, missing or [])
     if tables:
-        told["schema"] = {"grammar": None, "tables": tables}
-    (folder / "plans.json").write_text(json.dumps(told), encoding="utf-8")
+        document["schema"] = {"grammar": None, "tables": tables}
+    (folder / "plans.json").write_text(json.dumps(document), encoding="utf-8")
     facts = json.loads((directory / "run.json").read_text(encoding="utf-8"))
     facts["request"]["plans"] = True
     facts["plans"] = {"error": None}

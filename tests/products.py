@@ -39,7 +39,7 @@ def obtained(
     try:
         return (engine or folder.engine()).obtain(Wanted(cache, version), tell_nobody)
     except EngineError as error:
-        if any(isinstance(one, UnavailableError) for one in _causes(error)):
+        if any(isinstance(cause, UnavailableError) for cause in _causes(error)):
             pytest.skip(str(error))
         raise
 

@@ -81,7 +81,7 @@ class MadeProfile:
 
     def add(self, time_ns: int, *stack: At | str, count: int = 1, **about: Any) -> None:
         """So many samples of a stack, outermost first, a nanosecond apart."""
-        path = tuple(one if isinstance(one, At) else At(one) for one in stack)
+        path = tuple(frame if isinstance(frame, At) else At(frame) for frame in stack)
         node = self._node(path)
         for number in range(count):
             row = {"time_ns": time_ns + number, "pid": PID, "tid": PID, "cpu": 0, "stack": node}
@@ -98,7 +98,7 @@ class MadeProfile:
 
     def rows(self) -> dict[str, list[dict[str, Any]]]:
         """The rows of every stream."""
-        told = {
+        streams = {
             "samples": self.samples,
             "stacks": [
                 {
@@ -117,7 +117,7 @@ class MadeProfile:
             "threads": self.threads,
             "profile": self.counts,
         }
-        return told if self.symbols else {k: v for k, v in told.items() if k != "symbols"}
+        return streams if self.symbols else {k: v for k, v in streams.items() if k != "symbols"}
 
     def write(self, raw: Path) -> None:
         """Writes all streams, and how they were taken."""

@@ -148,14 +148,14 @@ def write_probe_streams(raw: Path, times: list[int]) -> None:
 
 def write_cost_streams(raw: Path, times: list[int]) -> dict[str, Any]:
     """What each probe cost, as its stream and as run.json tells it."""
-    told = {}
+    costs = {}
     for name in ("disks", "processes", "system"):
         rows = [
             {"time_ns": time, "probe": name, "cpu_ns": place * 100_000, "samples": place}
             for place, time in enumerate(times, start=1)
         ]
         write_stream(raw / f"probe-{name}.arrows", rows)
-        told[name] = {
+        costs[name] = {
             "cost": "reads one file at each sample",
             "stream": name,
             "error": None,
@@ -163,7 +163,7 @@ def write_cost_streams(raw: Path, times: list[int]) -> dict[str, Any]:
             "cpu_ns": len(times) * 100_000,
             "longest_ns": 200_000,
         }
-    return told
+    return costs
 
 
 def write_answers(results: Path) -> None:

@@ -116,7 +116,7 @@ def _sample(
     begun, ended = event["started_ns"] + MS, event["finished_ns"]
     for number, time_ns in enumerate(range(begun, ended, SAMPLE_NS)):
         stack = stacks[number % len(stacks)]
-        stack = tuple(filter_name if one == FILTER else one for one in stack)
+        stack = tuple(filter_name if frame == FILTER else frame for frame in stack)
         innermost = stack[-1] if isinstance(stack[-1], str) else stack[-1].name or ""
         more = slower is not None and slower in innermost and number % 10 < 10 * (by - 1)
         made.add(time_ns, *stack, count=2 if more else 1, pid=PID, tid=PID)

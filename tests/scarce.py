@@ -53,12 +53,12 @@ def scarce_study(
 
 def done(asked: dict[str, Any]) -> dict[str, Any]:
     """What the record says of slowing that came to what was asked for."""
-    (told,) = (asked.get("slow") or {"": 1.0}).items()
+    ((resource, factor),) = (asked.get("slow") or {"": 1.0}).items()
     taken_ns = 1_000_000_000
-    stopped_ns = round((told[1] - 1) * taken_ns)
+    stopped_ns = round((factor - 1) * taken_ns)
     return (
         {
-            "slowing": {f"taken_{told[0]}_ns": taken_ns, "stopped_ns": stopped_ns, "error": None}
+            "slowing": {f"taken_{resource}_ns": taken_ns, "stopped_ns": stopped_ns, "error": None}
             | {"asked": asked["slow"]}
         }
         if "slow" in asked

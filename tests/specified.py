@@ -136,10 +136,10 @@ class PlayedTest:
     def _throughput(
         self, phase: dict[str, Any], pieces: tuple[Piece, ...], now: int
     ) -> list[dict[str, Any]]:
-        found = []
+        events = []
         for session, order in enumerate(phase["orders"]):
-            found += self._session(order, pieces, now, phase["name"], self.beside, session)
-        return found
+            events += self._session(order, pieces, now, phase["name"], self.beside, session)
+        return events
 
     def _session(
         self,
@@ -217,7 +217,7 @@ def process_rows(times: list[int], events: list[dict[str, Any]]) -> list[dict[st
     streams = [event for event in events if event["phase"].startswith("throughput")]
     sessions = len({event["session"] for event in streams})
     spans = [
-        (min(one["started_ns"] for one in mine), max(one["finished_ns"] for one in mine))
+        (min(event["started_ns"] for event in mine), max(event["finished_ns"] for event in mine))
         for phase in {event["phase"] for event in streams}
         if (mine := [event for event in streams if event["phase"] == phase])
     ]
@@ -249,8 +249,10 @@ def _driver_report(events: list[dict[str, Any]]) -> dict[str, Any]:
     phases = [
         {
             "phase": phase,
-            "operations": [{"operation": name, "counts": counts} for name, counts in told.items()],
+            "operations": [
+                {"operation": name, "counts": counts} for name, counts in by_name.items()
+            ],
         }
-        for phase, told in counted.items()
+        for phase, by_name in counted.items()
     ]
     return {"ended": "done", "phases": phases, "errors": [], "recorder_waits": 0}

@@ -76,7 +76,7 @@ def script(*operations: list[str], value: int = 0, prepared: bool = True) -> Scr
         tuple(
             ScriptOperation(
                 f"o{number}",
-                tuple(ScriptStatement(one, (0,) if "$1" in one else ()) for one in texts),
+                tuple(ScriptStatement(text, (0,) if "$1" in text else ()) for text in texts),
                 draw,
             )
             for number, texts in enumerate(operations)
@@ -103,8 +103,8 @@ def played(
         "arrival": {"shape": "power"},
         "operations": list(range(len(operations))),
     }
-    names = [one.name for one in asked.operations]
+    names = [operation.name for operation in asked.operations]
     whole = {"operations": names, "phases": [phase], "seed": 1, "results_kept": 8, **plan}
     flag = _core.CancelFlag()
-    told = _core.drive(json.dumps(whole), [opened], raw, flag, lambda *_: during(flag))
-    return Played(json.loads(told), raw)
+    report = _core.drive(json.dumps(whole), [opened], raw, flag, lambda *_: during(flag))
+    return Played(json.loads(report), raw)

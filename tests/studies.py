@@ -136,7 +136,7 @@ class MadeStudy:
                 {
                     "name": name,
                     "about": f"What {name} is for.",
-                    "repetitions": max(one["round"] for one in self.asked if one["part"] == name),
+                    "repetitions": max(run["round"] for run in self.asked if run["part"] == name),
                     "variants": [
                         {"name": variant, "levels": levels, "request": {"workload": "tpch"}}
                         for variant, levels in variants.items()

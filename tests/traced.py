@@ -33,7 +33,7 @@ def as_traced(directory: Path, error: str | None = None) -> Path:
         for event in event_rows()
         for number, page in enumerate(PAGES)
     ]
-    told = {"cost": "a row a request", "stream": "probe-requests", "error": error}
+    probe = {"cost": "a row a request", "stream": "probe-requests", "error": error}
     if error is None:
         write_stream(directory / "raw" / "requests.arrows", rows)
         write_stream(
@@ -45,7 +45,7 @@ def as_traced(directory: Path, error: str | None = None) -> Path:
         )
     facts = json.loads((directory / "run.json").read_text(encoding="utf-8"))
     missing = ["7 requests came faster than they were taken and are missing"]
-    facts["probes"]["requests"] = told | {
+    facts["probes"]["requests"] = probe | {
         "samples": len(rows),
         "cpu_ns": 1,
         "longest_ns": 1,

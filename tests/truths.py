@@ -66,11 +66,11 @@ def two(effect: float, **where: float) -> tuple[Any, Any]:
     return q1, q2
 
 
-def planned(effect: float, *inner: PlanNode, above: str = "aggregate", **known: Any) -> Case:
+def planned(effect: float, *inner: PlanNode, above: str = "aggregate", **fields: Any) -> Case:
     """An operation whose operators `inner` took the effect, and something above them the rest."""
     rest = node(above, *inner, seconds=WHOLE_S * (1 - effect))
     return case(
-        operation(cpu_user=1.0, told={"seconds": WHOLE_S}), plans=plans(plan(rest)), **known
+        operation(cpu_user=1.0, told={"seconds": WHOLE_S}), plans=plans(plan(rest)), **fields
     )
 
 
@@ -78,11 +78,11 @@ def spilled(effect: float, spilled_bytes: int = GIB) -> Case:
     return planned(effect, node("sort", seconds=WHOLE_S * effect, spilled_bytes=spilled_bytes))
 
 
-def looped(effect: float, rows: float = 10_000, **known: Any) -> Case:
+def looped(effect: float, rows: float = 10_000, **fields: Any) -> Case:
     """A nested loop that was chosen for one outer row, and that came to be of many."""
     outer = node("scan", object="orders", estimated_rows=1, rows=rows, seconds=0.0)
     inner = node("index scan", object="lines", seconds=WHOLE_S * effect)
-    return planned(effect, node("nested loop", outer, inner, rows=rows, seconds=0.0), **known)
+    return planned(effect, node("nested loop", outer, inner, rows=rows, seconds=0.0), **fields)
 
 
 def stale(effect: float, changed: float = 10_000) -> Case:
@@ -90,10 +90,10 @@ def stale(effect: float, changed: float = 10_000) -> Case:
     return looped(effect, tables={"orders": facts})
 
 
-def scanned(effect: float, kept: float = 0.0, **known: Any) -> Case:
+def scanned(effect: float, kept: float = 0.0, **fields: Any) -> Case:
     rows = {"rows": 1e6 * kept, "removed_rows": 1e6 * (1 - kept)}
     scan = node("scan", object="lines", condition="(line = 7)", seconds=WHOLE_S * effect, **rows)
-    return planned(effect, scan, **known)
+    return planned(effect, scan, **fields)
 
 
 LINES = {"lines": (Index("lines", "lines_line", ("line",)),)}
@@ -103,8 +103,8 @@ def unused(effect: float, value: str) -> Case:
     """A scan whose index a setting keeps from being used, where it is off."""
     changed = (ChangedSetting("use_indexes", value, "on"),) if value != "on" else ()
     other = Alternative("q1", 0, "setting", "use_indexes", "on", 100.0, 1.0, True, ("lines_line",))
-    known = {"q1": (other,)} if changed else {}
-    return scanned(effect, changed_settings=changed, alternatives=known, indexes=LINES)
+    alternatives = {"q1": (other,)} if changed else {}
+    return scanned(effect, changed_settings=changed, alternatives=alternatives, indexes=LINES)
 
 
 def hidden(effect: float, condition: str) -> Case:
@@ -125,8 +125,8 @@ def fired(effect: float) -> Case:
     """A statement that spends the effect in a check of a foreign key."""
     check = Trigger("check", "customers", WHOLE_S * effect, 3, "orders_fk")
     change = plan(node("modify", seconds=WHOLE_S * (1 - effect)), execution_s=WHOLE_S)
-    told = replace(change, triggers=(check,))
-    return case(operation(cpu_user=1.0, told={"seconds": WHOLE_S}), plans=plans(told))
+    with_trigger = replace(change, triggers=(check,))
+    return case(operation(cpu_user=1.0, told={"seconds": WHOLE_S}), plans=plans(with_trigger))
 
 
 def generic(effect: float, factor: float | None = None) -> Case:
@@ -165,14 +165,18 @@ def dead(effect: float, share: float = 0.9) -> Case:
 
 def compiled(effect: float, compiling: bool = True) -> Case:
     """Two operations of half of the time each; one of them is compiled if that is enough."""
-    told = [plan(node(seconds=1.0), name, compiling_s=effect * compiling) for name in ("q1", "q2")]
+    compiled_plans = [
+        plan(node(seconds=1.0), name, compiling_s=effect * compiling) for name in ("q1", "q2")
+    ]
     halves = [operation(name, share=0.5, cpu_user=1.0) for name in ("q1", "q2")]
-    return case(*halves, plans=plans(*told))
+    return case(*halves, plans=plans(*compiled_plans))
 
 
 def optimised(effect: float, planning: bool = True) -> Case:
-    told = plan(node(seconds=1 - effect * planning), planning_s=effect if planning else None)
-    return case(operation(cpu_user=1.0), plans=plans(told))
+    optimised_plan = plan(
+        node(seconds=1 - effect * planning), planning_s=effect if planning else None
+    )
+    return case(operation(cpu_user=1.0), plans=plans(optimised_plan))
 
 
 def waited(*names: str) -> Callable[[float], Case]:
@@ -196,8 +200,8 @@ def held_by_another(effect: float) -> Case:
 def hot_row(effect: float) -> Case:
     """Time in which sessions of the run wait for a row that another one of them has changed."""
     update = "update seats set taken = true where id = 7"
-    known = {"object": "seats", "mode": "row", "waiting_statement": update}
-    own = tuple(Blocker(pid, True, 10, 0.5, "assay", "active", **known) for pid in (11, 12))
+    waiter = {"object": "seats", "mode": "row", "waiting_statement": update}
+    own = tuple(Blocker(pid, True, 10, 0.5, "assay", "active", **waiter) for pid in (11, 12))
     return case(*two(effect, lock=1.0), blockers=own)
 
 
@@ -225,11 +229,11 @@ def from_storage(effect: float, read_bytes: float = GIB) -> Case:
 
 def counted(**totals: float) -> dict[str, Any]:
     """What an engine counted in the measured part."""
-    told = [
+    counters = [
         {"name": name, "total": total, "operations": {}, "to_try": None}
         for name, total in totals.items()
     ]
-    return {"counters": told, "shares": [], "series": []}
+    return {"counters": counters, "shares": [], "series": []}
 
 
 def copied(effect: float, misses: float = 3e5) -> Case:
@@ -287,11 +291,14 @@ def logged(effect: float, log_bytes: float = GIB) -> Case:
 
 def of_nodes(cpu: list[float], barriers: Barriers | None = None, **grown: float) -> Case:
     """One operation on nodes with so much CPU time each; what they count they count alike."""
-    each = tuple(
+    figures = tuple(
         NodeFigures(f"n{at}", "worker", grown, used * WHOLE_S) for at, used in enumerate(cpu)
     )
-    nodes = tuple(ClusterNode(one.name, one.role, "here", (at + 2,)) for at, one in enumerate(each))
-    line = Line(WHOLE_S, together(each), each)
+    nodes = tuple(
+        ClusterNode(figure.name, figure.role, "here", (at + 2,))
+        for at, figure in enumerate(figures)
+    )
+    line = Line(WHOLE_S, together(figures), figures)
     cluster = Cluster(
         title="nodes",
         nodes=nodes,
@@ -332,8 +339,8 @@ def uneven_nodes(effect: float) -> Case:
 def nodes_with_barriers(effect: float) -> Case:
     parts = 4
     each_s = effect * WHOLE_S / parts
-    found = [Barrier("q1", 2.5 * at, 2.5 * at + each_s, 0.0, 2.0) for at in range(parts)]
-    return of_nodes([1.0, 1.0], Barriers(tuple(found if effect else ()), 2.0, {"q1": WHOLE_S}))
+    barriers = [Barrier("q1", 2.5 * at, 2.5 * at + each_s, 0.0, 2.0) for at in range(parts)]
+    return of_nodes([1.0, 1.0], Barriers(tuple(barriers if effect else ()), 2.0, {"q1": WHOLE_S}))
 
 
 def chatting_nodes(effect: float, message_bytes: float = 4096.0) -> Case:

@@ -70,7 +70,7 @@ class Tuned:
         if following is None:
             return False
         self.parts = following
-        done = {(one.part, one.setting, one.round) for one in self.trials}
+        done = {(trial.part, trial.setting, trial.round) for trial in self.trials}
         for run in self.tune.study(self.parts, {}).order():
             ((part, variant, number),) = run.stands_for
             if (part, variant, number) in done:
@@ -78,11 +78,11 @@ class Tuned:
             if len(self.trials) == self.budget:
                 return False
             levels = next(
-                dict(one.levels)
-                for each in self.parts
-                if each.name == part
-                for one in each.variants
-                if one.name == variant
+                dict(candidate.levels)
+                for planned_part in self.parts
+                if planned_part.name == part
+                for candidate in planned_part.variants
+                if candidate.name == variant
             )
             self.trials.append(self._ran(part, levels, number))
         return True
@@ -95,9 +95,9 @@ class Tuned:
 
     def _ran(self, part: str, levels: Mapping[str, str], number: int) -> Trial:
         seconds = self.truth({name.removeprefix("set."): value for name, value in levels.items()})
-        words = setting_words(levels)
+        label = setting_words(levels)
         if seconds is None:
-            return Trial(part, words, levels, number, None, None, "out of memory")
+            return Trial(part, label, levels, number, None, None, "out of memory")
         drift = DRIFT * math.sin(len(self.trials) / PERIOD)
         cost = math.log(seconds) + drift + self._drawn.gauss(0, self.noise)
-        return Trial(part, words, levels, number, math.exp(cost), cost)
+        return Trial(part, label, levels, number, math.exp(cost), cost)

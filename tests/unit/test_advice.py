@@ -14,7 +14,7 @@ from assay.engines.discovery import EngineFolder, find_engine
 from assay.engines.postgresql.statements import split
 from assay.model.errors import UsageError
 from assay.model.finding import Advice
-from assay.running.asked.asking import told_dsn
+from assay.running.asked.asking import dsn_with_settings
 from assay.running.asked.request import RunRequest
 from assay.study.advice import followed
 
@@ -96,7 +96,7 @@ class TestRunningServer:
             dsn="postgresql://me@host/shop?options=-c%20work_mem%3D1MB",
             settings={"work_mem": "64MB", "search_path": "a b\\c"},
         )
-        told = conninfo_to_dict(told_dsn(asked, find_engine("postgresql").engine()))
+        told = conninfo_to_dict(dsn_with_settings(asked, find_engine("postgresql").engine()))
         assert told["options"] == (r"-c work_mem=1MB -c work_mem=64MB -c search_path=a\ b\\c")
         assert (told["user"], told["host"], told["dbname"]) == ("me", "host", "shop")
 

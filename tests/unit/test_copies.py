@@ -88,7 +88,9 @@ class TestWhyNot:
         monkeypatch.setattr(os, "geteuid", lambda: 0)
         monkeypatch.setattr(of_devices, "_may_mount", lambda: True)
         lacking = {"mkfs.xfs"}
-        monkeypatch.setattr(of_devices, "_found", lambda name: None if name in lacking else name)
+        monkeypatch.setattr(
+            of_devices, "_program_path", lambda name: None if name in lacking else name
+        )
         monkeypatch.setattr(Path, "exists", lambda _: True)
         told = why_not(copied=copied)
         assert told == ("mkfs.xfs is not installed: install xfsprogs" if copied else None)

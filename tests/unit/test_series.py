@@ -12,7 +12,7 @@ from assay.engines.contract import EngineError
 from assay.model.errors import UsageError
 from assay.record.studies import STUDIES_DIR, read_study
 from assay.running.asked.request import RunRequest
-from assay.study.series import Purpose, Series, made_before
+from assay.study.series import Purpose, Series, documents_made_before
 from assay.study.several import Terms
 from assay.study.variants import Part, Study, Variant
 from assay.verbs.watching import Logged
@@ -134,6 +134,6 @@ def test_an_engine_that_cannot_be_had_ends_it_where_all_are_needed(tmp_path: Pat
 
 def test_what_was_made_before_is_found_by_what_it_was_made_for(tmp_path: Path) -> None:
     made(tmp_path)
-    (told,) = made_before(tmp_path, {"made_by": "a test"})
+    (told,) = documents_made_before(tmp_path, {"made_by": "a test"})
     assert told["about"]["workloads"].keys() == {"tpch"}
-    assert list(made_before(tmp_path, {"made_by": "another"})) == []
+    assert list(documents_made_before(tmp_path, {"made_by": "another"})) == []

@@ -12,7 +12,7 @@ from assay.cli.main import run_command
 from assay.model.errors import UsageError
 from assay.study.asked_study import factor_of, varied
 from assay.study.declared.expanding import Wanted, expanded
-from assay.study.sweep import Sweep, numbers_of_clients, scales_told, sweep_study, turned
+from assay.study.sweep import Sweep, numbers_of_clients, scales_from, sweep_study, turned
 from assay.study.variants import Study
 
 
@@ -64,8 +64,8 @@ class TestStudy:
         alone = study(engines=("postgresql",), scales=(10.0,), clients=(1, 2))
         assert set(by_variant(alone, "scale").values()) == {10.0}
         assert [one.kind for one in alone.figures] == ["clients"]
-        assert scales_told("--scale", "10, 0.1,1") == (0.1, 1.0, 10.0)
-        assert scales_told("--scale", None) == ()
+        assert scales_from("--scale", "10, 0.1,1") == (0.1, 1.0, 10.0)
+        assert scales_from("--scale", None) == ()
 
     def test_options_of_a_run_are_of_all_runs(self) -> None:
         keys = {"time": "3s", "durability": "none", "seed": 7}

@@ -65,7 +65,7 @@ def agent(
     from assay.running.fleet.asked import check_network, parse_meeting, security, tls_directory
 
     meeting = parse_meeting(address, "agent")
-    told = None if tls is None else str(tls)
-    check_network(meeting, told, "--", plain=plain)
-    safety = security(None if told is None else tls_directory(told, "--"))
-    serve(meeting, safety, name=name, listen=listen, told=say)
+    folder = None if tls is None else str(tls)
+    check_network(meeting, folder, "--", plain=plain)
+    safety = security(None if folder is None else tls_directory(folder, "--"))
+    serve(meeting, safety, name=name, listen=listen, tell=say)

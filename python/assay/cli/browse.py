@@ -37,11 +37,11 @@ def show(
     from assay.record.places import runs_dir
     from assay.report.kept import current
 
-    found, is_study = _meant(which, runs_dir(runs))
+    directory, is_study = _found_directory(which, runs_dir(runs))
     if is_study:
-        _show_study(found, whole=whole, as_json=as_json)
+        _show_study(directory, whole=whole, as_json=as_json)
         return
-    document = current(found) or _built(found)
+    document = current(directory) or _built(directory)
     if as_json:
         say_json(document)
     elif document.get("kind") == KIND_CEILING:
@@ -72,8 +72,8 @@ def report(which: WhichRun = "latest", *, runs: RunsDir = None, as_json: AsJson 
     from assay.report.build import build
     from assay.report.study.build import build_study
 
-    found, is_study = _meant(which, runs_dir(runs))
-    document = build_study(found) if is_study else build(found)
+    directory, is_study = _found_directory(which, runs_dir(runs))
+    document = build_study(directory) if is_study else build(directory)
     if document["report"] is None:
         raise RunFailedError(
             f"the report could not be written below {document['path']}: is it writable,"
@@ -92,7 +92,7 @@ def _built(directory: Path) -> dict[str, Any]:
     return build(directory)
 
 
-def _meant(which: str, place: Path) -> tuple[Path, bool]:
+def _found_directory(which: str, place: Path) -> tuple[Path, bool]:
     """The directory of a run, or of a study, and whether it is one."""
     from assay.model.errors import RecordUnreadableError
     from assay.record.reader import find_run
@@ -157,10 +157,10 @@ def export(
     from assay.record.reader import Run, find_run
     from assay.report.exports import export as write
 
-    found = Run(find_run(which, runs_dir(runs)))
-    written = write(found, to, out, operation)
+    run = Run(find_run(which, runs_dir(runs)))
+    written = write(run, to, out, operation)
     if as_json:
-        say_json({"run": found.id, "files": [str(path) for path in written]})
+        say_json({"run": run.id, "files": [str(path) for path in written]})
     else:
         for path in written:
             say(str(path))
@@ -183,12 +183,12 @@ def runs(*, runs: RunsDir = None, as_json: AsJson = False) -> None:
 
     listed = [(path, stored(path)) for path in list_runs(runs_dir(runs))]
     if as_json:
-        say_json([told or {"run": path.name, "verdict": None} for path, told in listed])
+        say_json([document or {"run": path.name, "verdict": None} for path, document in listed])
         return
-    for path, told in listed:
-        if told is None:
+    for path, document in listed:
+        if document is None:
             say(f"not judged yet: assay show {path.name}")
-        elif told.get("kind") == KIND_CEILING:
-            say(ceiling_line(cast("CeilingDocument", told)))
+        elif document.get("kind") == KIND_CEILING:
+            say(ceiling_line(cast("CeilingDocument", document)))
         else:
-            say(run_line(cast("RunDocument", told)))
+            say(run_line(cast("RunDocument", document)))

@@ -32,12 +32,12 @@ def list_engines(context: typer.Context, *, as_json: AsJson = False) -> None:
         return
     from assay.engines.discovery import find_engines
 
-    found = find_engines()
+    folders = find_engines()
     if as_json:
-        say_json([folder.facts.model_dump() for folder in found.values()])
+        say_json([folder.facts.model_dump() for folder in folders.values()])
         return
-    room = max(len(name) for name in found) + 2
-    for folder in found.values():
+    room = max(len(name) for name in folders) + 2
+    for folder in folders.values():
         say(f"{folder.facts.name:<{room}}{folder.facts.about}")
 
 
@@ -55,9 +55,9 @@ def show_engine(
 
     folder = find_engine(name)
     if as_json:
-        told = {"techniques": folder.techniques().model_dump()}
-        told |= {"knobs": folder.knobs().model_dump()}
-        say_json(folder.facts.model_dump() | {"folder": str(folder.folder)} | told)
+        document = {"techniques": folder.techniques().model_dump()}
+        document |= {"knobs": folder.knobs().model_dump()}
+        say_json(folder.facts.model_dump() | {"folder": str(folder.folder)} | document)
         return
     readme = folder.folder / "README.md"
     # The folder of one's own need not have one.
@@ -68,7 +68,7 @@ def show_engine(
 
 
 def _show_techniques(folder: EngineFolder) -> None:
-    """What `--without` can switch off."""
+    """Print the techniques that `--without` can switch off."""
     techniques = folder.techniques().techniques
     if not techniques:
         return
@@ -79,8 +79,8 @@ def _show_techniques(folder: EngineFolder) -> None:
 
 
 def _show_knobs(folder: EngineFolder) -> None:
-    """What `--vary` knows by a name of its own."""
-    knobs = {f"{name} ({one.setting})": one.about for name, one in folder.knobs().knobs.items()}
+    """Print the knobs that `--vary` knows by a name of its own."""
+    knobs = {f"{name} ({knob.setting})": knob.about for name, knob in folder.knobs().knobs.items()}
     if not knobs:
         return
     width = max(map(len, knobs))
@@ -123,7 +123,7 @@ def install_engine(
 
 
 def _show_durability(folder: EngineFolder) -> None:
-    """What `--durability` can be."""
+    """Print the levels that `--durability` takes."""
     levels = folder.facts.durability
     if not levels:
         return
@@ -148,12 +148,12 @@ def list_workloads(context: typer.Context, *, as_json: AsJson = False) -> None:
         return
     from assay.workloads.discovery import find_workloads
 
-    found = find_workloads()
+    folders = find_workloads()
     if as_json:
-        say_json([{"name": w.facts.name, "about": w.facts.about} for w in found.values()])
+        say_json([{"name": w.facts.name, "about": w.facts.about} for w in folders.values()])
         return
-    room = max(len(name) for name in found) + 2
-    for workload in found.values():
+    room = max(len(name) for name in folders) + 2
+    for workload in folders.values():
         say(f"{workload.facts.name:<{room}}{workload.facts.about}")
 
 
@@ -188,9 +188,9 @@ def show_workload(
         say_json(facts.model_dump())
         return
     say(f"{facts.title}: {facts.about}" if facts.about else facts.title)
-    width = max(len(each) for each in facts.operations)
-    for each, told in facts.operations.items():
-        say(f"  {each:<{width}}  {told.title}".rstrip())
+    width = max(len(operation_name) for operation_name in facts.operations)
+    for operation_name, operation_facts in facts.operations.items():
+        say(f"  {operation_name:<{width}}  {operation_facts.title}".rstrip())
     if facts.legal:
         say(facts.legal)
 

@@ -70,8 +70,8 @@ def ceiling(
     from assay.report.ceiling.terminal import ceiling_lines
     from assay.study.ceiling.measuring import measure_ceiling
 
-    told = {"size": size, "time": time, "only": only, "rounds": rounds, "seed": seed}
-    request = _asked(_directory(directory), told, quick=quick)
+    options = {"size": size, "time": time, "only": only, "rounds": rounds, "seed": seed}
+    request = _request(_directory(directory), options, quick=quick)
     shown = console()
     document = executed(
         lambda progress: measure_ceiling(request, runs_dir(runs), progress),
@@ -89,16 +89,16 @@ def ceiling(
         raise typer.Exit(code)
 
 
-def _asked(directory: Path, told: dict[str, Any], *, quick: bool) -> CeilingRequest:
-    """What was asked for, by the options' own names; None is what is usual."""
+def _request(directory: Path, options: dict[str, Any], *, quick: bool) -> CeilingRequest:
+    """Return the request of these options, by their names; None is the default."""
     from assay.study.ceiling.trials import CeilingRequest, quick_defaults
 
     asked: dict[str, Any] = {
-        "size_bytes": None if told["size"] is None else _size_bytes(told["size"]),
-        "time_s": None if told["time"] is None else _time_s(told["time"]),
-        "parts": None if told["only"] is None else _parts(told["only"]),
-        "rounds": told["rounds"],
-        "seed": told["seed"],
+        "size_bytes": None if options["size"] is None else _size_bytes(options["size"]),
+        "time_s": None if options["time"] is None else _time_s(options["time"]),
+        "parts": None if options["only"] is None else _parts(options["only"]),
+        "rounds": options["rounds"],
+        "seed": options["seed"],
     }
     given = {name: value for name, value in asked.items() if value is not None}
     defaults = quick_defaults() if quick else {}

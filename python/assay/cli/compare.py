@@ -119,7 +119,7 @@ def compare(
     runs: RunsDir = None,
     whole: Whole = False,
     as_json: AsJson = False,
-    **told: Any,  # noqa: ANN401 - options of `assay run`
+    **options: Any,  # noqa: ANN401 - options of `assay run`
 ) -> None:
     """Compares two engines, versions or settings: what differs, and what explains how much of it.
 
@@ -146,7 +146,7 @@ def compare(
         again=again,
         runs=runs,
         watcher=Watching(),
-        **run_keys(context, told) | {"profile": profile},
+        **run_keys(context, options) | {"profile": profile},
     )
     end(shown(study, compare_lines, whole=whole, as_json=as_json))
 

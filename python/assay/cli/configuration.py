@@ -40,10 +40,10 @@ def defaults(verbs: Sequence[str], keys_of: Callable[[str], Mapping[str, str]]) 
             _check(path, verb, verbs)
             if not isinstance(values, dict):
                 raise UsageError(f"{path}: {verb} is a table: write [{verb}]")
-            known = keys_of(verb)
+            parameters = keys_of(verb)
             for key, value in values.items():
-                _check(path, key, list(known), inside=f"[{verb}] ")
-                merged.setdefault(verb, {})[known[key]] = value
+                _check(path, key, list(parameters), inside=f"[{verb}] ")
+                merged.setdefault(verb, {})[parameters[key]] = value
     return merged
 
 
@@ -60,6 +60,8 @@ def _read(path: Path) -> dict[str, Any]:
         raise UsageError(f"{path} cannot be read: {error}") from error
 
 
-def _check(path: Path, key: str, known: Sequence[str], inside: str = "") -> None:
-    if key not in known:
-        raise UsageError(f"{path}: {inside}unknown key {key!r}; {suggestion(key, list(known))}")
+def _check(path: Path, key: str, known_keys: Sequence[str], inside: str = "") -> None:
+    if key not in known_keys:
+        raise UsageError(
+            f"{path}: {inside}unknown key {key!r}; {suggestion(key, list(known_keys))}"
+        )

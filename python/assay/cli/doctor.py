@@ -59,27 +59,27 @@ def _restore(*, as_json: bool) -> None:
     from assay.running.changes.left import restore_left
     from assay.running.host.places import instances_dir
 
-    found = restore_left(instances_dir())
+    restored = restore_left(instances_dir())
     if as_json:
-        say_json([asdict(one) for one in found])
+        say_json([asdict(left) for left in restored])
     else:
-        for one in found:
-            _tell(one)
-        if not found:
+        for left in restored:
+            _tell(left)
+        if not restored:
             say("no run has changed anything here that is not put back")
-    if any(one.problems for one in found):
+    if any(left.problems for left in restored):
         complain("not all of it is put back: see what is said above, mend it, and try again")
         raise typer.Exit(2)
 
 
-def _tell(one: Left) -> None:
-    done = "NOT PUT BACK" if one.problems else "put back"
-    if one.whose == "live":
-        done = f"left: the run goes on (pid {one.owner_pid}), and puts it back itself"
-    elif one.whose == "guarded":
+def _tell(left: Left) -> None:
+    done = "NOT PUT BACK" if left.problems else "put back"
+    if left.whose == "live":
+        done = f"left: the run goes on (pid {left.owner_pid}), and puts it back itself"
+    elif left.whose == "guarded":
         done = "left: its run is dead, and its guardian is putting it back; look again in a moment"
-    say(f"{one.run}: {done}")
-    for words in one.words:
-        say(f"  {words}")
-    for problem in one.problems:
+    say(f"{left.run}: {done}")
+    for line in left.words:
+        say(f"  {line}")
+    for problem in left.problems:
         say(f"  {problem}")

@@ -72,7 +72,7 @@ def durability(
     again: Again = False,
     runs: RunsDir = None,
     as_json: AsJson = False,
-    **told: Any,  # noqa: ANN401 - options of a run
+    **options: Any,  # noqa: ANN401 - options of a run
 ) -> None:
     """Kills an engine under load, recovers it, and looks for all that it had acknowledged.
 
@@ -92,7 +92,7 @@ def durability(
         again=again,
         runs=runs,
         watcher=Watching(),
-        **run_keys(context, told),
+        **run_keys(context, options),
     )
     end(shown(study, whole=True, as_json=as_json))
 

@@ -98,20 +98,20 @@ def explain(
     shown = {"all_symbols": all_symbols, "open_families": open_families}
     _refuse(style, against, html)
     _refuse_together(style, against, shown, unclassified=unclassified, as_json=as_json)
-    place, found = runs_dir(runs), find_workload_run(which, runs_dir(runs))
+    place, run = runs_dir(runs), find_workload_run(which, runs_dir(runs))
     rules = _rules(operations)
     if against is not None:
-        pair = found, find_workload_run(against, place)
+        pair = run, find_workload_run(against, place)
         _check_durability(pair, allowed=unequal_durability, as_json=as_json)
         _against(pair, rules, operation, html, shown, as_json=as_json)
     elif unclassified:
-        _unclassified(found, _sampled(found, rules, operation), operation, shown, as_json=as_json)
+        _unclassified(run, _sampled(run, rules, operation), operation, shown, as_json=as_json)
     elif style != STYLES[0]:
-        _article(found, _sampled(found, rules, operation), operation, shown)
+        _article(run, _sampled(run, rules, operation), operation, shown)
     elif operation is not None:
-        _operation(found, rules, operation, shown, as_json=as_json)
+        _operation(run, rules, operation, shown, as_json=as_json)
     else:
-        _whole(found, rules, shown, as_json=as_json)
+        _whole(run, rules, shown, as_json=as_json)
 
 
 def _refuse(style: str, against: str | None, html: Path | None) -> None:
@@ -135,10 +135,10 @@ def _refuse_together(
         "--against": against is not None,
         "--json": as_json,
     }
-    for one, others in NOT_WITH.items():
+    for option, others in NOT_WITH.items():
         for other in others:
-            if asked[one] and asked[other]:
-                raise UsageError(f"{one} has no effect with {other}: leave one of them away")
+            if asked[option] and asked[other]:
+                raise UsageError(f"{option} has no effect with {other}: leave one of them away")
 
 
 def _rules(path: Path | None) -> Rules | None:
@@ -165,7 +165,7 @@ def _profile(
 
     profile = read_profile(run, rules)
     if profile is not None:
-        _known(profile, operation)
+        _check_operation(profile, operation)
     elif is_needed:
         raise UsageError(f"run {run.id} has no CPU samples to explain: {no_profile(run)}")
     elif operation is not None:
@@ -189,8 +189,8 @@ def _planned(run: Run, operation: str) -> None:
         raise UsageError(f"no plan of an operation {operation!r}: {suggestion(operation, names)}")
 
 
-def _known(profile: Profile, operation: str | None) -> None:
-    why_not = _not_told_apart(profile)
+def _check_operation(profile: Profile, operation: str | None) -> None:
+    why_not = _why_mixed(profile)
     if operation is not None and why_not is not None:
         raise UsageError(f"{why_not}, or leave --operation away")
     names = profile.passes["operation"].unique(maintain_order=True).to_list()
@@ -210,21 +210,21 @@ def _operation(
     from assay.report.terminal.summary import width_of
     from assay.report.words.method import no_profile
 
-    profile, told = read_profile(run, rules), document(run, run.dir)
-    names = [one["name"] for one in told["operations"]]
+    profile, report = read_profile(run, rules), document(run, run.dir)
+    names = [row["name"] for row in report["operations"]]
     if operation not in names:
         raise UsageError(f"no operation {operation!r} was measured: {suggestion(operation, names)}")
-    why_not = no_profile(run) if profile is None else _not_told_apart(profile)
+    why_not = no_profile(run) if profile is None else _why_mixed(profile)
     most = None if shown["all_symbols"] else SYMBOLS_MAX
     sampled = None if profile is None or why_not else section(run, profile, operation, most)
     if as_json:
-        say_json({"run": run.id, **operation_of(told, operation), "profile": sampled})
+        say_json({"run": run.id, **operation_of(report, operation), "profile": sampled})
         return
     width = width_of(console(stderr=False))
-    _print(operation_lines(told, operation, sampled or why_not or "", width, **shown))
+    _print(operation_lines(report, operation, sampled or why_not or "", width, **shown))
 
 
-def _not_told_apart(profile: Profile) -> str | None:
+def _why_mixed(profile: Profile) -> str | None:
     """Why samples are of no operation; None where they are."""
     if profile.sampling.told_apart:
         return None
@@ -243,15 +243,15 @@ def _whole(run: Run, rules: Rules | None, shown: dict[str, bool], *, as_json: bo
     from assay.report.words.method import no_profile
 
     needed = shown["open_families"] or rules is not None
-    profile, told = _profile(run, rules, None, is_needed=needed), document(run, run.dir)
+    profile, report = _profile(run, rules, None, is_needed=needed), document(run, run.dir)
     most = None if shown["all_symbols"] else SYMBOLS_MAX
     sampled = None if profile is None else section(run, profile, None, most)
     if as_json:
-        parts: Mapping[str, object] = told
+        parts: Mapping[str, object] = report
         say_json({"run": run.id, **{key: parts[key] for key in WHOLE}, "profile": sampled})
         return
     width = width_of(console(stderr=False))
-    _print(run_lines(told, sampled or no_profile(run), width, **shown))
+    _print(run_lines(report, sampled or no_profile(run), width, **shown))
 
 
 def _article(run: Run, profile: Profile, operation: str | None, shown: dict[str, bool]) -> None:
@@ -261,8 +261,8 @@ def _article(run: Run, profile: Profile, operation: str | None, shown: dict[str,
     from assay.report.words.run import title
 
     most = None if shown["all_symbols"] else SYMBOLS_MAX
-    told = section(run, profile, operation, most)
-    _print(article_lines(title(run_document(run)), told, all_symbols=shown["all_symbols"]))
+    sampled = section(run, profile, operation, most)
+    _print(article_lines(title(run_document(run)), sampled, all_symbols=shown["all_symbols"]))
 
 
 def _unclassified(
@@ -285,13 +285,13 @@ def _check_durability(runs: tuple[Run, Run], *, allowed: bool, as_json: bool) ->
     differ = unequal((ours, theirs))
     if differ is None:
         return
-    words = f"durability differs: {ours} in {runs[0].id}, {theirs} in {runs[1].id}"
+    text = f"durability differs: {ours} in {runs[0].id}, {theirs} in {runs[1].id}"
     if not allowed:
         raise UsageError(
-            f"{words}: a commit that survives less costs less. Measure one of them again with"
+            f"{text}: a commit that survives less costs less. Measure one of them again with"
             " --durability, or compare them all the same with --unequal-durability"
         )
-    (complain if as_json else say)(words)
+    (complain if as_json else say)(text)
 
 
 def _against(
@@ -335,11 +335,11 @@ def _sampled_difference(
 
     if _scale(ours[0]) != _scale(theirs[0]):
         theirs = (theirs[0], as_long_as(theirs[1], ours[1], operation))
-    told = difference(ours[1], theirs[1], operation)
+    changes = difference(ours[1], theirs[1], operation)
     if html is not None:
         documents = (run_document(ours[0]), run_document(theirs[0]))
-        write_page(html, documents, (ours[1], theirs[1]), told)
-    return told
+        write_page(html, documents, (ours[1], theirs[1]), changes)
+    return changes
 
 
 def _difference_lines(

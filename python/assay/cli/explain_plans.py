@@ -1,4 +1,4 @@
-"""What `assay explain` tells of plans: what stands out in them, and what changed."""
+"""The plans that `assay explain` prints: what stands out in them, and what changed."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 
 def differences(ours: Run, theirs: Run, operation: str | None) -> list[PlanDifferenceRow]:
-    """What changed in the plans of both runs, with the time of the operations in each."""
+    """Return the changes between both runs' plans, with the operations' times in each."""
     from assay.report.sections.plan_difference import plan_differences
 
     return plan_differences(ours, theirs, (_seconds(ours), _seconds(theirs)), operation)
 
 
 def say_differences(
-    ours: Run, theirs: Run, told: list[PlanDifferenceRow], operation: str | None
+    ours: Run, theirs: Run, changes: list[PlanDifferenceRow], operation: str | None
 ) -> None:
     """Prints what changed in the plans, or why they cannot be compared."""
     from assay.report.sections.plans import captured_of
@@ -32,10 +32,10 @@ def say_differences(
     if without:
         run = without[0]
         _say_wrapped(f"Plans: not compared, {run.id} has none: {captured_of(run).reason}")
-    elif operation is None or not told:
-        _say_all(changed_lines(told, _width()))
+    elif operation is None or not changes:
+        _say_all(changed_lines(changes, _width()))
     else:
-        _say_all(difference_lines(told, _width()))
+        _say_all(difference_lines(changes, _width()))
 
 
 def _seconds(run: Run) -> dict[str, float]:
@@ -53,10 +53,10 @@ def _width() -> int:
     return width_of(console(stderr=False))
 
 
-def _say_wrapped(words: str) -> None:
+def _say_wrapped(text: str) -> None:
     from assay.report.words.wrapping import indented
 
-    _say_all(indented(words, "", _width()))
+    _say_all(indented(text, "", _width()))
 
 
 def _say_all(lines: Iterable[str]) -> None:

@@ -43,7 +43,7 @@ class GroupedCommand(TyperCommand):
     def _records(self, ctx: Any) -> Iterator[tuple[str, tuple[str, str]]]:  # noqa: ANN401
         """Each parameter's section, and what help says of it."""
         parameters: list[Any] = self.get_params(ctx)
-        grouped = any(getattr(one, "rich_help_panel", None) for one in parameters)
+        grouped = any(getattr(parameter, "rich_help_panel", None) for parameter in parameters)
         for parameter in parameters:
             # Said once for all, at the end.
             parameter.show_envvar = False

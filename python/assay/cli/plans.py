@@ -49,7 +49,7 @@ def plans(
     again: Again = False,
     runs: RunsDir = None,
     as_json: AsJson = False,
-    **told: Any,  # noqa: ANN401 - options of a run
+    **options: Any,  # noqa: ANN401 - options of a run
 ) -> None:
     """Forces other plans of a query than the chosen one; tells what choosing otherwise is worth.
 
@@ -70,7 +70,7 @@ def plans(
         again=again,
         runs=runs,
         watcher=Watching(),
-        **run_keys(context, told),
+        **run_keys(context, options),
     )
     shown(study, whole=True, as_json=as_json)
     if any(row[-1] == "another" for row in _rows(study.document)):

@@ -48,7 +48,7 @@ def run(
     strict: Strict = False,
     page: Page = True,
     as_json: AsJson = False,
-    **told: Any,  # noqa: ANN401 - options of a run
+    **options: Any,  # noqa: ANN401 - options of a run
 ) -> None:
     """Runs a workload on an engine, checks and explains it, and writes a report."""
     from assay.cli.progress import Progress
@@ -58,7 +58,7 @@ def run(
     from assay.running.execute import execute
 
     check_scale_name(context.meta[SCALE], workload)
-    request = request_of(run_options(workload, told), given(context))
+    request = request_of(run_options(workload, options), given(context))
     shown = console()
     document = executed(
         lambda progress: execute(request, runs_dir(runs), progress),

@@ -28,7 +28,7 @@ NO_DEFAULTS: Mapping[str, Any] = MappingProxyType({})
 def with_run_options(
     *without: str, only: Collection[str] | None = None, defaults: Mapping[str, Any] = NO_DEFAULTS
 ) -> Callable[[Verb], Verb]:
-    """Gives a verb the options of a run that it has not itself; it takes them as `**told`.
+    """Gives a verb the options of a run that it has not itself; it takes them as `**options`.
 
     Args:
         without: Names of options that have no meaning for it.
@@ -38,11 +38,15 @@ def with_run_options(
 
     def decorated(verb: Verb) -> Verb:
         own = inspect.signature(verb, eval_str=True).parameters
-        parameters = [one for one in own.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
+        parameters = [
+            parameter
+            for parameter in own.values()
+            if parameter.kind is not inspect.Parameter.VAR_KEYWORD
+        ]
         parameters += [
-            one.replace(default=defaults.get(one.name, one.default))
-            for one in run_parameters()
-            if one.name not in (*own, *without) and (only is None or one.name in only)
+            parameter.replace(default=defaults.get(parameter.name, parameter.default))
+            for parameter in run_parameters()
+            if parameter.name not in (*own, *without) and (only is None or parameter.name in only)
         ]
         verb.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         return verb
@@ -58,35 +62,38 @@ def run_parameters() -> Iterator[inspect.Parameter]:
             yield _parameter(name, field, option)
 
 
-def run_options(workload: str, told: Mapping[str, Any]) -> RunOptions:
+def run_options(workload: str, options: Mapping[str, Any]) -> RunOptions:
     """The options of a run of a workload.
 
     Args:
         workload: Its name or folder.
-        told: Values of the command line by the names of options.
+        options: Values of the command line by the names of options.
 
     Raises:
         UsageError: For a setting that is not NAME=VALUE.
     """
-    values = {name: _value(name, value) for name, value in told.items() if value is not None}
+    values = {name: _value(name, value) for name, value in options.items() if value is not None}
     return options_of({"workload": workload, **values})
 
 
-def run_keys(context: typer.Context, told: Mapping[str, Any]) -> dict[str, Any]:
-    """What was said of runs, as keys of a study; what was left to its default is none of them.
+def run_keys(context: typer.Context, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of runs that were set, as keys of a study, without those left at defaults.
 
     Args:
         context: Of the verb.
-        told: Values of the command line by the names of options.
+        options: Values of the command line by the names of options.
 
     Raises:
         UsageError: For a setting that is not NAME=VALUE.
     """
     fields = RunOptions.model_fields
-    return {fields[name].alias or name: _value(name, told[name]) for name in said(context, told)}
+    return {
+        fields[name].alias or name: _value(name, options[name])
+        for name in options_set(context, options)
+    }
 
 
-def said(context: typer.Context, names: Collection[str]) -> list[str]:
+def options_set(context: typer.Context, names: Collection[str]) -> list[str]:
     """Options that anybody said: a person, the environment or a file of defaults."""
     sources = {name: context.get_parameter_source(name) for name in names}
     return [name for name, source in sources.items() if source and source.name != "DEFAULT"]
@@ -111,7 +118,7 @@ def _parameter(name: str, field: FieldInfo, option: Option) -> inspect.Parameter
         annotation, default = list[str] | None, None
     elif default is None:
         annotation = plain | None
-    told = typer.Option(
+    typer_option = typer.Option(
         *flags,
         *([option.short] if option.short else []),
         help=option.help,
@@ -125,13 +132,13 @@ def _parameter(name: str, field: FieldInfo, option: Option) -> inspect.Parameter
         name,
         inspect.Parameter.KEYWORD_ONLY,
         default=default,
-        annotation=Annotated[annotation, told],
+        annotation=Annotated[annotation, typer_option],
     )
 
 
 def _bound(field: FieldInfo, kind: type, name: str) -> int | None:
     """The least or the largest value of an option; None: there is none."""
-    return next((getattr(one, name) for one in field.metadata if isinstance(one, kind)), None)
+    return next((getattr(bound, name) for bound in field.metadata if isinstance(bound, kind)), None)
 
 
 def _plain_type(annotation: Any) -> Any:  # noqa: ANN401 - a type, or a form of one

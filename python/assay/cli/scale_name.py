@@ -22,31 +22,31 @@ class NamedScale(GroupedCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - Typer's own
         """Says `--scale` where the workload's own name of it stands."""
-        known = {option for parameter in self.params for option in parameter.opts}
+        options = {option for parameter in self.params for option in parameter.opts}
         ctx.meta[SCALE] = []
-        return super().parse_args(ctx, list(self._plain(args, known, ctx.meta[SCALE])))
+        return super().parse_args(ctx, list(self._plain(args, options, ctx.meta[SCALE])))
 
-    def _plain(self, args: list[str], known: set[str], used: list[str]) -> Iterator[str]:
+    def _plain(self, args: list[str], options: set[str], used: list[str]) -> Iterator[str]:
         names: set[str] | None = None
         for arg in args:
-            found = OPTION.fullmatch(arg)
-            if found is None or f"--{found[1]}" in known:
+            match = OPTION.fullmatch(arg)
+            if match is None or f"--{match[1]}" in options:
                 yield arg
                 continue
             names = scale_names() if names is None else names
-            if found[1].lower() in names:
-                used.append(found[1].lower())
-                yield f"--{SCALE}{found[2] or ''}"
+            if match[1].lower() in names:
+                used.append(match[1].lower())
+                yield f"--{SCALE}{match[2] or ''}"
             else:
                 yield arg
 
 
 def scale_names() -> set[str]:
-    """What workloads call their scale, in small letters, where it is a single word."""
+    """Return the workloads' names of their scale, in small letters, where it is a single word."""
     from assay.workloads.discovery import find_workloads
 
-    told = (workload.facts.scale_name for workload in find_workloads().values())
-    return {name.lower() for name in told if WORD.fullmatch(name)}
+    names = (workload.facts.scale_name for workload in find_workloads().values())
+    return {name.lower() for name in names if WORD.fullmatch(name)}
 
 
 def check_scale_name(used: list[str], workload: str) -> None:

@@ -50,6 +50,6 @@ def end(made: LoadedStudy) -> None:
         raise typer.Exit(RunFailedError.exit_code)
     if made.document["verdict"] == "invalid":
         doubts = made.document["doubts"]
-        reason = next(one["reason"] for one in doubts if one["verdict"] == "invalid")
+        reason = next(doubt["reason"] for doubt in doubts if doubt["verdict"] == "invalid")
         complain(f"some runs are invalid: {reason}")
         raise typer.Exit(EXIT_INVALID)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from assay.cli.options import AsJson, RunsDir
-from assay.cli.run_options import said
+from assay.cli.run_options import options_set
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,12 +73,12 @@ def size(
     from assay.report.terminal.summary import width_of
 
     place = runs_dir(runs)
-    found = [find_workload_run(one, place) for one in which or ["latest"]]
+    records = [find_workload_run(name, place) for name in which or ["latest"]]
     taken = tuple(
         StudyRun("runs", {"scale": f"{run.facts['request']['scale']:g}"}, number, run)
-        for number, run in enumerate(found, 1)
+        for number, run in enumerate(records, 1)
     )
-    told = {
+    values = {
         "scale": scale,
         "nodes": nodes,
         "cores": cores,
@@ -88,11 +88,11 @@ def size(
         "utilisation": utilisation,
     }
     # What nobody said is left to the figure, which calls it assumed.
-    options = {name: told[name] for name in said(context, told)}
-    _check(found)
-    made = figure(Asked("size", "sizing", _title(found[0], nodes), taken, options))
+    options = {name: values[name] for name in options_set(context, values)}
+    _check(records)
+    made = figure(Asked("size", "sizing", _title(records[0], nodes), taken, options))
     if as_json:
-        say_json(asdict(made) | {"runs": [run.id for run in found]})
+        say_json(asdict(made) | {"runs": [run.id for run in records]})
         return
     for line in figure_lines(figure_content(made), width_of(console(stderr=False))):
         say(line)

@@ -36,15 +36,16 @@ def list_all(context: typer.Context, *, as_json: AsJson = False) -> None:
         return
     from assay.study.declared.reading import read_declared, study_files
 
-    found = [read_declared(file) for file in study_files().values()]
+    all_declared = [read_declared(file) for file in study_files().values()]
     if as_json:
-        told = [
-            {"name": one.name, "title": one.facts.title, "file": str(one.file)} for one in found
+        document = [
+            {"name": declared.name, "title": declared.facts.title, "file": str(declared.file)}
+            for declared in all_declared
         ]
-        say_json(told)
+        say_json(document)
         return
-    for one in found:
-        say(f"{one.name:<18}{one.facts.title}")
+    for declared in all_declared:
+        say(f"{declared.name:<18}{declared.facts.title}")
 
 
 @studies.command("show")
@@ -96,11 +97,13 @@ def figures(*, as_json: AsJson = False) -> None:
     """
     from assay.analysis.figures.discovery import kinds
 
-    known = kinds().values()
+    figure_kinds = kinds().values()
     if as_json:
-        say_json([{"kind": k.name, "about": k.about, "options": dict(k.options)} for k in known])
+        say_json(
+            [{"kind": k.name, "about": k.about, "options": dict(k.options)} for k in figure_kinds]
+        )
         return
-    for kind in known:
+    for kind in figure_kinds:
         say(f"{kind.name:<14}{kind.about}")
         for option, meaning in kind.options.items():
             say(f"  {option}: {meaning}")
@@ -140,7 +143,7 @@ def begin_study(
 
 
 def _document(declared: DeclaredStudy, forms: Mapping[str, Expanded], runs: Path) -> dict[str, Any]:
-    """What a study asks, and by form what would be run."""
+    """Return a study's question and, by form, the runs that it would make."""
     return {
         "name": declared.name,
         "title": declared.facts.title,
@@ -168,19 +171,24 @@ def _form(form: Expanded, runs: Path) -> dict[str, Any]:
                 "repetitions": part.repetitions,
                 "variants": [
                     {
-                        "name": one.name,
-                        "levels": dict(one.levels),
-                        "expected_s": pace.run_s(one.request),
+                        "name": variant.name,
+                        "levels": dict(variant.levels),
+                        "expected_s": pace.run_s(variant.request),
                     }
-                    for one in part.variants
+                    for variant in part.variants
                 ],
             }
             for part in form.study.parts
         ],
         "order": [
-            {"round": one.round, "part": one.part, "variant": one.variant, "stands_for": len(run)}
+            {
+                "round": turn.round,
+                "part": turn.part,
+                "variant": turn.variant,
+                "stands_for": len(run),
+            }
             for run in (planned.stands_for for planned in order)
-            for one in run[:1]
+            for turn in run[:1]
         ],
     }
 
@@ -212,15 +220,15 @@ def _parts(form: Mapping[str, Any]) -> Iterator[str]:
         yield f"{part['name']}: {times}{len(part['variants'])} runs"
         if part["about"]:
             yield f"  {part['about']}"
-        width = max(len(one["name"]) for one in part["variants"])
-        for one in part["variants"]:
-            yield f"    {one['name']:<{width}}  about {duration_text(one['expected_s'])}"
+        width = max(len(variant["name"]) for variant in part["variants"])
+        for variant in part["variants"]:
+            yield f"    {variant['name']:<{width}}  about {duration_text(variant['expected_s'])}"
     for part, reason in form["without"].items():
         yield f"left out: {part}: {reason}"
 
 
 def _total(name: str, form: Mapping[str, Any]) -> str:
-    shared = sum(one["stands_for"] > 1 for one in form["order"])
+    shared = sum(run["stands_for"] > 1 for run in form["order"])
     budget = "" if form["budget_s"] is None else f", budget {duration_text(form['budget_s'])}"
     twice = f" ({shared} of them for several parts)" if shared else ""
     expected = duration_text(form["expected_s"])

@@ -93,12 +93,12 @@ class StudyProgress:
             self._status.update(Text(f"{self._run}  {self._phase}  {amount}{self._left()}"))
 
     def _left(self) -> str:
-        """What the study will take yet, as far as is known, and may take at most."""
+        """Return the time that the study has left, as far as is known, and its budget."""
         took_s = time.monotonic() - self._begun_s
-        told = "" if self._left_s is None else f"  {_clock(max(0.0, self._left_s - took_s))} left"
+        text = "" if self._left_s is None else f"  {_clock(max(0.0, self._left_s - took_s))} left"
         if self._budget_s is None:
-            return told
-        return f"{told}  budget {_clock(max(0.0, self._budget_s - took_s))}"
+            return text
+        return f"{text}  budget {_clock(max(0.0, self._budget_s - took_s))}"
 
 
 def _clock(seconds: float) -> str:

@@ -110,7 +110,7 @@ def sweep(
     runs: RunsDir = None,
     whole: Whole = False,
     as_json: AsJson = False,
-    **told: Any,  # noqa: ANN401 - options of `assay run`
+    **options: Any,  # noqa: ANN401 - options of `assay run`
 ) -> None:
     """Runs a workload at several numbers of clients, scales, or values of a setting, in turns.
 
@@ -121,17 +121,17 @@ def sweep(
     """
     from assay.cli.several import end, shown
     from assay.cli.watching import Watching
-    from assay.study.sweep import numbers_of_clients, scales_told
+    from assay.study.sweep import numbers_of_clients, scales_from
     from assay.verbs.sweep import sweep as made
 
     check_scale_name(context.meta[SCALE], workload)
-    keys = run_keys(context, told) | ({} if profile is None else {"profile": profile})
+    keys = run_keys(context, options) | ({} if profile is None else {"profile": profile})
     study = made(
         workload,
         engine=engine or (),
         clients=numbers_of_clients(clients),
-        scale=scales_told("--scale", scale),
-        extrapolate=scales_told("--extrapolate", extrapolate),
+        scale=scales_from("--scale", scale),
+        extrapolate=scales_from("--extrapolate", extrapolate),
         vary=vary or (),
         repeat=repeat,
         budget=budget,

@@ -91,11 +91,11 @@ def _history(place: Path, *, as_json: bool) -> None:
     from assay.record.predictions import read_predictions
     from assay.report.terminal.try_ import calibration_lines
 
-    told = cast("PredictionHistory", calibrate(read_predictions(place)).facts())
+    calibration = cast("PredictionHistory", calibrate(read_predictions(place)).facts())
     if as_json:
-        say_json(told)
+        say_json(calibration)
         return
-    for line in calibration_lines(told, str(place)):
+    for line in calibration_lines(calibration, str(place)):
         say(line)
 
 

@@ -65,7 +65,7 @@ def tune(
     runs: RunsDir = None,
     whole: Whole = False,
     as_json: AsJson = False,
-    **told: Any,  # noqa: ANN401 - options of `assay run`
+    **options: Any,  # noqa: ANN401 - options of `assay run`
 ) -> None:
     """Searches settings of an engine that make a workload faster than its default does.
 
@@ -87,7 +87,7 @@ def tune(
         again=again,
         runs=runs,
         watcher=Watching(),
-        **run_keys(context, told),
+        **run_keys(context, options),
     )
     shown(tuned.study, whole=whole, as_json=as_json)
     if not tuned.is_better:

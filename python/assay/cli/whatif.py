@@ -95,12 +95,12 @@ def whatif(
     }
     texts = {option: [str(value) for value in values or []] for option, values in given.items()}
     changes = list(_changes(_in_order(context.meta.get(GIVEN, []), texts)))
-    found = find_workload_run(which, runs_dir(runs))
-    measured = _measured(found)
+    run = find_workload_run(which, runs_dir(runs))
+    measured = _measured(run)
     if changes:
-        _predicted(found, measured, changes, all_operations=all_operations, as_json=as_json)
+        _predicted(run, measured, changes, all_operations=all_operations, as_json=as_json)
     else:
-        _weighed(found, measured, all_operations=all_operations, as_json=as_json)
+        _weighed(run, measured, all_operations=all_operations, as_json=as_json)
 
 
 def _in_order(
@@ -184,12 +184,14 @@ def _predicted(
     from assay.report.terminal.summary import width_of
     from assay.report.terminal.what_if import predicted_lines
 
-    told = cast("PredictionDocument", predict(measured, changes).facts())
+    prediction = cast("PredictionDocument", predict(measured, changes).facts())
     if as_json:
-        say_json({"run": run.id, "prediction": told})
+        say_json({"run": run.id, "prediction": prediction})
         return
     width = width_of(console(stderr=False))
-    for line in predicted_lines(run_document(run), told, width, all_operations=all_operations):
+    for line in predicted_lines(
+        run_document(run), prediction, width, all_operations=all_operations
+    ):
         say(line)
 
 
@@ -199,10 +201,10 @@ def _weighed(run: Run, measured: Measured, *, all_operations: bool, as_json: boo
     from assay.report.terminal.summary import width_of
     from assay.report.terminal.what_if import weighed_lines
 
-    told = what_if(measured)
+    weights = what_if(measured)
     if as_json:
-        say_json({"run": run.id, "what_if": told})
-    elif told is not None:
+        say_json({"run": run.id, "what_if": weights})
+    elif weights is not None:
         width = width_of(console(stderr=False))
-        for line in weighed_lines(run_document(run), told, width, all_operations=all_operations):
+        for line in weighed_lines(run_document(run), weights, width, all_operations=all_operations):
             say(line)

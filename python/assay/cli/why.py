@@ -57,7 +57,7 @@ def why(
     runs: RunsDir = None,
     whole: Whole = False,
     as_json: AsJson = False,
-    **told: Any,  # noqa: ANN401 - options of a run
+    **options: Any,  # noqa: ANN401 - options of a run
 ) -> None:
     """Finds out what bounds a workload's operations, by making resources scarce in turns.
 
@@ -76,7 +76,7 @@ def why(
         again=again,
         runs=runs,
         watcher=Watching(),
-        **run_keys(context, told),
+        **run_keys(context, options),
     )
     _show(study, whole=whole, as_json=as_json)
 

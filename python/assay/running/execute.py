@@ -158,12 +158,12 @@ class _Execution:
             references = References(self._asked, self._run, self._teller)
             with changing(self._request, guardian.directory, self._run) as self._changes:
                 steps = self._steps(guardian)
-                with ready(self._asked, guardian, loading, self._run.raw, steps) as found:
+                with ready(self._asked, guardian, loading, self._run.raw, steps) as started:
                     references.keep_known()
-                    if nodes := found[0].nodes:
+                    if nodes := started[0].nodes:
                         self._run.update(cluster={"nodes": [asdict(node) for node in nodes]})
-                    self._measure(guardian, *found, loading)
-                self._recover(guardian, found[0])
+                    self._measure(guardian, *started, loading)
+                self._recover(guardian, started[0])
             references.make(guardian)
             # The engine's files are gone before the seal, so that nothing measures their removal.
         self._teller.phase("seal")
@@ -191,7 +191,7 @@ class _Execution:
                 recoveries.add_refused(COPY, copy.began_ns, error)
 
     def _steps(self, guardian: Guardian) -> Steps:
-        """What is done to the loaded data before anything is timed."""
+        """Return the steps between loading the data and timing."""
         if self._request.dsn is not None:
             self._run.update(state=state_of(self._request).facts())
         return Steps(
@@ -245,7 +245,7 @@ class _Execution:
         ):
             if job["filling"] is not None:
                 dataset = loaded_now(partial(loading.filled, driver), driver.pids)
-            told = driver.next()
+            announced = driver.next()
             accounts = subject.accounts(driver.pids) | slowing.enter_context(
                 slowed(
                     self._request,
@@ -258,10 +258,10 @@ class _Execution:
             )
             if observer is not None:
                 accounts = observer.followed_here(accounts)
-            self._describe(described, told, dataset, accounts, observer)
+            self._describe(described, announced, dataset, accounts, observer)
             if self._request.dsn is not None:
-                self._run.update(durability=self._asked.durability(told["effective_settings"]))
-            self._look_after_start(told["engine_cache"])
+                self._run.update(durability=self._asked.durability(announced["effective_settings"]))
+            self._look_after_start(announced["engine_cache"])
             with (
                 self._counters(subject) as counters,
                 self._probes(accounts, counters, observer),
@@ -278,7 +278,7 @@ class _Execution:
     def _describe(
         self,
         host: dict[str, Any],
-        told: dict[str, Any],
+        announced: dict[str, Any],
         dataset: dict[str, Any] | None,
         accounts: dict[int, str],
         observer: Observer | None,
@@ -298,7 +298,7 @@ class _Execution:
                 "engine": {
                     "version": self._asked.version,
                     "origin": dict(self._asked.origin),
-                    "settings": told["effective_settings"],
+                    "settings": announced["effective_settings"],
                 },
                 "data": dataset,
                 "pin": self._request.pin,
@@ -308,7 +308,7 @@ class _Execution:
     def _job(
         self, guardian: Guardian, subject: Subject, loading: Loading, described: dict[str, Any]
     ) -> dict[str, Any]:
-        """What the driver's host is told."""
+        """Return the job of the driver's host."""
         loads = self._request.state == STATE_LOADED
         return subject.job() | {
             "script": self._asked.script.facts(),
@@ -373,7 +373,7 @@ class _Execution:
         """
         if self._asked.planned_test is None:
             beside = set(self._asked.workload.facts.played_once)
-            return sum(one.name not in beside for one in self._asked.script.operations)
+            return sum(operation.name not in beside for operation in self._asked.script.operations)
         return len(self._asked.planned_test.power_queries)
 
     @property
@@ -399,7 +399,7 @@ class _Execution:
 
     @contextmanager
     def _copied(self) -> Iterator[None]:
-        """What was written before has reached the device; copies are taken from `begin` on."""
+        """Write all to the device; then take copies from `begin` on."""
         copies = self._changes.copies
         if copies is None:
             yield
@@ -414,7 +414,7 @@ class _Execution:
 
     @contextmanager
     def _counters(self, subject: Subject) -> Iterator[CounterReader | None]:
-        """What reads the engine's own counters, on a connection of its own."""
+        """Yield the reader of the engine's own counters, on a connection of its own."""
         engine = self._asked.behaviour
         asked_for = self._request.runs_probe(EngineProbe.name) and not subject.embedded
         if not asked_for or not (isinstance(engine, HasCounters) and isinstance(engine, Server)):
@@ -450,7 +450,7 @@ class _Execution:
             )
 
     def _last_word(self, driver: Driver, subject: Subject) -> dict[str, Any] | None:
-        """What the driver says when it has ended; None: it was killed with the engine in it."""
+        """Return the driver's last message; None: it was killed with the engine in it."""
         kill = self._kill
         while True:
             message = driver.next_within(None if kill is None else kill.due_in_s)
@@ -472,8 +472,8 @@ class _Execution:
         return message
 
     def _check_presence(self, subject: Subject) -> None:
-        if (words := subject.last_words()) is not None:
-            raise RunFailedError(f"{self._asked.engine.facts.title} went away: {words}")
+        if (last_words := subject.last_words()) is not None:
+            raise RunFailedError(f"{self._asked.engine.facts.title} went away: {last_words}")
 
     def _await_absence(self, subject: Subject) -> None:
         """A server that goes away cuts its connections before it is gone."""

@@ -79,7 +79,7 @@ class Mixes:
         return self._marks[-1].mixes if self._marks else 0
 
     def facts(self) -> dict[str, Any]:
-        """What run.json has of it."""
+        """Return the mixes as run.json stores them."""
         return {
             "why_no_reads": self._why_no_reads,
             "enough": self._enough,
@@ -134,13 +134,13 @@ class Mixes:
         if self._meter is None:
             return None, None
         try:
-            told = self._meter.read()
+            counts = self._meter.read()
         except OSError as error:
             self._give_up(str(error))
             return None, None
-        if told == (None, None):
+        if counts == (None, None):
             self._give_up("the engine's processes do not tell")
-        return told
+        return counts
 
     def _give_up(self, why: str) -> None:
         log.warning("what mixes read is not known any more: %s", why)
@@ -148,7 +148,7 @@ class Mixes:
 
 
 def _meter(reads_of: Any) -> tuple[_core.ReadsMeter | None, str | None]:  # noqa: ANN401
-    """What counts reads, or why nothing does."""
+    """Return the meter of reads, or why there is none."""
     if reads_of is None:
         return None, NOT_ASKED
     pids = [os.getpid()] if reads_of == METERED_HOST else reads_of

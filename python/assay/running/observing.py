@@ -19,14 +19,14 @@ log = logging.getLogger(__name__)
 
 @contextmanager
 def observed(
-    probes: Sequence[Probe], target: Target, told: dict[str, Any]
+    probes: Sequence[Probe], target: Target, probe_facts: dict[str, Any]
 ) -> Iterator[list[Probe]]:
-    """Those of the probes that are at work; the others have nothing to observe, or failed.
+    """Yield the probes that are at work; the others have nothing to observe, or failed.
 
     Args:
         probes: Not yet started.
         target: What there is to observe.
-        told: What there is to say of each by its name: cost, stream, error, and once the block is
+        probe_facts: Facts of each probe by its name: cost, stream, error, and once the block is
             left all of `Cost`.
     """
     at_work: list[Probe] = []
@@ -35,7 +35,7 @@ def observed(
             refusal = probe.refusal(target) if isinstance(probe, Refusing) else None
             if not probe.applies(target) and refusal is None:
                 continue
-            told[probe.name] = {"cost": probe.cost, "stream": probe.stream, "error": refusal}
+            probe_facts[probe.name] = {"cost": probe.cost, "stream": probe.stream, "error": refusal}
             if refusal is not None:
                 log.warning("probe %s does not run: %s", probe.name, refusal)
                 continue
@@ -43,16 +43,16 @@ def observed(
                 probe.start(target)
             except OSError as error:
                 log.warning("probe %s does not run: %s", probe.name, error)
-                told[probe.name]["error"] = str(error)
+                probe_facts[probe.name]["error"] = str(error)
             else:
                 at_work.append(probe)
-                stack.callback(_stop, probe, told[probe.name])
+                stack.callback(_stop, probe, probe_facts[probe.name])
         yield at_work
 
 
-def _stop(probe: Probe, told: dict[str, Any]) -> None:
+def _stop(probe: Probe, facts: dict[str, Any]) -> None:
     try:
-        told.update(asdict(probe.stop()))
+        facts.update(asdict(probe.stop()))
     except OSError as error:
         log.warning("probe %s ended badly: %s", probe.name, error)
-        told["error"] = str(error)
+        facts["error"] = str(error)

@@ -138,7 +138,7 @@ class Capture:
                     if operation.program is not None:
                         self._program(number, operation, timed, limit_s)
                     else:
-                        self._one(operation, timed, limit_s)
+                        self._capture(operation, timed, limit_s)
             finally:
                 write_json(
                     self._dir / PLANS_FILE,
@@ -211,7 +211,7 @@ class Capture:
             missing = _missing(operation, number, None)
             self._missing.append(missing | {"reason": reason})
 
-    def _one(self, operation: ScriptOperation, timed_s: float | None, limit_s: float) -> None:
+    def _capture(self, operation: ScriptOperation, timed_s: float | None, limit_s: float) -> None:
         rows = [_drawn_row(operation, self._seed, number) for number in range(ROWS_OF_VALUES)]
         asked = [
             (statement.text, [rows[0][draw] for draw in statement.values])
@@ -228,8 +228,8 @@ class Capture:
             explained = self._waited(lambda: reader.explain_prepared(kept, limit_s))
         else:
             explained = self._waited(lambda: reader.explain(asked, limit_s))
-        for number, told in enumerate(explained):
-            execution_s = self._keep(operation, number, told)
+        for number, explanation in enumerate(explained):
+            execution_s = self._keep(operation, number, explanation)
             if watched_s is not None:
                 watched_s = None if execution_s is None else watched_s + execution_s
         if isinstance(self._reader, AsksAlternatives):
@@ -246,24 +246,24 @@ class Capture:
         )
 
     def _waited(self, ask: Callable[[], Iterator[Told]]) -> Iterator[Told]:
-        """What the engine tells, each waited for in a way that can be interrupted."""
+        """Yield the engine's answers, waiting for each in a way that can be interrupted."""
         with self._interruptions.welcome():
             asking = ask()
         try:
             while True:
                 with self._interruptions.welcome():
-                    told = next(asking, None)
-                if told is None:
+                    answer = next(asking, None)
+                if answer is None:
                     return
-                yield told
+                yield answer
         finally:
             # What it changed is undone before anybody else asks.
             if isinstance(asking, Generator):
                 asking.close()
 
-    def _with_cache(self, plan: Plan, told: Explained) -> Plan:
+    def _with_cache(self, plan: Plan, explained: Explained) -> Plan:
         """The plan with how the timed sessions came to it, where the engine tells that."""
-        cached = told.cached
+        cached = explained.cached
         if cached is not None:
             return replace(
                 plan,
@@ -273,19 +273,19 @@ class Capture:
                 shapes=1 + len(cached.others),
                 others=cached.others,
             )
-        is_told = isinstance(self._reader, AsksPrepared) and not self._prepared
-        return replace(plan, planned_each_time=True) if is_told else plan
+        is_known = isinstance(self._reader, AsksPrepared) and not self._prepared
+        return replace(plan, planned_each_time=True) if is_known else plan
 
-    def _keep(self, operation: ScriptOperation, number: int, told: Explained) -> float | None:
+    def _keep(self, operation: ScriptOperation, number: int, explained: Explained) -> float | None:
         """Writes what was told; planning and execution of the statement, where they are known."""
-        missing = _missing(operation, number, told.capture_s)
-        if told.native is None:
-            self._missing.append(missing | {"reason": told.reason})
+        missing = _missing(operation, number, explained.capture_s)
+        if explained.native is None:
+            self._missing.append(missing | {"reason": explained.reason})
             return None
         file = f"{operation.name}-{number}.json"
-        (self._dir / file).write_text(told.native, encoding="utf-8")
+        (self._dir / file).write_text(explained.native, encoding="utf-8")
         try:
-            plan = self._engine.plan(told.native, operation.name, number, file)
+            plan = self._engine.plan(explained.native, operation.name, number, file)
         except ValueError as error:
             log.warning("the plan of %s is not understood: %s", operation.name, error)
             self._missing.append(missing | {"reason": f"its plan is not understood: {error}"})
@@ -295,11 +295,11 @@ class Capture:
             plan,
             name=statement.name,
             text=statement.text,
-            capture_s=told.capture_s,
-            reason=told.reason,
-            reads=told.reads or plan.reads,
+            capture_s=explained.capture_s,
+            reason=explained.reason,
+            reads=explained.reads or plan.reads,
         )
-        plan = self._with_cache(plan, told)
+        plan = self._with_cache(plan, explained)
         self._plans.append(plan.facts())
         if plan.execution_s is None:
             return None
@@ -333,8 +333,8 @@ class _Playing:
             while self.executions < EXECUTIONS_MAX and self.unasked:
                 self._player.begin(self._number)
                 self.executions += 1
-                while (told := self._player.next()) is not None:
-                    self.statement, values = told
+                while (step := self._player.next()) is not None:
+                    self.statement, values = step
                     statement = self._operation.statements[self.statement]
                     explained = statement.name not in self._seen
                     self._seen.add(statement.name)
@@ -353,11 +353,11 @@ class _Playing:
     @property
     def unasked(self) -> list[int]:
         """Statements that it did not ask yet: of each name the first."""
-        found: dict[str | None, int] = {}
+        first_numbers: dict[str | None, int] = {}
         for number, statement in enumerate(self._operation.statements):
             if statement.name not in self._seen:
-                found.setdefault(statement.name, number)
-        return list(found.values())
+                first_numbers.setdefault(statement.name, number)
+        return list(first_numbers.values())
 
 
 def _missing(operation: ScriptOperation, number: int, capture_s: float | None) -> dict[str, Any]:
@@ -371,8 +371,8 @@ def _missing(operation: ScriptOperation, number: int, capture_s: float | None) -
 
 def drawn_value(draw: Draw, operation: str, seed: int, number: int = 0) -> object:
     """A value within a draw's rule: the same for the same seed, operation, name and execution."""
-    words = f"{seed} {operation} {draw.name}" + (f" {number}" if number else "")
-    source = random.Random(words)  # noqa: S311 - nothing is kept secret
+    text = f"{seed} {operation} {draw.name}" + (f" {number}" if number else "")
+    source = random.Random(text)  # noqa: S311 - nothing is kept secret
     if draw.integer is not None:
         return source.randint(*draw.integer)
     return source.choice(draw.choice or ("",))
@@ -382,9 +382,9 @@ def timed_seconds(report: Mapping[str, Any]) -> dict[str, float]:
     """Median service time of each operation of the measured part, from the driver's report."""
     measured = measured_phases(phase["phase"] for phase in report["phases"])
     return {
-        told["operation"]: told["service"]["p50_ns"] / NS_PER_S
+        operation["operation"]: operation["service"]["p50_ns"] / NS_PER_S
         for phase in report["phases"]
         if phase["phase"] in measured
-        for told in phase["operations"]
-        if told["counts"]["ok"]
+        for operation in phase["operations"]
+        if operation["counts"]["ok"]
     }

@@ -1,4 +1,4 @@
-"""What a finding advises, as a change of the run that was asked for. Pure but for files of SQL."""
+"""Turns a finding's advice into a change of the run asked for. Pure but for files of SQL."""
 
 from __future__ import annotations
 
@@ -75,8 +75,8 @@ def _statement(request: RunRequest, advice: Advice, engine: EngineFolder) -> Adv
         raise CannotError(f"the finding does not say which columns of {advice.subject}")
     template = (engine.folder / facts.statements[doing]).read_text(encoding="utf-8")
     sql = facts.statement(template, advice.subject, columns)
-    words = f"{doing} of {advice.subject}" + (f" ({', '.join(columns)})" if columns else "")
-    return AdvisedRun(words, request.changed(prepare={**request.prepare, words: sql}))
+    label = f"{doing} of {advice.subject}" + (f" ({', '.join(columns)})" if columns else "")
+    return AdvisedRun(label, request.changed(prepare={**request.prepare, label: sql}))
 
 
 def _clients(request: RunRequest, advice: Advice, engine: EngineFolder) -> AdvisedRun:

@@ -40,8 +40,8 @@ def asked_study(name: str, question: str, document: Mapping[str, Any]) -> Declar
         problems = contradictions(facts)
         if not problems:
             return DeclaredStudy(name, None, question, facts)
-    told = [f"{_place(where)}{words}" for where, words in problems]
-    raise UsageError(listed(list(dict.fromkeys(told))))
+    lines = [f"{_place(where)}{problem}" for where, problem in problems]
+    raise UsageError(listed(list(dict.fromkeys(lines))))
 
 
 def varied(
@@ -60,16 +60,16 @@ def varied(
     Raises:
         UsageError: If a text is not of that form, or has one level alone, or one of them twice.
     """
-    found: dict[str, list[str]] = {}
+    factors: dict[str, list[str]] = {}
     for text in texts:
         key, separator, values = text.partition("=")
         if not separator or not key.strip():
             raise UsageError(f"{option} {text}: write it as {option} KEY=VALUE,VALUE,...")
         factor = factor_of(key.strip(), knobs)
-        if factor in found:
+        if factor in factors:
             raise UsageError(f"{option} {key.strip()} is given twice: give all its values at once")
-        found[factor] = levels_of(f"{option} {key.strip()}=", values)
-    return found
+        factors[factor] = levels_of(f"{option} {key.strip()}=", values)
+    return factors
 
 
 def levels_of(before: str, text: str) -> list[str]:
@@ -78,10 +78,10 @@ def levels_of(before: str, text: str) -> list[str]:
     Raises:
         UsageError: If one is empty or given twice.
     """
-    levels = [one.strip() for one in text.split(",")]
+    levels = [level.strip() for level in text.split(",")]
     if not all(levels):
         raise UsageError(f"{before}{text}: there is an empty value: write VALUE,VALUE,...")
-    if twice := [one for one in levels if levels.count(one) > 1]:
+    if twice := [level for level in levels if levels.count(level) > 1]:
         raise UsageError(f"{before}{text}: {twice[0]} is given twice")
     return levels
 
@@ -98,5 +98,5 @@ def factor_of(key: str, knobs: Mapping[str, str] = NO_KNOBS) -> str:
 
 def _place(where: Sequence[str | int]) -> str:
     """The innermost place that a person named, before what is wrong with it."""
-    named = [one for one in where if isinstance(one, str)]
+    named = [key for key in where if isinstance(key, str)]
     return f"{named[-1].removeprefix(SETTING)}: " if named else ""

@@ -27,7 +27,7 @@ AS_IT_IS = "as it is"
 
 @dataclass(frozen=True)
 class CompareAsked:
-    """What is asked.
+    """The options of a comparison.
 
     Attributes:
         workload: Its name or its folder.
@@ -102,8 +102,8 @@ def check_durability(study: Study, *, allowed: bool) -> None:
     Raises:
         UsageError: With the levels.
     """
-    requests = (one.request for part in study.parts for one in part.variants)
-    differ = unequal(one.durability for one in requests if isinstance(one, RunRequest))
+    requests = (variant.request for part in study.parts for variant in part.variants)
+    differ = unequal(request.durability for request in requests if isinstance(request, RunRequest))
     if differ is not None and not allowed:
         raise UsageError(
             f"durability differs ({differ}), and a commit that survives less costs less: say"
@@ -112,7 +112,7 @@ def check_durability(study: Study, *, allowed: bool) -> None:
 
 
 def _keys(asked: CompareAsked, side: int) -> dict[str, Any]:
-    """What one side has of its own."""
+    """Return the keys that one side alone has."""
     keys: dict[str, Any] = {}
     if asked.engines:
         keys[ENGINE] = asked.engines[min(side, len(asked.engines) - 1)]
@@ -124,7 +124,7 @@ def _keys(asked: CompareAsked, side: int) -> dict[str, Any]:
             )
         _add(keys, factor, values[side])
     option, texts = ("--a", asked.first) if side == 0 else ("--b", asked.second)
-    for factor, value in _said(option, texts):
+    for factor, value in _parsed(option, texts):
         _add(keys, factor, value)
     for key in keys:
         if key in asked.keys and key not in TABLES:
@@ -134,14 +134,14 @@ def _keys(asked: CompareAsked, side: int) -> dict[str, Any]:
     return keys
 
 
-def _said(option: str, texts: Sequence[str]) -> list[tuple[str, str]]:
-    found = []
+def _parsed(option: str, texts: Sequence[str]) -> list[tuple[str, str]]:
+    pairs = []
     for text in texts:
         key, separator, value = text.partition("=")
         if not separator or not key.strip() or not value.strip():
             raise UsageError(f"{option} {text}: write it as {option} KEY=VALUE")
-        found.append((factor_of(key.strip()), value.strip()))
-    return found
+        pairs.append((factor_of(key.strip()), value.strip()))
+    return pairs
 
 
 def _add(keys: dict[str, Any], factor: str, value: str) -> None:
@@ -153,9 +153,9 @@ def _add(keys: dict[str, Any], factor: str, value: str) -> None:
 
 
 def _names(sides: Sequence[Mapping[str, Any]]) -> list[str]:
-    """What sides are called: by what one has and the other has not."""
-    told = [_said_of(side) for side in sides]
-    own = [[one for one in told[at] if one not in told[1 - at]] for at in (0, 1)]
+    """Name the sides by the keys that one has and the other has not."""
+    texts = [_key_texts(side) for side in sides]
+    own = [[text for text in texts[at] if text not in texts[1 - at]] for at in (0, 1)]
     if not any(own):
         return ["first", "second"]
     names = [_briefly(parts) for parts in own]
@@ -167,20 +167,20 @@ def _names(sides: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _briefly(parts: Sequence[str]) -> str:
-    """What a side has of its own, the first of many things: all of them stand in its levels."""
+    """Name a side by its own keys, the first of many: all of them stand in its levels."""
     if len(parts) <= NAMED_MAX:
         return " ".join(parts)
     return f"{parts[0]} and {len(parts) - 1} more"
 
 
-def _said_of(side: Mapping[str, Any]) -> list[str]:
-    """Each thing that a side has of its own, in words."""
-    told = []
+def _key_texts(side: Mapping[str, Any]) -> list[str]:
+    """Return the keys and values of a side as texts."""
+    texts = []
     for key, value in side.items():
         if key == ENGINE:
-            told.append(str(value))
+            texts.append(str(value))
         elif key in TABLES:
-            told += [f"{name}={one}" for name, one in value.items()]
+            texts += [f"{name}={inner}" for name, inner in value.items()]
         else:
-            told.append(f"{key.replace('_', '-')}={value}")
-    return told
+            texts.append(f"{key.replace('_', '-')}={value}")
+    return texts

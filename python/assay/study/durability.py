@@ -28,7 +28,7 @@ COPY_EVERY_S, COPIED_MIN_S = 2.0, 5.0
 
 @dataclass(frozen=True)
 class Crashes:
-    """What is done to an engine.
+    """The crashes and copies that an engine has to survive.
 
     Attributes:
         kills: How often it is killed, each time in a run of its own.
@@ -81,8 +81,10 @@ def durability_study(base: RunRequest, crashes: Crashes) -> Study:
             without[name] = str(error)
             continue
         if variants:
-            told = tuple(Variant(moment, one, {MOMENT: moment}) for moment, one in variants)
-            parts.append(Part(name, told, 1, about))
+            named_variants = tuple(
+                Variant(moment, request, {MOMENT: moment}) for moment, request in variants
+            )
+            parts.append(Part(name, named_variants, 1, about))
     if not parts:
         reasons = "; ".join(without.values()) or "say how many --kills or --copies"
         raise UsageError(reasons)
@@ -97,7 +99,7 @@ def durability_study(base: RunRequest, crashes: Crashes) -> Study:
 def _kills(base: RunRequest, crashes: Crashes) -> list[tuple[str, RunRequest]]:
     """A run for each kill: its own moment, and its own seed of the load."""
     drawn = random.Random(f"kills {base.seed}")  # noqa: S311 - moments, not a secret
-    found = []
+    moments = []
     for number in range(1, crashes.kills + 1):
         kill_s = round(drawn.uniform(*crashes.between_s), 3)
         request = base.changed(
@@ -107,8 +109,8 @@ def _kills(base: RunRequest, crashes: Crashes) -> list[tuple[str, RunRequest]]:
             own_device=False,
             device_bytes=None,
         )
-        found.append((f"kill {number}", request))
-    return found
+        moments.append((f"kill {number}", request))
+    return moments
 
 
 def _copied(base: RunRequest, crashes: Crashes) -> list[tuple[str, RunRequest]]:

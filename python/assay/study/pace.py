@@ -49,7 +49,7 @@ ALIKE = (
 
 
 class Pace:
-    """What the runs of a study took so far, and so will take."""
+    """Estimates how long the runs of a study will take, from those that ended."""
 
     def __init__(self, expected: Expected) -> None:
         self._expected = expected
@@ -72,9 +72,9 @@ class Pace:
 
     def left_s(self, requests: Iterable[StudyRequest]) -> float | None:
         """For all of these; None where nothing is known of one."""
-        each = [self.run_s(request) for request in requests]
-        known = [seconds for seconds in each if seconds is not None]
-        return sum(known) if len(known) == len(each) else None
+        times_s = [self.run_s(request) for request in requests]
+        known_s = [seconds for seconds in times_s if seconds is not None]
+        return sum(known_s) if len(known_s) == len(times_s) else None
 
     def _correction(self, engine: str) -> float:
         """How much longer runs of an engine took than was expected; else of all engines."""
@@ -88,7 +88,7 @@ class Pace:
 
 
 def expected_after(runs: Path) -> Expected:
-    """What a run is expected to take after those that are there; without an alike one a guess."""
+    """Estimate a run's time from the runs that are there; without an alike one a guess."""
     past = list(_past(runs))
 
     def expected(request: StudyRequest) -> float:
@@ -132,8 +132,8 @@ def _plain(value: object) -> object:
 def looked_s(request: CeilingRequest) -> float:
     """A guess of how long a look at the host takes, most of which is of a length that is asked."""
     machine = Machine(os.cpu_count() or 1, None, None, 1, has_ring=True)
-    each = request.rounds * len(trials(request, machine))
-    return request.size_bytes / FILL_BYTES_PER_S + each * (request.time_s + AROUND_TRIAL_S)
+    count = request.rounds * len(trials(request, machine))
+    return request.size_bytes / FILL_BYTES_PER_S + count * (request.time_s + AROUND_TRIAL_S)
 
 
 def guessed_s(request: RunRequest) -> float:
@@ -160,12 +160,12 @@ def guessed_s(request: RunRequest) -> float:
 def rows_of(workload: str, scale: float) -> int | None:
     """Rows of a workload's data at a scale; None where no generator of ours makes them."""
     try:
-        found = find_workload(workload)
-        told = found.row_facts(scale, 0)
-        if told["generator"] in (None, QUERIES):
-            return None if told["generator"] is None else round(ROWS_AT_1 * scale)
-        tables = found.tables(found.facts.languages[0])
-        return sum(table_rows(told, table, 1).rows_expected for table in tables)
+        folder = find_workload(workload)
+        facts = folder.row_facts(scale, 0)
+        if facts["generator"] in (None, QUERIES):
+            return None if facts["generator"] is None else round(ROWS_AT_1 * scale)
+        tables = folder.tables(folder.facts.languages[0])
+        return sum(table_rows(facts, table, 1).rows_expected for table in tables)
     except UsageError:  # Whoever asks for the run is told.
         return None
 

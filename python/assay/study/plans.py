@@ -61,7 +61,7 @@ class Way:
     sql: str
 
     def facts(self) -> dict[str, str]:
-        """As a request has it."""
+        """Return the way as a request stores it."""
         return {"kind": self.kind, "words": self.words, "sql": self.sql}
 
 
@@ -107,7 +107,7 @@ class Ways:
 
     @cached_property
     def block(self) -> JoinBlock | None:
-        """What is joined; None where no order can be forced."""
+        """Return the joined tables; None where no order can be forced."""
         if self._facts.orders is None:
             return None
         try:
@@ -116,12 +116,12 @@ class Ways:
             raise UsageError(f"--operation {self.operation}: {error}") from error
 
     def chosen(self) -> Way:
-        """As the engine would have it."""
+        """Return the way that the engine chooses itself."""
         return self._way(CHOSEN, "as the engine chose it", self._sql, {})
 
     def switched(self, most: int) -> list[Way]:
         """Techniques off: each one, then pairs that are drawn."""
-        names = [name for name, one in self._facts.techniques.items() if one.plans]
+        names = [name for name, technique in self._facts.techniques.items() if technique.plans]
         pairs = list(combinations(names, 2))
         drawn = self._source().sample(pairs, min(len(pairs), max(0, most - len(names))))
         return [self._off(which) for which in [*((name,) for name in names), *drawn]]
@@ -143,14 +143,14 @@ class Ways:
             if self._facts.orders.nested
             else swapped(self.block, leaves(order))
         )
-        return [self._in_order(NEIGHBOUR, one) for one in (order, *others)]
+        return [self._in_order(NEIGHBOUR, near_order) for near_order in (order, *others)]
 
     def _source(self) -> random.Random:
         return random.Random(self._seed)  # noqa: S311 - plans, not secrets
 
     def _off(self, names: Sequence[str]) -> Way:
-        words = f"without {' and '.join(names)}"
-        return self._way(SWITCHES, words, self._sql, self._facts.settings_without(names))
+        label = f"without {' and '.join(names)}"
+        return self._way(SWITCHES, label, self._sql, self._facts.settings_without(names))
 
     def _in_order(self, kind: str, order: Order) -> Way:
         assert self._facts.orders is not None  # noqa: S101 - there is a block
@@ -158,8 +158,8 @@ class Ways:
         sql = ordered(self._sql, self._dialects, order, orders.join)
         return self._way(kind, f"order {order_text(order)}", sql, orders.settings)
 
-    def _way(self, kind: str, words: str, sql: str, settings: Mapping[str, str]) -> Way:
-        return Way(kind, words, forced(self._facts, self._folder, sql, settings))
+    def _way(self, kind: str, label: str, sql: str, settings: Mapping[str, str]) -> Way:
+        return Way(kind, label, forced(self._facts, self._folder, sql, settings))
 
 
 @dataclass(frozen=True)
@@ -191,7 +191,7 @@ class Search:
             f"Is the plan that {engine} chooses for {operation} of {self.base.workload} the fastest"
             " that it has, and does its estimate know which one is?"
         )
-        figure = StudyFigure("regret", tuple(one.name for one in parts), KIND, "Plans", {})
+        figure = StudyFigure("regret", tuple(part.name for part in parts), KIND, "Plans", {})
         title = f"Plans of {operation}"
         return Study(question, tuple(parts), self.base.seed, title, (figure,))
 
@@ -235,13 +235,15 @@ class Search:
 
     def _rounds(self, once: Run) -> Part:
         """Those that came to their end within the limit."""
-        known = seconds_by_name(once)
-        told = once.facts["request"]
-        ways = {name: Way(**facts) for name, facts in told["forced"].items() if name in known}
+        seconds = seconds_by_name(once)
+        once_request = once.facts["request"]
+        ways = {
+            name: Way(**facts) for name, facts in once_request["forced"].items() if name in seconds
+        }
         first = _name(self.ways.operation, 0)
         ways = {first: self.ways.chosen(), **ways}
         request = self._request(ways, rounds=self.forcing.rounds)
-        request = request.changed(operation_deadline_s=2 * told["operation_deadline_s"])
+        request = request.changed(operation_deadline_s=2 * once_request["operation_deadline_s"])
         return _part(PART_ROUNDS, "The others in turns.", request)
 
     def _request(self, ways: Mapping[str, Way], **changed: Any) -> RunRequest:  # noqa: ANN401
@@ -261,16 +263,16 @@ def distinct_plans(planned: Sequence[Run], most: int) -> dict[str, Way]:
     for run in planned:
         plans = read_plans(run)
         for name, facts in run.facts["request"]["forced"].items():
-            told = "; ".join(shape(plan) for plan in plans.get(name, ()))
-            if told and told not in seen:
-                seen.add(told)
+            shapes = "; ".join(shape(plan) for plan in plans.get(name, ()))
+            if shapes and shapes not in seen:
+                seen.add(shapes)
                 by_kind.setdefault(facts["kind"], []).append((name, Way(**facts)))
     return dict(list(_in_turns(by_kind))[:most])
 
 
 def _in_turns(by_kind: Mapping[str, Iterable[tuple[str, Way]]]) -> Iterator[tuple[str, Way]]:
     for turn in zip_longest(*by_kind.values()):
-        yield from (one for one in turn if one is not None)
+        yield from (named_way for named_way in turn if named_way is not None)
 
 
 def _named(operation: str, begin: int, ways: Iterable[Way]) -> dict[str, Way]:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Prepared:
-    """What was found out about runs before they are made.
+    """The findings about runs before they are made.
 
     Attributes:
         reasons: Why engines cannot be had, by engine, version, place of programs and address.
@@ -37,7 +37,7 @@ class Prepared:
     reasons: Mapping[Source, str] = field(default_factory=dict)
 
     def wrapping(self, run_one: RunOne) -> RunOne:
-        """The same means of carrying out a run, that does not try again what cannot be had."""
+        """Wrap the means of carrying out a run: engines that cannot be had are not tried again."""
 
         def run(request: StudyRequest, runs: Path, teller: Teller) -> Path:
             if isinstance(request, RunRequest) and (reason := self.reasons.get(_source(request))):
@@ -79,13 +79,13 @@ def considered_all(
 
 
 def prepared(
-    runs: Sequence[PlannedRun], known: Sequence[Asked], teller: Teller, *, of_file: bool = True
+    runs: Sequence[PlannedRun], asked_runs: Sequence[Asked], teller: Teller, *, of_file: bool = True
 ) -> Prepared:
     """Obtains the engines of these runs and has them look at the settings.
 
     Args:
         runs: Those that are to be made.
-        known: What `considered_all` found.
+        asked_runs: The result of `considered_all`.
         teller: Hears how far it is.
         of_file: As of `considered_all`.
 
@@ -100,8 +100,10 @@ def prepared(
         if source in reasons:
             continue
         try:
-            found = next((one for one in known if one.request == request), None)
-            asked = found or considered(request)
+            match = next(
+                (asked_run for asked_run in asked_runs if asked_run.request == request), None
+            )
+            asked = match or considered(request)
             if source not in products:
                 products[source] = obtained(asked, teller)
         except EngineError as error:
@@ -136,11 +138,11 @@ def _refuse(problems: Sequence[tuple[str, str]]) -> None:
     by_reason: dict[str, list[str]] = {}
     for names, reason in problems:
         by_reason.setdefault(reason, []).append(names)
-    told = [
+    lines = [
         f"{names[0]}: {reason}" + (f" [{', '.join(names[1:])}: the same]" if names[1:] else "")
         for reason, names in by_reason.items()
     ]
     if len(problems) == 1:
-        raise UsageError(told[0])
+        raise UsageError(lines[0])
     if problems:
-        raise UsageError("\n  ".join([f"{len(problems)} runs cannot be made:", *told]))
+        raise UsageError("\n  ".join([f"{len(problems)} runs cannot be made:", *lines]))

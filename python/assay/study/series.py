@@ -65,7 +65,7 @@ class Watcher(Protocol):
 
 @dataclass(frozen=True)
 class Purpose:
-    """What several runs are made for.
+    """The purpose of several runs.
 
     Attributes:
         name: Begins the name of its directory, such as `tune-tpch`.
@@ -121,28 +121,28 @@ class Series:
             UsageError: For runs that cannot be made; nothing was run.
             EngineError: If an engine cannot be had and all are needed; nothing was run.
         """
-        known = considered_all(study, self.terms.wants, of_file=self.purpose.of_file)
-        self._about = self._told_of(known)
-        found = None if self.again else self._before(study)
-        to_do = remaining(study, begun_in(found) if found else [])
-        if found is not None:
-            self._tell_found(found, study, len(to_do))
+        asked = considered_all(study, self.terms.wants, of_file=self.purpose.of_file)
+        self._about = self._about_with_hashes(asked)
+        directory = None if self.again else self._before(study)
+        to_do = remaining(study, begun_in(directory) if directory else [])
+        if directory is not None:
+            self._tell_resumed(directory, study, len(to_do))
         else:
             name = new_run_id(self.purpose.name, NO_NAME.sub("-", self.purpose.engine))
-            found = self.place / STUDIES_DIR / name
+            directory = self.place / STUDIES_DIR / name
         if ends is not None:
-            known = considered_all(ends, of_file=False)
+            asked = considered_all(ends, of_file=False)
         planned = ends.order() if ends is not None else to_do
         with self.watcher.obtaining() as teller:
             self._ready = prepared(
                 [run for run in planned if self.terms.wants(run)],
-                known,
+                asked,
                 teller,
                 of_file=self.purpose.of_file and ends is None,
             )
         if self.purpose.all_engines and self._ready.reasons:
             raise EngineError(" ".join(self._ready.reasons.values()))
-        self.directory = found.absolute()
+        self.directory = directory.absolute()
         return self.directory
 
     def make(self, study: Study, terms: Terms | None = None) -> Outcome:
@@ -171,10 +171,10 @@ class Series:
                 means=Means(self._ready.wrapping(judging(teller.remark)), expected),
             )
 
-    def _told_of(self, known: list[Asked]) -> dict[str, Any]:
+    def _about_with_hashes(self, asked: list[Asked]) -> dict[str, Any]:
         if not self.purpose.workloads:
             return dict(self.purpose.about)
-        hashes = {one.workload.facts.name: one.workload.content_hash for one in known}
+        hashes = {run.workload.facts.name: run.workload.content_hash for run in asked}
         return {**self.purpose.about, "workloads": hashes}
 
     def _before(self, study: Study) -> Path | None:
@@ -183,12 +183,14 @@ class Series:
             return growing(studies, study, self._about)
         return next(same(studies, study, self._about), None)
 
-    def _tell_found(self, found: Path, study: Study, left: int) -> None:
+    def _tell_resumed(self, directory: Path, study: Study, left: int) -> None:
         of = len(study.order())
         if self.purpose.grows:
-            self.watcher.remark(f"going on with {found.name} (--again begins anew)")
+            self.watcher.remark(f"going on with {directory.name} (--again begins anew)")
         elif left:
-            self.watcher.remark(f"going on with {found.name}: {of - left} of {of} runs are there")
+            self.watcher.remark(
+                f"going on with {directory.name}: {of - left} of {of} runs are there"
+            )
         else:
             self.watcher.remark(
                 "all its runs are there, none is repeated (--again makes them anew)"
@@ -202,9 +204,9 @@ def judging(remark: Callable[[str], None]) -> RunOne:
         remark: Hears of a run that is invalid.
     """
 
-    def run(request: StudyRequest, runs: Path, told: Teller) -> Path:
-        directory = carried_out(request, runs, told)
-        told.phase("checks and report")
+    def run(request: StudyRequest, runs: Path, teller: Teller) -> Path:
+        directory = carried_out(request, runs, teller)
+        teller.phase("checks and report")
         if build(directory, with_page=False)["verdict"] == "invalid":
             remark(f"invalid: assay show {directory.name}")
         return directory
@@ -212,8 +214,8 @@ def judging(remark: Callable[[str], None]) -> RunOne:
     return run
 
 
-def made_before(place: Path, about: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """What stands in the files of studies that were made for this, newest first.
+def documents_made_before(place: Path, about: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the files of studies that were made for this purpose, newest first.
 
     Args:
         place: Directory of runs.
@@ -221,9 +223,9 @@ def made_before(place: Path, about: Mapping[str, Any]) -> Iterator[dict[str, Any
     """
     for directory in reversed(list_studies(place)):
         try:
-            told = read_study_file(directory / STUDY_FILE)
+            document = read_study_file(directory / STUDY_FILE)
         except RecordUnreadableError:
             continue
-        said = told.get("about") or {}
+        said = document.get("about") or {}
         if all(said.get(key) == value for key, value in about.items()):
-            yield told
+            yield document

@@ -56,7 +56,7 @@ class Begun:
 
     @property
     def planned(self) -> Planned:
-        """What it was begun for."""
+        """Return the planned run that it was begun for."""
         return Planned(self.part, self.variant, self.round)
 
 
@@ -79,12 +79,12 @@ class Terms:
 
     def wants(self, run: PlannedRun) -> bool:
         """Whether a run is of the parts that are carried out."""
-        return self.parts is None or any(one.part in self.parts for one in run.stands_for)
+        return self.parts is None or any(planned.part in self.parts for planned in run.stands_for)
 
 
 @dataclass(frozen=True)
 class Means:
-    """By what runs are carried out and timed.
+    """Executes a run, estimates its duration and reads the clock.
 
     Attributes:
         run_one: Carries out one run and returns its directory.
@@ -99,7 +99,7 @@ class Means:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a study.
+    """The result of carrying out a study.
 
     Attributes:
         status: As in `study.toml`.
@@ -170,9 +170,9 @@ def begun_in(directory: Path) -> list[Begun]:
     Raises:
         RecordUnreadableError: If there is no such file, or it cannot be read.
     """
-    told = read_study_file(directory / STUDY_FILE).get("runs", [])
+    rows = read_study_file(directory / STUDY_FILE).get("runs", [])
     runs = directory.absolute().parent.parent
-    return [_kept(Begun(**one), runs) for one in told]
+    return [_kept(Begun(**row), runs) for row in rows]
 
 
 def _kept(begun: Begun, runs: Path) -> Begun:
@@ -188,7 +188,7 @@ def _kept(begun: Begun, runs: Path) -> Begun:
 
 def remaining(study: Study, begun: Sequence[Begun]) -> list[PlannedRun]:
     """The runs of a study that none of those begun is, in their order."""
-    done = {one.planned for one in begun if one.status == STATUS_COMPLETE}
+    done = {run.planned for run in begun if run.status == STATUS_COMPLETE}
     return [run for run in study.order() if not done.issuperset(run.stands_for)]
 
 
@@ -198,36 +198,36 @@ def same(studies: Path, study: Study, about: Mapping[str, Any]) -> Iterator[Path
     How often each is run, what is made of them and how it is told may differ. One whose file
     cannot be read is none of them.
     """
-    asked = _asked(tomllib.loads(toml_text({**study.facts(), "about": dict(about) or None})))
+    asked = _asked_parts(tomllib.loads(toml_text({**study.facts(), "about": dict(about) or None})))
     for directory in sorted(studies.glob("*"), reverse=True):
         try:
-            told = read_study_file(directory / STUDY_FILE)
+            document = read_study_file(directory / STUDY_FILE)
         except RecordUnreadableError:
             continue
-        if asked == _asked(told):
+        if asked == _asked_parts(document):
             yield directory
 
 
 def growing(studies: Path, study: Study, about: Mapping[str, Any]) -> Path | None:
     """The newest study that has the parts of this one, made for the same reason, and maybe more."""
-    asked = _asked(tomllib.loads(toml_text({**study.facts(), "about": dict(about) or None})))
+    asked = _asked_parts(tomllib.loads(toml_text({**study.facts(), "about": dict(about) or None})))
     for directory in sorted(studies.glob("*"), reverse=True):
         try:
-            told = _asked(read_study_file(directory / STUDY_FILE))
+            document = _asked_parts(read_study_file(directory / STUDY_FILE))
         except RecordUnreadableError:
             continue
-        parts = {name: told["parts"].get(name) for name in asked["parts"]}
-        if asked == told | {"parts": parts}:
+        parts = {name: document["parts"].get(name) for name in asked["parts"]}
+        if asked == document | {"parts": parts}:
             return directory
     return None
 
 
-def _asked(told: Mapping[str, Any]) -> dict[str, Any]:
+def _asked_parts(document: Mapping[str, Any]) -> dict[str, Any]:
     parts = {
-        part["name"]: {one["name"]: one["request"] for one in part["variants"]}
-        for part in told.get("parts", ())
+        part["name"]: {variant["name"]: variant["request"] for variant in part["variants"]}
+        for part in document.get("parts", ())
     }
-    return {key: told.get(key) for key in ("schema", "seed", "about")} | {"parts": parts}
+    return {key: document.get(key) for key in ("schema", "seed", "about")} | {"parts": parts}
 
 
 class _Carrying:
@@ -248,9 +248,9 @@ class _Carrying:
         self._pace = Pace(means.expected)
         self._run_one = means.run_one
         requests = {planned: run.request for run in self._order for planned in run.stands_for}
-        for one in record.complete:
-            if one.planned in requests and one.seconds is not None:
-                self._pace.took(requests[one.planned], one.seconds)
+        for begun in record.complete:
+            if begun.planned in requests and begun.seconds is not None:
+                self._pace.took(requests[begun.planned], begun.seconds)
 
     def all(self, runs: Path) -> Outcome:
         """Carries out what is left, as far as terms allow."""
@@ -264,7 +264,7 @@ class _Carrying:
                 unfit.append(run)
                 continue
             self._tell(number, run)
-            self._one(run, runs)
+            self._carry_out(run, runs)
         return self._outcome(unfit)
 
     def _outcome(self, unfit: list[PlannedRun]) -> Outcome:
@@ -284,12 +284,12 @@ class _Carrying:
         of = len(self._order)
         budget = duration_text(self._terms.budget_s or 0.0)
         parts = ", ".join(sorted(self._terms.parts or ()))
-        told = {
+        counts = {
             f"{failed} of {of} runs failed": failed,
             f"a budget of {budget} leaves out {unfit} of {of} runs": unfit,
             f"only {parts} was asked for, which leaves out {unwanted} of {of} runs": unwanted,
         }
-        return [reason for reason, count in told.items() if count]
+        return [reason for reason, count in counts.items() if count]
 
     def _fits(self, run: PlannedRun) -> bool:
         """Whether it would end within the budget, as far as that is known."""
@@ -300,20 +300,24 @@ class _Carrying:
 
     def _tell(self, number: int, run: PlannedRun) -> None:
         to_do = [
-            one.request
-            for one in self._order[number - 1 :]
-            if self._terms.wants(one) and not self._record.has(one)
+            later.request
+            for later in self._order[number - 1 :]
+            if self._terms.wants(later) and not self._record.has(later)
         ]
         budget_s = self._terms.budget_s
         left_s = None if budget_s is None else max(0.0, budget_s - self._record.spent_s)
-        told = next(
-            (one for one in run.stands_for if one.part in (self._terms.parts or {one.part})),
+        shown = next(
+            (
+                planned
+                for planned in run.stands_for
+                if planned.part in (self._terms.parts or {planned.part})
+            ),
             run.stands_for[0],
         )
-        self._teller.run(number, len(self._order), told, self._pace.left_s(to_do), left_s)
+        self._teller.run(number, len(self._order), shown, self._pace.left_s(to_do), left_s)
 
-    def _one(self, run: PlannedRun, runs: Path) -> None:
-        """One run; a failure that does not end the study is told and noted."""
+    def _carry_out(self, run: PlannedRun, runs: Path) -> None:
+        """Carry out a run; a failure that does not end the study is told and noted."""
         self._record.begins(run)
         try:
             self._run_one(run.request, runs, _Noting(self._record, self._teller))
@@ -387,15 +391,15 @@ class _Record:
     @property
     def complete(self) -> list[Begun]:
         """The runs that ended well."""
-        return [one for one in self._begun if one.status == STATUS_COMPLETE]
+        return [begun for begun in self._begun if begun.status == STATUS_COMPLETE]
 
     def has(self, run: PlannedRun) -> bool:
         """Whether this run ended well."""
-        return {one.planned for one in self.complete}.issuperset(run.stands_for)
+        return {begun.planned for begun in self.complete}.issuperset(run.stands_for)
 
     def failed(self, run: PlannedRun) -> bool:
         """Whether this run was tried, and failed."""
-        tried = {one.planned for one in self._begun if one.status == STATUS_FAILED}
+        tried = {begun.planned for begun in self._begun if begun.status == STATUS_FAILED}
         return not self.has(run) and tried.issuperset(run.stands_for)
 
     def begins(self, run: PlannedRun) -> None:
@@ -424,7 +428,9 @@ class _Record:
     def _note(self, status: str, reason: str | None = None, seconds: float | None = None) -> None:
         """Writes what is known of the run under way, for all that it stands for."""
         assert self._now is not None  # noqa: S101 - only called while one is under way
-        earlier = [one for one in self._begun if one.status != STATUS_RUNNING or not self._is(one)]
+        earlier = [
+            begun for begun in self._begun if begun.status != STATUS_RUNNING or not self._is(begun)
+        ]
         self._begun = earlier + [
             Begun(*planned, status, self._now_id, reason, seconds)
             for planned in self._now.stands_for
@@ -436,16 +442,16 @@ class _Record:
         return self._now_id is not None and begun.id == self._now_id
 
     def _write(self) -> None:
-        told = {
+        document = {
             **self._facts,
             "status": self._status,
             "reason": self._reason,
             "budget_s": self._terms.budget_s,
             "spent_s": round(self.spent_s, 3),
             "about": self._about or None,
-            "runs": [asdict(one) for one in self._begun] or None,
+            "runs": [asdict(begun) for begun in self._begun] or None,
         }
-        write_study(self._directory, told)
+        write_study(self._directory, document)
 
 
 class _Noting:

@@ -30,7 +30,7 @@ NODES = "nodes"
 
 @dataclass(frozen=True)
 class Sweep:
-    """What is asked.
+    """The options of a sweep.
 
     Attributes:
         workload: Its name or its folder.
@@ -62,16 +62,16 @@ def numbers_of_clients(text: str | None) -> tuple[int, ...]:
     if text is None:
         return ()
     levels = levels_of("--clients ", text)
-    for one in levels:
-        if not one.isdecimal() or int(one) < 1:
+    for level in levels:
+        if not level.isdecimal() or int(level) < 1:
             raise UsageError(
-                f"--clients {text}: {one!r} is no number of clients: write whole numbers from 1 on,"
-                " such as 1,2,4,8,16"
+                f"--clients {text}: {level!r} is no number of clients: write whole numbers from 1"
+                " on, such as 1,2,4,8,16"
             )
-    return tuple(int(one) for one in levels)
+    return tuple(int(level) for level in levels)
 
 
-def scales_told(option: str, text: str | None) -> tuple[float, ...]:
+def scales_from(option: str, text: str | None) -> tuple[float, ...]:
     """Scales between commas, ascending; none of None.
 
     Args:
@@ -84,14 +84,14 @@ def scales_told(option: str, text: str | None) -> tuple[float, ...]:
     if text is None:
         return ()
     scales = []
-    for one in levels_of(f"{option} ", text):
+    for level in levels_of(f"{option} ", text):
         try:
-            scale = float(one)
+            scale = float(level)
         except ValueError:
             scale = 0.0
         if not 0 < scale < float("inf"):
             raise UsageError(
-                f"{option} {text}: {one!r} is no scale: write numbers above 0, such as 0.1,1,10"
+                f"{option} {text}: {level!r} is no scale: write numbers above 0, such as 0.1,1,10"
             )
         if scale in scales:
             raise UsageError(f"{option} {text}: {scale:g} is given twice")
@@ -109,12 +109,12 @@ def knobs_of(engines: Sequence[str]) -> dict[str, dict[str, Knob]]:
         UsageError: If there is no such engine.
         EngineError: If `knobs.toml` of one cannot be read.
     """
-    found: dict[str, dict[str, Knob]] = {}
+    knobs: dict[str, dict[str, Knob]] = {}
     for name in engines:
         product = name.partition(VERSION)[0]
         for knob, facts in find_engine(product).knobs().knobs.items():
-            found.setdefault(knob, {})[product] = facts
-    return found
+            knobs.setdefault(knob, {})[product] = facts
+    return knobs
 
 
 def turned(
@@ -130,16 +130,16 @@ def turned(
     Raises:
         UsageError: As `varied`; or if engines have different settings under a knob's name.
     """
-    known = knobs_of(engines)
+    knobs = knobs_of(engines)
     named = {text.partition("=")[0].strip() for text in texts}
-    for name in named & set(known):
-        meant = {product: knob.setting for product, knob in known[name].items()}
+    for name in named & set(knobs):
+        meant = {product: knob.setting for product, knob in knobs[name].items()}
         if len(set(meant.values())) > 1:
-            each = ", ".join(f"{setting} of {product}" for product, setting in meant.items())
-            raise UsageError(f"--vary {name} is {each}: sweep one engine, or name the setting")
-    own = {name: next(iter(of.values())).setting for name, of in known.items()}
+            meanings = ", ".join(f"{setting} of {product}" for product, setting in meant.items())
+            raise UsageError(f"--vary {name} is {meanings}: sweep one engine, or name the setting")
+    own = {name: next(iter(of.values())).setting for name, of in knobs.items()}
     factors = varied(texts, knobs=own)
-    every = [knob for of in known.values() for knob in of.values()]
+    every = [knob for of in knobs.values() for knob in of.values()]
     names = [name.removeprefix(SETTING) for name in factors if name.startswith(SETTING)]
     return factors, {**beside_of(every, names), **settings}
 
@@ -159,7 +159,7 @@ def sweep_study(sweep: Sweep) -> DeclaredStudy:
         keys[CLIENTS] = sweep.clients[0]
     if len(sweep.scales) == 1:
         keys[SCALE] = sweep.scales[0]
-    title = f"{sweep.workload} by {_words(factors)}"
+    title = f"{sweep.workload} by {_factor_names(factors)}"
     document = {
         "title": title,
         "workload": sweep.workload,
@@ -173,7 +173,9 @@ def sweep_study(sweep: Sweep) -> DeclaredStudy:
         ],
     }
     name = f"sweep-{sweep.workload.rstrip('/').rpartition('/')[2]}"
-    return asked_study(name, f"How does {sweep.workload} change with {_words(factors)}?", document)
+    return asked_study(
+        name, f"How does {sweep.workload} change with {_factor_names(factors)}?", document
+    )
 
 
 def _factors(sweep: Sweep) -> dict[str, list[Any]]:
@@ -183,7 +185,7 @@ def _factors(sweep: Sweep) -> dict[str, list[Any]]:
         varied[CLIENTS] = list(sweep.clients)
     if len(sweep.scales) > 1:
         # Levels are named as they are written: 10, and not 10.0.
-        varied[SCALE] = [int(one) if one.is_integer() else one for one in sweep.scales]
+        varied[SCALE] = [int(scale) if scale.is_integer() else scale for scale in sweep.scales]
     if CLIENTS in sweep.factors:
         raise UsageError("--vary clients: numbers of clients are levels of --clients")
     if SCALE in sweep.factors:
@@ -196,11 +198,11 @@ def _factors(sweep: Sweep) -> dict[str, list[Any]]:
                 " several, or say it as an option of the runs"
             )
     if not varied:
-        one = [f"--scale {scale:g}" for scale in sweep.scales]
-        one += [f"--clients {number}" for number in sweep.clients]
-        told = f"{' '.join(one)}: one level is no sweep" if one else "nothing varies"
+        options = [f"--scale {scale:g}" for scale in sweep.scales]
+        options += [f"--clients {number}" for number in sweep.clients]
+        problem = f"{' '.join(options)}: one level is no sweep" if options else "nothing varies"
         raise UsageError(
-            f"{told}: say --clients 1,2,4,8,16, --scale 1,10 or --vary KEY=VALUE,VALUE; a single"
+            f"{problem}: say --clients 1,2,4,8,16, --scale 1,10 or --vary KEY=VALUE,VALUE; a single"
             " run is what assay run makes"
         )
     if len(sweep.engines) > 1:
@@ -228,7 +230,7 @@ def _check_extrapolation(sweep: Sweep) -> None:
 
 
 def _figure(factor: str, sweep: Sweep) -> dict[str, Any]:
-    """What is shown of a factor."""
+    """Return the figure that shows a factor."""
     name = factor.removeprefix(SETTING)
     if factor == CLIENTS:
         title = "Throughput and latency by clients"
@@ -253,7 +255,7 @@ def _figure(factor: str, sweep: Sweep) -> dict[str, Any]:
 
 
 def _by_nodes(factors: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """What a pass costs by the nodes that work, and how many times as fast it is."""
+    """Yield the figure of a pass's cost and speed-up by the number of nodes."""
     if WORKERS in factors:
         title = "What a pass costs by nodes"
         yield {"name": NODES, "part": PART, "kind": NODES, "title": title}
@@ -261,9 +263,9 @@ def _by_nodes(factors: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 def _grids(factors: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Two knobs at once as a table of both."""
-    knobs = [one for one in factors if one not in (ENGINE, CLIENTS, SCALE)]
+    knobs = [factor for factor in factors if factor not in (ENGINE, CLIENTS, SCALE)]
     if len(knobs) == 2:  # noqa: PLR2004 - rows and columns
-        names = [one.removeprefix(SETTING) for one in knobs]
+        names = [knob.removeprefix(SETTING) for knob in knobs]
         yield {
             "name": "-and-".join(names),
             "part": PART,
@@ -273,6 +275,6 @@ def _grids(factors: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         }
 
 
-def _words(factors: Mapping[str, Any]) -> str:
-    names = [one.removeprefix(SETTING) for one in factors if one != ENGINE]
+def _factor_names(factors: Mapping[str, Any]) -> str:
+    names = [factor.removeprefix(SETTING) for factor in factors if factor != ENGINE]
     return " and ".join(names)

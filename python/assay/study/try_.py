@@ -31,7 +31,7 @@ def chosen(findings: Sequence[Finding], asked: str) -> Finding:
     if not findings:
         raise UsageError("the run has no findings, so there is nothing to try")
     numbered = list(enumerate(findings, 1))
-    meant = _meant(numbered, asked)
+    meant = _matching(numbered, asked)
     if not meant:
         raise UsageError(f"the run has no finding {asked!r}; {_nearest(numbered, asked)}")
     if len(meant) > 1:
@@ -39,15 +39,23 @@ def chosen(findings: Sequence[Finding], asked: str) -> Finding:
     ((_, finding),) = meant
     if finding.advice is None:
         said = f"by hand: {finding.to_try}" if finding.to_try else "it says nothing to do"
-        raise UsageError(f"{finding.key} has no advice to carry out; {said}; {_can(numbered)}")
+        raise UsageError(
+            f"{finding.key} has no advice to carry out; {said}; {_triable_text(numbered)}"
+        )
     return finding
 
 
-def _meant(numbered: Sequence[Numbered], asked: str) -> list[Numbered]:
-    """Those of that number or key, else of that method: with advice, if any of them has some."""
-    exact = [one for one in numbered if asked in (str(one[0]), one[1].key)]
-    of_method = [one for one in numbered if one[1].method == asked]
-    return exact or [one for one in of_method if one[1].advice is not None] or of_method
+def _matching(numbered: Sequence[Numbered], asked: str) -> list[Numbered]:
+    """Return findings of that number or key, else of that method: with advice, if any has."""
+    exact = [
+        (number, finding) for number, finding in numbered if asked in (str(number), finding.key)
+    ]
+    of_method = [(number, finding) for number, finding in numbered if finding.method == asked]
+    return exact or _advised(of_method) or of_method
+
+
+def _advised(numbered: Sequence[Numbered]) -> list[Numbered]:
+    return [(number, finding) for number, finding in numbered if finding.advice is not None]
 
 
 def _nearest(numbered: Sequence[Numbered], asked: str) -> str:
@@ -60,8 +68,8 @@ def _listed(numbered: Sequence[Numbered], between: str) -> str:
     return between.join(f"{number} {finding.key}" for number, finding in numbered)
 
 
-def _can(numbered: Sequence[Numbered]) -> str:
-    able = [one for one in numbered if one[1].advice is not None]
+def _triable_text(numbered: Sequence[Numbered]) -> str:
+    able = _advised(numbered)
     return (
         f"of this run can be tried: {_listed(able, ', ')}" if able else "nothing of this run can be"
     )

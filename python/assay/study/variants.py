@@ -38,7 +38,7 @@ class Variant:
     levels: Mapping[str, str] = field(default_factory=dict)
 
     def facts(self) -> dict[str, Any]:
-        """As it stands in `study.toml`, without secrets."""
+        """Return it as `study.toml` stores it, without secrets."""
         return {"name": self.name, "levels": dict(self.levels), "request": self.request.said()}
 
 
@@ -65,7 +65,7 @@ class Part:
     apart: bool = False
 
     def facts(self) -> dict[str, Any]:
-        """As it stands in `study.toml`, without secrets."""
+        """Return it as `study.toml` stores it, without secrets."""
         return {
             "name": self.name,
             "about": self.about,
@@ -130,21 +130,23 @@ class Study:
                 for number, part in enumerate(self.parts)
                 for at, turn in enumerate(
                     interleaved(
-                        [one.name for one in part.variants], part.repetitions, self.seed + number
+                        [variant.name for variant in part.variants],
+                        part.repetitions,
+                        self.seed + number,
                     )
                 )
             ),
-            key=lambda one: one[:4],
+            key=lambda row: row[:4],
         )
         runs: list[PlannedRun] = []
         apart = {part.name for part in self.parts if part.apart}
         for _, round_, _, _, part, name in planned:
-            request = next(one.request for one in part.variants if one.name == name)
+            request = next(variant.request for variant in part.variants if variant.name == name)
             _add(runs, request, Planned(part.name, name, round_), apart)
         return runs
 
     def facts(self) -> dict[str, Any]:
-        """As it stands in `study.toml`, without secrets."""
+        """Return it as `study.toml` stores it, without secrets."""
         return {
             "schema": SCHEMA,
             "title": self.title,
@@ -167,7 +169,9 @@ def _add(
     for at, run in enumerate(runs):
         if planned.part in apart:
             break
-        is_own = any(one.part == planned.part or one.part in apart for one in run.stands_for)
+        is_own = any(
+            earlier.part == planned.part or earlier.part in apart for earlier in run.stands_for
+        )
         if run.stands_for[0].round == planned.round and run.request == request and not is_own:
             runs[at] = PlannedRun(request, (*run.stands_for, planned))
             return

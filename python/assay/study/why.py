@@ -58,7 +58,7 @@ QUICK = Depth((1.5, 3.0), 3)
 
 @dataclass(frozen=True)
 class _Pilot:
-    """What the levels follow from.
+    """The findings of a first run, from which the levels follow.
 
     Attributes:
         operation: The one that reads most.
@@ -107,18 +107,22 @@ def why_study(base: RunRequest, pilot: Run, depth: Depth, look: Look | None = No
     Raises:
         UsageError: If nothing can be made scarce here.
     """
-    levels, told = _Levels(base), _pilot(pilot, look)
+    levels, pilot_facts = _Levels(base), _pilot(pilot, look)
     free = Variant(FREE, base, {FACTOR: FREE})
-    scarce = [*_slowed(levels, told, depth), *_limited(levels, told, depth)]
+    scarce = [*_slowed(levels, pilot_facts, depth), *_limited(levels, pilot_facts, depth)]
     if not scarce:
         reasons = "; ".join(f"{what}: {why}" for what, why in levels.unvaried.items())
         raise UsageError(f"nothing can be made scarce here ({reasons})")
     wanted = (
         (SCARCE, "Resources are made scarce.", scarce),
         (REMOVED, "What is computed is left away.", list(_without_computation(levels))),
-        (READ_AHEAD, "Nothing is read ahead.", list(_without_read_ahead(levels, base, told))),
+        (
+            READ_AHEAD,
+            "Nothing is read ahead.",
+            list(_without_read_ahead(levels, base, pilot_facts)),
+        ),
     )
-    parts = [] if told.reads_nothing else [_look(look, base.seed)]
+    parts = [] if pilot_facts.reads_nothing else [_look(look, base.seed)]
     parts += [
         Part(name, (free, *variants), depth.repetitions, about)
         for name, about, variants in wanted
@@ -131,13 +135,13 @@ def why_study(base: RunRequest, pilot: Run, depth: Depth, look: Look | None = No
 
 def _pilot(pilot: Run, look: Look | None) -> _Pilot:
     """The operation that reads most, which the disk's levels follow from."""
-    told = {name: demand_of([pilot], name) for name in pilot.facts["plan"]["operations"]}
-    known = {name: one for name, one in told.items() if one is not None}
-    if not known:
+    demands = {name: demand_of([pilot], name) for name in pilot.facts["plan"]["operations"]}
+    known_demands = {name: demand for name, demand in demands.items() if demand is not None}
+    if not known_demands:
         return _Pilot(None, None, {})
-    name = max(known, key=lambda one: known[one].read_bytes or 0.0)
+    name = max(known_demands, key=lambda operation: known_demands[operation].read_bytes or 0.0)
     placed = None if look is None else placed_reads(pilot, look.ceiling, name)
-    return _Pilot(name, known[name], capacities_of(known[name], placed))
+    return _Pilot(name, known_demands[name], capacities_of(known_demands[name], placed))
 
 
 def _look(look: Look | None, seed: int) -> Part:
@@ -149,22 +153,22 @@ def _look(look: Look | None, seed: int) -> Part:
     return Part(CEILING, (replace(host, request=look.request),), 1, about, kind=KIND_CEILING)
 
 
-def _slowed(levels: _Levels, told: _Pilot, depth: Depth) -> Iterator[Variant]:
+def _slowed(levels: _Levels, pilot: _Pilot, depth: Depth) -> Iterator[Variant]:
     for resource in (CPU, DISK):
         what = f"{SHORT[resource]} slowed"
-        if resource == DISK and told.reads_nothing:
+        if resource == DISK and pilot.reads_nothing:
             levels.unvaried[what] = NO_READS
             continue
         for factor in depth.factors:
             yield from levels.variant(f"{what} {factor:g} x", what, slow={resource: factor})
 
 
-def _limited(levels: _Levels, told: _Pilot, depth: Depth) -> Iterator[Variant]:
+def _limited(levels: _Levels, pilot: _Pilot, depth: Depth) -> Iterator[Variant]:
     what = "disk limited"
-    size = None if told.demand is None else told.demand.mean_read_bytes
+    size = None if pilot.demand is None else pilot.demand.mean_read_bytes
     option = READ_RATE if size is None or size >= LARGE_READ_BYTES else READ_IOPS
-    capacity = told.capacities.get(option)
-    if told.reads_nothing:
+    capacity = pilot.capacities.get(option)
+    if pilot.reads_nothing:
         levels.unvaried[what] = NO_READS
     elif capacity is None:
         levels.unvaried[what] = "how fast it reads while it reads is not known"
@@ -178,9 +182,9 @@ def _without_computation(levels: _Levels) -> Iterator[Variant]:
     yield from levels.variant("computation removed", COMPUTATION, remove=[COMPUTATION])
 
 
-def _without_read_ahead(levels: _Levels, base: RunRequest, told: _Pilot) -> Iterator[Variant]:
+def _without_read_ahead(levels: _Levels, base: RunRequest, pilot: _Pilot) -> Iterator[Variant]:
     what = "read-ahead"
-    if told.reads_nothing:
+    if pilot.reads_nothing:
         levels.unvaried[what] = NO_READS
     elif not base.allow_host_changes:
         levels.unvaried[what] = "the host notices it: say --allow-host-changes"
@@ -194,7 +198,7 @@ def _question(base: RunRequest) -> str:
 
 
 def _figures(parts: Sequence[str]) -> Iterator[StudyFigure]:
-    """What there is a kind of figure for, of the parts that there are."""
+    """Yield the figures whose kind exists and whose parts the study has."""
     looks = tuple(part for part in (CEILING,) if part in parts)
     yield StudyFigure("elasticity", (*looks, SCARCE), "elasticity", "What bounds it")
     wanted = (

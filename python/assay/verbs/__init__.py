@@ -1,4 +1,4 @@
-"""What the verbs of the command line do, to be called from Python: `assay.verbs.sweep(...)`.
+"""The verbs of the command line, to be called from Python: `assay.verbs.sweep(...)`.
 
 Each makes ordinary runs and returns what came of them, opened for a notebook. Options of runs are
 keyword arguments, named as the keys of a study's file: `time="10s"`, `set={"work_mem": "64MB"}`.

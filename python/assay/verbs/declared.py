@@ -73,8 +73,8 @@ def tell_left_out(outcome: Outcome, terms: Terms, watcher: Watcher) -> None:
     if not outcome.left_out:
         return
     names = Counter(run.stands_for[0].part for run in outcome.left_out)
-    told = ", ".join(f"{count} of {part}" for part, count in names.items())
-    watcher.remark(f"left out: {len(outcome.left_out)} runs ({told})")
+    counts = ", ".join(f"{count} of {part}" for part, count in names.items())
+    watcher.remark(f"left out: {len(outcome.left_out)} runs ({counts})")
     if terms.budget_s is not None and outcome.needs_s is not None:
         minutes = math.ceil(outcome.needs_s * BUDGET_MARGIN / 60)
         watcher.remark(f"the same command with --budget {minutes}m goes on")

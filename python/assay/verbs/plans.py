@@ -97,7 +97,7 @@ def _runs(directory: Path, place: Path) -> dict[str, Run]:
     if not directory.exists():
         return {}
     return {
-        one.part: Run(place / one.id)
-        for one in begun_in(directory)
-        if one.status == STATUS_COMPLETE and one.id is not None
+        begun.part: Run(place / begun.id)
+        for begun in begun_in(directory)
+        if begun.status == STATUS_COMPLETE and begun.id is not None
     }

@@ -62,8 +62,8 @@ def sweep(
     keys = {"profile": len(scale) > 1, **options}
     engines = tuple(engine)
     # Which engine a running server is, its address says later: there knobs have no names.
-    known = engines or (() if keys.get("dsn") else (ENGINE_DEFAULTS[SQL],))
-    factors, settings = turned(vary, known, keys.get("set", {}))
+    knob_engines = engines or (() if keys.get("dsn") else (ENGINE_DEFAULTS[SQL],))
+    factors, settings = turned(vary, knob_engines, keys.get("set", {}))
     keys |= {"set": settings} if settings else {}
     asked = Sweep(
         workload, engines, tuple(clients), tuple(scale), tuple(extrapolate), factors, keys, repeat

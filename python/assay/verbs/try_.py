@@ -90,7 +90,7 @@ def try_(
         "study": str(directory),
     }
     now = datetime.now(tz=UTC).isoformat(timespec="seconds")
-    if directory.name not in {one.get("study") for one in read_predictions(place)}:
+    if directory.name not in {row.get("study") for row in read_predictions(place)}:
         append_prediction(place, prediction(document, now) | {"study": directory.name})
     return document | {"calibration": calibrate(read_predictions(place)).facts()}
 
@@ -98,8 +98,8 @@ def try_(
 def _runs(begun: Sequence[Begun], variant: str, place: Path) -> list[Run]:
     """The runs of a variant that ended well, by their rounds."""
     ids = {
-        one.round: one.id
-        for one in begun
-        if one.variant == variant and one.id is not None and one.status == STATUS_COMPLETE
+        run.round: run.id
+        for run in begun
+        if run.variant == variant and run.id is not None and run.status == STATUS_COMPLETE
     }
     return [Run(place / ids[number]) for number in sorted(ids)]

@@ -52,7 +52,7 @@ SHORT = {"min_time": "3s", "time": "10s", "warmup": "3s", "plans": False}
 
 @dataclass(frozen=True)
 class Tuned:
-    """What came of a search.
+    """The result of a search.
 
     Attributes:
         study: Its runs, and the article that is made of them.
@@ -115,7 +115,7 @@ def tune(
     held = hold_outs(search.trials())
     return Tuned(
         LoadedStudy(series.directory),
-        any(one.is_better for one in held),
+        any(hold_out.is_better for hold_out in held),
         not held or held[-1].is_given_up,
     )
 
@@ -129,8 +129,8 @@ def _check_objective(name: str | None, asked: Asked) -> None:
     operations = [] if kind == LOAD else list(asked.plan["operations"])
     # Operations of a test follow each other, too.
     kinds = (None, kind) if kind == LOAD else (None, kind, ORDER)
-    metrics = [one.name for one in BY_NAME.values() if kind_of_metric(one) in kinds]
-    if name in (known := [*metrics, *operations]):
+    metrics = [metric.name for metric in BY_NAME.values() if kind_of_metric(metric) in kinds]
+    if name in (names := [*metrics, *operations]):
         return
     if name in BY_NAME:
         of = kind_of_metric(BY_NAME[name])
@@ -141,9 +141,9 @@ def _check_objective(name: str | None, asked: Asked) -> None:
         }
         raise UsageError(
             f"--objective {name}: these runs have none; {mend[str(of)]}, or one of"
-            f" {', '.join(known)}"
+            f" {', '.join(names)}"
         )
-    raise UsageError(f"--objective {name}: no such metric; {suggestion(name, known)}")
+    raise UsageError(f"--objective {name}: no such metric; {suggestion(name, names)}")
 
 
 class _Search:
@@ -186,33 +186,35 @@ class _Search:
             return []
         failed = [
             Trial(
-                one.part,
-                setting_words(one.levels),
-                dict(one.levels),
-                one.round,
+                run.part,
+                setting_words(run.levels),
+                dict(run.levels),
+                run.round,
                 None,
                 None,
-                one.reason or one.status,
+                run.reason or run.status,
             )
-            for one in record.failed()
+            for run in record.failed()
         ]
         return [*self._complete(record), *failed]
 
     def _complete(self, record: StudyRecord) -> list[Trial]:
         """The runs that ended well, in the order of parts; each record is read once."""
-        for one in record.complete:
-            if one.path is None or (one.part, one.path.name) in self._known:
+        for recorded in record.complete:
+            if recorded.path is None or (recorded.part, recorded.path.name) in self._known:
                 continue
             try:
-                run = Run(one.path)
-                told = StudyRun(one.part, dict(one.levels), one.round, run, checks_of(run))
+                run = Run(recorded.path)
+                study_run = StudyRun(
+                    recorded.part, dict(recorded.levels), recorded.round, run, checks_of(run)
+                )
             except RecordUnreadableError as error:
                 self._series.watcher.remark(str(error))
                 continue
-            metric = metric_of(self._tune.metric, told)
-            self._known[one.part, one.path.name] = trial_of(told, metric)
+            metric = metric_of(self._tune.metric, study_run)
+            self._known[recorded.part, recorded.path.name] = trial_of(study_run, metric)
         order = [part.name for part in record.parts]
-        return sorted(self._known.values(), key=lambda one: order.index(one.part))
+        return sorted(self._known.values(), key=lambda trial: order.index(trial.part))
 
     def _record(self) -> StudyRecord | None:
         is_there = (self._directory / STUDY_FILE).exists()
@@ -222,12 +224,12 @@ class _Search:
         """The parts of the record, whose limit the first run tells."""
         if self._record() is None:
             return []
-        told = read_study_file(self._directory / STUDY_FILE)["parts"]
-        self._learn_limit([self._tune.part_again(one) for one in told[:1]])
-        return [self._tune.part_again(one) for one in told]
+        rows = read_study_file(self._directory / STUDY_FILE)["parts"]
+        self._learn_limit([self._tune.part_again(row) for row in rows[:1]])
+        return [self._tune.part_again(row) for row in rows]
 
     def _learn_limit(self, parts: Sequence[Part]) -> None:
-        """What the default takes says after how long a setting's operations are cancelled.
+        """Set the time limit of operations by what the default takes.
 
         Raises:
             RunFailedError: If the default has no value.
@@ -242,41 +244,43 @@ class _Search:
             raise RunFailedError(f"there is nothing to tune: the default failed: {first.reason}")
         path = record.complete[0].path
         if self._tune.base.clients is None and path is not None:
-            seconds = [one for one in seconds_of(Run(path)).values() if one is not None]
+            seconds = [time_s for time_s in seconds_of(Run(path)).values() if time_s is not None]
             self._tune = replace(self._tune, limit_s=limit_s(max(seconds)) if seconds else None)
 
     def _made(self, parts: Sequence[Part]) -> bool:
         """Makes the runs of these parts that are left; whether the budget sufficed."""
-        failed = {one.setting: one.reason or "" for one in self.trials() if one.cost is None}
+        failed = {
+            trial.setting: trial.reason or "" for trial in self.trials() if trial.cost is None
+        }
         is_first = len(parts) == 1
         terms = replace(self._series.terms, goes_on=not is_first, once=not is_first)
         return not self._series.make(self._tune.study(parts, failed), terms).left_out
 
     def _left(self) -> Left:
-        """What is left of the budget, in runs as they took so far."""
+        """Return the rest of the budget, in runs as they took so far."""
         record = self._record()
         if record is None:
             return Left(None, 1.0)
-        told = read_study_file(self._directory / STUDY_FILE)
-        left_s = max(0.0, self._budget_s - float(told.get("spent_s", 0.0)))
+        document = read_study_file(self._directory / STUDY_FILE)
+        left_s = max(0.0, self._budget_s - float(document.get("spent_s", 0.0)))
         # The first run may have obtained the engine and loaded the data.
-        took = [one.seconds for one in record.complete[1:] if one.seconds is not None]
+        took = [run.seconds for run in record.complete[1:] if run.seconds is not None]
         runs = math.floor(left_s / median(took)) if took else None
         return Left(runs, left_s / self._budget_s if self._budget_s else 0.0)
 
 
 def _about(asked_for: Tune, asked: Asked) -> dict[str, Any]:
-    """By which the same search is known again."""
+    """Return the facts by which the same search is recognised."""
     facts = [
         asked_for.base.facts(),
-        [one.facts() for one in asked_for.knobs],
+        [knob.facts() for knob in asked_for.knobs],
         asked_for.metric,
         asked.workload.content_hash,
     ]
-    told = json.dumps(facts, sort_keys=True, default=str)
+    text = json.dumps(facts, sort_keys=True, default=str)
     return {
         "made_by": "assay tune",
-        "asked": sha256(told.encode()).hexdigest(),
-        "knobs": [one.facts() for one in asked_for.knobs],
+        "asked": sha256(text.encode()).hexdigest(),
+        "knobs": [knob.facts() for knob in asked_for.knobs],
         "workloads": {asked.workload.facts.name: asked.workload.content_hash},
     }

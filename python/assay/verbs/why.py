@@ -16,7 +16,7 @@ from assay.running.asked.options import options_of
 from assay.running.asked.understanding import request_of
 from assay.study.ceiling.newest import begin_with, newest_look
 from assay.study.declared.facts import asked_budget_s
-from assay.study.series import Purpose, Series, judging, made_before
+from assay.study.series import Purpose, Series, documents_made_before, judging
 from assay.study.several import Terms
 from assay.study.why import QUICK, SCARCE, Depth, why_study
 from assay.verbs.watching import Logged
@@ -89,7 +89,7 @@ def why(
     if outcome.left_out:
         of = len(study.order())
         watching.remark(f"the budget leaves out {len(outcome.left_out)} of {of} runs")
-    if not any(one.part == SCARCE for one in outcome.complete):
+    if not any(begun.part == SCARCE for begun in outcome.complete):
         raise RunFailedError(
             "the budget left no time for a run: the same command with a larger --budget goes on"
             if len(outcome.left_out) == len(study.order())
@@ -100,9 +100,9 @@ def why(
 
 def _pilot_before(place: Path, about: dict[str, Any]) -> Run | None:
     """The first run of the newest study that was asked for alike; None: there is none."""
-    for told in made_before(place, about):
+    for document in documents_made_before(place, about):
         try:
-            return Run(place / told["about"]["pilot"])
+            return Run(place / document["about"]["pilot"])
         except (RecordUnreadableError, KeyError):
             continue
     return None

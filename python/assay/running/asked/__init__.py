@@ -1,1 +1,1 @@
-"""What a run is asked to be: options, conditions, placement, and the plan that follows."""
+"""The request of a run: options, conditions, placement, and the plan that follows."""

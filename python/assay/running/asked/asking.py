@@ -1,4 +1,4 @@
-"""What a run was asked to be, understood: workload, engine, product, script and plan.
+"""Resolves the request of a run: workload, engine, product, script and plan.
 
 Everything that can be refused is refused here, before anything is written, loaded or started.
 """
@@ -105,7 +105,7 @@ class Asked:
     @property
     def dsn(self) -> str:
         """Where a running server is reached, by sessions with the settings that were asked for."""
-        return told_dsn(self.request, self.behaviour)
+        return dsn_with_settings(self.request, self.behaviour)
 
     @cached_property
     def test(self) -> SpecifiedTest | None:
@@ -131,14 +131,14 @@ class Asked:
 
     @cached_property
     def planned_test(self) -> PlannedTest | None:
-        """What is played in it, phase by phase."""
+        """Return the operations of the test, phase by phase."""
         if self.test is None:
             return None
         return PlannedTest(self.test, self.workload, self.request.state_passes)
 
     @cached_property
     def script(self) -> Script:
-        """What sessions execute."""
+        """Return the script that sessions execute."""
         if self.test is not None and self.planned_test is not None:
             return self._texts(self.test).script(self.planned_test.pieces)
         request = self.request
@@ -147,10 +147,12 @@ class Asked:
         script = self.workload.script(self.dialects, request.scale, request.seed, parameters)
         # A mix asks the same statements again and again, as an application does that prepares them.
         is_mix = request.clients is not None or self.workload.facts.arrival == "closed"
-        told = script.parameters
+        script_parameters = script.parameters
         if any(operation.program for operation in script.operations):
-            told = told | {TERMINALS: int(request.think_time)}
-        return replace(script, prepared=is_mix, pipelined=request.pipeline, parameters=told)
+            script_parameters = script_parameters | {TERMINALS: int(request.think_time)}
+        return replace(
+            script, prepared=is_mix, pipelined=request.pipeline, parameters=script_parameters
+        )
 
     @cached_property
     def plan(self) -> dict[str, Any]:
@@ -171,7 +173,7 @@ class Asked:
         return plan | _statement_names(self.script)
 
     def facts(self) -> dict[str, Any]:
-        """What stands in run.json from the first moment on."""
+        """Return the facts that run.json has from the first moment on."""
         engine = self.engine.facts
         return {
             "request": self.request.facts(),
@@ -199,7 +201,7 @@ class Asked:
         }
 
     def schema(self) -> dict[str, Any]:
-        """What readers of plans have to know of tables and statements, for the record."""
+        """Return the tables and statements that readers of plans need, for the record."""
         from assay.workloads.rewriting.grammar import grammar_of
 
         types = self.workload.column_types(self.request.scale)
@@ -209,14 +211,14 @@ class Asked:
         }
 
     def durability(self, settings: Mapping[str, str]) -> dict[str, Any]:
-        """What a transaction that committed survives with these settings, for the record."""
+        """Return the durability of commits under these settings, for the record."""
         levels = self.engine.facts.durability
         level = level_of(levels, settings)
-        told = None if level is None else levels[level]
+        level_facts = None if level is None else levels[level]
         return {
             "level": level,
-            "about": None if told is None else told.about,
-            "settings": {} if told is None else told.settings,
+            "about": None if level_facts is None else level_facts.about,
+            "settings": {} if level_facts is None else level_facts.settings,
         }
 
     def _texts(self, test: SpecifiedTest) -> PieceTexts:
@@ -228,22 +230,22 @@ class Asked:
         request = self.request
         seed = request.seed if request.parameters == "drawn" else None
         names = [operation.name for operation in self.script.operations]
-        told = {
+        statements = {
             name: self.workload.statement(name, self.dialects, request.scale, seed)
             for name in names
         }
-        return {name: vars(statement) for name, statement in told.items()}
+        return {name: vars(statement) for name, statement in statements.items()}
 
 
 def _statement_names(script: Script) -> dict[str, list[list[str]]]:
-    """What a plan calls statements of operations that have several; nothing where none has."""
+    """Return the plan's statement names of operations that have several, if any has."""
     if not any(len(operation.statements) > 1 for operation in script.operations):
         return {}
     return {
         "statements": [
             [
-                one.name or brief(number, one.text)
-                for number, one in enumerate(operation.statements, 1)
+                statement.name or brief(number, statement.text)
+                for number, statement in enumerate(operation.statements, 1)
             ]
             for operation in script.operations
         ]
@@ -265,7 +267,7 @@ def understood(request: RunRequest, teller: Teller) -> Asked:
 
 
 def considered(request: RunRequest) -> Asked:
-    """The same, as far as it can be said without the product: nothing is obtained or reached.
+    """Resolve a request without its product: nothing is obtained or reached.
 
     Raises:
         UsageError: If the request names something that is not there.
@@ -278,7 +280,7 @@ def considered(request: RunRequest) -> Asked:
         # Not every dialect can add them, and a server is not started to find out.
         workload.keys(engine.facts.dialects_of(language), request.scale)
     if request.forced:
-        texts = {name: told["sql"] for name, told in request.forced.items()}
+        texts = {name: forced["sql"] for name, forced in request.forced.items()}
         workload = workload.playing(texts)
     behaviour = engine.engine()
     if isinstance(behaviour, Speaks):
@@ -314,19 +316,19 @@ def language_asked(request: RunRequest, workload: Workload, engine: EngineFolder
         raise UsageError(
             f"--language {asked}: {workload.facts.name} is written in {' and '.join(written)}"
         )
-    found = workload.language([asked] if asked in spoken else [] if asked else list(spoken))
-    if found is None:
+    language = workload.language([asked] if asked in spoken else [] if asked else list(spoken))
+    if language is None:
         able = [
-            one.facts.name
-            for one in find_engines().values()
-            if set(one.facts.spoken) & {asked or written[0]} and one.facts.answers
+            folder.facts.name
+            for folder in find_engines().values()
+            if set(folder.facts.spoken) & {asked or written[0]} and folder.facts.answers
         ]
         raise UsageError(
             f"{workload.facts.name} asks in {asked or ' or '.join(written)}, and"
             f" {request.engine} is asked in {' and '.join(spoken)}: choose one of"
             f" {', '.join(able)} with --engine"
         )
-    return found
+    return language
 
 
 def obtained(asked: Asked, teller: Teller) -> tuple[Product | None, str]:
@@ -353,7 +355,7 @@ def check_settings(asked: Asked) -> None:
             raise EngineError(f"{error}{near}") from error
 
 
-def told_dsn(request: RunRequest, behaviour: Engine) -> str:
+def dsn_with_settings(request: RunRequest, behaviour: Engine) -> str:
     """The DSN of a request, with its settings as those of sessions."""
     assert request.dsn is not None  # noqa: S101 - only asked of running servers
     if request.settings and isinstance(behaviour, HasSessionSettings):
@@ -425,13 +427,13 @@ def _check_loaded(request: RunRequest, workload: Workload) -> None:
 
 
 def _check_probes(request: RunRequest) -> None:
-    found = find_probes()
-    known = [probe.name for probe in found if not isinstance(probe, Refusing)]
+    probes = find_probes()
+    names = [probe.name for probe in probes if not isinstance(probe, Refusing)]
     for name in request.probes or ():
-        if any(name == probe.name and isinstance(probe, Refusing) for probe in found):
+        if any(name == probe.name and isinstance(probe, Refusing) for probe in probes):
             raise UsageError(f"--probes {name}: it is asked for by --{name}, and runs then")
-        if name not in known:
-            raise UsageError(f"--probes: unknown probe {name!r}; {suggestion(name, known)}")
+        if name not in names:
+            raise UsageError(f"--probes: unknown probe {name!r}; {suggestion(name, names)}")
 
 
 def _check_programs(request: RunRequest, engine: EngineFolder) -> None:
@@ -469,9 +471,9 @@ def _check_prepare(request: RunRequest, workload: Workload, behaviour: Engine) -
 
 def _check_tables(workload: Workload, tables: Iterable[str], scale: float, sets: int) -> None:
     """Refuses tables whose rows cannot be made."""
-    told = workload.row_facts(scale, sets)
+    facts = workload.row_facts(scale, sets)
     for table in tables:
-        table_rows(told, table, 1)
+        table_rows(facts, table, 1)
 
 
 def _check_test(request: RunRequest, workload: Workload) -> None:
@@ -519,10 +521,14 @@ def _check_transactions(request: RunRequest, workload: Workload, engine: EngineF
 def _check_clients(request: RunRequest, workload: Workload, engine: EngineFolder) -> None:
     """Refuses what clients of this workload, or sessions of this engine, cannot do."""
     name = workload.facts.name
-    programs = [one.program for one in workload.facts.operations.values() if one.program]
+    programs = [
+        operation.program for operation in workload.facts.operations.values() if operation.program
+    ]
     reading = [program for program in programs if _reads_rows(name, program)]
     if reading and not engine.facts.programs:
-        able = ", ".join(one.facts.name for one in find_engines().values() if one.facts.programs)
+        able = ", ".join(
+            folder.facts.name for folder in find_engines().values() if folder.facts.programs
+        )
         raise UsageError(
             f"{name} is played by programs of the driver that read rows, and the session of"
             f" {request.engine} plays none: choose one of {able} with --engine"
@@ -556,9 +562,9 @@ def _check_receipt(workload: Workload) -> None:
     assert program is not None  # noqa: S101 - the manifest was refused without
     names = _core.program_receipt(program)
     if list(receipt.names) != names:
-        told = ", ".join(names) or "none"
+        listed = ", ".join(names) or "none"
         raise UsageError(
-            f"{workload.facts.name}: receipt.names are those of {program}, in its order: {told}"
+            f"{workload.facts.name}: receipt.names are those of {program}, in its order: {listed}"
         )
 
 
@@ -571,7 +577,7 @@ def _product(request: RunRequest, behaviour: Engine, teller: Teller) -> Product:
 def _running_version(request: RunRequest, behaviour: Engine) -> str:
     if not isinstance(behaviour, Server):
         raise UsageError("--dsn goes with an engine that is a server")
-    with reached_before(behaviour, told_dsn(request, behaviour), request) as address:
+    with reached_before(behaviour, dsn_with_settings(request, behaviour), request) as address:
         instance = behaviour.attach(address)
         try:
             return behaviour.version(instance)

@@ -21,7 +21,7 @@ CACHE = "cache"
 
 @dataclass(frozen=True)
 class Beginning:
-    """What is to be in memory when the timed part begins.
+    """The required contents of memory when the timed part begins.
 
     Attributes:
         state: One of `assay.running.asked.request.STATES`.
@@ -106,7 +106,7 @@ def with_durability(
         UsageError: If the engine has no such level, or a setting contradicts it.
     """
     facts = find_engine(engine).facts
-    levels = {str(name): told for name, told in facts.durability.items()}
+    levels = {str(name): level_facts for name, level_facts in facts.durability.items()}
     if dsn is not None:
         if level is not None:
             raise UsageError(
@@ -116,8 +116,8 @@ def with_durability(
         return None, {}
     if level is not None and level not in levels:
         there = ", ".join(levels)
-        words = f"its levels are {there}" if levels else "it has no levels; leave it out"
-        raise UsageError(f"--durability {level}: {engine} has none of that name: {words}")
+        hint = f"its levels are {there}" if levels else "it has no levels; leave it out"
+        raise UsageError(f"--durability {level}: {engine} has none of that name: {hint}")
     if level is None and FULL not in levels:
         return None, {}
     of_level = levels[level or FULL].settings

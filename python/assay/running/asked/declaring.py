@@ -36,7 +36,7 @@ class Group(StrEnum):
 
 
 class Needs(StrEnum):
-    """What a run has to be for an option to mean anything; of another run it is refused."""
+    """The kinds of run that an option applies to; of another run it is refused."""
 
     MIX = "a mix"
     DRAWN = "a mix whose operations are drawn"
@@ -48,7 +48,7 @@ class Needs(StrEnum):
 
 @dataclass(frozen=True)
 class Option:
-    """What there is to say of an option beside its name, type and default.
+    """The description of an option beside its name, type and default.
 
     Attributes:
         group: Where it is listed.
@@ -70,7 +70,7 @@ class Option:
 
     @property
     def shown(self) -> str | None:
-        """What a value looks like, where that is said."""
+        """Return the placeholder of a value, where there is one."""
         return self.metavar or "|".join(self.choices) or None
 
     def __get_pydantic_json_schema__(
@@ -93,4 +93,4 @@ def long_name(key: str) -> str:
 
 def as_keys(help_text: str) -> str:
     """A help text for a file, whose keys are options without `--` and with `_` for `-`."""
-    return LONG.sub(lambda found: found[1].replace("-", "_"), help_text)
+    return LONG.sub(lambda match: match[1].replace("-", "_"), help_text)

@@ -84,8 +84,10 @@ def driver_plan(
     if checked_after:
         ended = [_later(phase, len(operations)) for phase in ended]
     phases = [*once(PHASE_BEFORE, before), *phases, *ended]
-    told = {"sessions_per_worker": SESSIONS_PER_WORKER} | ({"loses_engine": True} if killed else {})
-    return plan_of(request, operations, phases) | told
+    options = {"sessions_per_worker": SESSIONS_PER_WORKER} | (
+        {"loses_engine": True} if killed else {}
+    )
+    return plan_of(request, operations, phases) | options
 
 
 def _later(phase: Mapping[str, Any], operations: int) -> dict[str, Any]:
@@ -116,15 +118,15 @@ def plan_of(
 
 def steps(plan: Mapping[str, Any]) -> dict[str, tuple[int, int | None]]:
     """By phase: operations of the phases before it, and its own; None where time decides."""
-    told: dict[str, tuple[int, int | None]] = {}
+    counts: dict[str, tuple[int, int | None]] = {}
     before = 0
     for phase in plan["phases"]:
         orders = phase.get("orders") or [phase["operations"]]
-        known = not any(phase.get(key) for key in ("duration_ns", "steady", "passes_max"))
-        own = phase.get("passes_min", 1) * sum(len(order) for order in orders) if known else None
-        told[phase["name"]] = (before, own)
+        is_fixed = not any(phase.get(key) for key in ("duration_ns", "steady", "passes_max"))
+        own = phase.get("passes_min", 1) * sum(len(order) for order in orders) if is_fixed else None
+        counts[phase["name"]] = (before, own)
         before += own or 0
-    return told
+    return counts
 
 
 def plan_sessions(plan: Mapping[str, Any]) -> int:
@@ -134,10 +136,10 @@ def plan_sessions(plan: Mapping[str, Any]) -> int:
 
 def _passes(request: RunRequest, order: list[int]) -> list[dict[str, Any]]:
     arrival = {"shape": "power"}
-    one = {"arrival": arrival, "operations": order, "passes_min": 1}
+    common = {"arrival": arrival, "operations": order, "passes_min": 1}
     duration_ns = round(request.min_time_s * NS_PER_S)
-    untimed = {"name": PHASE_WARMUP, **one, "passes_min": request.state_passes}
-    timed = {"name": PHASE_MEASURED, **one, "duration_ns": duration_ns, "memory": True}
+    untimed = {"name": PHASE_WARMUP, **common, "passes_min": request.state_passes}
+    timed = {"name": PHASE_MEASURED, **common, "duration_ns": duration_ns, "memory": True}
     return [untimed, timed] if request.state_passes > 0 else [timed]
 
 
@@ -166,12 +168,12 @@ def _forced(request: RunRequest) -> list[dict[str, Any]]:
 def _drawn(
     order: Sequence[str], weights: Mapping[str, int], operations: Sequence[str], mix: Mix
 ) -> dict[str, Any]:
-    """What clients draw from, or play in order."""
+    """Return the operations that clients draw from, or play in order."""
     if mix.in_order:
         return {"operations": [operations.index(name) for name in order], "in_order": True}
     names = list(dict.fromkeys(order))
-    told = {"operations": list(range(len(names))), "weights": [weights[name] for name in names]}
-    return told | ({"deck": True} if mix.deck else {})
+    drawn = {"operations": list(range(len(names))), "weights": [weights[name] for name in names]}
+    return drawn | ({"deck": True} if mix.deck else {})
 
 
 def _span(mixes: int | None, seconds: float, most: int | None = None) -> dict[str, Any]:
@@ -189,10 +191,10 @@ def _mix(
     closed = {"shape": "closed", "clients": request.clients}
     rate = {"shape": "open", "rate_per_s": request.rate_per_s, "clients": request.clients}
     if request.think_time:
-        told = [mix.waits.get(name, (0.0, 0.0)) for name in operations]
+        waits = [mix.waits.get(name, (0.0, 0.0)) for name in operations]
         drawn["waits"] = [
             {"keying_ns": round(keying_s * NS_PER_S), "think_mean_ns": round(think_s * NS_PER_S)}
-            for keying_s, think_s in told
+            for keying_s, think_s in waits
         ]
     warmup = {
         "name": PHASE_WARMUP,

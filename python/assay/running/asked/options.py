@@ -474,10 +474,10 @@ def options_of(keys: Mapping[str, Any]) -> RunOptions:
     try:
         return RunOptions.model_validate(dict(keys))
     except ValidationError as error:
-        raise UsageError("; ".join(_told(one) for one in error.errors())) from error
+        raise UsageError("; ".join(_error_text(detail) for detail in error.errors())) from error
 
 
-def _told(error: ErrorDetails) -> str:
+def _error_text(error: ErrorDetails) -> str:
     key = ".".join(str(part) for part in error["loc"])
     if error["type"] == "extra_forbidden":
         return f"{key!r} is no option of a run; {suggestion(key, option_names())}"

@@ -33,23 +33,23 @@ class LoadOrder:
     tables: Sequence[str] = ()
 
     def identity(self) -> dict[str, Any]:
-        """What is asked for, and nothing else: what is not asked for leaves no trace."""
-        told: dict[str, Any] = {}
+        """Return the order that is asked for, without parts that are not asked for."""
+        options: dict[str, Any] = {}
         if self.sorted_by:
-            told["sorted_by"] = {table: list(self.sorted_by[table]) for table in self.sorted_by}
+            options["sorted_by"] = {table: list(self.sorted_by[table]) for table in self.sorted_by}
         if self.tables:
-            told["load_order"] = list(self.tables)
-        return told
+            options["load_order"] = list(self.tables)
+        return options
 
     def facts(self, rows_by_key: str) -> dict[str, Any] | None:
-        """As it stands in run.json; None where nothing is asked for.
+        """Return the order as run.json stores it; None where nothing is asked for.
 
         Args:
             rows_by_key: Of the engine: whose rows lie in the order of their key all the same.
         """
         note = rows_by_key or None
-        told = {"sorted_by": {}, "load_order": [], **self.identity()}
-        return told | {"note": note if self.sorted_by else None} if self.identity() else None
+        document = {"sorted_by": {}, "load_order": [], **self.identity()}
+        return document | {"note": note if self.sorted_by else None} if self.identity() else None
 
     def keys(self, statements: Sequence[str]) -> list[str]:
         """Statements of keys and indexes, those of a table that is loaded earlier first."""
@@ -67,13 +67,13 @@ def asked_order(request: RunRequest, tables: Sequence[str]) -> LoadOrder:
     given = request.load_order
     others = [table for table in tables if table not in given]
     if not given:
-        found: list[str] = []
+        ordered: list[str] = []
     elif REST in given:
         place = given.index(REST)
-        found = [*given[:place], *others, *given[place + 1 :]]
+        ordered = [*given[:place], *others, *given[place + 1 :]]
     else:
-        found = [*given, *others]
-    return LoadOrder(dict(sorted(request.sorted_by.items())), found)
+        ordered = [*given, *others]
+    return LoadOrder(dict(sorted(request.sorted_by.items())), ordered)
 
 
 def parse_sorted(texts: Sequence[str]) -> dict[str, list[str]]:
@@ -82,21 +82,21 @@ def parse_sorted(texts: Sequence[str]) -> dict[str, list[str]]:
     Raises:
         UsageError: If a text is not of that form, or names a table or a column twice.
     """
-    found: dict[str, list[str]] = {}
+    columns_by_table: dict[str, list[str]] = {}
     for text in texts:
-        table, separator, told = text.partition("=")
-        columns = [name.strip() for name in told.split(",")]
+        table, separator, listed = text.partition("=")
+        columns = [name.strip() for name in listed.split(",")]
         if not separator or not table.strip() or not all(columns):
             raise UsageError(f"--sorted {text}: write it like --sorted lineitem=l_shipdate")
-        if table.strip() in found:
+        if table.strip() in columns_by_table:
             raise UsageError(
                 f"--sorted {table.strip()} is given twice: several columns go in one, as in"
                 " --sorted orders=o_orderdate,o_custkey"
             )
         if len(set(columns)) < len(columns):
             raise UsageError(f"--sorted {text}: a column is named twice")
-        found[table.strip()] = columns
-    return found
+        columns_by_table[table.strip()] = columns
+    return columns_by_table
 
 
 def parse_load_order(text: str | None) -> list[str]:
@@ -141,10 +141,10 @@ def check_order(request: RunRequest, workload: Workload, kind: str) -> None:
         )
     _check_tables("--sorted", list(asked), workload.facts.tables)
     for table, columns in asked.items():
-        known = column_names(workload.row_facts(request.scale), table)
+        names = column_names(workload.row_facts(request.scale), table)
         for name in columns:
-            if name not in known:
-                hint = suggestion(name, known)
+            if name not in names:
+                hint = suggestion(name, names)
                 raise UsageError(f"--sorted: {table} has no column {name!r}; {hint}")
     named = [name for name in request.load_order if name != REST]
     _check_tables("--load-order", named, workload.facts.tables)

@@ -19,7 +19,7 @@ NODE, REST = "node", "rest"
 
 @dataclass(frozen=True)
 class Host:
-    """What there is to be pinned to.
+    """The CPUs that a run can be pinned to.
 
     Attributes:
         allowed: CPUs that this process may use.
@@ -36,13 +36,13 @@ class Host:
 
 
 def _nodes(directory: Path) -> list[tuple[str, frozenset[int]]]:
-    found = []
+    nodes = []
     for file in sorted(directory.glob(f"{NODE}[0-9]*/cpulist")):
         try:
-            found.append((file.parent.name, parse_cpu_list(file.read_text(encoding="ascii"))))
+            nodes.append((file.parent.name, parse_cpu_list(file.read_text(encoding="ascii"))))
         except (OSError, ValueError):
             continue
-    return found
+    return nodes
 
 
 def parse_cpu_list(text: str) -> frozenset[int]:
@@ -64,16 +64,18 @@ def resolve_pin(text: str, host: Host) -> dict[str, list[int]]:
     Raises:
         UsageError: If the text is not of that form, or names what is not there.
     """
-    asked = _asked(text)
-    pin = {who: sorted(_cpus(text, words, host)) for who, words in asked.items() if words != [REST]}
+    asked = _parsed_pin(text)
+    pin = {
+        who: sorted(_cpus(text, places, host)) for who, places in asked.items() if places != [REST]
+    }
     for who in asked:
         if who not in pin:
             pin[who] = _rest(text, who, pin, host)
     return {who: pin[who] for who in asked}
 
 
-def _asked(text: str) -> dict[str, list[str]]:
-    """The words of each side."""
+def _parsed_pin(text: str) -> dict[str, list[str]]:
+    """Return the places of each side."""
     asked: dict[str, list[str]] = {}
     who = None
     for part in text.split(","):
@@ -93,20 +95,20 @@ def _is_word(word: str) -> bool:
     return word == REST or (len(numbers) <= most and all(part.isdecimal() for part in numbers))
 
 
-def _cpus(text: str, words: list[str], host: Host) -> set[int]:
+def _cpus(text: str, places: list[str], host: Host) -> set[int]:
     cpus: set[int] = set()
-    for word in words:
-        if word == REST:
+    for place in places:
+        if place == REST:
             raise UsageError(f"--pin {text}: rest stands alone, such as client=rest")
-        if not word.startswith(NODE):
-            cpus |= parse_cpu_list(word)
+        if not place.startswith(NODE):
+            cpus |= parse_cpu_list(place)
             continue
-        if word not in host.nodes:
+        if place not in host.nodes:
             there = ", ".join(host.nodes) or "none that the kernel tells of"
-            raise UsageError(f"--pin {text}: {word} is not there; NUMA nodes: {there}")
-        ours = host.nodes[word] & host.allowed
+            raise UsageError(f"--pin {text}: {place} is not there; NUMA nodes: {there}")
+        ours = host.nodes[place] & host.allowed
         if not ours:
-            raise UsageError(f"--pin {text}: no CPU of {word} is ours to use")
+            raise UsageError(f"--pin {text}: no CPU of {place} is ours to use")
         cpus |= ours
     return cpus
 

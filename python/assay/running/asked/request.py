@@ -110,7 +110,7 @@ class RunRequest(PlainOptions):
 
     @property
     def engine_settings(self) -> dict[str, str]:
-        """What an engine of ours is started with beside its defaults."""
+        """Return the settings that our engine is started with beside its defaults."""
         return self.durability_settings | self.settings
 
     def runs_probe(self, name: str) -> bool:
@@ -118,7 +118,7 @@ class RunRequest(PlainOptions):
         return self.probes is None or name in self.probes
 
     def changed(self, **changes: Any) -> Self:  # noqa: ANN401 - of whatever field
-        """The same request but for these fields.
+        """Return the request with these fields changed.
 
         Raises:
             ValidationError: For a field that there is none of, or a value of another type.
@@ -136,9 +136,12 @@ class RunRequest(PlainOptions):
         return self.model_dump() | {"settings": settings, "dsn": dsn, "prepare": prepare}
 
     def said(self) -> dict[str, Any]:
-        """What of its facts is not as it would be without a word."""
+        """Return the facts that differ from the defaults."""
         fields = type(self).model_fields
-        without = {name: one.get_default(call_default_factory=True) for name, one in fields.items()}
+        without = {
+            name: field_info.get_default(call_default_factory=True)
+            for name, field_info in fields.items()
+        }
         return {name: fact for name, fact in self.facts().items() if fact != without[name]}
 
 

@@ -70,7 +70,7 @@ class SpecifiedTest:
     refresh: Refresh | None
 
     def facts(self) -> dict[str, Any]:
-        """As JSON values."""
+        """Return it as JSON values."""
         return asdict(self)
 
     @property
@@ -119,13 +119,13 @@ def specified(request: RunRequest, workload: Workload) -> SpecifiedTest | None:
 
 def _refresh(request: RunRequest, workload: Workload, kind: str, streams: int) -> Refresh | None:
     """The refresh functions, unless they are left out, none are told, or passes are repeated."""
-    told = workload.facts.refresh
-    if told is None or not request.refresh or kind == STEADY:
+    refresh = workload.facts.refresh
+    if refresh is None or not request.refresh or kind == STEADY:
         if request.refresh_batches != 1:
             raise UsageError("--refresh-batches: no refresh function is played; leave it out")
         return None
     sets = _sets(kind, streams)
-    return Refresh(told.insert, told.delete, request.refresh_batches, sets)
+    return Refresh(refresh.insert, refresh.delete, request.refresh_batches, sets)
 
 
 def _sets(kind: str, streams: int) -> int:
@@ -167,7 +167,7 @@ class PlannedTest:
 
     @property
     def pieces(self) -> tuple[Piece, ...]:
-        """What sessions have to be able to execute."""
+        """Return the pieces that sessions have to be able to execute."""
         return tuple(self._numbers)
 
     def _run(self, number: int, power_order: list[Piece]) -> None:
@@ -226,7 +226,7 @@ class PieceTexts:
     scale: float
 
     def script(self, pieces: Iterable[Piece]) -> Script:
-        """What sessions execute, in the order of the pieces."""
+        """Return the script that sessions execute, in the order of the pieces."""
         return Script(tuple(self._operation(piece) for piece in pieces))
 
     def recorded(self, pieces: Iterable[Piece]) -> dict[str, dict[str, Any]]:
@@ -235,20 +235,20 @@ class PieceTexts:
         Those of stream 0 are under the name of the query, those of stream 3 under `q01-3`. A
         refresh function is there once, with one transaction of its first set.
         """
-        told: dict[str, dict[str, Any]] = {}
+        statements: dict[str, dict[str, Any]] = {}
         for name, variant in pieces:
             if self._refreshes(name):
                 shown = self.workload.refresh_statement(name, 1, 1, self.dialects, self.scale)
-                told.setdefault(name, vars(shown) | {"variant": 1})
+                statements.setdefault(name, vars(shown) | {"variant": 1})
             else:
                 key = f"{name}-{variant}" if variant else name
-                told[key] = vars(self._statement((name, variant))) | {"variant": variant}
-        return told
+                statements[key] = vars(self._statement((name, variant))) | {"variant": variant}
+        return statements
 
     def _operation(self, piece: Piece) -> ScriptOperation:
         statement = self._statement(piece)
-        found = scripts.statements(statement.text, self.dialects)
-        return ScriptOperation(piece[0], tuple(ScriptStatement(text) for text in found))
+        texts = scripts.statements(statement.text, self.dialects)
+        return ScriptOperation(piece[0], tuple(ScriptStatement(text) for text in texts))
 
     def _statement(self, piece: Piece) -> Statement:
         name, variant = piece

@@ -1,4 +1,4 @@
-"""What is understood of the options of a run: the request that is carried out.
+"""Turns the options of a run into the request that is carried out.
 
 The command line and study files are understood by this file alone.
 """
@@ -72,7 +72,7 @@ def request_of(options: RunOptions, given: Collection[str], folder: Path = Path(
     facts = find_workload(workload).facts
     mixed = facts.arrival == "closed" or options.clients is not None
     refuse_useless(options, given, facts, mixed=mixed)
-    language = next((known for known in LANGUAGES if known == options.language), None)
+    language = next((name for name in LANGUAGES if name == options.language), None)
     engine, version = _engine(options.engine, options.dsn, language or facts.languages[0])
     scale = facts.scale_default if options.scale is None else options.scale
     understood = {
@@ -95,7 +95,7 @@ def request_of(options: RunOptions, given: Collection[str], folder: Path = Path(
 
 
 def _server(options: RunOptions, engine: str, folder: Path) -> dict[str, Any]:
-    """By what the engine is asked, with which settings, and what it may use."""
+    """Return the engine's server, its settings and the resources that it may use."""
     level, of_level = with_durability(engine, options.settings, options.durability, options.dsn)
     settings = with_buffer(engine, options.settings, options.buffer, options.dsn)
     return {
@@ -127,7 +127,7 @@ def _data(options: RunOptions, folder: Path) -> dict[str, Any]:
 def _load(
     options: RunOptions, given: Collection[str], facts: WorkloadFacts, *, mixed: bool
 ) -> dict[str, Any]:
-    """What is played, and by how many."""
+    """Return the load: operations, clients and rate."""
     rate = options.rate
     return {
         "operations": list(dict.fromkeys(options.operation)),
@@ -145,7 +145,7 @@ def _load(
 def _times(
     options: RunOptions, given: Collection[str], engine: str, *, mixed: bool
 ) -> dict[str, Any]:
-    """What is in memory when the timed part begins, how long parts are, and when they are ended."""
+    """Return the state of memory at the beginning, and the lengths and limits of the parts."""
     default = state_default(engine, test=options.test is not None, dsn=options.dsn)
     begun = beginning(given, options.state or default, mixed=mixed)
     return {
@@ -195,17 +195,17 @@ def _mixes(
     options: RunOptions, facts: WorkloadFacts, given: Collection[str]
 ) -> dict[str, int | None]:
     """How many mixes are played: as many as the manifest says, unless a time is asked for."""
-    told = facts.sequence
-    if told is None or options.test is not None:
+    sequence = facts.sequence
+    if sequence is None or options.test is not None:
         return {"mixes": None, "warmup_mixes": None, "mixes_max": None}
-    mixes = options.mixes or (None if "time" in given else told.mixes)
+    mixes = options.mixes or (None if "time" in given else sequence.mixes)
     warmup = options.warmup_mixes
     if warmup is None and "warmup" not in given:
-        warmup = told.warmup
+        warmup = sequence.warmup
     return {
         "mixes": mixes,
         "warmup_mixes": warmup,
-        "mixes_max": _mixes_max(options, mixes or told.mixes) if options.until_steady else None,
+        "mixes_max": _mixes_max(options, mixes or sequence.mixes) if options.until_steady else None,
     }
 
 
@@ -235,7 +235,7 @@ def _kill(options: RunOptions) -> float | None:
 
 
 def _retries(options: RunOptions, facts: WorkloadFacts, *, mixed: bool) -> int:
-    """As often as is asked for; else, of a mix, as its manifest says."""
+    """Return the number of retries asked for; else, of a mix, that of its manifest."""
     if options.retries is not None:
         return options.retries
     return facts.retries if mixed else 0
@@ -278,8 +278,8 @@ def _engine(given: str | None, dsn: str | None, language: Language) -> tuple[str
         return ENGINE_DEFAULTS[language], None
     speaking = [
         (len(scheme), name)
-        for name, found in find_engines().items()
-        for scheme in found.facts.schemes
+        for name, folder in find_engines().items()
+        for scheme in folder.facts.schemes
         if dsn.startswith(f"{scheme}:")
     ]
     if not speaking:

@@ -1,1 +1,1 @@
-"""What a run changes on its host, and how all of it is put back, however the run ends."""
+"""Changes of a run's host, and how they are put back, however the run ends."""

@@ -1,4 +1,4 @@
-"""What may be changed on this host for a run, and what runs have changed on it now."""
+"""The changes that a run may make on this host, and those that runs have made now."""
 
 from __future__ import annotations
 
@@ -74,15 +74,15 @@ def _own_device() -> Ability:
 
 def _changed(instances: Path) -> list[Ability]:
     """A line a run that has changed something."""
-    told = []
-    for one in changed_now(instances):
-        words = f"{one.run}: {'; '.join(one.words)}"
-        if one.whose == "live":
-            told.append(Ability("changed now", "yes", f"{words} (by pid {one.owner_pid})"))
-        elif one.whose == "guarded":
-            found = f"{words} (its run is dead, its guardian puts it back)"
-            told.append(Ability("changed now", "yes", found))
+    abilities = []
+    for left in changed_now(instances):
+        text = f"{left.run}: {'; '.join(left.words)}"
+        if left.whose == "live":
+            abilities.append(Ability("changed now", "yes", f"{text} (by pid {left.owner_pid})"))
+        elif left.whose == "guarded":
+            note = f"{text} (its run is dead, its guardian puts it back)"
+            abilities.append(Ability("changed now", "yes", note))
         else:
             mend = "`assay doctor --restore` puts it back"
-            told.append(Ability("changed now", "partly", f"{words} (its run is dead)", mend))
-    return told
+            abilities.append(Ability("changed now", "partly", f"{text} (its run is dead)", mend))
+    return abilities

@@ -1,4 +1,4 @@
-"""What of the asked changes cannot be made here, refused before anything is started."""
+"""Refuses the asked changes that cannot be made here, before anything is started."""
 
 from __future__ import annotations
 

@@ -42,8 +42,8 @@ def device_below(place: Path, sysfs: Path = SYSFS, mounts: Path = MOUNTS) -> Blo
         UsageError: If there is no one device below its file system.
     """
     there = next(path for path in (place.absolute(), *place.absolute().parents) if path.exists())
-    told = there.stat().st_dev
-    number = f"{os.major(told)}:{os.minor(told)}"
+    device_number = there.stat().st_dev
+    number = f"{os.major(device_number)}:{os.minor(device_number)}"
     if not (sysfs / "dev" / "block" / number).exists():
         # Some file systems have numbers of their own, and name their device where it is mounted.
         number = _number_of_source(number, mounts) or number
@@ -71,6 +71,6 @@ def _number_of_source(number: str, mounts: Path) -> str | None:
             continue
         source = Path(ESCAPE.sub(lambda escape: chr(int(escape[1], 8)), rest.split()[1]))
         if source.is_block_device():
-            told = source.stat().st_rdev
-            return f"{os.major(told)}:{os.minor(told)}"
+            device_number = source.stat().st_rdev
+            return f"{os.major(device_number)}:{os.minor(device_number)}"
     return None

@@ -175,7 +175,7 @@ class Copies:
         return self._below / f"copy-{number}.img"
 
     def _check_room(self) -> None:
-        """What is written after a copy takes room: at most as much as the device has."""
+        """Check the room that writes after a copy take: at most as much as the device has."""
         free_bytes = shutil.disk_usage(self._instance).free
         needed_bytes = self._image.stat().st_size + SPARE_BYTES
         if free_bytes < needed_bytes:

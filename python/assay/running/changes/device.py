@@ -47,7 +47,7 @@ PATIENCE_S = 300.0
 
 
 class NotMountedError(RunFailedError):
-    """What is on a device cannot be mounted."""
+    """The file system of a device cannot be mounted."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def why_not(*, copied: bool = False) -> str | None:
     if not _may_mount():
         return "this root may not mount: give the container the capability SYS_ADMIN"
     for program, package in (PROGRAMS | (PROGRAMS_OF_COPIES if copied else {})).items():
-        if _found(program) is None:
+        if _program_path(program) is None:
             return f"{program} is not installed: install {package}"
     if not Path("/dev/loop-control").exists():
         return "/dev/loop-control is not there: load the module loop, or give it to the container"
@@ -151,8 +151,8 @@ def make_device(
         mount_point.mkdir(mode=0o755)
         loop = attach(image, mount_point, ledger, what, EXT4, make=True)
     direct = is_direct(loop)
-    told = f"{bytes_text(size_bytes)}, {'direct' if direct else 'buffered'}"
-    ledger.made.append(HostChange(what, loop, None, f"{bytes_text(size_bytes)}, direct", told))
+    text = f"{bytes_text(size_bytes)}, {'direct' if direct else 'buffered'}"
+    ledger.made.append(HostChange(what, loop, None, f"{bytes_text(size_bytes)}, direct", text))
     number = (BLOCK_DEVICES / Path(loop).name / "dev").read_text(encoding="ascii").strip()
     return device_numbered(number, mount_point)
 
@@ -199,19 +199,19 @@ def attach(
 
 
 def detaching(image: Path, what: str) -> Step:
-    """What frees the loop device of a file."""
+    """Return the step that frees the loop device of a file."""
     return Step("detach", str(image), f"{what}: loop device of {image}")
 
 
 def unmounting(mount_point: Path, what: str) -> Step:
-    """What takes a file system away again."""
+    """Return the step that unmounts a file system."""
     return Step("unmount", str(mount_point), f"{what}: mounted at {mount_point}")
 
 
 def is_direct(loop: str) -> bool:
     """Whether a loop device reads and writes its file past the page cache."""
-    told = BLOCK_DEVICES / Path(loop).name / "loop" / "dio"
-    return told.read_text(encoding="ascii").strip() == "1"
+    file = BLOCK_DEVICES / Path(loop).name / "loop" / "dio"
+    return file.read_text(encoding="ascii").strip() == "1"
 
 
 def _make_below(instance: Path, size_bytes: int, ledger: Ledger) -> None:
@@ -251,14 +251,14 @@ def _allocate(image: Path, size_bytes: int) -> None:
         os.close(descriptor)
 
 
-def _found(program: str) -> str | None:
+def _program_path(program: str) -> str | None:
     return shutil.which(program) or shutil.which(program, path=SYSTEM_PATH)
 
 
 def _run(program: str, *arguments: str, kept: tuple[int, ...]) -> str:
-    command: Sequence[str] = (_found(program) or program, *arguments)
+    command: Sequence[str] = (_program_path(program) or program, *arguments)
     try:
-        told = subprocess.run(
+        ended = subprocess.run(
             command,
             stdin=subprocess.DEVNULL,
             pass_fds=kept,
@@ -269,10 +269,10 @@ def _run(program: str, *arguments: str, kept: tuple[int, ...]) -> str:
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise RunFailedError(f"--device own: {program} did not work: {error}") from error
-    if told.returncode != 0:
-        words = " / ".join(told.stderr.split("\n")).strip(" /")
+    if ended.returncode != 0:
+        message = " / ".join(ended.stderr.split("\n")).strip(" /")
         raise RunFailedError(
-            f"--device own: {program} ended with status {told.returncode}: {words}; `assay doctor`"
-            " tells whether this host has what a device needs"
+            f"--device own: {program} ended with status {ended.returncode}: {message}; `assay"
+            " doctor` tells whether this host has what a device needs"
         )
-    return told.stdout
+    return ended.stdout

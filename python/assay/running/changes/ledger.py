@@ -1,4 +1,4 @@
-"""What one run changed on its host: each change in the journal before it is made, then recorded."""
+"""Records one run's changes of its host: each is in the journal before it is made."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Ledger:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """What is changed and put back in the block is so by nobody else meanwhile."""
+        """Hold the lock of changes: in the block nobody else changes or puts back anything."""
         with locked(self.directory) as lock:
             self._lock = lock
             try:
@@ -60,7 +60,7 @@ class Ledger:
 
     @property
     def kept_open(self) -> tuple[int, ...]:
-        """What programs that change something are to keep open.
+        """Return the descriptors that programs which change something have to keep open.
 
         They hold the lock with us, so that nothing is put back before they have ended, whoever
         dies meanwhile: what is mounted after it was unmounted stays.

@@ -1,4 +1,4 @@
-"""What runs have changed on this host at this moment: by whom, and whether they still go on."""
+"""Lists the changes of this host that runs have not put back, and whether the runs still go on."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Left:
-    """What one run has changed and not put back.
+    """The changes that one run has not put back.
 
     Attributes:
         run: Its id.
@@ -37,7 +37,7 @@ class Left:
 
 def changed_now(instances: Path) -> list[Left]:
     """All that is changed now, by runs whose instances are below a directory."""
-    return [_told(path, instances) for path in _journals(instances)]
+    return [_read_left(path, instances) for path in _journals(instances)]
 
 
 def restore_left(instances: Path) -> list[Left]:
@@ -48,29 +48,29 @@ def restore_left(instances: Path) -> list[Left]:
     before = changed_now(instances)
     # What is mounted in an instance's directory goes with it, when its processes are gone.
     sweep(instances)
-    told = []
-    for one in before:
-        path = guardian.journal_of(instances / one.run)
+    restored = []
+    for left in before:
+        path = guardian.journal_of(instances / left.run)
         problems: list[str] = []
-        if one.whose == "left" and path.exists():
+        if left.whose == "left" and path.exists():
             problems = put_back(path)
-        told.append(Left(one.run, one.owner_pid, one.whose, one.words, tuple(problems)))
-    return told
+        restored.append(Left(left.run, left.owner_pid, left.whose, left.words, tuple(problems)))
+    return restored
 
 
 def _journals(instances: Path) -> list[Path]:
     return sorted(guardian.journal_of(instances / "any").parent.glob(f"*{SUFFIX}"))
 
 
-def _told(path: Path, instances: Path) -> Left:
+def _read_left(path: Path, instances: Path) -> Left:
     run = path.name.removesuffix(SUFFIX)
     try:
         journal = Journal.read(path)
     except (OSError, ValueError, KeyError, TypeError) as error:
         return Left(run, None, "left", (f"{path} cannot be read: {error}",))
     owner = journal.owner.get("owner") or {}
-    words = tuple(step.words for step in journal.steps)
-    return Left(run, owner.get("pid"), _whose(journal, instances / run), words)
+    changes = tuple(step.words for step in journal.steps)
+    return Left(run, owner.get("pid"), _whose(journal, instances / run), changes)
 
 
 def _whose(journal: Journal, instance: Path) -> Literal["live", "guarded", "left"]:

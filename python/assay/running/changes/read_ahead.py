@@ -41,8 +41,10 @@ def device_read_ahead(place: Path, sysfs: Path = SYSFS) -> BlockDevice:
         UsageError: If the file system has a read-ahead of its own, or no device.
     """
     there = next(path for path in (place, *place.parents) if path.exists())
-    told = there.stat().st_dev
-    if not (sysfs / "dev" / "block" / f"{os.major(told)}:{os.minor(told)}").exists():
+    device_number = there.stat().st_dev
+    if not (
+        sysfs / "dev" / "block" / f"{os.major(device_number)}:{os.minor(device_number)}"
+    ).exists():
         raise UsageError(
             f"--read-ahead: the file system of {there} is not on one device whose read-ahead it"
             " has: say --device own, too"
@@ -62,5 +64,5 @@ def like_the_disk(device: BlockDevice, disk: BlockDevice, ledger: Ledger) -> Non
 
 
 def read_ahead_words(device: BlockDevice) -> str:
-    """What is changed of a device, with the unit of its values."""
+    """Return the name of a device's setting, with the unit of its values."""
     return f"read-ahead of {device.name} (KiB)"

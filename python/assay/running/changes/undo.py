@@ -60,7 +60,7 @@ class Step:
 
 
 class Journal:
-    """What one run has to put back. The file is there while there is anything."""
+    """The changes that one run has to put back. The file exists while there are any."""
 
     def __init__(self, path: Path, owner: dict[str, Any] | None = None) -> None:
         self.path = path
@@ -72,12 +72,12 @@ class Journal:
     @classmethod
     def read(cls, path: Path) -> Journal:
         """The journal of a file. Raises OSError, and ValueError where it is no journal."""
-        told = json.loads(path.read_text(encoding="utf-8"))
-        if not isinstance(told, dict) or told.get("format") != FORMAT:
+        document = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(document, dict) or document.get("format") != FORMAT:
             raise ValueError(f"{path} is no journal of this Assay")
-        journal = cls(path, told["owner"])
-        journal.boot = told["boot"]
-        journal.steps = [Step(**step) for step in told["steps"]]
+        journal = cls(path, document["owner"])
+        journal.boot = document["boot"]
+        journal.steps = [Step(**step) for step in document["steps"]]
         return journal
 
     def note(self, step: Step) -> None:
@@ -163,12 +163,12 @@ def locked(directory: Path) -> Iterator[int]:
 
 def loops_of(file: str, devices: Path = BLOCK_DEVICES) -> list[str]:
     """Names of the loop devices that a file is behind."""
-    found = []
-    for told in sorted(devices.glob("loop*/loop/backing_file")):
+    names = []
+    for backing_file in sorted(devices.glob("loop*/loop/backing_file")):
         with contextlib.suppress(OSError):  # freed just now
-            if told.read_text(encoding="utf-8").rstrip("\n").removesuffix(_REMOVED) == file:
-                found.append(told.parent.parent.name)
-    return found
+            if backing_file.read_text(encoding="utf-8").rstrip("\n").removesuffix(_REMOVED) == file:
+                names.append(backing_file.parent.parent.name)
+    return names
 
 
 def _settle(directory: Path) -> None:
@@ -284,8 +284,8 @@ def put_back(path: Path) -> list[str]:
 def main(arguments: list[str]) -> int:
     """Argument: the journal's file."""
     left = put_back(Path(arguments[0]))
-    for words in left:
-        sys.stderr.write(f"not put back: {words}\n")
+    for problem in left:
+        sys.stderr.write(f"not put back: {problem}\n")
     return 1 if left else 0
 
 

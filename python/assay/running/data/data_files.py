@@ -45,7 +45,7 @@ class Sink(Protocol):
 
 @dataclass(frozen=True)
 class Wanted:
-    """What is to be written.
+    """The files that are to be written.
 
     Attributes:
         scale: None: the workload's own.
@@ -100,19 +100,19 @@ def write_files(wanted: Wanted, tell: Tell) -> list[DataFile]:
             a file is there already, or the directory cannot be used or has too little room.
         RunFailedError: If the disk is full, or a file cannot be written.
     """
-    form, told = _asked(wanted)
+    form, facts = _chosen_format(wanted)
     tables = offered(wanted.workload)[form]
     paths = {table: wanted.directory / f"{table}.{form}" for table in tables}
     for table in tables:
-        table_rows(told, table, 1)  # A scale that is refused leaves no directory.
-    _make_room(wanted.directory, paths, form, told)
+        table_rows(facts, table, 1)  # A scale that is refused leaves no directory.
+    _make_room(wanted.directory, paths, form, facts)
     written = []
     with ExitStack() as undoing:
         for table, path in paths.items():
             unfinished = path.with_name(path.name + UNFINISHED)
             undoing.callback(unfinished.unlink, missing_ok=True)
             try:
-                written.append(_write(unfinished, form, told, table, wanted.threads, tell))
+                written.append(_write(unfinished, form, facts, table, wanted.threads, tell))
                 unfinished.rename(path)
             except OSError as error:
                 raise RunFailedError(_refused(error, path)) from error
@@ -121,22 +121,24 @@ def write_files(wanted: Wanted, tell: Tell) -> list[DataFile]:
     return written
 
 
-def _asked(wanted: Wanted) -> tuple[Format, dict[str, Any]]:
-    """The format, and what `table_rows` is told."""
+def _chosen_format(wanted: Wanted) -> tuple[Format, dict[str, Any]]:
+    """Return the format and the facts for `table_rows`."""
     workload = wanted.workload
     name, formats = workload.facts.name, offered(workload)
     if not formats:
         raise UsageError(f"{name} has no data for files: SQL in the engine makes what it needs")
-    known = ", ".join(formats)
+    known_formats = ", ".join(formats)
     chosen = next((form for form in formats if wanted.form in (None, form)), None)
     if chosen is None:
-        raise UsageError(f"--format {wanted.form}: the data of {name} can be written as {known}")
+        raise UsageError(
+            f"--format {wanted.form}: the data of {name} can be written as {known_formats}"
+        )
     scale = workload.facts.scale_default if wanted.scale is None else wanted.scale
     return chosen, workload.row_facts(scale) | {"seed": wanted.seed}
 
 
 def _make_room(
-    directory: Path, paths: Mapping[str, Path], form: Format, told: Mapping[str, Any]
+    directory: Path, paths: Mapping[str, Path], form: Format, facts: Mapping[str, Any]
 ) -> None:
     try:
         directory.mkdir(parents=True, exist_ok=True)
@@ -147,7 +149,7 @@ def _make_room(
     if there:
         raise UsageError(f"{there[0]} is there already: remove it, or name another --out")
     # What the others take depends on how well the rows can be packed.
-    needed = sum(estimated_bytes(told, table) for table in paths) if form in PLAIN else 0.0
+    needed = sum(estimated_bytes(facts, table) for table in paths) if form in PLAIN else 0.0
     if needed > free:
         raise UsageError(
             f"--out {directory}: about {bytes_text(needed)} are needed and {bytes_text(free)} are"
@@ -156,9 +158,9 @@ def _make_room(
 
 
 def _write(
-    path: Path, form: Format, told: Mapping[str, Any], table: str, threads: int, tell: Tell
+    path: Path, form: Format, facts: Mapping[str, Any], table: str, threads: int, tell: Tell
 ) -> DataFile:
-    rows = table_rows(told, table, threads)
+    rows = table_rows(facts, table, threads)
     begun_s = time.monotonic()
     reader = pa.RecordBatchReader.from_stream(rows)
     sink = SINKS[form](path, reader.schema)

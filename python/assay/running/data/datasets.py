@@ -47,7 +47,7 @@ class DamagedDataError(Exception):
 
 @dataclass(frozen=True)
 class DatasetKey:
-    """What a data set depends on.
+    """The inputs that a data set depends on.
 
     Attributes:
         generators_version: None where no generator makes its rows.
@@ -70,13 +70,13 @@ class DatasetKey:
     @property
     def name(self) -> str:
         """Directory name: readable first, unique by its end."""
-        told = [FORMAT, self.data_hash, self.scale, self.engine, self.version]
-        told += [self.refresh_sets] if self.refresh_sets else []
-        told += [] if self.generators_version is None else [f"rows {self.generators_version}"]
-        told += [self.order] if self.order else []
-        told += ["foreign keys"] if self.foreign_keys else []
-        told += [] if self.language is None else [self.language]
-        digest = hashlib.sha256(json.dumps(told).encode()).hexdigest()[:12]
+        parts = [FORMAT, self.data_hash, self.scale, self.engine, self.version]
+        parts += [self.refresh_sets] if self.refresh_sets else []
+        parts += [] if self.generators_version is None else [f"rows {self.generators_version}"]
+        parts += [self.order] if self.order else []
+        parts += ["foreign keys"] if self.foreign_keys else []
+        parts += [] if self.language is None else [self.language]
+        digest = hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:12]
         return f"{self.workload}-{self.scale:g}-{self.engine}-{digest}"
 
 
@@ -183,14 +183,14 @@ def _described(data: Path) -> dict[str, dict[str, Any]]:
 
 def _directories(data: Path) -> list[str]:
     """All directories, empty ones too: some servers do not start without theirs."""
-    found = (path for path in data.rglob("*") if path.is_dir() and not path.is_symlink())
-    return sorted(str(path.relative_to(data)) for path in found)
+    paths = (path for path in data.rglob("*") if path.is_dir() and not path.is_symlink())
+    return sorted(str(path.relative_to(data)) for path in paths)
 
 
 def _links(data: Path) -> dict[str, str]:
     """Symbolic links and what they say; some engines find their tables by them."""
-    found = sorted(path for path in data.rglob("*") if path.is_symlink())
-    return {str(path.relative_to(data)): str(path.readlink()) for path in found}
+    paths = sorted(path for path in data.rglob("*") if path.is_symlink())
+    return {str(path.relative_to(data)): str(path.readlink()) for path in paths}
 
 
 def _copy_verified(place: Path, target: Path) -> dict[str, Any]:
@@ -212,8 +212,8 @@ def _copy_verified(place: Path, target: Path) -> dict[str, Any]:
             raise DamagedDataError(f"{name} is missing")
         if _copy_hashed(source, target / name) != sha256:
             raise DamagedDataError(f"{name} is not what was loaded")
-    for name, told in links.items():
-        (target / name).symlink_to(told)
+    for name, link_target in links.items():
+        (target / name).symlink_to(link_target)
     _write_back([target / name for name in files])
     return manifest
 

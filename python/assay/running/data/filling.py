@@ -27,7 +27,7 @@ PROGRESS_INTERVAL_S = 0.2
 
 @dataclass(frozen=True)
 class Filled:
-    """What was loaded.
+    """The result of loading.
 
     Attributes:
         tables: Rows, checksum and seconds of each.
@@ -43,9 +43,9 @@ class Filled:
     client_cpu_s: float | None
 
     def facts(self) -> dict[str, Any]:
-        """As JSON values: `tables`, and the others as `load`."""
-        told = asdict(self)
-        return {"tables": told.pop("tables"), "load": told}
+        """Return it as JSON values: `tables`, and the others as `load`."""
+        document = asdict(self)
+        return {"tables": document.pop("tables"), "load": document}
 
 
 def fill(engine: Engine, instance: Instance, filling: Mapping[str, Any], tell: Tell) -> Filled:
@@ -79,7 +79,7 @@ def _fill_triples(
         tables[table] = {"rows": rows.rows, "checksum": rows.checksum, "seconds": seconds}
     tell("statistics and checkpoint", 0, None, "")
     engine.finish_triples(instance)
-    count, counted = sum(one["rows"] for one in tables.values()), engine.count_triples(instance)
+    count, counted = sum(table["rows"] for table in tables.values()), engine.count_triples(instance)
     if counted != count:
         raise RunFailedError(f"{count} triples were sent and {counted} are there after loading")
     seconds, cpu_s = time.monotonic() - begun_s, time.process_time() - begun_cpu_s

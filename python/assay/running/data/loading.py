@@ -29,12 +29,12 @@ SPILL = "sorting"
 
 
 def loaded_now(fill: Callable[[], dict[str, Any]], pids: Sequence[int]) -> dict[str, Any]:
-    """What `fill` loaded, with the processes that have it in memory now, and since when."""
+    """Return the facts of `fill`, with the processes that have the data in memory, and when."""
     begun_s = time.monotonic()
-    told = fill()
+    loaded = fill()
     ended_ns = time.monotonic_ns()
     seconds = ended_ns / NS_PER_S - begun_s
-    return told | {"seconds": seconds, "loaded_ns": ended_ns, "loaded_by_pids": list(pids)}
+    return loaded | {"seconds": seconds, "loaded_ns": ended_ns, "loaded_by_pids": list(pids)}
 
 
 class Loading:
@@ -52,7 +52,7 @@ class Loading:
             return self.filled(loader)
 
     def filling(self, guardian: Guardian) -> dict[str, Any]:
-        """What a host has to know of the data to load them."""
+        """Return the facts that a host needs to load the data."""
         workload, scale = self._asked.workload, self._asked.request.scale
         dialects, sets = self._asked.dialects, self._asked.refresh_sets
         setup, keys = workload.setup(dialects, scale), workload.keys(dialects, scale)

@@ -79,9 +79,9 @@ class SortedRows:
                 self._handed_out += batch.num_rows
                 yield batch.cast(source.schema)
         except duckdb.Error as error:
-            told = str(error).partition("\n")[0]
+            message = str(error).partition("\n")[0]
             self.failure = RunFailedError(
-                f"rows could not be sorted: {told}. Free some memory, or some space in"
+                f"rows could not be sorted: {message}. Free some memory, or some space in"
                 " XDG_STATE_HOME; or sort smaller tables"
             )
             raise self.failure from error
@@ -104,7 +104,7 @@ class SortedRows:
 
 @contextmanager
 def sorter(spill: Path, needed_bytes: float) -> Iterator[duckdb.DuckDBPyConnection]:
-    """What sorts, with its files below `spill`; they are gone when the block is left.
+    """Yield the connection that sorts, with files below `spill`, which are gone afterwards.
 
     Args:
         spill: A directory of its own.

@@ -136,7 +136,7 @@ class _Served:
             await asyncio.to_thread(work.join, CANCEL_PATIENCE_S)
 
     async def _drain(self, writing: asyncio.Task[None]) -> None:
-        """What waits is written; the owner closes when it has the last of it."""
+        """Write the messages that wait; the owner closes when it has the last one."""
         joined = asyncio.create_task(self._waiting.join())
         await asyncio.wait({joined, writing}, timeout=SILENCE_S, return_when="FIRST_COMPLETED")
         joined.cancel()
@@ -172,7 +172,7 @@ def serve(
     *,
     name: str | None,
     listen: bool,
-    told: Callable[[str], None],
+    tell: Callable[[str], None],
 ) -> None:
     """Is an agent, or with `listen` the place where agents and runs meet, until a signal.
 
@@ -181,7 +181,7 @@ def serve(
     """
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     with dask.config.set(QUIET):
-        role = _meet(meeting, security, told) if listen else _join(meeting, security, name, told)
+        role = _meet(meeting, security, tell) if listen else _join(meeting, security, name, tell)
         with contextlib.suppress(asyncio.CancelledError, KeyboardInterrupt):
             asyncio.run(_until_signal(role))
 
@@ -191,9 +191,9 @@ async def _until_signal(role: Any) -> None:  # noqa: ANN401 - a coroutine of eit
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         loop.add_signal_handler(number, stopped.set)
-    told = asyncio.ensure_future(stopped.wait())
-    await asyncio.wait({task, told}, return_when=asyncio.FIRST_COMPLETED)
-    told.cancel()
+    signalled = asyncio.ensure_future(stopped.wait())
+    await asyncio.wait({task, signalled}, return_when=asyncio.FIRST_COMPLETED)
+    signalled.cancel()
     # Dask, where it is closing already, takes a cancellation and goes on.
     while not task.done():
         task.cancel()
@@ -214,7 +214,7 @@ def scheduler_at(meeting: Meeting, security: Security) -> Scheduler:
     )
 
 
-async def _meet(meeting: Meeting, security: Security, told: Callable[[str], None]) -> None:
+async def _meet(meeting: Meeting, security: Security, tell: Callable[[str], None]) -> None:
     try:
         scheduler = await scheduler_at(meeting, security)
     except (OSError, RuntimeError) as error:
@@ -222,14 +222,14 @@ async def _meet(meeting: Meeting, security: Security, told: Callable[[str], None
         why = error.__cause__ or error
         raise RunFailedError(f"{meeting.address} cannot be listened at: {why}") from error
     try:
-        told(f"agents and runs meet at {scheduler.address}")
+        tell(f"agents and runs meet at {scheduler.address}")
         await scheduler.finished()
     finally:
         await scheduler.close()
 
 
 async def _join(
-    meeting: Meeting, security: Security, name: str | None, told: Callable[[str], None]
+    meeting: Meeting, security: Security, name: str | None, tell: Callable[[str], None]
 ) -> None:
     """Joins, again and again: the place may be there later, or come back."""
     waiting = False
@@ -242,16 +242,16 @@ async def _join(
             del reader
         except (OSError, TimeoutError):
             if not waiting:
-                told(f"waiting for {meeting.address}")
+                tell(f"waiting for {meeting.address}")
                 waiting = True
             await asyncio.sleep(RETRY_S)
             continue
         waiting = False
-        await _work(meeting, security, name or whose()["host"], told)
+        await _work(meeting, security, name or whose()["host"], tell)
 
 
 async def _work(
-    meeting: Meeting, security: Security, name: str, told: Callable[[str], None]
+    meeting: Meeting, security: Security, name: str, tell: Callable[[str], None]
 ) -> None:
     with tempfile.TemporaryDirectory(prefix="assay-agent-") as directory:
         worker = Worker(
@@ -270,18 +270,18 @@ async def _work(
             await worker
         except (OSError, RuntimeError, ValueError) as error:
             await worker.close(executor_wait=False)
-            words = str(error.__cause__ or error)
-            if "name" in words and "taken" in words:
+            message = str(error.__cause__ or error)
+            if "name" in message and "taken" in message:
                 raise RunFailedError(
                     f"another agent at {meeting.address} is called {name}: say --name"
                 ) from error
-            told(f"{meeting.address} did not take this agent: {words}")
+            tell(f"{meeting.address} did not take this agent: {message}")
             await asyncio.sleep(RETRY_S)
             return
         try:
-            told(f"{name} drives for {meeting.address}, at {worker.address}")
+            tell(f"{name} drives for {meeting.address}, at {worker.address}")
             await worker.finished()
-            told(f"{meeting.address} is gone")
+            tell(f"{meeting.address} is gone")
         finally:
             await worker.close(executor_wait=False)
 
@@ -292,7 +292,7 @@ def main() -> int:
 
     address, name = sys.argv[1:]
     meeting = parse_meeting(address, "agent")
-    serve(meeting, security(None), name=name, listen=False, told=log.warning)
+    serve(meeting, security(None), name=name, listen=False, tell=log.warning)
     return 0
 
 

@@ -1,4 +1,4 @@
-"""What `--fleet` and the address of `assay agent` mean, and who may be reached how.
+"""Parses `--fleet` and the address of `assay agent`, and checks who may be reached how.
 
 Invariant: what is not loopback is reached with TLS, or by explicit permission.
 """
@@ -49,7 +49,7 @@ class Meeting:
 
     @property
     def address(self) -> str:
-        """As Dask writes it."""
+        """Return the address as Dask writes it."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{self.scheme}://{host}:{self.port}"
 
@@ -99,16 +99,16 @@ def parse_fleet(text: str) -> Fleet:
         if not 1 <= hosts <= LOCAL_MAX:
             raise UsageError(f"--fleet {text}: between 1 and {LOCAL_MAX} agents of our own")
         return Fleet(hosts, None)
-    found = _FLEET.fullmatch(text)
-    if found is None:
+    match = _FLEET.fullmatch(text)
+    if match is None:
         raise UsageError(
             f"--fleet {text}: write it as a number of agents on this host, or as tcp://HOST:PORT"
             " where agents of other hosts meet, or 3@tcp://HOST:PORT for three of them"
         )
-    count = found["count"]
+    count = match["count"]
     if count is not None and int(count) < 1:
         raise UsageError(f"--fleet {text}: it takes one host at least")
-    return Fleet(None if count is None else int(count), parse_meeting(found["address"], "--fleet"))
+    return Fleet(None if count is None else int(count), parse_meeting(match["address"], "--fleet"))
 
 
 def parse_meeting(text: str, who: str) -> Meeting:
@@ -118,10 +118,10 @@ def parse_meeting(text: str, who: str) -> Meeting:
         UsageError: If it is none.
     """
     scheme, _, place = text.partition("://")
-    found = _PLACE.fullmatch(place)
-    if scheme not in (PLAIN, ENCRYPTED) or found is None or not 0 < int(found["port"]) < 1 << 16:
+    match = _PLACE.fullmatch(place)
+    if scheme not in (PLAIN, ENCRYPTED) or match is None or not 0 < int(match["port"]) < 1 << 16:
         raise UsageError(f"{who} {text}: write it as tcp://HOST:PORT or tls://HOST:PORT")
-    return Meeting(scheme, found["six"] or found["host"], int(found["port"]))
+    return Meeting(scheme, match["six"] or match["host"], int(match["port"]))
 
 
 def parse_engine_host(text: str | None) -> EngineHost | None:
@@ -132,14 +132,14 @@ def parse_engine_host(text: str | None) -> EngineHost | None:
     """
     if text is None:
         return None
-    found = _ENGINE_HOST.fullmatch(text)
-    if found is None:
+    match = _ENGINE_HOST.fullmatch(text)
+    if match is None:
         raise UsageError(
             f"--engine-host {text}: write it as the name of an agent, or as NAME:PID,... with the"
             " engine's processes on its host"
         )
-    pids = found["pids"] or ""
-    return EngineHost(found["name"], tuple(int(pid) for pid in pids.split(",") if pid))
+    pids = match["pids"] or ""
+    return EngineHost(match["name"], tuple(int(pid) for pid in pids.split(",") if pid))
 
 
 def check_network(meeting: Meeting, tls: str | None, prefix: str, *, plain: bool) -> None:
@@ -184,12 +184,12 @@ def check_fleet(request: RunRequest, workload: Workload, behaviour: Engine) -> N
             f"--fleet: clients of {workload.facts.name} play its order by themselves, and mixes are"
             " counted by one driver; leave --fleet out"
         )
-    for option, told in (
+    for option, is_asked in (
         ("--kill", request.kill_s is not None),
         ("--copies", request.copies > 0),
         ("--slow", bool(request.slow)),
     ):
-        if told:
+        if is_asked:
             raise UsageError(f"--fleet and {option}: leave one of the two out")
     asked = parse_fleet(request.fleet)
     if asked.meeting is not None and "client" in request.pin:
@@ -230,13 +230,13 @@ def tls_directory(text: str, prefix: str) -> Path:
 
 
 def security(tls: Path | None) -> Security:
-    """What Dask's connections are made with; certificates are asked of both ends."""
+    """Return the security of Dask's connections; certificates are asked of both ends."""
     from distributed.security import Security
 
     if tls is None:
         return Security(require_encryption=False)
     ca, cert, key = (str(tls / name) for name in TLS_FILES)
-    each: dict[str, Any] = {}
+    role_files: dict[str, Any] = {}
     for role in ("scheduler", "worker", "client"):
-        each |= {f"tls_{role}_cert": cert, f"tls_{role}_key": key}
-    return Security(require_encryption=True, tls_ca_file=ca, **each)
+        role_files |= {f"tls_{role}_cert": cert, f"tls_{role}_key": key}
+    return Security(require_encryption=True, tls_ca_file=ca, **role_files)

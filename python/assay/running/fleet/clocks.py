@@ -50,7 +50,7 @@ class Offset:
 
 def estimated(exchanges: Sequence[Exchange]) -> Offset:
     """The offset by the exchange that took least time. There must be one."""
-    best = min(exchanges, key=lambda one: one.delay_ns)
+    best = min(exchanges, key=lambda exchange: exchange.delay_ns)
     middle_ns = (best.sent_ns + best.received_ns) // 2
     uncertainty_ns = (best.delay_ns + 1) // 2 + 1
     return Offset(middle_ns, best.theirs_ns - middle_ns, uncertainty_ns, len(exchanges))
@@ -76,7 +76,7 @@ class ClockOf:
         if self.same:
             return 0
         measured = [self.before] if self.after is None else [self.before, self.after]
-        return max(one.uncertainty_ns for one in measured)
+        return max(offset.uncertainty_ns for offset in measured)
 
     @property
     def slope(self) -> float:

@@ -1,4 +1,4 @@
-"""What owner and agent of a fleet say to each other: names of messages, intervals, identities.
+"""The messages between owner and agent of a fleet: their names, intervals, identities.
 
 All messages of ours are plain values, of which nothing is executed. After `OP_DRIVE` the
 connection is the share's alone:

@@ -108,8 +108,8 @@ def _is_last(message: dict[str, Any]) -> bool:
 def _files(raw: Path) -> Iterator[Path]:
     for directory in ("results", "plans"):
         # What ends in `.partial` was not finished.
-        found = (path for path in (raw / directory).rglob("*") if path.is_file())
-        yield from sorted(path for path in found if path.suffix != ".partial")
+        files = (path for path in (raw / directory).rglob("*") if path.is_file())
+        yield from sorted(path for path in files if path.suffix != ".partial")
 
 
 def cpu_seconds(pid: int) -> float | None:

@@ -70,7 +70,7 @@ class _Member:
     clock: ClockOf | None = None
     ready: dict[str, Any] | None = None
     gate: int = -1
-    told: int = 0
+    operations_ended: int = 0
     phase: int = 0
     cpu_s: dict[str, dict[str, float]] = field(default_factory=dict)
     report: dict[str, Any] | None = None
@@ -112,13 +112,13 @@ class FleetDriver:
         for member in self._members:
             _check_reach(member, ours, subject)
         self._here = [
-            one for one in self._members if one.agent.who["processes"] == ours["processes"]
+            member for member in self._members if member.agent.who["processes"] == ours["processes"]
         ]
 
     @property
     def pids(self) -> tuple[int, ...]:
         """Driver's processes on this host, once they are ready."""
-        return tuple(one.ready["pid"] for one in self._here if one.ready is not None)
+        return tuple(member.ready["pid"] for member in self._here if member.ready is not None)
 
     def start(self) -> None:
         """Gives each host its share."""
@@ -145,14 +145,14 @@ class FleetDriver:
                 self._agents.say(member.number, kind, **facts)
 
     def next(self, timeout_s: float | None = None) -> dict[str, Any]:
-        """What all hosts together tell next. Raises `RunFailedError`."""
+        """Return the next message of all hosts together. Raises `RunFailedError`."""
         message = self.next_within(timeout_s)
         if message is None:
             raise RunFailedError(f"the hosts of the fleet were silent for {timeout_s} s")
         return message
 
     def next_within(self, timeout_s: float | None) -> dict[str, Any] | None:
-        """The same; None if nothing came in time."""
+        """Return the next message of all hosts together; None if nothing came in time."""
         deadline_s = None if timeout_s is None else time.monotonic() + timeout_s
         while True:
             rest_s = None if deadline_s is None else max(0.0, deadline_s - time.monotonic())
@@ -160,9 +160,9 @@ class FleetDriver:
                 number, message = self._agents.inbox.get(timeout=rest_s)
             except queue.Empty:
                 return None
-            told = self._heard(self._members[number], message)
-            if told is not None:
-                return told
+            answer = self._heard(self._members[number], message)
+            if answer is not None:
+                return answer
 
     def close(self) -> None:
         """Takes leave of all hosts; what came of them is part of the record whatever happened."""
@@ -171,7 +171,7 @@ class FleetDriver:
         if not self._merged:
             self._merge()
         # Plans come when the load is over.
-        merge_files([one.directory for one in self._members], self._run.raw)
+        merge_files([member.directory for member in self._members], self._run.raw)
         shutil.rmtree(self._run.raw / FLEET_DIR, ignore_errors=True)
 
     def _heard(self, member: _Member, message: dict[str, Any] | None) -> dict[str, Any] | None:
@@ -182,73 +182,73 @@ class FleetDriver:
             keep(member.directory, member.agent.name, message)
         elif kind == FAILED:
             if not self._going:
-                words = f"{member.agent.name}: {message['message']}"
-                raise EXIT_CODES[message["exit_code"]](words)
+                text = f"{member.agent.name}: {message['message']}"
+                raise EXIT_CODES[message["exit_code"]](text)
             return self._gone(member, BROKE, message["message"])
         elif kind == TOLD:
-            return self._told(member, message["message"])
+            return self._take(member, message["message"])
         return None
 
-    def _told(self, member: _Member, told: dict[str, Any]) -> dict[str, Any] | None:
-        kind = told["kind"]
+    def _take(self, member: _Member, message: dict[str, Any]) -> dict[str, Any] | None:
+        kind = message["kind"]
         if kind == FAILED:
-            return self._heard(member, told)
+            return self._heard(member, message)
         if kind == READY:
-            return self._ready(member, told)
+            return self._ready(member, message)
         if kind == GATE:
-            member.gate = self._phases.index(told["phase"])
-            self._note_cpu(member, told["phase"], told)
+            member.gate = self._phases.index(message["phase"])
+            self._note_cpu(member, message["phase"], message)
             self._open_gate()
             return None
         if kind == PROGRESS:
-            return self._progress(member, told)
+            return self._progress(member, message)
         if kind == DRIVEN:
-            member.report = told["report"]
-            self._note_cpu(member, "", told)
-            stopped = told["report"]["ended"] != "done"
+            member.report = message["report"]
+            self._note_cpu(member, "", message)
+            stopped = message["report"]["ended"] != "done"
             self._end(member, STOPPED if stopped else DONE, None)
             self._open_gate()
             return self._driven()
-        return told
+        return message
 
-    def _ready(self, member: _Member, told: dict[str, Any]) -> dict[str, Any] | None:
-        member.ready = told
-        if any(one.ready is None for one in self._members):
+    def _ready(self, member: _Member, message: dict[str, Any]) -> dict[str, Any] | None:
+        member.ready = message
+        if any(host.ready is None for host in self._members):
             return None
-        for one in self._members:
-            offset = self._agents.clock(one.number)
+        for host in self._members:
+            offset = self._agents.clock(host.number)
             if offset is None:
-                raise RunFailedError(f"--fleet: the clock of {one.agent.name} cannot be asked")
-            one.clock = ClockOf(offset, same=one.same)
+                raise RunFailedError(f"--fleet: the clock of {host.agent.name} cannot be asked")
+            host.clock = ClockOf(offset, same=host.same)
         self._note()
         return self._members[0].ready
 
     def _open_gate(self) -> None:
         """Once all that still drive are before the next phase, says when it begins."""
-        waiting = [one for one in self._members if one.drives]
-        if not waiting or any(one.gate != waiting[0].gate for one in waiting):
+        waiting = [member for member in self._members if member.drives]
+        if not waiting or any(member.gate != waiting[0].gate for member in waiting):
             return
         gate = waiting[0].gate
-        if gate < 0 or any(one.phase > gate for one in waiting):
+        if gate < 0 or any(member.phase > gate for member in waiting):
             return
-        unsure_s = max(_clock(one).before.uncertainty_ns for one in waiting) / NS_PER_S
+        unsure_s = max(_clock(member).before.uncertainty_ns for member in waiting) / NS_PER_S
         at_ns = time.monotonic_ns() + round((BEGIN_AFTER_S + 2 * unsure_s) * NS_PER_S)
-        for one in waiting:
-            one.phase = gate + 1
-            self._agents.say(one.number, BEGIN, at_ns=_clock(one).theirs_ns(at_ns))
+        for member in waiting:
+            member.phase = gate + 1
+            self._agents.say(member.number, BEGIN, at_ns=_clock(member).theirs_ns(at_ns))
 
-    def _progress(self, member: _Member, told: dict[str, Any]) -> dict[str, Any] | None:
+    def _progress(self, member: _Member, progress: dict[str, Any]) -> dict[str, Any] | None:
         """How far all are, each time that one of them tells it of the phase that all have begun."""
-        member.told = max(member.told, told["ended"])
-        phase = self._phases.index(told["phase"])
+        member.operations_ended = max(member.operations_ended, progress["ended"])
+        phase = self._phases.index(progress["phase"])
         if phase < self._phase:
             return None
         self._phase = phase
-        begun_ns = _clock(member).ours_ns(round(told["begun_s"] * NS_PER_S))
-        ended = sum(one.told for one in self._members)
-        return told | {"ended": ended, "begun_s": begun_ns / NS_PER_S}
+        begun_ns = _clock(member).ours_ns(round(progress["begun_s"] * NS_PER_S))
+        ended = sum(host.operations_ended for host in self._members)
+        return progress | {"ended": ended, "begun_s": begun_ns / NS_PER_S}
 
-    def _gone(self, member: _Member, how: str, words: str) -> dict[str, Any] | None:
+    def _gone(self, member: _Member, how: str, reason: str) -> dict[str, Any] | None:
         """A host that told all it had to tell may go; another's load has ended with it."""
         self._agents.leave(member.number)
         if member.ended is not None:
@@ -258,50 +258,50 @@ class FleetDriver:
                 return {"kind": PLANNED, "error": f"the host {member.agent.name} went away"}
             return None
         if not self._going:
-            raise RunFailedError(f"--fleet: the host {member.agent.name} went away: {words}")
-        self._end(member, how, words)
-        if all(one.lost for one in self._members):
+            raise RunFailedError(f"--fleet: the host {member.agent.name} went away: {reason}")
+        self._end(member, how, reason)
+        if all(host.lost for host in self._members):
             raise RunFailedError(
-                f"--fleet: no host is left; the last, {member.agent.name}: {words}"
+                f"--fleet: no host is left; the last, {member.agent.name}: {reason}"
             )
         self._open_gate()
         return self._driven()
 
-    def _end(self, member: _Member, how: str, words: str | None) -> None:
+    def _end(self, member: _Member, how: str, reason: str | None) -> None:
         phase = self._phases[min(max(0, member.phase - 1), len(self._phases) - 1)]
-        member.ended = {"how": how, "at_ns": time.monotonic_ns(), "phase": phase, "words": words}
+        member.ended = {"how": how, "at_ns": time.monotonic_ns(), "phase": phase, "words": reason}
         self._note()
 
     def _driven(self) -> dict[str, Any] | None:
         """The report of all, once each has ended in one way or another."""
-        if self._merged or any(one.drives for one in self._members):
+        if self._merged or any(member.drives for member in self._members):
             return None
-        for one in self._members:
-            after = None if one.lost else self._agents.clock(one.number)
-            one.clock = replace(_clock(one), after=after)
+        for member in self._members:
+            after = None if member.lost else self._agents.clock(member.number)
+            member.clock = replace(_clock(member), after=after)
         report = self._merge()
         return {"kind": DRIVEN, "report": report, "probes": {}, "mixes": None}
 
     def _merge(self) -> dict[str, Any]:
-        """Makes one record of what came of all; the streams of each are gone then."""
+        """Merge the records of all hosts into one; the streams of each are gone then."""
         self._merged = True
         parts = [
-            AgentPart(one.directory, one.number, one.clock, one.report)
-            for one in self._members
-            if one.clock is not None
+            AgentPart(member.directory, member.number, member.clock, member.report)
+            for member in self._members
+            if member.clock is not None
         ]
         if not parts:
             return {}
         merge_streams(parts, self._run.raw)
         events = events_of(self._run.raw / "events.arrows")
         report = merged_report(parts, events, self._job["plan"])
-        for one in self._members:
-            self._count(one, events)
+        for member in self._members:
+            self._count(member, events)
         self._note()
         return report
 
     def _count(self, member: _Member, events: pl.DataFrame) -> None:
-        """What is known of the operations of a host that was lost, and what is not."""
+        """Note which operations of a lost host are known, and which are not."""
         recorded = events.filter(
             pl.col("session").is_between(member.share.start, member.share.stop, closed="left")
         ).height
@@ -312,17 +312,17 @@ class FleetDriver:
         member.ended |= {
             "recorded_operations": recorded,
             # The driver's number counts what ended; those of the moment before were not sent yet.
-            "lost_operations": max(0, member.told - recorded) if lost else 0,
+            "lost_operations": max(0, member.operations_ended - recorded) if lost else 0,
             "under_way_max": len(member.share) if lost else 0,
         }
 
-    def _note_cpu(self, member: _Member, phase: str, told: dict[str, Any]) -> None:
-        """What processes of a host had used when it came to a phase, or to the end."""
-        if told["cpu_s"]["driver"] is not None:
-            member.cpu_s[phase] = told["cpu_s"]
+    def _note_cpu(self, member: _Member, phase: str, message: dict[str, Any]) -> None:
+        """Note the CPU time that a host's processes had used at a phase, or at the end."""
+        if message["cpu_s"]["driver"] is not None:
+            member.cpu_s[phase] = message["cpu_s"]
 
     def _note(self) -> None:
-        self._run.update(fleet={"hosts": [self._facts(one) for one in self._members]})
+        self._run.update(fleet={"hosts": [self._facts(member) for member in self._members]})
 
     def _facts(self, member: _Member) -> dict[str, Any]:
         who = member.agent.who

@@ -1,4 +1,4 @@
-"""What several drivers wrote, as if one had: streams on the run's clock, one report.
+"""Merges the records of several drivers: streams on the run's clock, one report.
 
 Invariant: an operation's rows in all streams have the same number, and no two operations have one.
 Rows of a host stay in their order, host after host.
@@ -29,7 +29,7 @@ QUANTILES = {"p50_ns": 0.5, "p90_ns": 0.9, "p95_ns": 0.95, "p99_ns": 0.99, "p999
 
 @dataclass(frozen=True)
 class AgentPart:
-    """What came of one host.
+    """The results of one host.
 
     Attributes:
         directory: Its streams and files.
@@ -152,11 +152,13 @@ def merged_report(
         "phases": [
             _phase(phase, parts, events, unheard)
             for phase in _phase_names(plan)
-            if any(_of_phase(part, phase) for part in parts) or phase in set(unheard["phase"])
+            if any(_reported_phase(part, phase) for part in parts) or phase in set(unheard["phase"])
         ],
         "errors": _errors(reports),
         "recorder_waits": sum(report["recorder_waits"] for report in reports),
-        "meter_error": next((one["meter_error"] for one in reports if one["meter_error"]), None),
+        "meter_error": next(
+            (report["meter_error"] for report in reports if report["meter_error"]), None
+        ),
     }
 
 
@@ -164,27 +166,31 @@ def _phase_names(plan: Mapping[str, Any]) -> list[str]:
     return [str(phase["name"]) for phase in plan["phases"]]
 
 
-def _of_phase(part: AgentPart, name: str) -> Mapping[str, Any] | None:
-    """What a host tells of a phase that it began."""
+def _reported_phase(part: AgentPart, name: str) -> Mapping[str, Any] | None:
+    """Return a host's report of a phase that it began."""
     for phase in (part.report or {"phases": []})["phases"]:
         if phase["phase"] == name and phase["begun_ns"]:
-            told: Mapping[str, Any] = phase
-            return told
+            reported: Mapping[str, Any] = phase
+            return reported
     return None
 
 
 def _phase(
     name: str, parts: Sequence[AgentPart], events: pl.DataFrame, unheard: pl.DataFrame
 ) -> dict[str, Any]:
-    told = [(part.clock, phase) for part in parts if (phase := _of_phase(part, name)) is not None]
+    clocked_phases = [
+        (part.clock, phase) for part in parts if (phase := _reported_phase(part, name)) is not None
+    ]
     own = events.filter(pl.col("phase") == name)
-    begun = [clock.ours_ns(phase["begun_ns"]) for clock, phase in told]
-    ended = [clock.ours_ns(phase["ended_ns"]) for clock, phase in told if phase["ended_ns"]]
+    begun = [clock.ours_ns(phase["begun_ns"]) for clock, phase in clocked_phases]
+    ended = [
+        clock.ours_ns(phase["ended_ns"]) for clock, phase in clocked_phases if phase["ended_ns"]
+    ]
     first, last = own["scheduled_ns"].min(), own["finished_ns"].max()
     begun += [first] if not begun and isinstance(first, int) else []
     ended += [last] if not ended and isinstance(last, int) else []
     counts: dict[tuple[str, int], dict[str, int]] = {}
-    for _, phase in told:
+    for _, phase in clocked_phases:
         for operation in phase["operations"]:
             _add(counts, (operation["operation"], operation["variant"]), operation["counts"])
     for (operation, variant), more in _counted(unheard.filter(pl.col("phase") == name)).items():
@@ -195,8 +201,13 @@ def _phase(
         "begun_ns": min(begun, default=0),
         "ended_ns": max(ended, default=0),
         "operations": [
-            {"operation": key[0], "variant": key[1], "counts": of_it, **times.get(key, UNTIMED)}
-            for key, of_it in counts.items()
+            {
+                "operation": key[0],
+                "variant": key[1],
+                "counts": by_outcome,
+                **times.get(key, UNTIMED),
+            }
+            for key, by_outcome in counts.items()
         ],
     }
 
@@ -231,21 +242,21 @@ def _times(events: pl.DataFrame) -> dict[tuple[str, int], dict[str, Any]]:
         (pl.col("finished_ns") - pl.col("scheduled_ns")).alias("latency"),
         (pl.col("finished_ns") - pl.col("started_ns")).alias("service"),
     )
-    told = {}
-    for key, of_it in done.group_by("operation", "variant"):
+    times = {}
+    for key, rows in done.group_by("operation", "variant"):
         operation, variant = key
-        told[str(operation), int(str(variant))] = {
+        times[str(operation), int(str(variant))] = {
             name: {
-                "count": of_it.height,
+                "count": rows.height,
                 **{
-                    word: int(of_it[name].quantile(share, "higher") or 0)
+                    word: int(rows[name].quantile(share, "higher") or 0)
                     for word, share in QUANTILES.items()
                 },
-                "max_ns": _largest(of_it[name]),
+                "max_ns": _largest(rows[name]),
             }
             for name in UNTIMED
         }
-    return told
+    return times
 
 
 def _largest(times: pl.Series) -> int:
@@ -255,21 +266,21 @@ def _largest(times: pl.Series) -> int:
 
 def _errors(reports: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Classes of errors with the first message of each."""
-    known: dict[tuple[str, int], dict[str, Any]] = {}
+    first_errors: dict[tuple[str, int], dict[str, Any]] = {}
     for report in reports:
         for error in report["errors"]:
-            known.setdefault((error["class"], error["operation"]), error)
-    return list(known.values())
+            first_errors.setdefault((error["class"], error["operation"]), error)
+    return list(first_errors.values())
 
 
 def events_of(path: Path) -> pl.DataFrame:
     """All events of a stream, words as text; without rows if there is no stream."""
-    found = list(batches(path))
-    if not found:
+    record_batches = list(batches(path))
+    if not record_batches:
         empty = {name: pl.Series([], dtype=pl.Int64) for name in ("sequence", *STREAMS["events"])}
-        words = {name: pl.Series([], dtype=pl.String) for name in ("phase", "operation", "outcome")}
+        texts = {name: pl.Series([], dtype=pl.String) for name in ("phase", "operation", "outcome")}
         rest = {name: pl.Series([], dtype=pl.UInt32) for name in ("variant", "retries", "session")}
-        return pl.DataFrame(empty | words | rest)
-    frame = pl.from_arrow(pa.Table.from_batches(found))
+        return pl.DataFrame(empty | texts | rest)
+    frame = pl.from_arrow(pa.Table.from_batches(record_batches))
     assert isinstance(frame, pl.DataFrame)  # noqa: S101 - a table gives a frame, not a series
     return frame.with_columns(pl.col("phase", "operation", "outcome").cast(pl.String))

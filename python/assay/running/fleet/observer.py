@@ -95,14 +95,14 @@ class Observer:
 
     @contextmanager
     def at_work(
-        self, probes: Sequence[Probe], target: Target, told: dict[str, Any]
+        self, probes: Sequence[Probe], target: Target, probe_facts: dict[str, Any]
     ) -> Iterator[list[Probe]]:
         """Probes of both hosts at work, each in its place; the others of `probes` are yielded.
 
         Args:
             probes: Those of the run's host, not yet started.
             target: What there is to observe for them.
-            told: As `observed` has it; of the engine's host.
+            probe_facts: As of `observed`; of the engine's host.
         """
         own = [probe for probe in probes if probe.name in HOST_PROBES]
         beside = replace(target, raw_dir=target.raw_dir / RUN_HOST_DIR)
@@ -110,12 +110,12 @@ class Observer:
         with observed(own, beside, self._run_host):
             self._agents.say(ENGINE_HOST, GO)
             begun = self._answer(BEGUN)
-            self._tell(told, begun)
+            self._tell(probe_facts, begun)
             try:
                 yield [probe for probe in probes if probe not in own]
             finally:
                 self._agents.say(ENGINE_HOST, CANCEL)
-                self._end(told)
+                self._end(probe_facts)
         self._note()
 
     def leave(self) -> None:
@@ -127,10 +127,10 @@ class Observer:
         """Those that are followed on the run's host: the engine's are followed by the agent."""
         return {pid: account for pid, account in accounts.items() if account not in ENGINE_ACCOUNTS}
 
-    def _end(self, told: dict[str, Any]) -> None:
+    def _end(self, probe_facts: dict[str, Any]) -> None:
         """Takes the last of it, and puts what came into the record."""
         last = self._answer(OBSERVED)
-        self._tell(told, last)
+        self._tell(probe_facts, last)
         after = None if last is None else self._agents.clock(ENGINE_HOST)
         self._clock = replace(self._clock, after=after)
         self.leave()
@@ -138,30 +138,30 @@ class Observer:
         merge_streams([AgentPart(self._directory, 0, self._clock)], self._run.raw, streams)
         shutil.rmtree(self._directory, ignore_errors=True)
 
-    def _tell(self, told: dict[str, Any], answer: dict[str, Any] | None) -> None:
-        """What there is to say of each probe; without an answer, that they ended early."""
+    def _tell(self, probe_facts: dict[str, Any], answer: dict[str, Any] | None) -> None:
+        """Note the facts of each probe; without an answer, that they ended early."""
         for name, facts in ({} if answer is None else answer["probes"]).items():
-            told[name] = facts | {"host": self._agent.name}
+            probe_facts[name] = facts | {"host": self._agent.name}
         if answer is not None:
             return
-        words = f"the agent {self._agent.name} on the engine's host went away: {self._error}"
-        log.warning("%s", words)
+        text = f"the agent {self._agent.name} on the engine's host went away: {self._error}"
+        log.warning("%s", text)
         for name in HOST_PROBES:
-            if name in told and told[name].get("host") == self._agent.name:
-                told[name] = told[name] | {"error": words}
+            if name in probe_facts and probe_facts[name].get("host") == self._agent.name:
+                probe_facts[name] = probe_facts[name] | {"error": text}
 
     def _answer(self, kind: str) -> dict[str, Any] | None:
-        """What the agent tells next; None: it is gone, and `_error` says how."""
+        """Return the agent's next message; None: it is gone, and `_error` says how."""
         try:
-            told = self._told.get(timeout=PATIENCE_S)
+            message = self._told.get(timeout=PATIENCE_S)
         except queue.Empty:
-            told = None
-        if told is None or told["kind"] != kind:
+            message = None
+        if message is None or message["kind"] != kind:
             self._error = self._error or GONE
             # Whoever asks once more is told the same.
             self._told.put(None)
             return None
-        return told
+        return message
 
     def _listen(self) -> None:
         """The thread: keeps what comes until there is no more."""

@@ -58,12 +58,12 @@ class Observing(Work):
         if not self._goes_on_until(GO, raw):
             return
         probes = [probe for probe in find_probes() if probe.name in self._job["probes"]]
-        told: dict[str, Any] = {}
-        with observed(probes, Target(raw, self._job["interval_s"], followed), told):
-            self._tell({"kind": BEGUN, "probes": told})
+        probe_facts: dict[str, Any] = {}
+        with observed(probes, Target(raw, self._job["interval_s"], followed), probe_facts):
+            self._tell({"kind": BEGUN, "probes": probe_facts})
             self._goes_on_until(CANCEL, raw)
         self._send_streams(raw)
-        self._tell({"kind": OBSERVED, "probes": told})
+        self._tell({"kind": OBSERVED, "probes": probe_facts})
 
     def _goes_on_until(self, last: str, raw: Path) -> bool:
         """Sends what is seen until a word is said; False: it was to end, or nobody listens."""
@@ -88,17 +88,17 @@ def engine_pids(port: int | None, named: Sequence[int]) -> list[int]:
         RunFailedError: If there is none, with the mend.
     """
     for pid in named:
-        found = read_process(pid)
-        if found is None or not found.alive:
+        process = read_process(pid)
+        if process is None or not process.alive:
             raise RunFailedError(f"no process {pid} runs on this host")
     if named:
         return list(named)
     if port is None:
         raise RunFailedError("the server's port is not known; name its processes as NAME:PID,...")
-    found_pid = listener(port)
-    if found_pid is None:
+    listener_pid = listener(port)
+    if listener_pid is None:
         raise RunFailedError(
             f"no process is seen on this host that listens on port {port}:"
             f" {WHO_MAY}; or name its processes as NAME:PID,..."
         )
-    return [found_pid]
+    return [listener_pid]

@@ -1,4 +1,4 @@
-"""What an agent does for an owner, in a thread of its own, and what it writes sent along.
+"""Carries out an agent's work for an owner in a thread of its own, and sends the files along.
 
 Invariant: nothing of it outlives it. What it starts is a child of a guardian of its own, and what
 it wrote is in that guardian's directory.

@@ -1,4 +1,4 @@
-"""What this host lets us measure. Each ability is tried, not guessed."""
+"""Finds what this host lets us measure. Each ability is tried, not guessed."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def stat_file(device: Mapping[str, Any] | None) -> str | None:
 
 
 def described(folder: Path) -> dict[str, Any]:
-    """What sysfs tells of the device at a resolved folder; keys as of `device_of`."""
+    """Return sysfs's facts of the device at a resolved folder; keys as of `device_of`."""
     kind = _kind(folder)
     queue = (folder.parent if kind == "partition" else folder) / "queue"
     read_ahead_kib = _text(queue / "read_ahead_kb")

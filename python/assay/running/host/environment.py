@@ -110,7 +110,7 @@ def _commit() -> str | None:
         return None
     command = ["git", "-C", str(tree), "describe", "--always", "--dirty", "--abbrev=12"]
     try:
-        told = subprocess.run(command, capture_output=True, text=True, timeout=5, check=False)
+        completed = subprocess.run(command, capture_output=True, text=True, timeout=5, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return told.stdout.strip() or None
+    return completed.stdout.strip() or None

@@ -18,7 +18,7 @@ def available_bytes(meminfo: Path = MEMINFO) -> int:
         RunFailedError: If the kernel does not tell.
     """
     for line in meminfo.read_text(encoding="ascii").splitlines():
-        name, _, told = line.partition(":")
+        name, _, amount = line.partition(":")
         if name == "MemAvailable":
-            return min(int(told.split()[0]) * KIB, memory_bytes())
+            return min(int(amount.split()[0]) * KIB, memory_bytes())
     raise RunFailedError(f"{meminfo} does not tell how much memory is available")

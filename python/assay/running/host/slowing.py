@@ -124,34 +124,34 @@ def slowed(
     channel = Channel(ours)
     try:
         channel.send("slow", **job)
-        told = _answer(channel, run.raw / LOG_FILE)
+        started = _answer(channel, run.raw / LOG_FILE)
         yield {child.pid: ACCOUNT_PROBES}
-        run.update(slowing=_done(channel, request, told["scheduled"]))
+        run.update(slowing=_done(channel, request, started["scheduled"]))
     finally:
         channel.close()
         guardian.stop(child)
 
 
 def _answer(channel: Channel, log_file: Path) -> dict[str, Any]:
-    told = _next(channel)
-    if told is None or told["kind"] == "failed":
-        why = f"its last words are in {log_file}" if told is None else told["message"]
+    answer = _next(channel)
+    if answer is None or answer["kind"] == "failed":
+        why = f"its last words are in {log_file}" if answer is None else answer["message"]
         raise RunFailedError(f"--slow: the engine cannot be slowed: {why}")
-    return told
+    return answer
 
 
 def _done(channel: Channel, request: RunRequest, scheduled: str) -> dict[str, Any]:
-    """What stands in run.json."""
+    """Return the slowing as run.json stores it."""
     facts = {"asked": dict(request.slow), "scheduled": scheduled}
     try:
         channel.send("end")
-        told = _next(channel)
+        answer = _next(channel)
     except OSError:
-        told = None
-    if told is None:
+        answer = None
+    if answer is None:
         log.warning("what slows the engine went away: nothing was slowed from then on")
         return {**facts, "error": "the slower went away before the end"}
-    return {**facts, **told["report"]}
+    return {**facts, **answer["report"]}
 
 
 def _next(channel: Channel) -> dict[str, Any] | None:

@@ -29,7 +29,7 @@ ALL_CACHES = "3"
 
 @dataclass
 class State:
-    """What is recorded of the state.
+    """The recorded state.
 
     Attributes:
         asked: One of `assay.running.asked.request.STATES`.
@@ -59,7 +59,7 @@ class State:
     page_cache: bool = True
 
     def facts(self) -> dict[str, Any]:
-        """As it stands in run.json."""
+        """Return the state as run.json stores it."""
         return asdict(self)
 
 
@@ -109,13 +109,13 @@ def set_state(request: RunRequest, data: Path, drop_caches: Path = DROP_CACHES) 
 
 
 def look_after_start(state: State, data: Path) -> None:
-    """What the start of the engine, or loading, brought into memory of its data files."""
+    """Note how much of the data files the engine's start, or loading, brought into memory."""
     try:
         if state.data_bytes is None:
             state.data_bytes = page_cache.size_bytes(data)
         state.resident_bytes_after_start = page_cache.resident_bytes(data)
     except OSError as error:
-        state.left.append(f"what is in memory could not be seen: {_words(error)}")
+        state.left.append(f"what is in memory could not be seen: {_error_text(error)}")
 
 
 def _evict(state: State, data: Path) -> None:
@@ -123,7 +123,7 @@ def _evict(state: State, data: Path) -> None:
         page_cache.evict(data)
         state.how.append("data files written back and their pages evicted")
     except OSError as error:
-        state.left.append(f"pages of the data files were not evicted: {_words(error)}")
+        state.left.append(f"pages of the data files were not evicted: {_error_text(error)}")
 
 
 def _read_in(state: State, data: Path) -> None:
@@ -131,7 +131,7 @@ def _read_in(state: State, data: Path) -> None:
         page_cache.read_in(data)
         state.how.append("all data files read into the page cache")
     except OSError as error:
-        state.left.append(f"data files were not read into the page cache: {_words(error)}")
+        state.left.append(f"data files were not read into the page cache: {_error_text(error)}")
 
 
 def _drop_caches(state: State, drop_caches: Path) -> None:
@@ -139,7 +139,7 @@ def _drop_caches(state: State, drop_caches: Path) -> None:
     try:
         drop_caches.write_text(ALL_CACHES, encoding="ascii")
     except OSError as error:
-        state.left.append(f"caches of the host were not dropped: {_words(error)}")
+        state.left.append(f"caches of the host were not dropped: {_error_text(error)}")
     else:
         state.how.append("page cache, directory entries and inodes of the whole host dropped")
         state.host_changes.append(f"{drop_caches}: {ALL_CACHES}")
@@ -151,16 +151,16 @@ def _look(state: State, data: Path) -> None:
     try:
         state.resident_bytes_before_start = page_cache.resident_bytes(data)
     except OSError as error:
-        state.left.append(f"what is in memory could not be seen: {_words(error)}")
+        state.left.append(f"what is in memory could not be seen: {_error_text(error)}")
         return
     resident = state.resident_bytes_before_start
     if state.asked == STATE_COLD and resident:
         whole = bytes_text(state.data_bytes)
         state.left.append(f"{bytes_text(resident)} of {whole} stay in memory")
-    for words in state.left:
-        log.info("state %s: %s", state.asked, words)
+    for line in state.left:
+        log.info("state %s: %s", state.asked, line)
 
 
-def _words(error: OSError) -> str:
+def _error_text(error: OSError) -> str:
     where = f"{error.filename}: " if error.filename else ""
     return f"{where}{error.strerror or error}"

@@ -100,8 +100,8 @@ def read_process(pid: int) -> Process | None:
 
 def all_processes() -> list[Process]:
     """Every process visible in /proc, zombies included."""
-    found = (read_process(int(p.name)) for p in Path("/proc").iterdir() if p.name.isdigit())
-    return [process for process in found if process is not None]
+    processes = (read_process(int(p.name)) for p in Path("/proc").iterdir() if p.name.isdigit())
+    return [process for process in processes if process is not None]
 
 
 def live_descendants(ancestor: int) -> list[Process]:
@@ -109,13 +109,13 @@ def live_descendants(ancestor: int) -> list[Process]:
     children: dict[int, list[Process]] = {}
     for process in all_processes():
         children.setdefault(process.ppid, []).append(process)
-    found: list[Process] = []
+    descendants: list[Process] = []
     pending = [ancestor]
     while pending:
         below = children.get(pending.pop(), [])
-        found += below
+        descendants += below
         pending += [process.pid for process in below]
-    return [process for process in found if process.alive]
+    return [process for process in descendants if process.alive]
 
 
 def send_signal(process: Process, signum: int) -> bool:
@@ -404,7 +404,7 @@ class _Guard:
             )
 
     def _mark(self) -> BinaryIO:
-        """What every descendant inherits open, so that a sweep knows it whatever it calls itself.
+        """Open the file that every descendant inherits, by which a sweep recognises it.
 
         A server's processes may overwrite their environment with a title, and lead groups of their
         own; nobody else has this file open.

@@ -191,15 +191,15 @@ def _drive(channel: Channel, job: dict[str, Any]) -> None:
         go = channel.receive()
         if go is None or go["kind"] != "go":
             return
-        words, probes = _Words(channel), dict[str, Any]()
+        messages, probes = _OwnerMessages(channel), dict[str, Any]()
         with _thread_of_ours(), _observed(job, engine, instance, probes):
-            played = _played(channel, job, engine, instance, sessions, words)
+            played = _played(channel, job, engine, instance, sessions, messages)
         del sessions
         report = played["report"]
         last = "driven", {**played, "probes": probes}
         if job["plans"] and isinstance(engine, HasPlans):
             channel.send(last[0], **last[1])
-            last = "planned", _captured(channel, job, engine, instance, script, report, words)
+            last = "planned", _captured(channel, job, engine, instance, script, report, messages)
     channel.send(last[0], **last[1])
 
 
@@ -216,11 +216,11 @@ def _sessions(
 
 
 def _cached(engine: Engine, instance: Instance) -> list[dict[str, Any]] | None:
-    """What the engine's own cache holds; None where it does not tell."""
+    """Return the tables in the engine's own cache; None where it does not tell."""
     if not isinstance(engine, TellsCached):
         return None
     try:
-        return [asdict(one) for one in engine.cached(instance)]
+        return [asdict(entry) for entry in engine.cached(instance)]
     except AssayError as error:
         log.warning("what the engine's cache holds is not known: %s", error)
         return None
@@ -233,10 +233,10 @@ def _captured(
     instance: Instance,
     script: Script,
     report: dict[str, Any],
-    words: _Words,
+    messages: _OwnerMessages,
 ) -> dict[str, Any]:
     """Plans of all operations; why there are none, if there are none."""
-    if words.next() != "plan":
+    if messages.next() != "plan":
         return {"error": "the run ended before"}
 
     def tell(done: int, expected: int) -> None:
@@ -267,7 +267,7 @@ def _played(
     engine: Engine,
     instance: Instance,
     sessions: list[object],
-    words: _Words,
+    messages: _OwnerMessages,
 ) -> dict[str, Any]:
     """The driver's report, and what is known of mixes; None where clients play none."""
     with ExitStack() as opened:
@@ -285,27 +285,27 @@ def _played(
             json.dumps(job["plan"]),
             sessions,
             job["raw_dir"],
-            words.cancel,
+            messages.cancel,
             _teller(channel, mixes),
             [os.getpid()] if job["metered"] == METERED_HOST else job["metered"],
             observer,
             job["device_stat"],
             None if mixes is None else mixes.heard,
             0 if job["share"] is None else job["share"][0],
-            None if job["share"] is None else partial(_begins_ns, channel, words),
+            None if job["share"] is None else partial(_begins_ns, channel, messages),
         )
-        told = None if mixes is None else mixes.facts()
-    return {"report": json.loads(report), "mixes": told}
+        mix_facts = None if mixes is None else mixes.facts()
+    return {"report": json.loads(report), "mixes": mix_facts}
 
 
-def _begins_ns(channel: Channel, words: _Words, phase: str) -> int | None:
+def _begins_ns(channel: Channel, messages: _OwnerMessages, phase: str) -> int | None:
     """When all hosts begin a phase, once the owner knows that all are there; None: never."""
     channel.send("gate", phase=phase)
-    return words.next_begin()
+    return messages.next_begin()
 
 
 def _teller(channel: Channel, mixes: Mixes | None) -> Callable[[str, int, int], None]:
-    """What tells the owner how far the driver is."""
+    """Return the function that tells the owner how far the driver is."""
     last_told_s, last_phase = 0.0, ""
 
     def tick(phase: str, ended: int, phase_ns: int) -> None:
@@ -328,7 +328,7 @@ def _is_serial(phase: dict[str, Any]) -> bool:
 
 @contextmanager
 def _observed(
-    job: dict[str, Any], engine: Engine, instance: Instance, told: dict[str, Any]
+    job: dict[str, Any], engine: Engine, instance: Instance, probe_facts: dict[str, Any]
 ) -> Iterator[None]:
     """Reads an embedded engine's counters while the plan is played: here alone they can be read."""
     if job["probed_s"] is None or not isinstance(engine, HasCounters):
@@ -337,7 +337,7 @@ def _observed(
     reader = engine.counters(instance)
     target = Target(Path(job["raw_dir"]), job["probed_s"], followed=(), counters=reader)
     try:
-        with observed([EngineProbe()], target, told):
+        with observed([EngineProbe()], target, probe_facts):
             yield
     finally:
         reader.close()
@@ -359,8 +359,8 @@ def _thread_of_ours() -> Iterator[None]:
         name.write_text(before)
 
 
-class _Words:
-    """What the owner says after 'go', heard while the driver is at work.
+class _OwnerMessages:
+    """The owner's messages after 'go', received while the driver is at work.
 
     'plan' asks for plans, 'begin' says when a phase begins that other hosts play, too; anything
     else, and the end of the channel, asks for the end of the run.

@@ -91,7 +91,7 @@ class Host:
         return message
 
     def _gone(self) -> RunFailedError:
-        """What to say of a host that does not talk any more."""
+        """Return the error for a host that does not answer any more."""
         ended = self._guardian.wait(self._child, GRACE_S)
         how = "went away"
         if ended is not None and ended.signal is not None:

@@ -26,13 +26,13 @@ class ReferenceCache:
         self._root = root
 
     def find(self, key: list[Any]) -> dict[str, Any] | None:
-        """What was kept under a key; None if nothing was, or if it is damaged."""
+        """Return the entry under a key; None if there is none, or if it is damaged."""
         path = self._path(key)
         try:
             head, _, text = path.read_text(encoding="utf-8").partition("\n")
             if hashlib.sha256(text.encode()).hexdigest() == head:
-                found: dict[str, Any] = json.loads(text)
-                return found
+                kept: dict[str, Any] = json.loads(text)
+                return kept
         except FileNotFoundError:
             return None
         except (OSError, ValueError) as error:

@@ -24,7 +24,7 @@ NUMBERS = (SET, ORDER)
 
 @dataclass(frozen=True)
 class RefreshSets:
-    """What refresh functions put in and take out.
+    """The rows that refresh functions insert and delete.
 
     Attributes:
         batches: Transactions of each function.
@@ -135,5 +135,5 @@ class ReferenceData:
         if new is not None:
             key = self._refresh.deletes.get(table)
             columns = parts[0].batch.schema
-            parts = [*parts, *(_Part(one, key) for one in new.cast(columns).to_batches())]
+            parts = [*parts, *(_Part(batch, key) for batch in new.cast(columns).to_batches())]
         return [part.without(keys) for part in parts]

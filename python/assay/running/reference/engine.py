@@ -61,7 +61,7 @@ def columns_read(texts: Sequence[str], schemas: Mapping[str, pa.Schema]) -> dict
     for table, schema in schemas.items():
         empty = pa.RecordBatch.from_pylist([], schema)
         context.register_record_batches(table, [[empty]])
-    found: dict[str, set[str]] = {}
+    columns_by_table: dict[str, set[str]] = {}
     for text in texts:
         try:
             plan = context.sql(text, _options()).optimized_logical_plan().display_indent()
@@ -70,9 +70,9 @@ def columns_read(texts: Sequence[str], schemas: Mapping[str, pa.Schema]) -> dict
         for table, columns in SCANNED.findall(plan):
             # Where rows are only counted, one column stands for them.
             read = columns.split(", ") if columns else schemas[table].names[:1]
-            found.setdefault(table, set()).update(read)
+            columns_by_table.setdefault(table, set()).update(read)
     return {
-        table: [name for name in schema.names if name in found.get(table, ())]
+        table: [name for name in schema.names if name in columns_by_table.get(table, ())]
         for table, schema in schemas.items()
     }
 
@@ -99,27 +99,27 @@ class ReferenceEngine:
         """
         more = with_one_more_row(text)
         if more is None:
-            return self._asked(text, state)
+            return self._execute(text, state)
         longer, limit = more
-        found = self._asked(longer, state)
-        if len(found.rows) > limit:
-            places = [found.columns.index(name) for name in found.ordered_by]
-            last, beyond = found.rows[limit - 1], found.rows[limit]
+        longer_answer = self._execute(longer, state)
+        if len(longer_answer.rows) > limit:
+            places = [longer_answer.columns.index(name) for name in longer_answer.ordered_by]
+            last, beyond = longer_answer.rows[limit - 1], longer_answer.rows[limit]
             if all(last[place] == beyond[place] for place in places):
                 raise NotAnsweredError(
                     f"rows {limit} and {limit + 1} are equal in its order: either may be the last"
                 )
-        return replace(found, rows=found.rows[:limit])
+        return replace(longer_answer, rows=longer_answer.rows[:limit])
 
-    def _asked(self, text: str, state: int) -> Answer:
+    def _execute(self, text: str, state: int) -> Answer:
         self._go_to(state)
         try:
             asked = self._context.sql(text, _options())
             names = asked.schema().names
             batches = asked.collect()
         except Exception as error:
-            words = " ".join(str(error).split())
-            raise NotAnsweredError(f"{TITLE} {version()} refuses it: {words[:300]}") from error
+            message = " ".join(str(error).split())
+            raise NotAnsweredError(f"{TITLE} {version()} refuses it: {message[:300]}") from error
         rows: list[tuple[object, ...]] = []
         for batch in batches:
             rows += zip(*(column.to_pylist() for column in batch.columns), strict=True)

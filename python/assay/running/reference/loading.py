@@ -72,7 +72,7 @@ class _Table:
         return self._stream.rows_expected
 
     def estimated_bytes(self, columns: Sequence[str]) -> float:
-        """What some columns of all rows take in memory."""
+        """Estimate the memory that some columns of all rows take."""
         if self._first is None:
             self._first = next(iter(self._reader), None)
         if self._first is None or not self._first.num_rows:

@@ -61,7 +61,7 @@ class ReferenceMaking:
         self._ordered_by: dict[str, list[str]] = {}
         self._compared = Compared(self._run, self._ordered_by)
         self._cache = ReferenceCache(Path(job["cache"]))
-        self._texts = {(one["operation"], one["variant"]): one["text"] for one in job["texts"]}
+        self._texts = {(row["operation"], row["variant"]): row["text"] for row in job["texts"]}
         self._changed = set(job["refresh"]["changed"]) if job["refresh"] else set()
         self._reads: dict[str, bool] = {}
         self._engine: ReferenceEngine | None = None
@@ -80,10 +80,10 @@ class ReferenceMaking:
         expected = len(pending)
         while pending:
             # One state after another: going from one to another costs time.
-            tried, pending = sorted(pending, key=lambda one: one.states[0]), []
-            for one in tried:
-                if self._try(one):
-                    pending.append(one)
+            tried, pending = sorted(pending, key=lambda wanted: wanted.states[0]), []
+            for wanted in tried:
+                if self._try(wanted):
+                    pending.append(wanted)
                 else:
                     self._over += 1
                     self._tell("reference answers", self._over, expected, "answers")
@@ -103,7 +103,7 @@ class ReferenceMaking:
         """Answers that have to be compared and can be, each with its states, likeliest first."""
         refresh = Refresh.of(self._run.facts.get("test"))
         asked = distinct(executions(self._run.table("events"), refresh))
-        found = []
+        all_wanted = []
         for answer in asked.iter_rows(named=True):
             first, last = answer["state_first"], answer["state_last"]
             nobody_knows = first is None or (refresh and refresh.many and first < last)
@@ -112,8 +112,10 @@ class ReferenceMaking:
             likely = answer["state_likely"]
             states = sorted(range(first, last + 1), key=lambda state: abs(state - likely))
             key = (answer["operation"], answer["variant"], answer["digest"])
-            found.append(_Wanted(*key, states))
-        return [one for one in found if (one.operation, one.variant) in self._texts]
+            all_wanted.append(_Wanted(*key, states))
+        return [
+            wanted for wanted in all_wanted if (wanted.operation, wanted.variant) in self._texts
+        ]
 
     def _try(self, wanted: _Wanted) -> bool:
         """Whether another state has to be tried after the next one."""
@@ -162,12 +164,12 @@ class ReferenceMaking:
             self._engine = ReferenceEngine(
                 *loaded(self._job, list(self._texts.values()), self._tell)
             )
-        found = self._engine.answer(text, state)
+        engine_answer = self._engine.answer(text, state)
         try:
-            rows = expected_text(found.columns, found.rows)
+            rows = expected_text(engine_answer.columns, engine_answer.rows)
         except ValueError as error:
             raise NotAnsweredError(str(error)) from error
-        answer = {"rows": rows, "ordered_by": found.ordered_by}
+        answer = {"rows": rows, "ordered_by": engine_answer.ordered_by}
         self._cache.keep(key, answer)
         self._made += 1
         return answer
@@ -183,6 +185,8 @@ class ReferenceMaking:
     def _differs(self, text: str) -> bool:
         """Whether the answer may differ from state to state."""
         if text not in self._reads:
-            found = reads(text, GRAMMAR)
-            self._reads[text] = found is None or not self._changed.isdisjoint(found.tables)
+            text_reads = reads(text, GRAMMAR)
+            self._reads[text] = text_reads is None or not self._changed.isdisjoint(
+                text_reads.tables
+            )
         return self._reads[text]

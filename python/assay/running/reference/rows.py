@@ -118,8 +118,8 @@ class References:
 
     def _tell(self, **facts: object) -> None:
         # What makes rows has written there by which columns they are ordered.
-        told = Run(self._run.dir).expected_origin | facts
-        write_json(self._folder / EXPECTED_ORIGIN_FILE, told)
+        document = Run(self._run.dir).expected_origin | facts
+        write_json(self._folder / EXPECTED_ORIGIN_FILE, document)
 
     def _texts(self, pieces: Iterable[tuple[str, int]]) -> list[dict[str, Any]]:
         return [
@@ -128,17 +128,17 @@ class References:
         ]
 
     def _text(self, operation: str, variant: int) -> str:
-        """As the reference understands it; in the engine's own dialect if there is no other."""
+        """Return a text in the reference's dialect, else in the engine's own."""
         workload, request = self._asked.workload, self._request
         seed = None if request.parameters == PARAMETERS_DEFAULT else request.seed
         for dialects in ((DIALECT,), self._asked.dialects):
             try:
-                found = workload.statement(operation, dialects, request.scale, seed, variant)
+                statement = workload.statement(operation, dialects, request.scale, seed, variant)
             except UsageError:
                 if dialects != (DIALECT,):
                     raise
             else:
-                return found.text
+                return statement.text
         raise AssertionError(operation)
 
     def _why_not(self, texts: list[dict[str, Any]]) -> str | None:
@@ -148,15 +148,15 @@ class References:
             return f"the data of {workload.facts.name} are not made by a generator"
         setup = workload.setup(self._asked.dialects, request.scale)
         for name, script in {**setup, **request.prepare}.items():
-            if found := CHANGES_ROWS.search(COMMENT.sub("", script)):
-                return f"{name} may change rows ({found[0].lower()})"
-        told = workload.facts.refresh
-        if self._asked.refresh_sets and told is not None and not told.deletes:
+            if match := CHANGES_ROWS.search(COMMENT.sub("", script)):
+                return f"{name} may change rows ({match[0].lower()})"
+        refresh = workload.facts.refresh
+        if self._asked.refresh_sets and refresh is not None and not refresh.deletes:
             return f"[refresh] of {workload.facts.name} has no `deletes`, which says what goes"
-        for one in texts:
-            found_reads = reads(one["text"], GRAMMAR)
-            if found_reads is None or found_reads.changes:
-                return f"{one['operation']} may change the data"
+        for row in texts:
+            text_reads = reads(row["text"], GRAMMAR)
+            if text_reads is None or text_reads.changes:
+                return f"{row['operation']} may change the data"
         return None
 
     def _job(self, texts: list[dict[str, Any]]) -> dict[str, Any]:
@@ -176,16 +176,16 @@ class References:
 
     def _refresh(self) -> dict[str, Any] | None:
         """How the data change; None where they do not."""
-        told, test = self._asked.workload.facts.refresh, self._asked.test
-        if told is None or test is None or test.refresh is None:
+        refresh, test = self._asked.workload.facts.refresh, self._asked.test
+        if refresh is None or test is None or test.refresh is None:
             return None
-        inserts = {name.removesuffix(NEW) for name in told.tables if name.endswith(NEW)}
+        inserts = {name.removesuffix(NEW) for name in refresh.tables if name.endswith(NEW)}
         return {
             "batches": max(1, test.refresh.batches),
             "orders": self._asked.workload.refresh_orders(self._request.scale),
-            "tables": list(told.tables),
-            "deletes": dict(told.deletes),
-            "changed": sorted(inserts | set(told.deletes)),
+            "tables": list(refresh.tables),
+            "deletes": dict(refresh.deletes),
+            "changed": sorted(inserts | set(refresh.deletes)),
         }
 
 
@@ -201,12 +201,12 @@ def _missing(run: Run) -> Iterator[tuple[str, int]]:
 
     refresh = Refresh.of(run.facts.get("test"))
     asked = distinct(executions(run.table("events"), refresh))
-    found: set[tuple[str, int]] = set()
+    missing: set[tuple[str, int]] = set()
     for answer in asked.iter_rows(named=True):
         piece = (answer["operation"], answer["variant"])
-        if piece in found or answer["state_first"] is None:
+        if piece in missing or answer["state_first"] is None:
             continue
         states = range(answer["state_first"], answer["state_last"] + 1)
         if any(run.expected(*piece, state) is None for state in states):
-            found.add(piece)
+            missing.add(piece)
             yield piece

@@ -59,7 +59,7 @@ def reached(
 
 @contextmanager
 def reached_before(engine: Server, dsn: str, request: RunRequest) -> Iterator[Address]:
-    """The same before there is a run: with a guardian of its own, and no log that stays."""
+    """Yield a server's address before there is a run, with a guardian and a log of its own."""
     if not isinstance(engine, Bridged):
         yield engine.address(dsn)
         return

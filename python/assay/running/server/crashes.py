@@ -19,7 +19,7 @@ CRASHES_MAX = 25
 
 
 class Crashes:
-    """What died in one run; `title` is the product's name."""
+    """The crashes of one run's server; `title` is the product's name."""
 
     def __init__(self, title: str, run: RunWriter) -> None:
         self._title = title
@@ -32,25 +32,25 @@ class Crashes:
         Raises:
             RunFailedError: If it cannot be started again, or died too often.
         """
-        words = subject.last_words()
-        if words is None:
+        last_words = subject.last_words()
+        if last_words is None:
             return
         if subject.revive is None:
-            raise RunFailedError(f"{self._title} went away: {words}")
-        crash = {"noticed_ns": time.monotonic_ns(), "words": words, "seconds": None}
+            raise RunFailedError(f"{self._title} went away: {last_words}")
+        crash = {"noticed_ns": time.monotonic_ns(), "words": last_words, "seconds": None}
         self._noted.append(crash)
         self._run.update(crashes=self._noted)
         if len(self._noted) > CRASHES_MAX:
             raise RunFailedError(
-                f"{self._title} went away {len(self._noted)} times, which is enough: {words}"
+                f"{self._title} went away {len(self._noted)} times, which is enough: {last_words}"
             )
-        log.warning("%s went away and is started again: %s", self._title, words)
+        log.warning("%s went away and is started again: %s", self._title, last_words)
         begun_s = time.monotonic()
         try:
             subject.revive()
         except AssayError as error:
             raise RunFailedError(
-                f"{self._title} went away ({words}) and cannot be started again: {error}"
+                f"{self._title} went away ({last_words}) and cannot be started again: {error}"
             ) from error
         crash["seconds"] = time.monotonic() - begun_s
         self._run.update(crashes=self._noted)

@@ -59,7 +59,9 @@ def check_faults(request: RunRequest, workload: Workload) -> None:
 def _check_receipts(option: str, workload: Workload) -> None:
     receipt = workload.facts.receipt
     if receipt is None or receipt.operation not in workload.facts.order:
-        able = [name for name, one in find_workloads().items() if one.facts.receipt is not None]
+        able = [
+            name for name, folder in find_workloads().items() if folder.facts.receipt is not None
+        ]
         raise UsageError(
             f"{option}: {workload.facts.name} does not say what its operations leave to be found,"
             f" so nobody could tell what is lost: name one of {', '.join(able)}"
@@ -133,17 +135,21 @@ def _killed(root: int) -> list[Process]:
     if process is None or not process.alive or root == os.getpid():
         return []
     send_signal(process, signal.SIGSTOP)
-    found = [*live_descendants(root), process]
-    return [one for one in found if send_signal(one, signal.SIGKILL)]
+    processes = [*live_descendants(root), process]
+    return [process for process in processes if send_signal(process, signal.SIGKILL)]
 
 
 def _await_gone(processes: list[Process]) -> None:
     deadline_s = time.monotonic() + GONE_PATIENCE_S
-    for one in processes:
-        while (now := read_process(one.pid)) and now.start_ticks == one.start_ticks and now.alive:
+    for process in processes:
+        while (
+            (now := read_process(process.pid))
+            and now.start_ticks == process.start_ticks
+            and now.alive
+        ):
             if time.monotonic() > deadline_s:
                 raise RunFailedError(
-                    f"process {one.pid} did not end within {GONE_PATIENCE_S:.0f} s of SIGKILL: it"
-                    " waits inside the kernel, mostly for a disk"
+                    f"process {process.pid} did not end within {GONE_PATIENCE_S:.0f} s of SIGKILL:"
+                    " it waits inside the kernel, mostly for a disk"
                 )
             time.sleep(LOOK_S)

@@ -41,7 +41,7 @@ class LaunchError(RunFailedError):
 
 @dataclass(frozen=True)
 class Swept:
-    """What a sweep found and did with one entry.
+    """The result of a sweep for one entry.
 
     `removed`: gone now. `live`: in use, untouched. `left`: should go but could not, see `reason`.
     """
@@ -261,11 +261,11 @@ def _identity(process: Process | None) -> dict[str, int] | None:
 
 def _find(owner: dict[str, Any], who: str) -> Process | None:
     """The recorded process, if it lives and its pid was not given to another since."""
-    known = owner.get(who)
-    process = read_process(known["pid"]) if known else None
-    if known is None or process is None or not process.alive:
+    recorded = owner.get(who)
+    process = read_process(recorded["pid"]) if recorded else None
+    if recorded is None or process is None or not process.alive:
         return None
-    return process if process.start_ticks == known["start_ticks"] else None
+    return process if process.start_ticks == recorded["start_ticks"] else None
 
 
 def _pid_space() -> str:

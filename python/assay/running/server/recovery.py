@@ -1,4 +1,4 @@
-"""What is in a database that was recovered: asked by the driver, as everything else is.
+"""Asks a recovered database for its data, by the driver, as any other.
 
 A database that was killed and started again, and one that was started on a copy of its device, are
 asked the same: which of all that the run has made is there, and whether the conditions hold.
@@ -67,18 +67,20 @@ class Recoveries:
             bring_up: Entered, it starts the engine on what is left, and answers; left, it takes it
                 down. An embedded engine is started by the host that asks.
         """
-        one = self._begun(kind, before_ns)
+        recovered = self._begun(kind, before_ns)
         begun_ns = monotonic_ns()
         try:
             with bring_up as subject:
                 took_s = (monotonic_ns() - begun_ns) / NS_PER_S
-                told_s = ask_recovered(self._asked, self._guardian, subject, self._run, one.number)
+                started_s = ask_recovered(
+                    self._asked, self._guardian, subject, self._run, recovered.number
+                )
                 # Of an embedded engine only the host that has it in itself can tell.
-                one.recovery_s = told_s if subject.embedded else took_s
+                recovered.recovery_s = started_s if subject.embedded else took_s
         except AssayError as error:
-            one.error = str(error)
+            recovered.error = str(error)
         self._tell()
-        return one
+        return recovered
 
     def add_refused(self, kind: str, before_ns: int | None, error: AssayError) -> None:
         """One on whose data no engine could be started, as nothing could be read of them."""
@@ -86,13 +88,13 @@ class Recoveries:
         self._tell()
 
     def _begun(self, kind: str, before_ns: int | None) -> Recovered:
-        one = Recovered(len(self._known) + 1, kind, before_ns)
-        self._known.append(one)
+        recovered = Recovered(len(self._known) + 1, kind, before_ns)
+        self._known.append(recovered)
         self._tell()
-        return one
+        return recovered
 
     def _tell(self) -> None:
-        self._run.update(recovered=[asdict(one) for one in self._known])
+        self._run.update(recovered=[asdict(recovered) for recovered in self._known])
 
 
 def ask_recovered(
@@ -112,10 +114,10 @@ def ask_recovered(
     raw = run.raw / RECOVERED_DIR / str(number)
     raw.mkdir(parents=True)
     script = asked.workload.recovered_script(asked.dialects, asked.request.scale)
-    job = subject.job() | _job(asked, [one.name for one in script.operations])
+    job = subject.job() | _job(asked, [operation.name for operation in script.operations])
     job |= {"script": script.facts(), "raw_dir": str(raw)}
     with host(guardian, "drive", job, raw / HOST_LOG) as asking:
-        told = asking.next()
+        ready = asking.next()
         asking.send("go")
         while (message := asking.next())["kind"] != "driven":
             pass
@@ -127,7 +129,7 @@ def ask_recovered(
             f"it answers, and {script.operations[first['operation']].name} failed on it:"
             f" {first['class']}: {first['message']}"
         )
-    return float(told["started_s"])
+    return float(ready["started_s"])
 
 
 def _job(asked: Asked, operations: list[str]) -> dict[str, Any]:

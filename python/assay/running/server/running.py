@@ -144,8 +144,8 @@ class _Schema:
 
     def _leave(self) -> None:
         try:
-            found = self._found()
-            if found is not None and found.startswith(OURS) and found != self._mark:
+            mark = self._found_mark()
+            if mark is not None and mark.startswith(OURS) and mark != self._mark:
                 self._engine.drop_schema(self._instance, self.name)
         except AssayError as error:
             # An error that is under way tells more than this one.
@@ -157,19 +157,19 @@ class _Schema:
                 f"another run uses the schema {self.name} of this server: wait for it, or name"
                 " another database in --dsn"
             )
-        found = self._found()
-        if found is not None and not found.startswith(OURS):
+        mark = self._found_mark()
+        if mark is not None and not mark.startswith(OURS):
             raise UsageError(
                 f"the server has a schema {self.name} that Assay did not make; it is not touched."
                 " Rename it, or name another database in --dsn."
             )
-        if found is not None and found != self._mark:
+        if mark is not None and mark != self._mark:
             # Of another content of the workload, or left by a run that was killed.
             self._engine.drop_schema(self._instance, self.name)
-        if found != self._mark:
+        if mark != self._mark:
             self._engine.make_schema(self._instance, self.name, self._mark + PASSING)
         self._engine.use_schema(self._instance, self.name)
-        return found == self._mark
+        return mark == self._mark
 
-    def _found(self) -> str | None:
+    def _found_mark(self) -> str | None:
         return self._engine.schema_mark(self._instance, self.name)

@@ -44,12 +44,12 @@ class User:
 
     def may_pass(self, directory: Path) -> bool:
         """Whether this user may go through a directory, by its mode."""
-        told = directory.stat()
-        if told.st_uid == self.uid:
-            return bool(told.st_mode & stat.S_IXUSR)
-        if told.st_gid in self.groups:
-            return bool(told.st_mode & stat.S_IXGRP)
-        return bool(told.st_mode & stat.S_IXOTH)
+        status = directory.stat()
+        if status.st_uid == self.uid:
+            return bool(status.st_mode & stat.S_IXUSR)
+        if status.st_gid in self.groups:
+            return bool(status.st_mode & stat.S_IXGRP)
+        return bool(status.st_mode & stat.S_IXOTH)
 
 
 def unprivileged_user() -> User | None:
@@ -62,11 +62,11 @@ def unprivileged_user() -> User | None:
         return None
     for name in USERS:
         try:
-            found = pwd.getpwnam(name)
+            entry = pwd.getpwnam(name)
         except KeyError:
             continue
-        groups = tuple(os.getgrouplist(name, found.pw_gid))
-        return User(name, found.pw_uid, found.pw_gid, groups)
+        groups = tuple(os.getgrouplist(name, entry.pw_gid))
+        return User(name, entry.pw_uid, entry.pw_gid, groups)
     raise EngineError(
         f"servers do not run as root, and this host has no user {' or '.join(USERS)}: run Assay as"
         " another user, or make one with `useradd --system postgres`."
@@ -74,7 +74,7 @@ def unprivileged_user() -> User | None:
 
 
 class ServerLauncher:
-    """See `assay.engines.contract.Launcher`. One server at a time; `log` is where it writes.
+    """Launches one server at a time; `log` is its log file. See `assay.engines.contract.Launcher`.
 
     `cpus` are those that programs may use, `cpus_beside` those of what attends the server; empty:
     all of them. `groups` are the files of members of control groups that the server is put into.
@@ -150,9 +150,9 @@ class ServerLauncher:
                 f" or the disk does not answer. {_last_lines(log)}".rstrip()
             )
         if ended.status != 0:
-            words = _last_lines(log)
-            mend = "free space, or set XDG_STATE_HOME. " if DISK_FULL in words else ""
-            raise EngineError(f"{Path(argv[0]).name} {_how(ended)}: {mend}{words}")
+            last_lines = _last_lines(log)
+            mend = "free space, or set XDG_STATE_HOME. " if DISK_FULL in last_lines else ""
+            raise EngineError(f"{Path(argv[0]).name} {_how(ended)}: {mend}{last_lines}")
 
     def serve(
         self, argv: Sequence[str], env: Mapping[str, str], stop_signal: str, stop_grace_s: float
@@ -247,7 +247,7 @@ class ServerLauncher:
         )
 
     def _prefix(self) -> list[str]:
-        """What makes a program another user's, replaced by it: the child is the server itself."""
+        """Return the command prefix that changes the user; the child is the server itself."""
         if self._user is None:
             return []
         setpriv = shutil.which("setpriv")
@@ -277,7 +277,7 @@ class ServerLauncher:
 
 
 def _placed(cpus: Sequence[int]) -> list[str]:
-    """What binds a program to CPUs, replaced by it."""
+    """Return the command prefix that binds a program to CPUs, and is replaced by it."""
     if not cpus:
         return []
     taskset = shutil.which("taskset")

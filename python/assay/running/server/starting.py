@@ -47,7 +47,7 @@ class DiedLoadingError(RunFailedError):
 
 @dataclass(frozen=True)
 class Steps:
-    """What happens to the data between loading and driving, and where they are.
+    """The steps between loading and driving, and the place of the data.
 
     Attributes:
         changes: What is changed for them, and where the engine lives.
@@ -116,7 +116,7 @@ def _cache(loading: Loading) -> DatasetCache:
 
 
 def key_of(asked: Asked) -> DatasetKey:
-    """What the data of a run depend on."""
+    """Return the key of a run's data set."""
     data = asked.workload.data
     return DatasetKey(
         workload=data.facts.name,
@@ -193,8 +193,8 @@ class _OwnServer:
             return loaded_now(lambda: self._filled(loading, subject), subject.pids)
 
         groups = steps.changes.room.groups
-        with self._alive(data, settings, "server.log", request.pin, fill, groups) as found:
-            subject, dataset = found
+        with self._alive(data, settings, "server.log", request.pin, fill, groups) as filled:
+            subject, dataset = filled
             steps.settle(data)
             yield subject, dataset
             loading.teller.phase("stop")
@@ -203,8 +203,8 @@ class _OwnServer:
         """Fills an empty directory with a loaded database, stopped in good order."""
         settings = self._engine.load_settings() if isinstance(self._engine, LoadSettings) else {}
         fill = partial(self._filled, loading)
-        with self._alive(place, settings, "server-load.log", {}, fill) as (_, told):
-            return told
+        with self._alive(place, settings, "server-load.log", {}, fill) as (_, dataset):
+            return dataset
 
     @contextmanager
     def _alive(
@@ -227,14 +227,14 @@ class _OwnServer:
                     subject = stack.enter_context(
                         self._started(place, settings, log_name, pin, groups)
                     )
-                    told = fill(subject)
+                    dataset = fill(subject)
                 except DiedLoadingError as death:
                     deaths.append(str(death))
                     if len(deaths) == LOADS_MAX:
                         raise
                     log.warning("%s; it is loaded once more", death)
                 else:
-                    yield subject, told | ({"deaths": deaths} if deaths else {})
+                    yield subject, dataset | ({"deaths": deaths} if deaths else {})
                     return
             _empty(place)
 
@@ -242,10 +242,10 @@ class _OwnServer:
         try:
             return loading.fill(self._guardian, subject)
         except AssayError as error:
-            if (words := _death(subject)) is None:
+            if (how := _death(subject)) is None:
                 raise
             title = self._asked.engine.facts.title
-            raise DiedLoadingError(f"{title} died while its tables were loaded: {words}") from error
+            raise DiedLoadingError(f"{title} died while its tables were loaded: {how}") from error
 
     @contextmanager
     def _started(
@@ -280,7 +280,7 @@ class _OwnServer:
     def _revival(
         self, place: Place, settings: Mapping[str, str], launcher: ServerLauncher, address: Address
     ) -> Callable[[], None] | None:
-        """What starts the server again after it died; None if its engine does not know how."""
+        """Return the function that restarts a server that died; None if its engine has none."""
         engine, product = self._engine, self._product
         if not isinstance(engine, Restarts):
             return None
@@ -290,9 +290,9 @@ class _OwnServer:
 def _death(subject: Subject) -> str | None:
     """How a server ended that may just have done so; None if it lives."""
     deadline_s = time.monotonic() + NOTICING_S
-    while (words := subject.last_words()) is None and time.monotonic() < deadline_s:
+    while (last_words := subject.last_words()) is None and time.monotonic() < deadline_s:
         time.sleep(LOOK_S)
-    return words
+    return last_words
 
 
 def _empty(directory: Path) -> None:

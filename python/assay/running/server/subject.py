@@ -1,4 +1,4 @@
-"""What a run is pointed at: an embedded engine, a server of ours, or one that runs already.
+"""The subject of a run: an embedded engine, a server of ours, or one that runs already.
 
 All three are the same to the rest of a run: facts for the host's job, processes to follow, and
 whether it is still there.
@@ -61,7 +61,7 @@ class Subject:
     anew: Callable[[Path], AbstractContextManager[Subject]] | None = None
 
     def job(self) -> dict[str, Any]:
-        """What a host has to know of it."""
+        """Return the facts of it that a host needs."""
         return {"engine": self.engine, **self.reached}
 
     @property

@@ -1,1 +1,1 @@
-"""What a host can do: which trials are made of it, where, and how they become a record."""
+"""Measures what a host can do: its trials, where they run, and how they become a record."""

@@ -43,7 +43,7 @@ def measure_ceiling(request: CeilingRequest, runs: Path, teller: Teller) -> Path
     check_place(directory, request.size_bytes)
     asked = {"kind": KIND_CEILING, "request": request.facts()}
     run_id = new_run_id(KIND_CEILING, "host")
-    with RunWriter(ensure_runs_dir(runs), run_id, asked) as run, _told():
+    with RunWriter(ensure_runs_dir(runs), run_id, asked) as run, _os_errors_reported():
         teller.record(run.dir)
         sweep = _core.CeilingSweep(run.raw, request.seed)
         try:
@@ -60,8 +60,8 @@ def measure_ceiling(request: CeilingRequest, runs: Path, teller: Teller) -> Path
 
 
 @contextmanager
-def _told() -> Iterator[None]:
-    """What the system refused, as an error that a person can mend."""
+def _os_errors_reported() -> Iterator[None]:
+    """Raise `RunFailedError` with the message of an `OSError`."""
     try:
         yield
     except OSError as error:

@@ -30,17 +30,17 @@ class Look:
 
     @property
     def request(self) -> CeilingRequest:
-        """What it was asked for."""
+        """Return the request that the run was made for."""
         facts = self.run.facts["request"]
         return CeilingRequest(**{**facts, "directory": Path(facts["directory"])})
 
 
 def newest_look(runs: Path, like: Run) -> Look | None:
     """The newest one of the host and the disk that another run was on; None: there is none."""
-    found = newest_ceiling(runs, like.environment.get("host"))
-    if found is None:
+    directory = newest_ceiling(runs, like.environment.get("host"))
+    if directory is None:
         return None
-    run = Run(found)
+    run = Run(directory)
     return Look(run, read_ceiling(run))
 
 
@@ -52,10 +52,10 @@ def begin_with(directory: Path, study: Study, about: Mapping[str, Any], look: Lo
     """
     planned = next(
         planned
-        for one in study.order()
-        if one.request == look.request
-        for planned in one.stands_for
+        for run in study.order()
+        if run.request == look.request
+        for planned in run.stands_for
     )
     begun = Begun(*planned, STATUS_COMPLETE, look.run.id, None, took_s(look.run))
-    told = {**study.facts(), "status": STATUS_RUNNING, "spent_s": 0.0, "about": dict(about)}
-    write_study(directory, {**told, "runs": [asdict(begun)]})
+    document = {**study.facts(), "status": STATUS_RUNNING, "spent_s": 0.0, "about": dict(about)}
+    write_study(directory, {**document, "runs": [asdict(begun)]})

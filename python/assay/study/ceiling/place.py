@@ -59,8 +59,8 @@ def _is_refused(directory: Path) -> bool:
 
 
 def _check_room(directory: Path, size_bytes: int, spare_bytes: int) -> None:
-    told = os.statvfs(directory)
-    free_bytes = told.f_bavail * told.f_frsize
+    file_system = os.statvfs(directory)
+    free_bytes = file_system.f_bavail * file_system.f_frsize
     if free_bytes < size_bytes + spare_bytes:
         raise UsageError(
             f"the file needs {bytes_text(size_bytes)} and leaves {bytes_text(spare_bytes)} to"
@@ -70,7 +70,7 @@ def _check_room(directory: Path, size_bytes: int, spare_bytes: int) -> None:
 
 
 def describe_medium(device: dict[str, Any] | None) -> dict[str, Any] | None:
-    """What the disk below a device says of itself; None where it lies on none, or on several.
+    """Describe the disk below a device; None where it lies on none, or on several.
 
     Args:
         device: As `devices.device_of` tells it.

@@ -47,7 +47,7 @@ TIME_S_MIN, TIME_S_MAX = 0.005, 60.0
 
 @dataclass(frozen=True)
 class CeilingRequest:
-    """What is asked for.
+    """A request to measure what a host can do.
 
     Attributes:
         directory: Where the file of ours is made.
@@ -68,7 +68,7 @@ class CeilingRequest:
     parts: tuple[str, ...] = PARTS
 
     def facts(self) -> dict[str, Any]:
-        """As the record has it."""
+        """Return the request as a record stores it."""
         return {
             "directory": str(self.directory),
             "size_bytes": self.size_bytes,
@@ -80,7 +80,7 @@ class CeilingRequest:
         }
 
     def said(self) -> dict[str, Any]:
-        """What of its facts is not as it would be without a word; where and what always is said."""
+        """Return the facts that differ from the defaults; the place and the parts always."""
         without = CeilingRequest(self.directory).facts()
         always = ("directory", "parts")
         return {
@@ -91,13 +91,13 @@ class CeilingRequest:
 
 
 def quick_defaults() -> dict[str, Any]:
-    """What a quick sweep asks for where nothing else is said."""
+    """Return the defaults of a quick sweep."""
     return {"size_bytes": QUICK_BYTES, "time_s": QUICK_TIME_S, "rounds": QUICK_ROUNDS}
 
 
 @dataclass(frozen=True)
 class Machine:
-    """What trials depend on.
+    """The properties of a host that its trials depend on.
 
     Attributes:
         cpus: That we may use.
@@ -122,7 +122,7 @@ class Trial:
     facts: Mapping[str, Any]
 
     def asked(self, round_number: int, time_s: float) -> dict[str, Any]:
-        """As the core is asked for it."""
+        """Return the trial as the core takes it."""
         return {**self.facts, "round": round_number, "time_ns": round(time_s * NS_PER_S)}
 
 

@@ -48,7 +48,7 @@ VARIANTS_MAX = 2
 
 @dataclass(frozen=True)
 class Wanted:
-    """What the command line says beside the file.
+    """The options of the command line beside the file.
 
     Attributes:
         quick: Whether it is to be the short form.
@@ -97,7 +97,9 @@ def expanded(declared: DeclaredStudy, wanted: Wanted) -> Expanded:
         else ceiling_part(name, part, facts.seed, quick=wanted.quick)
         for name, part in there.items()
     ]
-    problems = [problem for one in expansions.values() for problem in one.told()]
+    problems = [
+        problem for expansion in expansions.values() for problem in expansion.problem_texts()
+    ]
     if not problems and not without:
         problems = _idle(facts, list(expansions.values()))
     problems = problems or _unequal(facts, [part for part in parts if part.name in expansions])
@@ -122,32 +124,32 @@ def expanded(declared: DeclaredStudy, wanted: Wanted) -> Expanded:
 
 def _without(facts: StudyFacts, wanted: Wanted) -> dict[str, str]:
     """Parts that are left out, with the reason."""
-    told = {}
+    reasons = {}
     for name, part in facts.part.items():
         own = part.engine
         if wanted.quick and part.quick is False:
-            told[name] = "--quick leaves it out"
+            reasons[name] = "--quick leaves it out"
         elif (
             wanted.engines
             and own is not None
             and _product(own) not in map(_product, wanted.engines)
         ):
-            told[name] = f"it is of {own}, which --engine does not name"
+            reasons[name] = f"it is of {own}, which --engine does not name"
         elif not wanted.allow_host_changes and (reason := forbidden(facts, part)):
-            told[name] = reason
-    return told
+            reasons[name] = reason
+    return reasons
 
 
 def _figures(facts: StudyFacts, parts: Sequence[str]) -> tuple[StudyFigure, ...]:
     """The figures, of those of their parts that are there; without any a report says why."""
-    found = []
+    figures = []
     for figure in facts.figure:
         asked = figure.of(list(facts.part))
         there = tuple(part for part in asked if part in parts)
-        found.append(
+        figures.append(
             StudyFigure(figure.name, there or asked, figure.kind, figure.title, figure.options)
         )
-    return tuple(found)
+    return tuple(figures)
 
 
 class _Expansion:
@@ -171,11 +173,11 @@ class _Expansion:
         variants = []
         defaults = self._defaults()
         factors = self._factors(defaults)
-        for one in self._combinations(factors, defaults):
-            keys = merged(defaults, one.keys)
-            if is_excluded(one.levels, keys, self._facts.exclude):
+        for combination in self._combinations(factors, defaults):
+            keys = merged(defaults, combination.keys)
+            if is_excluded(combination.levels, keys, self._facts.exclude):
                 continue
-            variant = self._variant(one, keys)
+            variant = self._variant(combination, keys)
             if variant is not None:
                 variants.append(variant)
         if not variants and not self.problems:
@@ -191,27 +193,31 @@ class _Expansion:
             yield from combinations(factors)
             return
         others = {factor: levels for factor, levels in factors.items() if factor != WITHOUT}
-        for one in combinations(others):
-            engine = _product(str(merged(defaults, one.keys).get(ENGINE, ENGINE_DEFAULTS[SQL])))
+        for combination in combinations(others):
+            engine = _product(
+                str(merged(defaults, combination.keys).get(ENGINE, ENGINE_DEFAULTS[SQL]))
+            )
             try:
                 techniques = find_engine(engine).techniques().techniques
             except UsageError as error:
-                self.problems.append((one.name, str(error)))
+                self.problems.append((combination.name, str(error)))
                 continue
             if not techniques:
-                self.problems.append((one.name, f"{engine} names no technique to be switched off"))
+                self.problems.append(
+                    (combination.name, f"{engine} names no technique to be switched off")
+                )
             for level in each_technique(techniques):
-                yield one.beside(WITHOUT, level)
+                yield combination.beside(WITHOUT, level)
 
-    def told(self) -> list[str]:
-        """What is wrong, once, with the variants that it is wrong of."""
+    def problem_texts(self) -> list[str]:
+        """Return each problem once, with the variants that have it."""
         of: dict[str, list[str]] = {}
-        for variant, words in self.problems:
-            of.setdefault(words, []).append(variant)
+        for variant, text in self.problems:
+            of.setdefault(text, []).append(variant)
         where = f"part.{self._name}"
         return [
-            f"{where} ({named(variants)}): {words}" if any(variants) else f"{where}: {words}"
-            for words, variants in of.items()
+            f"{where} ({named(variants)}): {text}" if any(variants) else f"{where}: {text}"
+            for text, variants in of.items()
         ]
 
     def _defaults(self) -> dict[str, Any]:
@@ -227,12 +233,12 @@ class _Expansion:
 
     def _replaced(self, head: Mapping[str, Any]) -> dict[str, Any]:
         """The head's keys, with what the command line puts in their place."""
-        told = dict(head)
+        keys = dict(head)
         if self._wanted.workload is not None and WORKLOAD not in self._own:
-            told[WORKLOAD] = self._wanted.workload
+            keys[WORKLOAD] = self._wanted.workload
         if self._wanted.engines:
-            told.pop(ENGINE, None)
-        return told
+            keys.pop(ENGINE, None)
+        return keys
 
     def _factors(self, defaults: Mapping[str, Any]) -> dict[str, list[NamedLevel]]:
         factors: Factors = {**self._facts.factor, **(self._quick.factor if self._quick else {})}
@@ -244,16 +250,19 @@ class _Expansion:
         if engines and ENGINE in levels:
             levels[ENGINE] = _engines(levels[ENGINE], engines)
         elif engines and not _sets(levels.values(), ENGINE) and ENGINE not in defaults:
-            levels = {ENGINE: [NamedLevel(one, {ENGINE: one}) for one in engines], **levels}
+            levels = {
+                ENGINE: [NamedLevel(engine, {ENGINE: engine}) for engine in engines],
+                **levels,
+            }
         if self._wanted.workload is not None and WORKLOAD in levels:
             name = self._wanted.workload
             levels[WORKLOAD] = [NamedLevel(name, {WORKLOAD: name})]
         return levels
 
-    def _variant(self, one: Combination, keys: Mapping[str, Any]) -> Variant | None:
+    def _variant(self, combination: Combination, keys: Mapping[str, Any]) -> Variant | None:
         """A run that can be asked for; None, and a problem more, if it cannot."""
-        name = one.name
-        given = [*self._own, *one.keys]
+        name = combination.name
+        given = [*self._own, *combination.keys]
         # A workload that the command line names is relative to where the command runs.
         folder = self._folder
         if keys.get(WORKLOAD) == self._wanted.workload is not None:
@@ -270,16 +279,16 @@ class _Expansion:
             self.problems.append((name, str(error)))
             return None
         self.asked.append((options, given))
-        return Variant(name or request.engine, request, one.levels)
+        return Variant(name or request.engine, request, combination.levels)
 
     def _repetitions(self) -> int:
         quick = self._study.quick if self._wanted.quick else None
-        told = [
+        repetitions = [
             self._quick.repetitions if self._quick else None,
             quick.repetitions if quick else None,
             self._facts.repetitions,
         ]
-        return next((one for one in told if one is not None), self._study.repetitions)
+        return next((count for count in repetitions if count is not None), self._study.repetitions)
 
     def takes(self, key: str) -> str | None:
         """Why no run of the part has a use for a key; None: one has."""
@@ -296,43 +305,45 @@ class _Expansion:
 
 def _idle(facts: StudyFacts, parts: Sequence[_Expansion]) -> list[str]:
     """Keys at the head that no run has a use for."""
-    told = []
+    problems = []
     for key in OF_SOME_RUNS:
         if key in facts.model_fields_set:
             refusals = [part.takes(key) for part in parts]
             if all(refusal is not None for refusal in refusals):
-                told.append(f"{key} does nothing in any part: {refusals[0]}")
-    return told
+                problems.append(f"{key} does nothing in any part: {refusals[0]}")
+    return problems
 
 
 def _unequal(facts: StudyFacts, parts: Sequence[Part]) -> list[str]:
     """Parts whose runs would be compared though their levels of durability differ."""
     if facts.unequal_durability:
         return []
-    told = []
+    problems = []
     for part in parts:
         requests = (variant.request for variant in part.variants)
-        differ = unequal(one.durability for one in requests if isinstance(one, RunRequest))
+        differ = unequal(
+            request.durability for request in requests if isinstance(request, RunRequest)
+        )
         if differ is not None and DURABILITY not in facts.part[part.name].factor:
-            told.append(
+            problems.append(
                 f"part.{part.name}: durability differs ({differ}), and a commit that survives less"
                 " costs less: make it a factor, say durability at the head, or unequal_durability ="
                 " true"
             )
-    return told
+    return problems
 
 
 def _engines(levels: Sequence[NamedLevel], wanted: Sequence[str]) -> list[NamedLevel]:
     """Levels of the engines that are wanted: those of the study where it has some."""
-    found: list[NamedLevel] = []
+    named_levels: list[NamedLevel] = []
     for engine in wanted:
         own = [
             level
             for level in levels
             if engine in {level.name, level.keys.get(ENGINE), _product(str(level.keys.get(ENGINE)))}
         ]
-        found += own or [NamedLevel(engine, {ENGINE: engine})]
-    return found
+        named_levels += own or [NamedLevel(engine, {ENGINE: engine})]
+    return named_levels
 
 
 def _sets(factors: Iterable[Sequence[NamedLevel]], key: str) -> bool:

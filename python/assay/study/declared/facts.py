@@ -187,6 +187,6 @@ def known_keys(location: Sequence[str | int]) -> list[str]:
 
 
 def run_keys(options: RunOptions) -> dict[str, Any]:
-    """What a table says of a run, by the keys as they are written."""
+    """Return the keys that a table sets of a run, as they are written."""
     own = set(RunOptions.model_fields)
     return options.model_dump(include=own & options.model_fields_set, by_alias=True)

@@ -14,49 +14,51 @@ if TYPE_CHECKING:
 
 
 def figure_problems(facts: StudyFacts) -> list[Problem]:
-    """What is wrong with the figures of a study: place in the file, and words."""
-    found: list[Problem] = []
-    known = kinds()
+    """Return the problems of a study's figures: place in the file, and text."""
+    problems: list[Problem] = []
+    figure_kinds = kinds()
     names = [figure.name for figure in facts.figure]
     for number, figure in enumerate(facts.figure):
         where = ("figure", number)
-        if figure.kind not in known:
-            hint = suggestion(figure.kind, list(known))
-            found.append(((*where, "kind"), f"unknown kind of figure {figure.kind!r}; {hint}"))
+        if figure.kind not in figure_kinds:
+            hint = suggestion(figure.kind, list(figure_kinds))
+            problems.append(((*where, "kind"), f"unknown kind of figure {figure.kind!r}; {hint}"))
         else:
-            options = list(known[figure.kind].options)
-            found += _options(figure, options, where) or _factor(figure, facts, where)
+            options = list(figure_kinds[figure.kind].options)
+            problems += _options(figure, options, where) or _factor(figure, facts, where)
         if figure.name in names[:number]:
-            found.append(((*where, "name"), f"another figure is named {figure.name!r}, too"))
+            problems.append(((*where, "name"), f"another figure is named {figure.name!r}, too"))
         key = "part" if figure.part is not None else "parts"
         for part in figure.of(()):
             if part not in facts.part:
                 hint = suggestion(part, list(facts.part))
-                found.append(((*where, key), f"there is no part {part!r}; {hint}"))
-    return found
+                problems.append(((*where, key), f"there is no part {part!r}; {hint}"))
+    return problems
 
 
-def _options(figure: FigureFacts, known: list[str], where: tuple[str | int, ...]) -> list[Problem]:
+def _options(
+    figure: FigureFacts, known_options: list[str], where: tuple[str | int, ...]
+) -> list[Problem]:
     """Options that the kind of a figure does not know."""
-    found: list[Problem] = []
+    problems: list[Problem] = []
     for option in figure.options:
-        if option not in known:
-            hint = suggestion(option, known) if known else "they have none"
-            words = f"figures of kind {figure.kind} have no option {option!r}; {hint}"
-            found.append(((*where, "options", option), words))
-    return found
+        if option not in known_options:
+            hint = suggestion(option, known_options) if known_options else "they have none"
+            text = f"figures of kind {figure.kind} have no option {option!r}; {hint}"
+            problems.append(((*where, "options", option), text))
+    return problems
 
 
 def _factor(figure: FigureFacts, facts: StudyFacts, where: tuple[str | int, ...]) -> list[Problem]:
     """A factor that none of the figure's parts has; --engine gives any part one of engines."""
-    told = figure.options.get("factor")
+    asked_factor = figure.options.get("factor")
     factors = {
         factor
         for name in figure.of(list(facts.part))
         if name in facts.part
         for factor in facts.part[name].factor
     }
-    if told is None or told in {*factors, "engine", "workload"}:
+    if asked_factor is None or asked_factor in {*factors, "engine", "workload"}:
         return []
-    hint = suggestion(str(told), sorted(factors)) if factors else "they have none"
-    return [((*where, "options", "factor"), f"its parts have no factor {told!r}; {hint}")]
+    hint = suggestion(str(asked_factor), sorted(factors)) if factors else "they have none"
+    return [((*where, "options", "factor"), f"its parts have no factor {asked_factor!r}; {hint}")]

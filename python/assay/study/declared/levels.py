@@ -56,7 +56,7 @@ class Combination:
     keys: Mapping[str, Any]
 
     def beside(self, factor: str, level: NamedLevel) -> Combination:
-        """The same with a level of one more factor."""
+        """Return the combination with a level of one more factor."""
         name = ", ".join(filter(None, (self.name, level.label or level.name)))
         levels = {**self.levels, factor: level.name}
         return Combination(name, levels, merged(self.keys, level.keys))
@@ -69,8 +69,8 @@ def level_of(factor: str, value: Value) -> NamedLevel:
     name = str(value_text(value))
     table, _, inner = factor.partition(".")
     if inner and table in TABLES:
-        told = inner if factor.startswith(SETTING) else f"{table} {inner}"
-        return NamedLevel(name, {table: {inner: name}}, f"{told}={name}")
+        key = inner if factor.startswith(SETTING) else f"{table} {inner}"
+        return NamedLevel(name, {table: {inner: name}}, f"{key}={name}")
     label = None if factor in SPEAK_FOR_THEMSELVES else f"{factor}={name}"
     return NamedLevel(name, {factor: value}, label)
 
@@ -78,10 +78,10 @@ def level_of(factor: str, value: Value) -> NamedLevel:
 def merged(*tables: Mapping[str, Any]) -> dict[str, Any]:
     """Keys of a run, later tables before earlier ones; settings are added to each other."""
     keys: dict[str, Any] = {}
-    for one in tables:
-        added = {key: {**keys.get(key, {}), **one.get(key, {})} for key in TABLES}
-        keys |= one
-        keys |= {key: table for key, table in added.items() if table}
+    for table in tables:
+        added = {key: {**keys.get(key, {}), **table.get(key, {})} for key in TABLES}
+        keys |= table
+        keys |= {key: entries for key, entries in added.items() if entries}
     return keys
 
 
@@ -108,21 +108,21 @@ def is_excluded(
     levels: Mapping[str, str], keys: Mapping[str, Any], rules: Sequence[Mapping[str, str]]
 ) -> bool:
     """Whether one of the rules is of a combination, with all that is set for it."""
-    told = {
+    values = {
         **{key: str(value_text(value)) for key, value in keys.items()},
         **{f"{key}.{name}": value for key in TABLES for name, value in keys.get(key, {}).items()},
         **levels,
     }
-    return any(all(told.get(key) == value for key, value in rule.items()) for rule in rules)
+    return any(all(values.get(key) == value for key, value in rule.items()) for rule in rules)
 
 
 def factor_problems(part: PartFacts) -> list[Problem]:
-    """What is wrong with the factors of a part: place in the part, and words."""
-    found = list(_own(part.factor)) or [*_clashes(part), *_exclusions(part)]
+    """Return the problems of a part's factors: place in the part, and text."""
+    problems = list(_own(part.factor)) or [*_clashes(part), *_exclusions(part)]
     if isinstance(part.quick, QuickPart):
         quick = [*_own(part.quick.factor), *_strange(part, part.quick)]
-        found += [(("quick", *where), words) for where, words in quick]
-    return found
+        problems += [(("quick", *where), text) for where, text in quick]
+    return problems
 
 
 def _own(factors: Mapping[str, Sequence[Value]]) -> Iterator[Problem]:

@@ -1,4 +1,4 @@
-"""What of a study changes the host, and so is carried out only where a person allows it."""
+"""Finds the parts of a study that change the host, which a person has to allow."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def forbidden(study: StudyFacts, part: PartFacts) -> str | None:
 
     A study whose file allows them is its author's own to carry out.
     """
-    told = list(_tables(study, part))
-    if any(table.get(ALLOWED) for table in told):
+    tables = list(_tables(study, part))
+    if any(table.get(ALLOWED) for table in tables):
         return None
-    keys = [key for key in NOTICED if any(table.get(key) is not None for table in told)]
+    keys = [key for key in NOTICED if any(table.get(key) is not None for table in tables)]
     if not keys:
         return None
     return (

@@ -48,7 +48,7 @@ class DeclaredStudy:
 
     @property
     def folder(self) -> Path:
-        """What files and folders in it are relative to."""
+        """Return the folder that its paths are relative to."""
         return Path() if self.file is None else self.file.parent
 
     @property
@@ -59,19 +59,19 @@ class DeclaredStudy:
         file = self.folder / PUBLISHED_FILE
         return file if file.is_file() else None
 
-    def problem(self, words: str) -> str:
-        """What is wrong, with the file that it is wrong in, in the words of where it was asked."""
-        return words if self.file is None else f"{self.file}: {as_keys(words)}"
+    def problem(self, text: str) -> str:
+        """Return a problem with its file, worded for where the study was asked for."""
+        return text if self.file is None else f"{self.file}: {as_keys(text)}"
 
 
 def study_files() -> dict[str, Path]:
     """Files of all studies that have a name: ours, and those in folders of ASSAY_STUDIES."""
     roots = [OURS, *map(Path, filter(None, os.environ.get("ASSAY_STUDIES", "").split(":")))]
-    found: dict[str, Path] = {}
+    files: dict[str, Path] = {}
     for root in roots:
         for file in sorted(root.glob(f"*/{STUDY_FILE}")):
-            found.setdefault(file.parent.name, file)
-    return found
+            files.setdefault(file.parent.name, file)
+    return files
 
 
 def find_declared(named: str) -> DeclaredStudy:
@@ -81,8 +81,8 @@ def find_declared(named: str) -> DeclaredStudy:
         UsageError: If there is none, with the nearest; or for what is wrong in it, line by line.
     """
     path = Path(named).expanduser()
-    if "/" not in named and named in (known := study_files()):
-        return read_declared(known[named])
+    if "/" not in named and named in (files := study_files()):
+        return read_declared(files[named])
     if path.is_dir() and (path / STUDY_FILE).is_file():
         return read_declared(path / STUDY_FILE)
     if path.is_file():
@@ -90,10 +90,10 @@ def find_declared(named: str) -> DeclaredStudy:
     if "/" in named or path.suffix == ".toml" or path.is_dir():
         where = path / STUDY_FILE if path.is_dir() else path
         raise UsageError(f"{where} is not there: assay studies new FOLDER writes an example")
-    known = study_files()
+    files = study_files()
     raise UsageError(
-        f"unknown study {named!r}; {suggestion(named, list(known))}"
-        if known
+        f"unknown study {named!r}; {suggestion(named, list(files))}"
+        if files
         else f"unknown study {named!r}: name a file, or write one: assay studies new FOLDER"
     )
 
@@ -115,14 +115,16 @@ def read_declared(file: Path) -> DeclaredStudy:
         budget_s(facts.budget)
         budget_s(facts.quick.budget if facts.quick else None)
     except ValidationError as error:
-        raise UsageError(_told(file, text, error)) from error
+        raise UsageError(_problems_text(file, text, error)) from error
     except ValueError as error:
         raise UsageError(f"{file}: {error}") from error
     if not question:
         raise UsageError(f"{file}: begin it with a comment that says what is asked: # Is ...?")
     problems = contradictions(facts)
     if problems:
-        raise UsageError(listed([_at(file, text, where, words) for where, words in problems]))
+        raise UsageError(
+            listed([_located(file, text, where, problem) for where, problem in problems])
+        )
     name = file.absolute().parent.name if file.name == STUDY_FILE else file.stem
     return DeclaredStudy(name, file, question, facts)
 
@@ -146,16 +148,16 @@ def listed(problems: Sequence[str]) -> str:
     return "\n  ".join([f"{len(problems)} things are wrong:", *problems])
 
 
-def _told(file: Path, text: str, error: ValidationError) -> str:
-    """What is wrong, key by key."""
-    told = [_at(file, text, where, words) for where, words in wrong_keys(error)]
-    return listed(list(dict.fromkeys(told)))
+def _problems_text(file: Path, text: str, error: ValidationError) -> str:
+    """Return the problems of a file, key by key."""
+    lines = [_located(file, text, where, problem) for where, problem in wrong_keys(error)]
+    return listed(list(dict.fromkeys(lines)))
 
 
 def wrong_keys(error: ValidationError) -> list[Problem]:
     """Each key that is wrong and its mend; a misspelt one before the one that is missing for it."""
-    errors = sorted(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
-    return [(_keys(one["loc"]), _words(one)) for one in errors]
+    errors = sorted(error.errors(), key=lambda wrong: wrong["type"] != "extra_forbidden")
+    return [(_keys(wrong["loc"]), _problem_of(wrong)) for wrong in errors]
 
 
 def _keys(location: Sequence[str | int]) -> tuple[str | int, ...]:
@@ -163,8 +165,8 @@ def _keys(location: Sequence[str | int]) -> tuple[str | int, ...]:
     return tuple(key for key in location if key not in (*TAGS, *PLAIN))
 
 
-def _words(error: Mapping[str, Any]) -> str:
-    """What is wrong with a key, and its mend."""
+def _problem_of(error: Mapping[str, Any]) -> str:
+    """Return the problem of a key and its mend."""
     location, kind = error["loc"], error["type"]
     if location[-1] in PLAIN:
         return "a level is text, a number, true or false, or a table with a name"
@@ -172,45 +174,45 @@ def _words(error: Mapping[str, Any]) -> str:
         return _unknown(location)
     if location == ("part",):
         return "a study has at least one part: [part.NAME]"
-    told = {
+    texts = {
         "missing": f"{location[-1]} is missing",
         "too_short": "it is empty: name at least one",
         "literal_error": "write false, or a table of what it changes",
         "string_type": f'write it as text: "{error["input"]}"',
         "value_error": str(error.get("ctx", {}).get("error")),
     }
-    return told.get(kind) or f"{str(error['msg'])[:1].lower()}{str(error['msg'])[1:]}"
+    return texts.get(kind) or f"{str(error['msg'])[:1].lower()}{str(error['msg'])[1:]}"
 
 
 def _unknown(location: Sequence[str | int]) -> str:
-    """What is said of a key that cannot stand where it does."""
+    """Return the problem of a key that cannot stand where it does."""
     key = str(location[-1])
     if len(location) == 1 and key in PartFacts.model_fields:
         return f"{key} stands in a part: [part.NAME]"
     return f"unknown key {key!r}; {suggestion(key, known_keys(location[:-1]))}"
 
 
-def _at(file: Path, text: str, location: Sequence[str | int], words: str) -> str:
-    """Words of a place in the file."""
+def _located(file: Path, text: str, location: Sequence[str | int], problem: str) -> str:
+    """Return a problem with its place in the file."""
     line = line_of(text, location)
-    key = "".join(f"[{one + 1}]" if isinstance(one, int) else f".{one}" for one in location)
+    key = "".join(f"[{step + 1}]" if isinstance(step, int) else f".{step}" for step in location)
     where = f"{file}:{line}" if line is not None else str(file)
-    return f"{where}: {key.lstrip('.')}: {words}" if key else f"{where}: {words}"
+    return f"{where}: {key.lstrip('.')}: {problem}" if key else f"{where}: {problem}"
 
 
 def contradictions(facts: StudyFacts) -> list[Problem]:
-    """What is wrong though each key is right."""
+    """Return the problems of a study whose keys are all valid."""
     from assay.study.declared.ceilings import ceiling_problems
     from assay.study.declared.figures import figure_problems
     from assay.study.declared.levels import factor_problems
 
-    found: list[Problem] = []
+    problems: list[Problem] = []
     for name, part in facts.part.items():
         if part.kind == KIND_CEILING:
-            found += [(("part", name, *where), words) for where, words in ceiling_problems(part)]
+            problems += [(("part", name, *where), text) for where, text in ceiling_problems(part)]
             continue
-        found += [(("part", name, *where), words) for where, words in factor_problems(part)]
-    return found + figure_problems(facts)
+        problems += [(("part", name, *where), text) for where, text in factor_problems(part)]
+    return problems + figure_problems(facts)
 
 
 def as_keys(message: str) -> str:

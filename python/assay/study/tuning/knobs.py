@@ -69,45 +69,47 @@ class SearchedKnob:
         return min(self.high, max(self.low, near or value))
 
     def facts(self) -> dict[str, Any]:
-        """As `study.toml` has it."""
+        """Return the knob as `study.toml` stores it."""
         return asdict(self) | {"choices": list(self.choices)}
 
 
 def searched_knobs(
-    texts: Sequence[str], known: KnobsFacts, engine: str
+    texts: Sequence[str], facts: KnobsFacts, engine: str
 ) -> tuple[SearchedKnob, ...]:
-    """What is searched: as it was asked for, or all of the engine's knobs.
+    """Return the knobs to search: those asked for, or all of the engine's.
 
     Args:
         texts: `NAME=LOW..HIGH`, `NAME=a,b,c`, or the name of a knob of the engine's.
-        known: The engine's `knobs.toml`.
+        facts: The engine's `knobs.toml`.
         engine: Its name.
 
     Raises:
         UsageError: If there is none, or a text is not of that form.
     """
-    found: dict[str, SearchedKnob] = {}
-    for knob in _asked(texts, known, engine) if texts else _all_of(known, engine):
-        if knob.setting in found:
+    knobs: dict[str, SearchedKnob] = {}
+    for knob in _asked_knobs(texts, facts, engine) if texts else _all_knobs(facts, engine):
+        if knob.setting in knobs:
             raise UsageError(f"--knob {knob.setting} is given twice: give all its values at once")
-        found[knob.setting] = knob
-    return tuple(found.values())
+        knobs[knob.setting] = knob
+    return tuple(knobs.values())
 
 
-def _all_of(known: KnobsFacts, engine: str) -> Iterator[SearchedKnob]:
-    ranged = {name: one for name, one in known.knobs.items() if one.choices or one.low is not None}
+def _all_knobs(facts: KnobsFacts, engine: str) -> Iterator[SearchedKnob]:
+    ranged = {
+        name: knob for name, knob in facts.knobs.items() if knob.choices or knob.low is not None
+    }
     if not ranged:
         raise UsageError(
             f"{engine} names no knobs with values: say which with --knob NAME=LOW..HIGH or --knob"
             " NAME=a,b,c"
         )
     for name, knob in ranged.items():
-        yield _of_file(name, knob)
+        yield _knob_of_file(name, knob)
 
 
-def _asked(texts: Sequence[str], known: KnobsFacts, engine: str) -> Iterator[SearchedKnob]:
+def _asked_knobs(texts: Sequence[str], facts: KnobsFacts, engine: str) -> Iterator[SearchedKnob]:
     for text in texts:
-        name, separator, values = (one.strip() for one in text.partition("="))
+        name, separator, values = (part.strip() for part in text.partition("="))
         if not name or (separator and not values):
             raise UsageError(f"--knob {text}: write it as NAME=LOW..HIGH or NAME=a,b,c")
         if factor_of(name) != f"{SETTING}{name}":
@@ -115,38 +117,40 @@ def _asked(texts: Sequence[str], known: KnobsFacts, engine: str) -> Iterator[Sea
                 f"--knob {name}: it is an option of assay run, and no setting of {engine}: assay"
                 f" sweep --vary {name}=... compares values of it"
             )
-        found = known.of_setting(name)
+        named_knob = facts.of_setting(name)
         if separator:
             where = f"--knob {name}="
-            if found is None:
+            if named_knob is None:
                 yield _ranged(name, values, even=False, where=where)
             else:
-                knob = found[1]
-                told = _ranged(knob.setting, values, even=knob.even, where=where)
-                yield replace(told, beside=knob.beside)
+                knob = named_knob[1]
+                searched = _ranged(knob.setting, values, even=knob.even, where=where)
+                yield replace(searched, beside=knob.beside)
             continue
-        if found is None or not (found[1].choices or found[1].low):
-            have = [one for one, knob in known.knobs.items() if knob.choices or knob.low]
+        if named_knob is None or not (named_knob[1].choices or named_knob[1].low):
+            have = [
+                knob_name for knob_name, knob in facts.knobs.items() if knob.choices or knob.low
+            ]
             hint = f"; {suggestion(name, have)}" if have else ""
             raise UsageError(
                 f"--knob {name}: {engine} tells no values of it{hint}; say them, as in --knob"
                 f" {name}=LOW..HIGH"
             )
-        yield _of_file(*found)
+        yield _knob_of_file(*named_knob)
 
 
-def _of_file(name: str, knob: Knob) -> SearchedKnob:
+def _knob_of_file(name: str, knob: Knob) -> SearchedKnob:
     if knob.choices:
         return SearchedKnob(knob.setting, knob.choices, beside=knob.beside)
     values, where = f"{knob.low}..{knob.high}", f"knob {name}, "
-    told = _ranged(knob.setting, values, even=knob.even, where=where)
-    return replace(told, beside=knob.beside)
+    searched = _ranged(knob.setting, values, even=knob.even, where=where)
+    return replace(searched, beside=knob.beside)
 
 
 def _ranged(setting: str, values: str, *, even: bool, where: str) -> SearchedKnob:
     """A knob of a text of values."""
-    told = RANGE.fullmatch(values)
-    if told is None:
+    ends = RANGE.fullmatch(values)
+    if ends is None:
         choices = levels_of(where, values)
         if len(choices) == 1:
             raise UsageError(
@@ -154,30 +158,30 @@ def _ranged(setting: str, values: str, *, even: bool, where: str) -> SearchedKno
                 f" say it as --set {setting}={values}"
             )
         return SearchedKnob(setting, tuple(choices))
-    low, unit, low_whole = _end(told[1], where, values)
-    high, high_unit, high_whole = _end(told[2], where, values)
+    low, unit, low_whole = _end(ends[1], where, values)
+    high, high_unit, high_whole = _end(ends[2], where, values)
     high = _in_unit(high, high_unit, unit, f"{where}{values}")
     whole = low_whole and high_whole and high.is_integer()
     if unit and not whole:
         raise UsageError(f"{where}{values}: write whole numbers of a smaller unit, such as 512MB")
     if not low < high:
-        raise UsageError(f"{where}{values}: {told[1]} is not below {told[2]}")
+        raise UsageError(f"{where}{values}: {ends[1]} is not below {ends[2]}")
     logarithmic = not even and low > 0 and high / low >= APART
     return SearchedKnob(setting, (), low, high, unit, whole, logarithmic)
 
 
 def _end(text: str, where: str, values: str) -> tuple[float, str, bool]:
     """Number and unit of an end, and whether the number is whole."""
-    found = NUMBER.fullmatch(text.strip())
-    if found is None:
+    number = NUMBER.fullmatch(text.strip())
+    if number is None:
         raise UsageError(
             f"{where}{values}: {text.strip()!r} is no number: write LOW..HIGH such as 4MB..256MB,"
             " or values between commas"
         )
-    return float(found[1]), found[2], "." not in found[1]
+    return float(number[1]), number[2], "." not in number[1]
 
 
-def _in_unit(number: float, unit: str, wanted: str, words: str) -> float:
+def _in_unit(number: float, unit: str, wanted: str, where: str) -> float:
     """A number in another unit of sizes.
 
     Raises:
@@ -185,7 +189,7 @@ def _in_unit(number: float, unit: str, wanted: str, words: str) -> float:
     """
     if unit == wanted:
         return number
-    steps = [STEPS.get(one[:1].lower()) for one in (unit, wanted)]
+    steps = [STEPS.get(unit_name[:1].lower()) for unit_name in (unit, wanted)]
     if steps[0] is None or steps[1] is None or unit[1:].lower() != wanted[1:].lower():
-        raise UsageError(f"{words}: write both ends with the same unit, such as 4MB..256MB")
+        raise UsageError(f"{where}: write both ends with the same unit, such as 4MB..256MB")
     return float(number * 1024.0 ** (steps[0] - steps[1]))

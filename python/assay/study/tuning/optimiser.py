@@ -36,7 +36,7 @@ TRIES = 30
 
 def suggest(
     knobs: Sequence[SearchedKnob],
-    told: Sequence[tuple[Settings, float | None]],
+    tried: Sequence[tuple[Settings, float | None]],
     count: int,
     seed: int,
     own: Mapping[str, str | None] | None = None,
@@ -45,37 +45,37 @@ def suggest(
 
     Args:
         knobs: What is searched.
-        told: What was tried, in its order, with the logarithm of its cost; None: it failed.
+        tried: Settings tried so far, in order, with the logarithm of their cost; None: it failed.
         count: How many settings are wanted.
         seed: The same for the whole search.
         own: What the default is said to have, which is not suggested.
     """
     optuna.logging.set_verbosity(optuna.logging.WARNING)
-    spaces = {one.setting: _space(one) for one in knobs}
-    known = [cost for _, cost in told if cost is not None]
-    failed = max([0.0, *known]) + WORSE
+    spaces = {knob.setting: _space(knob) for knob in knobs}
+    costs = [cost for _, cost in tried if cost is not None]
+    failed = max([0.0, *costs]) + WORSE
     guided = optuna.create_study(
-        sampler=TPESampler(seed=seed + len(told), n_startup_trials=DRAWN, multivariate=True)
+        sampler=TPESampler(seed=seed + len(tried), n_startup_trials=DRAWN, multivariate=True)
     )
-    chance = optuna.create_study(sampler=RandomSampler(seed=seed + len(told)))
-    for settings, cost in told:
+    chance = optuna.create_study(sampler=RandomSampler(seed=seed + len(tried)))
+    for settings, cost in tried:
         value = failed if cost is None else cost
-        params = {one.setting: _param(one, settings[one.setting]) for one in knobs}
+        params = {knob.setting: _param(knob, settings[knob.setting]) for knob in knobs}
         guided.add_trial(
             optuna.trial.create_trial(params=params, distributions=spaces, value=value)
         )
-    seen: list[Mapping[str, str | None]] = [dict(settings) for settings, _ in told]
+    seen: list[Mapping[str, str | None]] = [dict(settings) for settings, _ in tried]
     seen += [own] if own else []
-    found: list[dict[str, str]] = []
+    suggested: list[dict[str, str]] = []
     for attempt in range(2 * TRIES):
-        if len(found) == count:
+        if len(suggested) == count:
             break
         asked = (guided if attempt < TRIES else chance).ask(spaces)
-        settings = {one.setting: _text(one, asked.params[one.setting]) for one in knobs}
+        settings = {knob.setting: _text(knob, asked.params[knob.setting]) for knob in knobs}
         if settings not in seen:
             seen.append(settings)
-            found.append(settings)
-    return found
+            suggested.append(settings)
+    return suggested
 
 
 def _space(knob: SearchedKnob) -> BaseDistribution:

@@ -1,4 +1,4 @@
-"""What a tune runs next: a search, races of its leaders, and a hold-out that decides.
+"""Plans the next runs of a tune: a search, races of its leaders, and a hold-out that decides.
 
 Each step is a part of a study that grows, and stands apart: all of its rounds have the default
 beside the settings. Pure: a step follows from the parts and trials of before, and from what is left
@@ -59,7 +59,7 @@ ABOUT = {
 
 @dataclass(frozen=True)
 class Left:
-    """What is left of a budget, in runs.
+    """The rest of a budget, in runs.
 
     Attributes:
         runs: That still fit; None until one run has told how long they take.
@@ -95,14 +95,14 @@ class Tune:
             parts: All so far, and what is to be run next.
             failed: By settings why a run of them failed.
         """
-        names = ", ".join(one.setting for one in self.knobs)
+        names = ", ".join(knob.setting for knob in self.knobs)
         engine, workload = self.titles or (self.base.engine, self.base.workload)
         question = (
             f"With which {names} is {workload} on {engine} better than by default, beyond noise?"
         )
-        told = {"metric": self.metric, "failed": dict(failed)}
-        options = {name: value for name, value in told.items() if value}
-        figure = StudyFigure(KIND, tuple(one.name for one in parts), KIND, "Settings", options)
+        all_options = {"metric": self.metric, "failed": dict(failed)}
+        options = {name: value for name, value in all_options.items() if value}
+        figure = StudyFigure(KIND, tuple(part.name for part in parts), KIND, "Settings", options)
         title = f"Tuning of {engine} for {workload}"
         return Study(question, tuple(parts), self.base.seed, title, (figure,))
 
@@ -111,17 +111,19 @@ class Tune:
         kind = kind_of(name)
         limited = self.base if kind == FIRST else self._limited()
         variants = [Variant(DEFAULT, limited)]
-        for one in settings:
-            whole = {**one, **self._beside()}
+        for values in settings:
+            whole = {**values, **self._beside()}
             levels = {f"{SETTING}{knob}": value for knob, value in whole.items()}
             request = limited.changed(settings={**limited.settings, **whole})
             variants.append(Variant(setting_words(levels), request, levels))
         return Part(name, tuple(variants), repetitions, ABOUT[kind], apart=True)
 
-    def part_again(self, told: Mapping[str, Any]) -> Part:
-        """A part as its record tells it."""
-        settings = [_setting(one["levels"]) for one in told["variants"] if one["levels"]]
-        return self.part(told["name"], settings, told["repetitions"])
+    def part_again(self, part_facts: Mapping[str, Any]) -> Part:
+        """Return a part as it was recorded."""
+        settings = [
+            _setting(variant["levels"]) for variant in part_facts["variants"] if variant["levels"]
+        ]
+        return self.part(part_facts["name"], settings, part_facts["repetitions"])
 
     def ends(self) -> Part:
         """Runs with each knob at its ends, to be refused before any is made."""
@@ -135,14 +137,14 @@ class Tune:
         if not parts:
             return [self.part(FIRST, ())]
         kind = kind_of(parts[-1].name)
-        held = {one.part: one for one in hold_outs(trials)}
+        held = {hold_out.part: hold_out for hold_out in hold_outs(trials)}
         now = held.get(parts[-1].name)
         if now is not None and not now.is_given_up:
             return None if now.is_better else self._another_pair(parts, left)
         if kind != RACE and self._may_search(parts, left):
-            found = self._searched(parts, trials)
-            if found is not None:
-                return found
+            searched = self._searched(parts, trials)
+            if searched is not None:
+                return searched
         raced = self._raced(parts, trials, left)
         # Where nothing looked better, what is left is better spent on others than not at all.
         if raced is None and (left.runs is None or left.runs >= BLOCK + 1 + 2 * PAIRS_MIN):
@@ -157,8 +159,8 @@ class Tune:
         return [*parts[:-1], replace(last, repetitions=last.repetitions + 1)]
 
     def _beside(self) -> dict[str, str]:
-        """What knobs need beside them; what a person asked for of all runs holds."""
-        needed = beside_of(self.knobs, [one.setting for one in self.knobs])
+        """Return the settings that knobs need beside them; those asked for of all runs hold."""
+        needed = beside_of(self.knobs, [knob.setting for knob in self.knobs])
         return {name: value for name, value in needed.items() if name not in self.base.settings}
 
     def _limited(self) -> RunRequest:
@@ -169,7 +171,7 @@ class Tune:
 
     def _may_search(self, parts: Sequence[Part], left: Left) -> bool:
         """Whether the search goes on: it leaves room for a race and a hold-out."""
-        kinds = [kind_of(one.name) for one in parts]
+        kinds = [kind_of(part.name) for part in parts]
         is_first = not {RACE, HOLD_OUT}.intersection(kinds)
         blocks = 0
         for kind in reversed(kinds):
@@ -186,43 +188,48 @@ class Tune:
 
     def _searched(self, parts: Sequence[Part], trials: Sequence[Trial]) -> list[Part] | None:
         """A round of the search with settings that were not tried; None where there are none."""
-        told = [(self._searched_of(one.levels), _cost_of(one)) for one in standings(trials)]
+        tried = [
+            (self._knob_values(standing.levels), _cost_of(standing))
+            for standing in standings(trials)
+        ]
         # What the default has by itself is no setting beside it.
-        own = {one.setting: self.base.settings.get(one.setting) for one in self.knobs}
-        settings = suggest(self.knobs, told, BLOCK, self.base.seed, own)
+        own = {knob.setting: self.base.settings.get(knob.setting) for knob in self.knobs}
+        settings = suggest(self.knobs, tried, BLOCK, self.base.seed, own)
         return [*parts, self.part(_next(parts, SEARCH), settings)] if settings else None
 
-    def _searched_of(self, levels: Mapping[str, str]) -> dict[str, str]:
+    def _knob_values(self, levels: Mapping[str, str]) -> dict[str, str]:
         """Values of the knobs alone, without what they need beside them."""
-        told = _setting(levels)
-        return {one.setting: told[one.setting] for one in self.knobs}
+        values = _setting(levels)
+        return {knob.setting: values[knob.setting] for knob in self.knobs}
 
     def _raced(
         self, parts: Sequence[Part], trials: Sequence[Trial], left: Left
     ) -> list[Part] | None:
         """A race of the leaders, or the hold-out of the one that is left."""
-        held = {one.setting for one in hold_outs(trials)}
-        known = [one for one in leaders(standings(trials)) if one.setting not in held]
+        held = {hold_out.setting for hold_out in hold_outs(trials)}
+        candidates = [
+            standing for standing in leaders(standings(trials)) if standing.setting not in held
+        ]
         runs = math.inf if left.runs is None else left.runs
-        if not known or (held and runs < 2 * PAIRS_MIN):
+        if not candidates or (held and runs < 2 * PAIRS_MIN):
             return None
         last = parts[-1]
         if kind_of(last.name) == RACE:
-            racing = {one.name for one in last.variants}
-            known = [one for one in known if one.setting in racing]
+            racing = {variant.name for variant in last.variants}
+            candidates = [standing for standing in candidates if standing.setting in racing]
         # Before anything was repeated, two of them are: one run is no measurement.
-        least = 1 if kind_of(last.name) == RACE else min(2, len(known))
-        count = max(least, math.ceil(len(known) / ETA))
+        least = 1 if kind_of(last.name) == RACE else min(2, len(candidates))
+        count = max(least, math.ceil(len(candidates) / ETA))
         room = (runs - 2 * PAIRS_MIN) / RACE_ROUNDS - 1
         count = int(min(count, room))
         if count >= 2:  # noqa: PLR2004 - one has nobody to race with
-            settings = [_setting(one.levels) for one in known[:count]]
+            settings = [_setting(standing.levels) for standing in candidates[:count]]
             return [*parts, self.part(_next(parts, RACE), settings, RACE_ROUNDS)]
-        return self._held_out(parts, known)
+        return self._held_out(parts, candidates)
 
-    def _held_out(self, parts: Sequence[Part], known: Sequence[Standing]) -> list[Part] | None:
+    def _held_out(self, parts: Sequence[Part], candidates: Sequence[Standing]) -> list[Part] | None:
         """The hold-out of the best; None where not even the search found it better."""
-        best = known[0] if known else None
+        best = candidates[0] if candidates else None
         if best is None or best.ratio is None or best.ratio.value >= 0:
             return None
         name = _next(parts, HOLD_OUT)
@@ -234,11 +241,11 @@ def limit_s(slowest_s: float) -> float:
     return round(max(LIMIT_MIN_S, CUT_OFF * slowest_s), 3)
 
 
-def _cost_of(found: Standing) -> float | None:
-    """What a search is told of a setting: None where it failed, the default's of no ratio."""
-    if found.ratio is not None:
-        return found.ratio.value
-    return None if found.failed else 0.0
+def _cost_of(standing: Standing) -> float | None:
+    """Return a setting's cost for the search: None where it failed, 0 without a ratio."""
+    if standing.ratio is not None:
+        return standing.ratio.value
+    return None if standing.failed else 0.0
 
 
 def _setting(levels: Mapping[str, str]) -> dict[str, str]:
@@ -246,4 +253,4 @@ def _setting(levels: Mapping[str, str]) -> dict[str, str]:
 
 
 def _next(parts: Sequence[Part], kind: str) -> str:
-    return f"{kind}-{Counter(kind_of(one.name) for one in parts)[kind] + 1}"
+    return f"{kind}-{Counter(kind_of(part.name) for part in parts)[kind] + 1}"

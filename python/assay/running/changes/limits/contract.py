@@ -1,4 +1,4 @@
-"""What both versions of control groups give: a group that is limited, read back and counted."""
+"""The contract of both versions of control groups: a group is limited, read and counted."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Counted = dict[str, int | None]
 
 @dataclass(frozen=True)
 class Wish:
-    """What a group is to be.
+    """The limits that a group is asked for.
 
     Attributes:
         name: Of its directory.

@@ -45,7 +45,7 @@ OF_WRITES = (limit.WRITE_IOPS, limit.WRITE_RATE)
 
 
 class FirstGroup:
-    """See `contract.Group`."""
+    """A control group of version 1; see `contract.Group`."""
 
     version = 1
 
@@ -80,15 +80,15 @@ class FirstGroup:
         )
 
     def members(self) -> list[Path]:
-        """See `contract.Group`."""
+        """Implement `contract.Group`."""
         return [group / MEMBERS for group in dict.fromkeys(self._groups.values())]
 
     def effective(self) -> dict[str, float | None]:
-        """See `contract.Group`."""
-        return {name: self._told(name) for name in self._wish.limits}
+        """Implement `contract.Group`."""
+        return {name: self._effective_limit(name) for name in self._wish.limits}
 
     def counted(self) -> Counted:
-        """See `contract.Group`."""
+        """Implement `contract.Group`."""
         counted: Counted = dict.fromkeys(COUNTERS)
         if (group := self._groups.get("cpu")) is not None:
             stat = keyed(group / "cpu.stat")
@@ -147,7 +147,7 @@ class FirstGroup:
         group = self._groups.get(controller)
         return None if group is None else read_text(group / file)
 
-    def _told(self, name: str) -> float | None:
+    def _effective_limit(self, name: str) -> float | None:
         """A limit as the kernel tells it."""
         match name:
             case limit.CPU:
@@ -165,18 +165,18 @@ class FirstGroup:
         return quota / period if quota and period and quota > 0 else None
 
     def _cpus(self) -> int | None:
-        told = self._text("cpuset", "cpuset.effective_cpus") or self._text("cpuset", "cpuset.cpus")
-        return len(parse_cpu_list(told)) if told else None
+        cpus = self._text("cpuset", "cpuset.effective_cpus") or self._text("cpuset", "cpuset.cpus")
+        return len(parse_cpu_list(cpus)) if cpus else None
 
     def _throttle(self, name: str) -> int | None:
-        for words in self._lines(THROTTLES[name]):
-            return whole(words[-1])
+        for fields in self._lines(THROTTLES[name]):
+            return whole(fields[-1])
         return None
 
     def _serviced(self, file: str) -> tuple[int | None, int | None]:
         """Reads and writes of the device; 0 where it has not been asked for any yet."""
-        told = {words[1]: int(words[2]) for words in self._lines(file)}
-        return told.get("Read", 0), told.get("Write", 0)
+        counts = {fields[1]: int(fields[2]) for fields in self._lines(file)}
+        return counts.get("Read", 0), counts.get("Write", 0)
 
     def _lines(self, file: str) -> Iterable[list[str]]:
         """The words of each line that is of our device."""

@@ -34,7 +34,7 @@ class Hierarchies:
 
 
 def find_hierarchies(root: Path = ROOT) -> Hierarchies:
-    """What this process finds; `root` is where /proc and the mounts are looked for."""
+    """Find this process's control groups; `root` has /proc and the mounts."""
     try:
         mounts = (root / "proc/self/mountinfo").read_text(encoding="utf-8").splitlines()
         members = (root / "proc/self/cgroup").read_text(encoding="utf-8").splitlines()

@@ -51,8 +51,8 @@ def _parsed(name: str, text: str) -> float:
         raise UsageError(f"--limit {name}={text}: write it like {WRITTEN}") from None
     least = {CPU: CPU_CORES_MIN, MEMORY: MEMORY_BYTES_MIN}.get(name, 1)
     if not least <= value < float("inf"):
-        words = bytes_text(least) if name == MEMORY else f"{least:g}"
-        raise UsageError(f"--limit {name}={text}: {words} is the least; leave it out for none")
+        minimum = bytes_text(least) if name == MEMORY else f"{least:g}"
+        raise UsageError(f"--limit {name}={text}: {minimum} is the least; leave it out for none")
     return value
 
 

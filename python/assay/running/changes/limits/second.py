@@ -44,7 +44,7 @@ NS_PER_US = 1000
 
 
 class SecondGroup:
-    """See `contract.Group`."""
+    """A control group of version 2; see `contract.Group`."""
 
     version = 2
 
@@ -57,18 +57,18 @@ class SecondGroup:
         self._limit()
 
     def settle(self, journal: Journal) -> None:
-        """See `contract.Group`; here the kernel does it itself."""
+        """Do nothing: here the kernel settles a group itself; see `contract.Group`."""
 
     def members(self) -> list[Path]:
-        """See `contract.Group`."""
+        """Implement `contract.Group`."""
         return [self._group / MEMBERS]
 
     def effective(self) -> dict[str, float | None]:
-        """See `contract.Group`."""
-        return {name: self._told(name) for name in self._wish.limits}
+        """Implement `contract.Group`."""
+        return {name: self._effective_limit(name) for name in self._wish.limits}
 
     def counted(self) -> Counted:
-        """See `contract.Group`."""
+        """Implement `contract.Group`."""
         counted: Counted = dict.fromkeys(COUNTERS)
         needed = needed_controllers(self._wish.limits)
         if "cpu" in needed:
@@ -78,14 +78,14 @@ class SecondGroup:
             counted["throttled_periods"] = stat.get("nr_throttled")
             counted["throttled_ns"] = _ns(stat.get("throttled_usec"))
         if "io" in needed:
-            told = self._of_device("io.stat")
+            stats = self._device_stats("io.stat")
             for counter, key in (
                 ("reads", "rios"),
                 ("writes", "wios"),
                 ("read_bytes", "rbytes"),
                 ("written_bytes", "wbytes"),
             ):
-                counted[counter] = whole(told.get(key, "0"))
+                counted[counter] = whole(stats.get(key, "0"))
         if "memory" in needed:
             events = keyed(self._group / "memory.events")
             counted["memory_bytes"] = whole(self._text("memory.current"))
@@ -127,7 +127,7 @@ class SecondGroup:
     def _text(self, file: str) -> str | None:
         return read_text(self._group / file)
 
-    def _told(self, name: str) -> float | None:
+    def _effective_limit(self, name: str) -> float | None:
         """A limit as the kernel tells it."""
         match name:
             case limit.CPU:
@@ -145,14 +145,14 @@ class SecondGroup:
         return share / whole_us if share and whole_us else None
 
     def _cpus(self) -> int | None:
-        told = self._text("cpuset.cpus.effective")
-        return len(parse_cpu_list(told)) if told else None
+        cpus = self._text("cpuset.cpus.effective")
+        return len(parse_cpu_list(cpus)) if cpus else None
 
     def _throttle(self, name: str) -> int | None:
-        return whole(self._of_device("io.max").get(THROTTLES[name]))
+        return whole(self._device_stats("io.max").get(THROTTLES[name]))
 
-    def _of_device(self, file: str) -> dict[str, str]:
-        """What a file says of our device: `7:0 rbytes=1 wbytes=2`."""
+    def _device_stats(self, file: str) -> dict[str, str]:
+        """Return the counters of our device from a file: `7:0 rbytes=1 wbytes=2`."""
         number = self._wish.device.number if self._wish.device else None
         for line in (self._text(file) or "").splitlines():
             first, *rest = line.split()
