@@ -93,7 +93,10 @@ def words_of_test(told: RunDocument) -> dict[str, object] | None:
         "warnings": test["warnings"],
         "runs": runs,
         "run_columns": [one for one in RUN_COLUMNS if any(run[one[0]] for run in runs)],
-        "weights": [row._replace(cells=[row.cells[place] for place in shown]) for row in weights],
+        "weights": [
+            {"operation": row.operation, "cells": [row.cells[place] for place in shown]}
+            for row in weights
+        ],
         "weight_columns": [WEIGHT_COLUMNS[place] for place in shown],
         "about_weights": _about_weights(test),
         "about_utilisation": ABOUT_UTILISATION if test["utilisation"] else None,
