@@ -277,7 +277,7 @@ def _accounts(used: Accounts) -> AccountsSection:
 
 
 def _probes(facts: dict[str, Any], summary: Summary) -> ProbesSection:
-    told: dict[str, ProbeCost] = {
+    costs: dict[str, ProbeCost] = {
         name: {
             "cost": probe["cost"],
             "error": probe["error"],
@@ -287,4 +287,4 @@ def _probes(facts: dict[str, Any], summary: Summary) -> ProbesSection:
         }
         for name, probe in facts.get("probes", {}).items()
     }
-    return {"core_share": summary.probe_core_share, "each": told}
+    return {"core_share": summary.probe_core_share, "each": costs}

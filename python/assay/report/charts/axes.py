@@ -17,10 +17,10 @@ def logarithmic(values: Iterable[float]) -> alt.Scale | None:
     """A scale of logarithms with room beside the outermost values; None without one above zero."""
     import altair as alt
 
-    known = [value for value in values if value > 0]
-    if not known:
+    positive = [value for value in values if value > 0]
+    if not positive:
         return None
-    return alt.Scale(type="log", nice=False, domain=[min(known) / ROOM, max(known) * ROOM])
+    return alt.Scale(type="log", nice=False, domain=[min(positive) / ROOM, max(positive) * ROOM])
 
 
 def sizes_axis(ticks: Sequence[int]) -> alt.Axis:
@@ -29,10 +29,10 @@ def sizes_axis(ticks: Sequence[int]) -> alt.Axis:
 
     # Vega has no words for powers of two: each step of 1024 has its own unit.
     steps = "['B', 'KiB', 'MiB', 'GiB']"
-    words = (
+    label = (
         "format(datum.value / pow(1024, floor(log(datum.value) / log(1024) + 1e-9)), '~r') + ' ' +"
         f" {steps}[floor(log(datum.value) / log(1024) + 1e-9)]"
     )
     return alt.Axis(
-        values=list(ticks), labelExpr=words, labelOverlap=True, labelAngle=0, gridOpacity=0.35
+        values=list(ticks), labelExpr=label, labelOverlap=True, labelAngle=0, gridOpacity=0.35
     )

@@ -50,9 +50,9 @@ def data(cluster: ClusterSection) -> pl.DataFrame:
         for time_s, value in zip(series["time_s"], values, strict=True)
     ]
     rows += [
-        (figure, one["name"], interval["ended_s"], one[figure])
+        (figure, node["name"], interval["ended_s"], node[figure])
         for interval in cluster["intervals"]
-        for one in interval["nodes"]
+        for node in interval["nodes"]
         for _, figure, *_ in PANELS
     ]
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
@@ -70,8 +70,8 @@ def chart(cluster: ClusterSection, ended_s: float) -> alt.TopLevelMixin:
     if CORES in figures:
         drawn.append(_cores(rows, cluster, names, ended_s, is_last=not shown))
     for panel in shown:
-        told = rows.filter(pl.col("figure") == panel[1])
-        drawn.append(_lines(told, panel, names, ended_s, is_last=panel is shown[-1]))
+        panel_rows = rows.filter(pl.col("figure") == panel[1])
+        drawn.append(_lines(panel_rows, panel, names, ended_s, is_last=panel is shown[-1]))
     joined: alt.TopLevelMixin = alt.vconcat(*drawn, bounds="full")
     return joined
 
@@ -87,9 +87,9 @@ def _cores(
     """Cores of each node on top of each other, up to what there are, with barriers behind them."""
     import altair as alt
 
-    told = rows.filter(pl.col("figure") == CORES)
+    core_rows = rows.filter(pl.col("figure") == CORES)
     area: alt.Chart = (
-        _panel(_values(told, 1.0), "Cores that each node has; grey: barriers")
+        _panel(_values(core_rows, 1.0), "Cores that each node has; grey: barriers")
         .mark_area(interpolate="step-before", clip=True)
         .encode(
             x=_time(ended_s, is_last=is_last),
@@ -99,8 +99,8 @@ def _cores(
         )
     )
     values = [
-        {"begun_s": one["begun_s"], "ended_s": one["ended_s"]}
-        for one in cluster["barriers"]["found"]
+        {"begun_s": barrier["begun_s"], "ended_s": barrier["ended_s"]}
+        for barrier in cluster["barriers"]["found"]
     ]
     if not values:
         return area

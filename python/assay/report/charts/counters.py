@@ -147,17 +147,17 @@ def thinned(
         end = min(begin + step, len(times) - 1)
         spans = [times[n] - times[n - 1] for n in range(begin + 1, end + 1)]
         part = values[begin + 1 : end + 1]
-        known = [value for value in part if value is not None]
+        read = [value for value in part if value is not None]
         kept_times.append(times[end])
-        if is_rate and len(known) == len(part):
-            grown = sum(value * span for value, span in zip(known, spans, strict=True))
+        if is_rate and len(read) == len(part):
+            grown = sum(value * span for value, span in zip(read, spans, strict=True))
             kept.append(grown / sum(spans))
         else:
-            kept.append(max(known) if known and not is_rate else None)
+            kept.append(max(read) if read and not is_rate else None)
     return kept_times, kept
 
 
 def _step(unit: str, largest: float) -> tuple[float, str]:
-    """By what values are divided, and the unit that they have then."""
+    """Return the divisor of values, and the unit that they have then."""
     steps = {BYTES: BYTE_UNITS, SECONDS: SECOND_UNITS}.get(unit, ((1, unit),))
     return next(((step, name) for step, name in steps if largest >= step), steps[-1])

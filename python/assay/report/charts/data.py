@@ -19,5 +19,5 @@ def inline(rows: pl.DataFrame | Iterable[Mapping[str, object]]) -> alt.InlineDat
     """
     import altair as alt
 
-    told = rows.to_dicts() if hasattr(rows, "to_dicts") else rows
-    return alt.InlineData(values=tuple(told))
+    values = rows.to_dicts() if hasattr(rows, "to_dicts") else rows
+    return alt.InlineData(values=tuple(values))

@@ -73,7 +73,7 @@ def chart(name: str, view: LoadView, document: RunDocument) -> alt.TopLevelMixin
 
 
 def data(name: str, view: LoadView) -> pl.DataFrame:
-    """What a chart draws, as a table."""
+    """Return the data of a chart as a table."""
     match name:
         case "throughput" | "latency":
             return view.series
@@ -92,7 +92,7 @@ def _throughput(view: LoadView, rate_per_s: float | None) -> alt.TopLevelMixin:
     drawn = set(rows["outcome"])
     if view.series["skipped_per_s"].sum():
         drawn.add(NEVER_STARTED)
-    colours = {words: colour for words, colour in OUTCOME_COLOURS.items() if words in drawn}
+    colours = {outcome: colour for outcome, colour in OUTCOME_COLOURS.items() if outcome in drawn}
     bars: alt.Chart = (
         alt.Chart(inline(rows), width=WIDTH, height=HEIGHT)
         .mark_rect()
@@ -107,7 +107,7 @@ def _throughput(view: LoadView, rate_per_s: float | None) -> alt.TopLevelMixin:
             ),
             y2="high",
             color=_colour("outcome", colours),
-            tooltip=[_told("seconds"), _told("outcome"), _told("rate", "a second")],
+            tooltip=[_tooltip("seconds"), _tooltip("outcome"), _tooltip("rate", "a second")],
         )
     )
     layers = [bars, *_never_started(view)]
@@ -116,10 +116,10 @@ def _throughput(view: LoadView, rate_per_s: float | None) -> alt.TopLevelMixin:
         return closed
     rate = alt.Chart(inline([{"rate": rate_per_s, "words": "due"}]))
     rule = rate.mark_rule(color=GREY, strokeDash=[4, 3], strokeWidth=1.5).encode(y="rate:Q")
-    words = rate.mark_text(align="left", dx=4, dy=-6, fontSize=11).encode(
+    label = rate.mark_text(align="left", dx=4, dy=-6, fontSize=11).encode(
         x=alt.datum(0), y="rate:Q", text="words:N"
     )
-    layered: alt.TopLevelMixin = alt.layer(*layers, rule, words)
+    layered: alt.TopLevelMixin = alt.layer(*layers, rule, label)
     return layered
 
 
@@ -150,7 +150,7 @@ def _never_started(view: LoadView) -> list[alt.Chart]:
             x=_time(view, "begin_s"),
             y="skipped:Q",
             color="outcome:N",
-            tooltip=[_told("seconds"), _told("outcome"), _told("rate", "a second")],
+            tooltip=[_tooltip("seconds"), _tooltip("outcome"), _tooltip("rate", "a second")],
         )
     ]
 
@@ -160,7 +160,7 @@ def _outcome_rows(view: LoadView) -> pl.DataFrame:
     series = view.series.with_columns((pl.col("begin_s") + pl.col("width_s")).alias("end_s"))
     base = pl.lit(0.0)
     parts = []
-    for column, words in OUTCOMES.items():
+    for column, outcome in OUTCOMES.items():
         if column != "ok_per_s" and not series[column].sum():
             continue
         high = base + pl.col(column)
@@ -169,7 +169,7 @@ def _outcome_rows(view: LoadView) -> pl.DataFrame:
             "end_s",
             base.alias("low"),
             high.alias("high"),
-            pl.lit(words).alias("outcome"),
+            pl.lit(outcome).alias("outcome"),
             _text(column, rate_text).alias("rate"),
             _span_text(),
         )
@@ -203,7 +203,7 @@ def _marked(
         .encode(
             x=_time(view, "stall_begin"),
             x2="stall_end",
-            tooltip=[_told("stall"), _told("moved", "moved with it")],
+            tooltip=[_tooltip("stall"), _tooltip("moved", "moved with it")],
         )
     )
     layered: alt.TopLevelMixin = alt.layer(bands, drawn)  # type: ignore[arg-type]
@@ -232,7 +232,11 @@ def _latency(view: LoadView) -> alt.TopLevelMixin:
             x=_time(view, "time_s"),
             y=_log_seconds("latency_s", rows["latency_s"], "latency"),
             color=_colour("percentile", PERCENTILE_COLOURS, lines=True),
-            tooltip=[_told("span", "seconds"), _told("percentile"), _told("time", "latency")],
+            tooltip=[
+                _tooltip("span", "seconds"),
+                _tooltip("percentile"),
+                _tooltip("time", "latency"),
+            ],
         )
     )
     return line
@@ -278,7 +282,11 @@ def _heat(view: LoadView) -> alt.TopLevelMixin:
                     gradientLength=200,
                 ),
             ),
-            tooltip=[_told("seconds"), _told("latency"), alt.Tooltip("operations:Q", format=",")],
+            tooltip=[
+                _tooltip("seconds"),
+                _tooltip("latency"),
+                alt.Tooltip("operations:Q", format=","),
+            ],
         )
     )
     return cells
@@ -312,7 +320,11 @@ def _tail(view: LoadView) -> alt.TopLevelMixin:
             ),
             y=_log_seconds("seconds", rows["seconds"], "latency"),
             color=_colour("operation", colours, lines=True),
-            tooltip=[_told("operation"), alt.Tooltip("percentile:Q"), _told("time", "latency")],
+            tooltip=[
+                _tooltip("operation"),
+                alt.Tooltip("percentile:Q"),
+                _tooltip("time", "latency"),
+            ],
         )
     )
     return lines
@@ -337,7 +349,7 @@ def _backlog(view: LoadView) -> alt.TopLevelMixin:
                 axis=_axis(4),
                 scale=alt.Scale(domain=[0, 1]) if flat else alt.Undefined,
             ),
-            tooltip=[alt.Tooltip("time_s:Q", title="seconds"), _told("operations", "waiting")],
+            tooltip=[alt.Tooltip("time_s:Q", title="seconds"), _tooltip("operations", "waiting")],
         )
     )
     return area
@@ -402,14 +414,14 @@ def _colour(field: str, colours: dict[str, str], *, lines: bool = False) -> alt.
     return alt.Color(f"{field}:N", scale=scale, legend=strokes)
 
 
-def _told(field: str, title: str | None = None) -> alt.Tooltip:
+def _tooltip(field: str, title: str | None = None) -> alt.Tooltip:
     import altair as alt
 
     return alt.Tooltip(f"{field}:N", title=title or field)
 
 
-def _text(column: str, words: Any) -> pl.Expr:  # noqa: ANN401 - any of the functions of units
-    return pl.col(column).map_elements(words, return_dtype=pl.String)
+def _text(column: str, text_of: Any) -> pl.Expr:  # noqa: ANN401 - any of the functions of units
+    return pl.col(column).map_elements(text_of, return_dtype=pl.String)
 
 
 def _span_text() -> pl.Expr:

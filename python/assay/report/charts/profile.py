@@ -32,32 +32,32 @@ SCHEMA = {
 }
 
 
-def why_empty(told: ProfileSection | None) -> str | None:
+def why_empty(profile: ProfileSection | None) -> str | None:
     """Why there is no such chart, or None if there is."""
-    if told is None:
+    if profile is None:
         return "The run has no CPU samples."
-    if not told["sampling"]["told_apart"]:
+    if not profile["sampling"]["told_apart"]:
         return f"The CPU samples are {TOGETHER}."
-    return None if told["operations"] else "No CPU sample fell into an operation."
+    return None if profile["operations"] else "No CPU sample fell into an operation."
 
 
-def data(told: ProfileSection) -> pl.DataFrame:
+def data(profile: ProfileSection) -> pl.DataFrame:
     """Rows of operation, work, samples, share (of the operation), seconds (CPU)."""
     rows = [
         {"operation": operation["operation"]} | row
-        for operation in told["operations"]
+        for operation in profile["operations"]
         for row in operation["work"]
     ]
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
-def chart(told: ProfileSection) -> alt.TopLevelMixin:
+def chart(profile: ProfileSection) -> alt.TopLevelMixin:
     """A heat map; rows are the kinds of work, those with most samples of all operations first."""
     import altair as alt
 
-    works = [row["work"] for row in told["work"]]
-    operations = sorted(operation["operation"] for operation in told["operations"])
-    base = alt.Chart(inline(_cells(told)), width=WIDTH, height=ROW_HEIGHT * len(works)).encode(
+    works = [row["work"] for row in profile["work"]]
+    operations = sorted(operation["operation"] for operation in profile["operations"])
+    base = alt.Chart(inline(_cells(profile)), width=WIDTH, height=ROW_HEIGHT * len(works)).encode(
         x=alt.X(
             "operation:N",
             sort=operations,
@@ -101,8 +101,8 @@ def chart(told: ProfileSection) -> alt.TopLevelMixin:
     return layered
 
 
-def _cells(told: ProfileSection) -> list[dict[str, object]]:
-    columns = len(told["operations"])
+def _cells(profile: ProfileSection) -> list[dict[str, object]]:
+    columns = len(profile["operations"])
     return [
         row
         | {
@@ -111,5 +111,5 @@ def _cells(told: ProfileSection) -> list[dict[str, object]]:
             "time": seconds_text(row["seconds"]),
             "columns": columns,
         }
-        for row in data(told).to_dicts()
+        for row in data(profile).to_dicts()
     ]

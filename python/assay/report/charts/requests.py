@@ -36,10 +36,13 @@ def why_empty(storage: StorageSection | None) -> str | None:
 def data(requests: RequestsSection) -> pl.DataFrame:
     """Both distributions as one table: reads by distance (bytes) and by length of run (reads)."""
     rows: list[tuple[str, int | None, bool | None, int]] = [
-        ("distance", one["at_most_bytes"], one["forward"], one["reads"])
-        for one in requests["distances"]
+        ("distance", distance["at_most_bytes"], distance["forward"], distance["reads"])
+        for distance in requests["distances"]
     ]
-    rows += [("run", one["at_most_reads"], None, one["reads"]) for one in requests["run_lengths"]]
+    rows += [
+        ("run", length["at_most_reads"], None, length["reads"])
+        for length in requests["run_lengths"]
+    ]
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
 
@@ -55,16 +58,19 @@ def chart(requests: RequestsSection) -> alt.TopLevelMixin:
 def _distances(requests: RequestsSection) -> alt.Chart:
     import altair as alt
 
-    known = {(one["forward"], one["at_most_bytes"]): one["reads"] for one in requests["distances"]}
-    all_reads = sum(known.values())
+    reads_by_class = {
+        (distance["forward"], distance["at_most_bytes"]): distance["reads"]
+        for distance in requests["distances"]
+    }
+    all_reads = sum(reads_by_class.values())
     rows = [
         {
-            "class": words,
+            "class": label,
             "kind": _kind(bound),
-            "share": known.get((forward, bound), 0) / all_reads,
-            "reads": known.get((forward, bound), 0),
+            "share": reads_by_class.get((forward, bound), 0) / all_reads,
+            "reads": reads_by_class.get((forward, bound), 0),
         }
-        for words, forward, bound in _classes()
+        for label, forward, bound in _classes()
     ]
     heading = "Reads by their distance from the end of the one before"
     return _bars(rows, heading, "bytes backwards, and forwards").encode(
@@ -79,14 +85,14 @@ def _distances(requests: RequestsSection) -> alt.Chart:
 def _runs(requests: RequestsSection) -> alt.Chart:
     import altair as alt
 
-    all_reads = sum(one["reads"] for one in requests["run_lengths"])
+    all_reads = sum(length["reads"] for length in requests["run_lengths"])
     rows = [
         {
-            "class": f"{one['at_most_reads']:,}",
-            "share": one["reads"] / all_reads,
-            "reads": one["reads"],
+            "class": f"{length['at_most_reads']:,}",
+            "share": length["reads"] / all_reads,
+            "reads": length["reads"],
         }
-        for one in requests["run_lengths"]
+        for length in requests["run_lengths"]
     ]
     heading = "Reads by the length of the sequential run that they are in"
     return _bars(rows, heading, "reads in a run, at most").encode(color=alt.value(BLUE))

@@ -124,7 +124,7 @@ class Charts:
 
     @property
     def counters(self) -> alt.TopLevelMixin:
-        """What the engine counted itself, over time."""
+        """Counters of the engine over time."""
         return self._section_chart(counter_charts.NAME)
 
     @property
@@ -144,7 +144,7 @@ class Charts:
 
     @property
     def work(self) -> alt.TopLevelMixin:
-        """What each operation works at, by its CPU samples."""
+        """Kinds of work of each operation, by CPU samples."""
         return self._section_chart(profile_charts.NAME)
 
     def _section_chart(self, name: str) -> alt.TopLevelMixin:
@@ -179,7 +179,7 @@ class Charts:
         return None
 
     def data(self, name: str) -> dict[str, str]:
-        """What a chart draws, as CSV by the words of its link."""
+        """Return the data of a chart as CSV, by the text of its link."""
         import polars as pl
 
         if name in SECTION_CHARTS or name in self.TEST_NAMES:
@@ -198,11 +198,11 @@ class Charts:
         }
 
     def _section_table(self, name: str) -> pl.DataFrame | None:
-        """What a chart of a section draws; None without the section."""
-        told = self._document
+        """Return the data of a section's chart; None without the section."""
+        document = self._document
         if name in self.TEST_NAMES:
-            return None if told["test"] is None else test_charts.data(name, told["test"])
-        return SECTION_CHARTS[name].data(told)
+            return None if document["test"] is None else test_charts.data(name, document["test"])
+        return SECTION_CHARTS[name].data(document)
 
 
 def flat_operation(operation: OperationRow) -> dict[str, object]:
@@ -214,9 +214,9 @@ def flat_operation(operation: OperationRow) -> dict[str, object]:
     row = {key: value for key, value in operation.items() if key not in nested}
     row |= {f"{part}_share": share for part, share in operation["where"].items()}
     for times in TIMES:
-        known = operation[times]
+        distribution = operation[times]
         row |= {
-            f"{times}_seconds_{name}": None if known is None else known[name]
+            f"{times}_seconds_{name}": None if distribution is None else distribution[name]
             for name in PERCENTILES
         }
     return row
@@ -260,11 +260,11 @@ def styled(chart: alt.TopLevelMixin) -> alt.TopLevelMixin:
     return styled
 
 
-def _sentence(words: str) -> alt.TopLevelMixin:
+def _sentence(reason: str) -> alt.TopLevelMixin:
     """A chart that only says why there is none."""
     import altair as alt
 
-    data = inline([{"words": words}])
+    data = inline([{"words": reason}])
     text = alt.Chart(data, width=WIDTH, height=60).mark_text(fontSize=13, color=GREY)
     sentence: alt.TopLevelMixin = text.encode(text="words:N")
     return sentence

@@ -39,11 +39,11 @@ INTERVAL_COLUMNS = {"operation": pl.String, "where": pl.String, "seconds": pl.Fl
 RUN_COLOURS = (BLUE, ORANGE, SKY)
 
 
-def why_empty(name: str, told: SpecifiedTestSection | None) -> str | None:
+def why_empty(name: str, test: SpecifiedTestSection | None) -> str | None:
     """Why there is no such chart, or None if there is."""
-    if told is None:
+    if test is None:
         return "The run was put to no test of the specification."
-    if data(name, told).is_empty():
+    if data(name, test).is_empty():
         return {
             "streams": "No throughput test was played.",
             "intervals": "No interval of a power or throughput test was measured.",
@@ -51,61 +51,61 @@ def why_empty(name: str, told: SpecifiedTestSection | None) -> str | None:
     return None
 
 
-def chart(name: str, told: SpecifiedTestSection) -> alt.TopLevelMixin:
+def chart(name: str, test: SpecifiedTestSection) -> alt.TopLevelMixin:
     """A chart of a test by its name, not styled yet."""
-    return _streams(told) if name == "streams" else _intervals(told)
+    return _streams(test) if name == "streams" else _intervals(test)
 
 
-def data(name: str, told: SpecifiedTestSection) -> pl.DataFrame:
-    """What a chart draws, as a table."""
+def data(name: str, test: SpecifiedTestSection) -> pl.DataFrame:
+    """Return the data of a chart as a table."""
     if name == "streams":
-        return pl.DataFrame(list(_stream_rows(told)), schema=STREAM_COLUMNS)
-    return pl.DataFrame(list(_interval_rows(told)), schema=INTERVAL_COLUMNS)
+        return pl.DataFrame(list(_stream_rows(test)), schema=STREAM_COLUMNS)
+    return pl.DataFrame(list(_interval_rows(test)), schema=INTERVAL_COLUMNS)
 
 
-def _stream_rows(told: SpecifiedTestSection) -> Iterator[dict[str, object]]:
+def _stream_rows(test: SpecifiedTestSection) -> Iterator[dict[str, object]]:
     """One row an interval of a stream."""
-    several = len(told["runs"]) > 1
-    for run in told["runs"]:
+    several = len(test["runs"]) > 1
+    for run in test["runs"]:
         lead = f"run {run['run']}, " if several else ""
         for stream in run["throughput"]:
             number = stream["stream"]
-            words = "refreshes" if number is None else f"stream {number}"
-            for place, one in enumerate(stream["intervals"]):
+            label = "refreshes" if number is None else f"stream {number}"
+            for place, interval in enumerate(stream["intervals"]):
                 yield {
                     "run": run["run"],
-                    "row": f"{lead}{words}",
-                    "operation": one["operation"],
-                    "variant": one["variant"],
-                    "begin_s": one["begun_seconds"],
-                    "end_s": one["begun_seconds"] + one["seconds"],
-                    "seconds": one["seconds"],
+                    "row": f"{lead}{label}",
+                    "operation": interval["operation"],
+                    "variant": interval["variant"],
+                    "begin_s": interval["begun_seconds"],
+                    "end_s": interval["begun_seconds"] + interval["seconds"],
+                    "seconds": interval["seconds"],
                     "tone": "refresh" if number is None else ("even", "odd")[place % 2],
                 }
 
 
-def _interval_rows(told: SpecifiedTestSection) -> Iterator[dict[str, object]]:
+def _interval_rows(test: SpecifiedTestSection) -> Iterator[dict[str, object]]:
     """One row an operation of each power test, and one for its mean beside other streams."""
-    for run in told["runs"]:
-        for one in run["power"]:
+    for run in test["runs"]:
+        for interval in run["power"]:
             yield {
-                "operation": one["operation"],
+                "operation": interval["operation"],
                 "where": f"power test {run['run']}",
-                "seconds": one["seconds"],
+                "seconds": interval["seconds"],
             }
     lengths: dict[str, list[float]] = {}
-    for run in told["runs"]:
+    for run in test["runs"]:
         for stream in run["throughput"]:
-            for one in stream["intervals"]:
-                lengths.setdefault(one["operation"], []).append(one["seconds"])
-    for name, each in lengths.items():
-        yield {"operation": name, "where": IN_STREAMS, "seconds": sum(each) / len(each)}
+            for interval in stream["intervals"]:
+                lengths.setdefault(interval["operation"], []).append(interval["seconds"])
+    for name, seconds in lengths.items():
+        yield {"operation": name, "where": IN_STREAMS, "seconds": sum(seconds) / len(seconds)}
 
 
-def _streams(told: SpecifiedTestSection) -> alt.TopLevelMixin:
+def _streams(test: SpecifiedTestSection) -> alt.TopLevelMixin:
     import altair as alt
 
-    rows = _with_times(data("streams", told))
+    rows = _with_times(data("streams", test))
     order = rows["row"].unique(maintain_order=True).to_list()
     longest_s = float(rows["end_s"].max())  # type: ignore[arg-type]
     base = alt.Chart(inline(rows), width=WIDTH, height=STREAM_HEIGHT * len(order))
@@ -128,10 +128,10 @@ def _streams(told: SpecifiedTestSection) -> alt.TopLevelMixin:
     return alt.layer(bands, names)
 
 
-def _intervals(told: SpecifiedTestSection) -> alt.TopLevelMixin:
+def _intervals(test: SpecifiedTestSection) -> alt.TopLevelMixin:
     import altair as alt
 
-    rows = _with_times(data("intervals", told)).filter(pl.col("seconds") > 0)
+    rows = _with_times(data("intervals", test)).filter(pl.col("seconds") > 0)
     order = rows["operation"].unique(maintain_order=True).to_list()
     kinds = rows["where"].unique(maintain_order=True).to_list()
     colours = dict(zip(kinds, RUN_COLOURS, strict=False)) | {IN_STREAMS: GREEN}
@@ -163,5 +163,5 @@ def _with_room(seconds: pl.Series) -> list[float]:
 
 
 def _with_times(rows: pl.DataFrame) -> pl.DataFrame:
-    told = pl.col("seconds").map_elements(seconds_text, return_dtype=pl.String)
-    return rows.with_columns(told.alias("time"))
+    texts = pl.col("seconds").map_elements(seconds_text, return_dtype=pl.String)
+    return rows.with_columns(texts.alias("time"))

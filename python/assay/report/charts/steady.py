@@ -76,7 +76,7 @@ def chart(steady: SteadySection) -> alt.TopLevelMixin:
 
     rows = data(steady)
     shown = [panel for panel in PANELS if rows[panel[1]].null_count() < rows.height]
-    drawn: list[Any] = [_panel(rows, steady, one, is_last=one is shown[-1]) for one in shown]
+    drawn: list[Any] = [_panel(rows, steady, panel, is_last=panel is shown[-1]) for panel in shown]
     joined: alt.TopLevelMixin = alt.vconcat(*drawn, bounds="full")
     return joined
 
@@ -91,13 +91,13 @@ def _panel(
     import altair as alt
 
     heading, name, step, colour = panel
-    words = rate_text if name == "throughput" else lambda value: amount_text(value, "bytes")
+    text_of = rate_text if name == "throughput" else lambda value: amount_text(value, "bytes")
     values = [
         {
             "mix": row["first_mix"],
             "until": row["first_mix"] + row["mixes"],
             "value": row[name] / step,
-            "words": words(row[name]),
+            "words": text_of(row[name]),
         }
         for row in rows.drop_nulls(name).iter_rows(named=True)
     ]
@@ -135,7 +135,7 @@ def _rules(steady: SteadySection) -> list[alt.Chart]:
         places.append((warm + steady["first_mix"], "steady"))
     if not places:
         return []
-    values = [{"mix": mix, "words": words} for mix, words in places]
+    values = [{"mix": mix, "words": label} for mix, label in places]
     base = alt.Chart(inline(values)).encode(x="mix:Q")
     rule = base.mark_rule(color=GREY, strokeDash=[4, 3], strokeWidth=1.5)
     text = base.mark_text(align="left", dx=4, fontSize=11, baseline="top").encode(

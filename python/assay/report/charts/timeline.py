@@ -96,11 +96,11 @@ def data(timeline: Timeline) -> pl.DataFrame:
     return pl.concat(
         frame.select(
             "time_s",
-            (pl.lit(words) + pl.col(key).replace(PRESSURE_WORDS)).alias("series"),
+            (pl.lit(label) + pl.col(key).replace(PRESSURE_WORDS)).alias("series"),
             pl.lit(unit).alias("unit"),
             pl.col(column).cast(pl.Float64).alias("value"),
         )
-        for frame, words, key, column, unit in parts
+        for frame, label, key, column, unit in parts
     )
 
 
@@ -358,8 +358,8 @@ def _moments(timeline: Timeline) -> list[dict[str, Any]]:
         time: {"seconds": round(time, 3), "operations": _named(names)}
         for time, names in zip(times, under_way(timeline.bands, times), strict=True)
     }
-    for time, words, unit, value in series.iter_rows():
-        moments[time][words] = _value_text(value, unit)
+    for time, column, unit, value in series.iter_rows():
+        moments[time][column] = _value_text(value, unit)
     return list(moments.values())
 
 

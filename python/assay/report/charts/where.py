@@ -83,17 +83,17 @@ def pieces(operation: OperationRow, works: dict[str, float] | None) -> Iterator[
     """
     where = shares_by_cause(operation["where"])
     shares = ((cause, where.get(cause.name)) for cause in CAUSES)
-    known = [(cause, share) for cause, share in shares if share]
-    if not known:
+    measured = [(cause, share) for cause, share in shares if share]
+    if not measured:
         yield Piece(NOT_SPLIT[0], ALWAYS, 0.0, 1.0)
         return
     at = 0.0
-    for cause, share in known:
+    for cause, share in measured:
         view = BY_MODE if cause.on_cpu and works is not None else ALWAYS
         yield Piece(part_title(cause.name), view, at, at + share)
         at += share
     if works is not None:
-        yield from _worked(works, sum(share for cause, share in known if cause.on_cpu))
+        yield from _worked(works, sum(share for cause, share in measured if cause.on_cpu))
 
 
 def _worked(works: dict[str, float], on_cpu: float) -> Iterator[Piece]:
@@ -106,8 +106,8 @@ def _worked(works: dict[str, float], on_cpu: float) -> Iterator[Piece]:
 
 def part_title(cause: str) -> str:
     """A cause as the legend names it."""
-    words = next(known.title for known in CAUSES if known.name == cause)
-    return STRIPED.format(words) if cause == UNCOVERED else words
+    title = next(candidate.title for candidate in CAUSES if candidate.name == cause)
+    return STRIPED.format(title) if cause == UNCOVERED else title
 
 
 def named_works(document: RunDocument) -> tuple[str, ...]:
@@ -115,22 +115,24 @@ def named_works(document: RunDocument) -> tuple[str, ...]:
     if document["profile"] is None:
         return ()
     ordered = sorted(document["profile"]["work"], key=lambda row: -row["seconds"])
-    words = [row["work"] for row in ordered if row["work"] != UNCLASSIFIED]
-    return tuple(words[: len(LARGEST_WORK_COLOURS)])
+    works = [row["work"] for row in ordered if row["work"] != UNCLASSIFIED]
+    return tuple(works[: len(LARGEST_WORK_COLOURS)])
 
 
 def works_of(document: RunDocument, named: tuple[str, ...]) -> dict[str, dict[str, float]]:
-    """What each operation works at, by its name: named kinds of work and all others together."""
+    """Return the kinds of work of each operation: named ones, and all others together."""
     profile = document["profile"]
     if profile is None or not named:
         return {}
-    told = {}
+    by_operation = {}
     for operation in profile["operations"]:
         shares = {row["work"]: row["share"] for row in operation["work"]}
         if shares:
             kept = {work: shares[work] for work in named if work in shares}
-            told[operation["operation"]] = kept | {OTHER_WORK: max(0.0, 1 - sum(kept.values()))}
-    return told
+            by_operation[operation["operation"]] = kept | {
+                OTHER_WORK: max(0.0, 1 - sum(kept.values()))
+            }
+    return by_operation
 
 
 def rows(document: RunDocument) -> list[dict[str, Any]]:
@@ -138,17 +140,17 @@ def rows(document: RunDocument) -> list[dict[str, Any]]:
     works = works_of(document, named_works(document))
     made = []
     for place, operation in enumerate(document["operations"]):
-        told = _told(operation) | {"place": place}
+        texts = _operation_texts(operation) | {"place": place}
         for piece in pieces(operation, works.get(operation["name"])):
             share = piece.end - piece.begin
             made.append(
-                told
+                texts
                 | {
                     "part": piece.part,
                     "view": piece.view,
                     "begin": round(piece.begin, 6),
                     "end": round(piece.end, 6),
-                    "part_time": seconds_text(share * told["seconds"]),
+                    "part_time": seconds_text(share * texts["seconds"]),
                     "part_share": percent_text(share),
                 }
             )
@@ -193,7 +195,7 @@ def _height(document: RunDocument) -> int:
     return ROW_HEIGHT * len(document["operations"])
 
 
-def _told(operation: OperationRow) -> dict[str, Any]:
+def _operation_texts(operation: OperationRow) -> dict[str, Any]:
     cores = operation["parallelism"]
     return {
         "operation": operation["name"],
@@ -303,21 +305,21 @@ def _colours(document: RunDocument, data: list[dict[str, Any]]) -> dict[str, str
 
 def _legend_values(data: list[dict[str, Any]], colours: dict[str, str]) -> dict[str, str]:
     """The parts that the legend names: those of the view that is shown."""
-    told = {}
+    parts = {}
     for view in (BY_MODE, BY_WORK):
         seen = {
             row["part"]
             for row in data
             if row["view"] in {view, ALWAYS} and row["end"] - row["begin"] >= NAMED_SHARE_MIN
         }
-        told[view] = json.dumps([part for part in colours if part in seen])
-    return {"expr": f"on_cpu == '{BY_WORK}' ? {told[BY_WORK]} : {told[BY_MODE]}"}
+        parts[view] = json.dumps([part for part in colours if part in seen])
+    return {"expr": f"on_cpu == '{BY_WORK}' ? {parts[BY_WORK]} : {parts[BY_MODE]}"}
 
 
 def _tooltip() -> list[alt.Tooltip]:
     import altair as alt
 
-    words = {
+    titles = {
         "operation": "operation",
         "title": "asks for",
         "time": "median time",
@@ -332,4 +334,4 @@ def _tooltip() -> list[alt.Tooltip]:
         "memory": "peak memory",
         "rows": "rows returned",
     }
-    return [alt.Tooltip(f"{field}:N", title=title) for field, title in words.items()]
+    return [alt.Tooltip(f"{field}:N", title=title) for field, title in titles.items()]

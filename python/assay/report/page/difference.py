@@ -42,7 +42,7 @@ def write_page(
     path: Path,
     documents: tuple[RunDocument, RunDocument],
     profiles: tuple[Profile, Profile],
-    told: ProfileDifference,
+    difference: ProfileDifference,
 ) -> None:
     """Writes the page.
 
@@ -50,7 +50,7 @@ def write_page(
         path: Where to.
         documents: Of this run and of the other.
         profiles: Of this run and of the other.
-        told: What `difference_section.difference` says of them.
+        difference: What `sections.difference` says of them.
 
     Raises:
         UsageError: If it cannot be written.
@@ -58,23 +58,23 @@ def write_page(
     view = difference_view(
         *small_enough(
             lambda least: cast(
-                "DifferenceTree", difference_tree(*profiles, told["operation"], least)
+                "DifferenceTree", difference_tree(*profiles, difference["operation"], least)
             )
         )
     )
     try:
-        path.write_text(difference_page(documents, view, told), encoding="utf-8")
+        path.write_text(difference_page(documents, view, difference), encoding="utf-8")
     except OSError as error:
         raise UsageError(f"cannot write {path}: {error.strerror or error}") from error
 
 
 def difference_page(
-    documents: tuple[RunDocument, RunDocument], view: FlameView, told: ProfileDifference
+    documents: tuple[RunDocument, RunDocument], view: FlameView, difference: ProfileDifference
 ) -> str:
     """The page as HTML."""
     ours, theirs = documents
     scripts = [template("flame.js")]
-    certain = told["total"] is not None and told["total"]["is_noise"] is not None
+    certain = difference["total"] is not None and difference["total"]["is_noise"] is not None
     return (
         environment()
         .get_template("difference.html.j2")
@@ -84,13 +84,15 @@ def difference_page(
             scripts=[trusted(script) for script in scripts],
             ours=ours | {"title": title(ours)},
             theirs=theirs | {"title": title(theirs)},
-            operations=operations_words(told) if told["operations"] else "no common operation",
-            scaled="" if told["scaled_by"] == 1 else f". {scaled_words(told)}",
+            operations=operations_words(difference)
+            if difference["operations"]
+            else "no common operation",
+            scaled="" if difference["scaled_by"] == 1 else f". {scaled_words(difference)}",
             about=f"{ABOUT}{'' if certain else NO_INTERVAL}{left_out_words(view)}",
             tree=tree_words(view),
-            total=None if told["total"] is None else _row(told["total"], "total", 0),
-            rows=list(_rows(told)),
-            noise=noise_words(told) if certain else None,
+            total=None if difference["total"] is None else _row(difference["total"], "total", 0),
+            rows=list(_rows(difference)),
+            noise=noise_words(difference) if certain else None,
         )
     )
 
@@ -130,17 +132,19 @@ def _rounded(seconds: float | None) -> float | None:
     return None if seconds is None else round(seconds, 7)
 
 
-def _rows(told: ProfileDifference) -> Iterator[dict[str, object]]:
-    for row in told["work"]:
+def _rows(difference: ProfileDifference) -> Iterator[dict[str, object]]:
+    for row in difference["work"]:
         yield _row(row, row["work"] or "", 0)
         yield from (
-            _row(one, one["symbol"] or "", 1) for one in row["symbols"] if not one["is_noise"]
+            _row(symbol, symbol["symbol"] or "", 1)
+            for symbol in row["symbols"]
+            if not symbol["is_noise"]
         )
 
 
-def _row(row: SampleDifference, words: str, level: int) -> dict[str, object]:
+def _row(row: SampleDifference, label: str, level: int) -> dict[str, object]:
     return {
-        "words": words,
+        "words": label,
         "level": level,
         "colour": work_colour(row["work"]) if level == 0 and row["work"] else None,
         "ours": seconds_text(row["ours_s"]),

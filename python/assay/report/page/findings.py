@@ -26,7 +26,7 @@ ALL_FROM = 4
 
 
 class Anchors(NamedTuple):
-    """What a page has that evidence may lead to, by the word before the colon."""
+    """Anchors of a page that evidence may lead to, by the word before the colon."""
 
     places: dict[str, frozenset[str]]
 
@@ -36,46 +36,48 @@ class Anchors(NamedTuple):
         return f"#{at}" if name in self.places.get(kind, frozenset()) else None
 
 
-def anchors(told: RunDocument, settings: dict[str, object]) -> Anchors:
+def anchors(document: RunDocument, settings: dict[str, object]) -> Anchors:
     """The anchors of the page of a document with these effective settings."""
-    names = frozenset(operation["name"] for operation in told["operations"])
-    profile = told["profile"]
+    names = frozenset(operation["name"] for operation in document["operations"])
+    profile = document["profile"]
     sampled = {operation["operation"] for operation in profile["operations"]} if profile else ()
-    counted = told["engine_counters"]
+    counted = document["engine_counters"]
     return Anchors(
         {
             "where": names,
-            "plan": frozenset(name for name in names if has_plan(told, name)),
+            "plan": frozenset(name for name in names if has_plan(document, name)),
             "profile": frozenset(sampled) | ({""} if profile else set()),
             "timeline": frozenset({""}),
-            "steady": frozenset({""} if told["steady"] else ()),
-            "cluster": frozenset({""} if told["cluster"] else ()),
+            "steady": frozenset({""} if document["steady"] else ()),
+            "cluster": frozenset({""} if document["cluster"] else ()),
             "counter": _counted(counted) if counted else frozenset(),
             "setting": frozenset(settings),
-            "check": frozenset(result["check"] for result in told["checks"]),
+            "check": frozenset(result["check"] for result in document["checks"]),
         }
     )
 
 
 def _counted(counted: EngineCountersSection) -> frozenset[str]:
     """Names of figures, of tables of objects, and of the line of activity where there is one."""
-    names = {one["name"] for one in (*counted["counters"], *counted["tables"])}
+    names = {figure["name"] for figure in (*counted["counters"], *counted["tables"])}
     return frozenset(names | ({"activity"} if counted["activity"] else set()))
 
 
-def finding_rows(told: RunDocument, places: Anchors) -> list[dict[str, object]]:
+def finding_rows(document: RunDocument, places: Anchors) -> list[dict[str, object]]:
     """One row a finding, in the document's order."""
-    return [_row(told, finding, places) for finding in told["findings"]]
+    return [_row(document, finding, places) for finding in document["findings"]]
 
 
-def ruled_out_rows(told: RunDocument) -> list[tuple[str, str]]:
+def ruled_out_rows(document: RunDocument) -> list[tuple[str, str]]:
     """Return causes that were considered, each with what contradicts it."""
     return [
         (
             finding["claim"],
-            "; ".join(one["says"] for one in finding["evidence"] if one["contradicts"]),
+            "; ".join(
+                evidence["says"] for evidence in finding["evidence"] if evidence["contradicts"]
+            ),
         )
-        for finding in told["ruled_out"]
+        for finding in document["ruled_out"]
     ]
 
 
@@ -89,7 +91,7 @@ def place_words(at: str) -> str:
     return f"{kind} {name}" if kind in {"counter", "setting", "check"} else f"{kind} of {name}"
 
 
-def _row(told: RunDocument, finding: FindingRow, places: Anchors) -> dict[str, object]:
+def _row(document: RunDocument, finding: FindingRow, places: Anchors) -> dict[str, object]:
     share = finding["effect_share"]
     advice = finding["advice"]
     return {
@@ -103,19 +105,19 @@ def _row(told: RunDocument, finding: FindingRow, places: Anchors) -> dict[str, o
         "width": f"{100 * min(1.0, max(0.0, share)):.1f}%",
         "interval": finding["interval_words"],
         "method": finding["method"],
-        "operations": _operations(told, finding, places),
+        "operations": _operations(document, finding, places),
         "evidence": [
             {
-                "says": one["says"],
-                "against": one["contradicts"],
-                "place": place_words(one["at"]),
-                "href": places.href(one["at"]),
+                "says": evidence["says"],
+                "against": evidence["contradicts"],
+                "place": place_words(evidence["at"]),
+                "href": places.href(evidence["at"]),
             }
-            for one in finding["evidence"]
+            for evidence in finding["evidence"]
         ],
         "to_try": _to_try(finding["to_try"]),
         "gain": None if advice is None else _gain(advice["gain_share"]),
-        "carry_out": carry_out(told["run"], finding),
+        "carry_out": carry_out(document["run"], finding),
     }
 
 
@@ -125,11 +127,11 @@ def _saved(edges: list[float]) -> str:
 
 
 def _operations(
-    told: RunDocument, finding: FindingRow, places: Anchors
+    document: RunDocument, finding: FindingRow, places: Anchors
 ) -> list[tuple[str, str | None]]:
     """The operations that a finding is about, with links to their bars; all of them as one."""
     names = finding["operations"]
-    if len(names) == len(told["operations"]) > ALL_FROM:
+    if len(names) == len(document["operations"]) > ALL_FROM:
         return [(f"all {len(names)} operations", "#where")]
     return [(name, places.href(f"where:{name}")) for name in names]
 

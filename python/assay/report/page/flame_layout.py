@@ -64,9 +64,9 @@ def _callees(tree: Mapping[str, Any]) -> dict[int, list[int]]:
     """The nodes below each caller by their label and module; below -1 the outermost ones."""
     labels, modules = tree["labels"], tree["modules"]
     label, module = tree["label"], tree["module"]
-    found: dict[int, list[int]] = {-1: []}
+    callees: dict[int, list[int]] = {-1: []}
     for node, caller in enumerate(tree["parent"]):
-        found.setdefault(caller, []).append(node)
-    for nodes in found.values():
+        callees.setdefault(caller, []).append(node)
+    for nodes in callees.values():
         nodes.sort(key=lambda node: (labels[label[node]], modules[module[node]] or "", node))
-    return found
+    return callees

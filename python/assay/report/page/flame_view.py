@@ -26,7 +26,7 @@ Tree = TypeVar("Tree", bound="CallTree")
 
 
 class FlameView(NamedTuple):
-    """What a page needs to draw a call tree.
+    """Values that a page needs to draw a call tree.
 
     Attributes:
         data: For the script; see `templates/flame.js`.
@@ -63,7 +63,7 @@ def flame_view(tree: CallTree, share_min: float) -> FlameView:
     work = one_kind(tree)
     data = drawn(tree) | {
         "work": work,
-        "colours": [work_colour(words) for words in tree["works"]],
+        "colours": [work_colour(work_name) for work_name in tree["works"]],
         "several": WORK_COLOURS[SEVERAL_KINDS],
     }
     return FlameView(
@@ -77,7 +77,7 @@ def flame_view(tree: CallTree, share_min: float) -> FlameView:
 
 
 def has_kernel(tree: CallTree) -> bool:
-    """Whether a tree has frames of the kernel."""
+    """Return whether a tree has frames of the kernel."""
     return KERNEL in tree["modules"]
 
 
@@ -86,12 +86,14 @@ def left_out(tree: CallTree) -> float:
     if LEFT_OUT not in tree["labels"] or not tree["samples"]:
         return 0.0
     small = tree["labels"].index(LEFT_OUT)
-    found = sum(n for n, label in zip(tree["total"], tree["label"], strict=True) if label == small)
-    return float(found / tree["samples"])
+    samples = sum(
+        n for n, label in zip(tree["total"], tree["label"], strict=True) if label == small
+    )
+    return float(samples / tree["samples"])
 
 
 def drawn(tree: CallTree) -> dict[str, object]:
-    """What the script reads of any tree; totals it adds up itself."""
+    """Return the values that the script reads of any tree; it adds up totals itself."""
     return {
         "operations": tree["operations"],
         "seconds_each": tree["seconds_each"],

@@ -33,7 +33,7 @@ class Column(NamedTuple):
     words_of: Callable[[OperationRow], str] | None = None
 
 
-def _of(key: OperationKey) -> Callable[[OperationRow], Any]:
+def _field(key: OperationKey) -> Callable[[OperationRow], Any]:
     return lambda operation: operation[key]
 
 
@@ -46,46 +46,52 @@ def _cores_text(value: float | None) -> str:
 
 
 TIME_COLUMNS = (
-    Column("name", "operation of the workload", WORD, _of("name"), str),
-    Column("asks for", "what the operation asks for", WORD, _of("title"), str),
+    Column("name", "operation of the workload", WORD, _field("name"), str),
+    Column("asks for", "what the operation asks for", WORD, _field("title"), str),
     Column(
         "median",
         "median service time of its passes",
         NUMBER,
-        _of("seconds"),
+        _field("seconds"),
         seconds_text,
         operation_time,
     ),
-    Column("fastest", "fastest pass", NUMBER, _of("seconds_min"), seconds_text),
-    Column("slowest", "slowest pass", NUMBER, _of("seconds_max"), seconds_text),
-    Column("share", "of the total of all medians", NUMBER, _of("share"), percent_text),
+    Column("fastest", "fastest pass", NUMBER, _field("seconds_min"), seconds_text),
+    Column("slowest", "slowest pass", NUMBER, _field("seconds_max"), seconds_text),
+    Column("share", "of the total of all medians", NUMBER, _field("share"), percent_text),
 )
 RESOURCE_COLUMNS = (
-    Column("cores", "CPU seconds a second", NUMBER, _of("parallelism"), _cores_text),
-    Column("threads", "engine threads at work, mean", NUMBER, _of("threads_at_work"), _cores_text),
-    Column("peak memory", "resident", NUMBER, _of("memory_peak_bytes"), bytes_text),
+    Column("cores", "CPU seconds a second", NUMBER, _field("parallelism"), _cores_text),
     Column(
-        "growth", "above what was resident before", NUMBER, _of("memory_growth_bytes"), bytes_text
+        "threads", "engine threads at work, mean", NUMBER, _field("threads_at_work"), _cores_text
+    ),
+    Column("peak memory", "resident", NUMBER, _field("memory_peak_bytes"), bytes_text),
+    Column(
+        "growth",
+        "above what was resident before",
+        NUMBER,
+        _field("memory_growth_bytes"),
+        bytes_text,
     ),
     Column(
         "proportional",
         "highest sum of its processes' proportional memory that was read",
         NUMBER,
-        _of("memory_peak_pss_bytes"),
+        _field("memory_peak_pss_bytes"),
         bytes_text,
     ),
     Column(
         "engine's memory",
         "by its own account, when asked for the plan",
         NUMBER,
-        _of("engine_memory_bytes"),
+        _field("engine_memory_bytes"),
         bytes_text,
     ),
-    Column("read", "from storage, a pass", NUMBER, _of("read_bytes"), bytes_text),
-    Column("dirtied", "pages changed, a pass", NUMBER, _of("write_bytes"), bytes_text),
-    Column("page faults", "minor, a pass", NUMBER, _of("minor_faults"), count_text),
-    Column("rows", "rows returned", NUMBER, _of("rows"), count_text),
-    Column("passes", "how often it ran", NUMBER, _of("passes"), count_text),
+    Column("read", "from storage, a pass", NUMBER, _field("read_bytes"), bytes_text),
+    Column("dirtied", "pages changed, a pass", NUMBER, _field("write_bytes"), bytes_text),
+    Column("page faults", "minor, a pass", NUMBER, _field("minor_faults"), count_text),
+    Column("rows", "rows returned", NUMBER, _field("rows"), count_text),
+    Column("passes", "how often it ran", NUMBER, _field("passes"), count_text),
 )
 
 
@@ -115,25 +121,25 @@ SERVICE_TIMES: tuple[tuple[str, Percentile, str], ...] = (
     ("service p99", "p99", "99 of 100 were as fast"),
 )
 LOAD_COLUMNS = (
-    Column("name", "operation of the workload", WORD, _of("name"), str),
-    Column("rate", "succeeded, a second", NUMBER, _of("throughput_per_s"), rate_text),
-    Column("share", "of the service time of all operations", NUMBER, _of("share"), percent_text),
+    Column("name", "operation of the workload", WORD, _field("name"), str),
+    Column("rate", "succeeded, a second", NUMBER, _field("throughput_per_s"), rate_text),
+    Column("share", "of the service time of all operations", NUMBER, _field("share"), percent_text),
     *[
-        Column(words, f"latency, {about}", NUMBER, _time("latency", name), seconds_text)
-        for words, name, about in LATENCIES
+        Column(head, f"latency, {about}", NUMBER, _time("latency", name), seconds_text)
+        for head, name, about in LATENCIES
     ],
     *[
-        Column(words, f"service time, {about}", NUMBER, _time("service", name), seconds_text)
-        for words, name, about in SERVICE_TIMES
+        Column(head, f"service time, {about}", NUMBER, _time("service", name), seconds_text)
+        for head, name, about in SERVICE_TIMES
     ],
-    Column("due", "how often it was due", NUMBER, _of("passes"), _grouped),
-    Column("failed", "how often it failed", NUMBER, _of("failed"), _grouped),
-    Column("skipped", "due and never started", NUMBER, _of("skipped"), _grouped),
+    Column("due", "how often it was due", NUMBER, _field("passes"), _grouped),
+    Column("failed", "how often it failed", NUMBER, _field("failed"), _grouped),
+    Column("skipped", "due and never started", NUMBER, _field("skipped"), _grouped),
     Column(
         "retries",
         "attempts beyond the first, by class of the error that each came of",
         NUMBER,
-        _of("retries"),
+        _field("retries"),
         _grouped,
         retries_words,
     ),
@@ -141,15 +147,15 @@ LOAD_COLUMNS = (
 
 
 COVERAGE = Column(
-    "coverage", "accounted share of thread time", NUMBER, _of("coverage"), percent_text
+    "coverage", "accounted share of thread time", NUMBER, _field("coverage"), percent_text
 )
 
 
-def operation_columns(told: RunDocument) -> tuple[Column, ...]:
+def operation_columns(document: RunDocument) -> tuple[Column, ...]:
     """The columns for the operations of a document; of causes only those that occur."""
-    if told["conditions"]["clients"] is not None:
-        return (*LOAD_COLUMNS, *_split_columns(told))
-    return (*TIME_COLUMNS, *_split_columns(told), *RESOURCE_COLUMNS)
+    if document["conditions"]["clients"] is not None:
+        return (*LOAD_COLUMNS, *_split_columns(document))
+    return (*TIME_COLUMNS, *_split_columns(document), *RESOURCE_COLUMNS)
 
 
 def cell(column: Column, operation: OperationRow) -> dict[str, object]:
@@ -161,10 +167,10 @@ def cell(column: Column, operation: OperationRow) -> dict[str, object]:
     return {"value": sorted_by, "text": text, "kind": column.kind, "missing": missing}
 
 
-def _split_columns(told: RunDocument) -> list[Column]:
+def _split_columns(document: RunDocument) -> list[Column]:
     """Where the time went: the CPU always, what else there was, and how much is accounted for."""
-    operations = told["operations"]
-    is_load = told["conditions"]["clients"] is not None
+    operations = document["operations"]
+    is_load = document["conditions"]["clients"] is not None
     occurs = {
         name for operation in operations for name, share in operation["where"].items() if share
     }

@@ -17,31 +17,33 @@ if TYPE_CHECKING:
     from assay.report.documents.run import RunDocument
 
 
-def has_plan(told: RunDocument, operation: str) -> bool:
-    """Whether the document has a plan of an operation."""
-    return bool(told["plans"].get(operation))
+def has_plan(document: RunDocument, operation: str) -> bool:
+    """Return whether the document has a plan of an operation."""
+    return bool(document["plans"].get(operation))
 
 
-def plan_rows(native: Mapping[str, str | None], told: RunDocument) -> list[dict[str, object]]:
+def plan_rows(native: Mapping[str, str | None], document: RunDocument) -> list[dict[str, object]]:
     """One row a plan, of the longest operation first.
 
     Args:
         native: Plans in the engine's own words, by their file.
-        told: The document.
+        document: The document of the run.
     """
-    plans = told["plans"]
-    seconds = {operation["name"]: operation["seconds"] or 0.0 for operation in told["operations"]}
+    plans = document["plans"]
+    seconds = {
+        operation["name"]: operation["seconds"] or 0.0 for operation in document["operations"]
+    }
     ordered = sorted(plans, key=lambda name: -seconds.get(name, 0.0))
     return [
-        _plan(native, told, plan, several=len(plans[name]) > 1)
+        _plan(native, document, plan, several=len(plans[name]) > 1)
         for name in ordered
         for plan in plans[name]
     ]
 
 
-def capture_words(told: RunDocument) -> str:
-    """What asking for the plans cost, and that no timed execution was asked."""
-    capture = told["plan_capture"]
+def capture_words(document: RunDocument) -> str:
+    """Return sentences on the cost of asking for plans, apart from the timed part."""
+    capture = document["plan_capture"]
     cost = (
         f", which took {seconds_text(capture['capture_s'])} in all" if capture["capture_s"] else ""
     )
@@ -51,11 +53,11 @@ def capture_words(told: RunDocument) -> str:
     )
 
 
-def missing_rows(told: RunDocument) -> list[tuple[str, str]]:
+def missing_rows(document: RunDocument) -> list[tuple[str, str]]:
     """Statements of which there is no plan, each with the reason."""
     return [
-        (f"{one['operation']}, {statement_words(one)}", one["reason"])
-        for one in told["plan_capture"]["missing"]
+        (f"{missing['operation']}, {statement_words(missing)}", missing["reason"])
+        for missing in document["plan_capture"]["missing"]
     ]
 
 
@@ -69,7 +71,7 @@ def factor_words(node: PlanOperator) -> str:
 
 
 def _plan(
-    native: Mapping[str, str | None], told: RunDocument, plan: StatementPlan, *, several: bool
+    native: Mapping[str, str | None], document: RunDocument, plan: StatementPlan, *, several: bool
 ) -> dict[str, object]:
     name = plan["operation"]
     anchor = f"plan:{name}" + (f":{plan['statement']}" if plan["statement"] else "")
@@ -79,9 +81,11 @@ def _plan(
         "anchor": anchor,
         "title": f"{name}{number}",
         "facts": _facts(plan),
-        "worst": "" if worst is None else f"worst estimate {factor_words(worst)}: {_words(worst)}",
+        "worst": ""
+        if worst is None
+        else f"worst estimate {factor_words(worst)}: {_operator_words(worst)}",
         "root": _node(plan["root"]),
-        "captured": _captured(told, plan),
+        "captured": _captured(document, plan),
         "activity": activity_words(plan),
         "reads": reads_words(plan),
         "columns": list(columns_words(plan)),
@@ -91,15 +95,15 @@ def _plan(
     }
 
 
-def _captured(told: RunDocument, plan: StatementPlan) -> str:
-    """What asking for a plan cost, and how much slower the statement was while it was watched."""
+def _captured(document: RunDocument, plan: StatementPlan) -> str:
+    """Return the cost of asking for a plan, and how much slower the statement was meanwhile."""
     if plan["capture_s"] is None:
         return ""
-    words = f"Asking for this plan took {seconds_text(plan['capture_s'])}"
-    costs = told["plan_capture"]["operations"]
-    ratio = next((one["ratio"] for one in costs if one["operation"] == plan["operation"]), None)
+    text = f"Asking for this plan took {seconds_text(plan['capture_s'])}"
+    costs = document["plan_capture"]["operations"]
+    ratio = next((cost["ratio"] for cost in costs if cost["operation"] == plan["operation"]), None)
     slower = "" if ratio is None else f"; watched it took {ratio:.2g} times what it took when timed"
-    return f"{words}{slower}."
+    return f"{text}{slower}."
 
 
 def _untimed(plan: StatementPlan) -> str:
@@ -110,8 +114,8 @@ def _untimed(plan: StatementPlan) -> str:
 def _facts(plan: StatementPlan) -> str:
     """Times and sizes of a plan in one line."""
     times = [
-        f"{words} {seconds_text(seconds)}"
-        for words, seconds in (
+        f"{label} {seconds_text(seconds)}"
+        for label, seconds in (
             ("execution", plan["execution_s"]),
             ("planning", plan["planning_s"]),
             ("generating code", plan["compiling_s"]),
@@ -119,8 +123,8 @@ def _facts(plan: StatementPlan) -> str:
         if seconds
     ]
     sizes = [
-        f"{words} {bytes_text(size)}"
-        for words, size in (
+        f"{label} {bytes_text(size)}"
+        for label, size in (
             ("spilled", plan["spilled_bytes"]),
             ("read", plan["read_bytes"]),
             ("at most in memory", plan["memory_bytes"]),
@@ -135,11 +139,11 @@ def _walk(node: PlanOperator) -> list[PlanOperator]:
 
 
 def _is_worst(node: PlanOperator) -> bool:
-    """Whether an operator's estimate is the worst of its plan, and far enough off to be told."""
+    """Return whether an operator's estimate is the worst of its plan, and notably wrong."""
     return bool(node["worst"] and factor_words(node))
 
 
-def _words(node: PlanOperator) -> str:
+def _operator_words(node: PlanOperator) -> str:
     return f"{node['operator']} {node['object'] or ''}".rstrip()
 
 
@@ -150,9 +154,9 @@ def _node(node: PlanOperator, depth: int = 0) -> dict[str, object]:
         "operator": node["operator"],
         "native": native if native.lower() != node["operator"] else "",
         "object": " ".join(
-            words
-            for words in (node["object"], f"by {node['index']}" if node["index"] else None)
-            if words
+            part
+            for part in (node["object"], f"by {node['index']}" if node["index"] else None)
+            if part
         ),
         "condition": node["condition"] or "",
         "time": "" if node["seconds"] is None else seconds_text(node["seconds"]),
@@ -172,10 +176,10 @@ def _rows(count: float | None) -> str:
 
 
 def _marks(node: PlanOperator) -> list[str]:
-    """What else an operator's figures tell, in words; what is nothing is not told."""
+    """Return further figures of an operator that are not zero, in words."""
     marks = [
-        f"{words} {bytes_text(size)}"
-        for words, size in (
+        f"{label} {bytes_text(size)}"
+        for label, size in (
             ("spilled", node["spilled_bytes"]),
             ("read", node["read_bytes"]),
             ("cached", node["cached_bytes"]),

@@ -27,28 +27,30 @@ SYMBOLS_ABOUT = (
 SYMBOL_COLUMNS = ("samples", "share", "seconds", "work", "symbol", "module", "kind", "says")
 
 
-def profile_words(told: ProfileSection | None, tree: FlameView | None) -> dict[str, object] | None:
-    """What the page says of the CPU samples; None where there are none.
+def profile_words(
+    section: ProfileSection | None, tree: FlameView | None
+) -> dict[str, object] | None:
+    """Return the values of the section on CPU samples; None where there are none.
 
     Args:
-        told: The section.
+        section: The section `profile` of the document.
         tree: The call tree that it draws.
     """
-    if told is None or tree is None:
+    if section is None or tree is None:
         return None
     return {
-        "headline": headline(told),
-        "facts": list(facts(told)),
-        "work": work_bars(told["work"]),
+        "headline": headline(section),
+        "facts": list(facts(section)),
+        "work": work_bars(section["work"]),
         "tree_about": f"{TREE_ABOUT}{left_out_words(tree)}",
-        "symbols_about": f"{SYMBOLS_ABOUT}{_rest_words(told['rest'])}",
-        "symbols": [_symbol_row(row) for row in told["symbols"]],
-        "symbols_csv": f"data:text/csv;charset=utf-8,{quote(symbols_csv(told))}",
+        "symbols_about": f"{SYMBOLS_ABOUT}{_rest_words(section['rest'])}",
+        "symbols": [_symbol_row(row) for row in section["symbols"]],
+        "symbols_csv": f"data:text/csv;charset=utf-8,{quote(symbols_csv(section))}",
     }
 
 
 def left_out_words(tree: FlameView) -> str:
-    """What the drawing leaves out, as a sentence; empty where that is nothing."""
+    """Return a sentence on the functions that are not drawn; empty where all are."""
     if not tree.left_out:
         return ""
     return (
@@ -72,14 +74,14 @@ def work_bars(works: list[WorkRow]) -> list[dict[str, str]]:
     ]
 
 
-def symbols_csv(told: ProfileSection) -> str:
+def symbols_csv(section: ProfileSection) -> str:
     """The table of functions as CSV; operations are separated by blanks."""
     import polars as pl
 
     rows = [
         {key: value for key, value in row.items() if key in SYMBOL_COLUMNS}
         | {"operations": " ".join(row["operations"])}
-        for row in told["symbols"]
+        for row in section["symbols"]
     ]
     return pl.DataFrame(rows, infer_schema_length=None).write_csv()
 

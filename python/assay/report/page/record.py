@@ -1,4 +1,4 @@
-"""What a page shows of a record beside its document: series for charts, and texts of the engine.
+"""Parts of a record that a page shows beside its document: series and texts of the engine.
 
 A document holds figures; a page also draws what is too long for it. It is read here, once, so that
 whatever renders the page gets the document and this, and never the record.
@@ -88,7 +88,7 @@ def read_timeline(run: Run) -> Timeline | None:
 
 
 def read_load(run: Run) -> LoadView | None:
-    """What is drawn of a load; None in the power order, or without events."""
+    """The series of a load; None in the power order, or without events."""
     from assay.analysis.load.view import load_view
 
     try:

@@ -70,22 +70,22 @@ POLICY = (
 NOT_IN_JSON = {char: f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
 
 
-def page(run: Run, told: RunDocument) -> str:
+def page(run: Run, document: RunDocument) -> str:
     """The report of a run as HTML, from its document and its record."""
     from assay.report.charts.run import Charts
 
-    record = read_page_record(run, told)
-    charts = Charts(told, record.timeline, record.load)
-    columns = operation_columns(told)
+    record = read_page_record(run, document)
+    charts = Charts(document, record.timeline, record.load)
+    columns = operation_columns(document)
     drawn = [name for name in charts.names if charts.why_empty(name) is None]
-    profile = profile_words(told["profile"], record.calls)
+    profile = profile_words(document["profile"], record.calls)
     flame = [template("flame.js")] if profile else []
     scripts = [vega.program(), template("report.js"), *flame, template("explain.js")]
     return (
         environment()
         .get_template("report.html.j2")
         .render(
-            told=told,
+            told=document,
             policy=POLICY.format(digests=" ".join(script_digest(script) for script in scripts)),
             css=trusted(template("report.css") + template("flame.css")),
             scripts=[trusted(script) for script in scripts],
@@ -95,17 +95,17 @@ def page(run: Run, told: RunDocument) -> str:
             names=charts.names,
             empty={name: charts.why_empty(name) for name in charts.NAMES},
             columns=columns,
-            rows=[[cell(column, op) for column in columns] for op in told["operations"]],
+            rows=[[cell(column, op) for column in columns] for op in document["operations"]],
             profile=profile and profile | {"tree": record.calls and tree_words(record.calls)},
             why_no_profile=record.why_no_profile,
-            test=words_of_test(told),
-            storage=storage_words(told),
-            steady_about=steady_about(told),
-            cluster=_cluster(told),
-            **_words(record, told),
-            **_engine(record, told),
-            **_statement_times(told),
-            **_explanation(record, told),
+            test=words_of_test(document),
+            storage=storage_words(document),
+            steady_about=steady_about(document),
+            cluster=_cluster(document),
+            **_texts(record, document),
+            **_engine(record, document),
+            **_statement_times(document),
+            **_explanation(record, document),
         )
     )
 
@@ -150,7 +150,7 @@ def trusted(text: str) -> Markup:
 
 
 def environment() -> jinja2.Environment:
-    """What makes pages of templates: everything is escaped that is not trusted."""
+    """Return the environment of templates, which escapes everything that is not trusted."""
     import jinja2
 
     from assay.report.page.compiled import compiled_in
@@ -175,52 +175,52 @@ def environment() -> jinja2.Environment:
 
 def _csv_links(charts: Charts, name: str) -> dict[str, str]:
     return {
-        words: f"data:text/csv;charset=utf-8,{quote(text)}"
-        for words, text in charts.data(name).items()
+        label: f"data:text/csv;charset=utf-8,{quote(text)}"
+        for label, text in charts.data(name).items()
     }
 
 
-def _words(record: PageRecord, told: RunDocument) -> dict[str, object]:
+def _texts(record: PageRecord, document: RunDocument) -> dict[str, object]:
     """Everything the page says in words, by the template's names."""
     return {
-        "title": title(told),
-        "conditions": conditions_text(told),
-        "doubts": doubts(told),
-        "machine": _machine(told),
-        "state": state_words(told),
-        "limits": limit_words(told),
-        "slowed": slow_words(told),
-        "changed": host_words(told),
-        "memory": memory_words(told),
-        "trust": _trust(told),
-        "charts_about": method.charts_about(told, record.timeline),
-        "table_about": method.table_about(told),
-        "no_findings": method.no_findings(told),
+        "title": title(document),
+        "conditions": conditions_text(document),
+        "doubts": doubts(document),
+        "machine": _machine(document),
+        "state": state_words(document),
+        "limits": limit_words(document),
+        "slowed": slow_words(document),
+        "changed": host_words(document),
+        "memory": memory_words(document),
+        "trust": _trust(document),
+        "charts_about": method.charts_about(document, record.timeline),
+        "table_about": method.table_about(document),
+        "no_findings": method.no_findings(document),
         "environment": _environment_rows(record.environment),
         "asked_settings": record.asked_settings,
         "settings": record.environment.get("engine", {}).get("settings") or {},
         "tables": (record.environment.get("data") or {}).get("tables") or {},
         "load": load_words((record.environment.get("data") or {}).get("load")),
         "statements": record.statements,
-        "method": method.paragraphs(told),
+        "method": method.paragraphs(document),
         "absent": record.absent,
     }
 
 
-def _statement_times(told: RunDocument) -> dict[str, object]:
+def _statement_times(document: RunDocument) -> dict[str, object]:
     """Types of transactions, times of statements, and stalls, by the template's names."""
-    stalls = told["stalls"]
+    stalls = document["stalls"]
     return {
-        "specified": sequence_text.specified_figure(told),
-        "sequence_words": sequence_text.metric_words(told),
-        "sequence_heads": sequence_text.heads(told),
-        "sequence_rows": sequence_text.rows(told),
-        "rate_words": transactions_text.rate_words(told),
+        "specified": sequence_text.specified_figure(document),
+        "sequence_words": sequence_text.metric_words(document),
+        "sequence_heads": sequence_text.heads(document),
+        "sequence_rows": sequence_text.rows(document),
+        "rate_words": transactions_text.rate_words(document),
         "transaction_heads": transactions_text.HEADS,
-        "transaction_rows": transactions_text.rows(told),
+        "transaction_rows": transactions_text.rows(document),
         "statement_heads": statement_text.HEADS,
-        "statement_rows": statement_text.rows(told),
-        "statement_tails": statement_text.tails(told),
+        "statement_rows": statement_text.rows(document),
+        "statement_tails": statement_text.tails(document),
         "stalls_words": stalls and statement_text.stalls_words(stalls),
         "stall_rows": [
             (stall, statement_text.moved_words(stall["moved"]))
@@ -229,30 +229,30 @@ def _statement_times(told: RunDocument) -> dict[str, object]:
     }
 
 
-def _explanation(record: PageRecord, told: RunDocument) -> dict[str, object]:
+def _explanation(record: PageRecord, document: RunDocument) -> dict[str, object]:
     """Findings, plans and what-ifs, by the template's names."""
     settings = record.environment.get("engine", {}).get("settings") or {}
-    what_if = what_if_words(told)
+    what_if = what_if_words(document)
     return {
-        "time_rows": time_rows(told["time"]),
-        "ruled_out": ruled_out_rows(told),
-        "findings": finding_rows(told, anchors(told, settings)),
+        "time_rows": time_rows(document["time"]),
+        "ruled_out": ruled_out_rows(document),
+        "findings": finding_rows(document, anchors(document, settings)),
         "first_fold": FIRST_FOLD,
-        "methods": used_methods(told),
-        "plans": plan_rows(record.native_plans, told),
-        "plans_about": capture_words(told),
-        "plan_work": plan_work_rows(told),
-        "plan_work_about": plan_work_about(told),
-        "plans_missing": missing_rows(told),
-        "why_no_plans": method.why_no_plans(told),
+        "methods": used_methods(document),
+        "plans": plan_rows(record.native_plans, document),
+        "plans_about": capture_words(document),
+        "plan_work": plan_work_rows(document),
+        "plan_work_about": plan_work_about(document),
+        "plans_missing": missing_rows(document),
+        "why_no_plans": method.why_no_plans(document),
         "what_if": what_if and what_if | {"json": trusted(json_in_html(what_if["json"]))},
-        "why_no_what_if": method.why_no_what_if(told),
+        "why_no_what_if": method.why_no_what_if(document),
     }
 
 
-def _engine(record: PageRecord, told: RunDocument) -> dict[str, object]:
+def _engine(record: PageRecord, document: RunDocument) -> dict[str, object]:
     """Tables of the engine's own counters and of its CPU time, by the template's names."""
-    counted, used = told["engine_counters"], told["sessions"]
+    counted, used = document["engine_counters"], document["sessions"]
     grown = engine_tables.figures_by_operation(counted) if counted else []
     activity = counted["activity"] if counted else None
     parts = counted_text.activity_rows(activity) if activity else []
@@ -263,7 +263,7 @@ def _engine(record: PageRecord, told: RunDocument) -> dict[str, object]:
         "counter_rows": engine_tables.counter_rows(counted) if counted else [],
         "counter_columns": [(engine_tables.brief_name(f["name"]), f["title"]) for f in grown],
         "counters_by_operation": (
-            engine_tables.operation_rows(counted, told["operations"]) if counted else []
+            engine_tables.operation_rows(counted, document["operations"]) if counted else []
         ),
         "counted_objects": engine_tables.object_rows(counted) if counted else [],
         "status_texts": record.status_texts,
@@ -274,16 +274,16 @@ def _engine(record: PageRecord, told: RunDocument) -> dict[str, object]:
     }
 
 
-def _cluster(told: RunDocument) -> dict[str, object] | None:
-    """What the section on nodes says beside their lines; None of an engine that is no cluster."""
-    cluster = told["cluster"]
+def _cluster(document: RunDocument) -> dict[str, object] | None:
+    """Return the values of the section on nodes; None without a cluster."""
+    cluster = document["cluster"]
     return cluster and {
         "cores": cluster_text.cores_words(cluster),
         "skew": cluster_text.skew_words(cluster["run"]) if cluster["run"] else [],
         "uneven": [
-            f"{one['name']}, {words}"
-            for one in cluster["operations"]
-            for words in cluster_text.skew_words(one)
+            f"{operation['name']}, {sentence}"
+            for operation in cluster["operations"]
+            for sentence in cluster_text.skew_words(operation)
         ],
         "barriers": cluster_text.barrier_words(cluster["barriers"]),
         "words": cluster_text.word_rows(cluster),
@@ -291,29 +291,29 @@ def _cluster(told: RunDocument) -> dict[str, object] | None:
     }
 
 
-def _machine(told: RunDocument) -> str:
-    host = told["host"]
-    parts = [host_text(told), host["cpu_model"], host["filesystem"]]
-    words = ", ".join(part for part in parts if part)
-    return words or "The machine was not recorded: the run ended before."
+def _machine(document: RunDocument) -> str:
+    host = document["host"]
+    parts = [host_text(document), host["cpu_model"], host["filesystem"]]
+    text = ", ".join(part for part in parts if part)
+    return text or "The machine was not recorded: the run ended before."
 
 
-def _trust(told: RunDocument) -> str:
-    """What could have disturbed the figures, with its size."""
+def _trust(document: RunDocument) -> str:
+    """Return the disturbances of the figures, with their size."""
     parts = []
-    for words, name in (("steal", "steal"), ("background", "background_load")):
-        result = check(told, name)
-        parts.append(f"{words} {percent_text(result['value'] if result else None)}")
-    share = told["probes"]["core_share"]
+    for label, name in (("steal", "steal"), ("background", "background_load")):
+        result = check(document, name)
+        parts.append(f"{label} {percent_text(result['value'] if result else None)}")
+    share = document["probes"]["core_share"]
     of_core = " of a core" if share is not None else ""
-    return ", ".join([*parts, f"probes {percent_text(share)}{of_core}", *bridge_words(told)])
+    return ", ".join([*parts, f"probes {percent_text(share)}{of_core}", *bridge_words(document)])
 
 
-def _environment_rows(known: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _environment_rows(environment_facts: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Facts of the environment as rows; what the host did not tell is said to be so."""
-    if not known:
+    if not environment_facts:
         return []
-    host, ours = known.get("host") or {}, known.get("assay") or {}
+    host, ours = environment_facts.get("host") or {}, environment_facts.get("assay") or {}
     return [row for key, value in host.items() for row in _flat(key, value)] + [
         row for key, value in ours.items() for row in _flat(f"Assay {key}", value)
     ]

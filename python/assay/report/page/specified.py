@@ -1,4 +1,4 @@
-"""What a page says of a test, by its template's names. The figures are the document's."""
+"""A test of a specification on a page, by its template's names."""
 
 from __future__ import annotations
 
@@ -71,13 +71,13 @@ class WeightRow(NamedTuple):
     cells: list[dict[str, object]]
 
 
-def words_of_test(told: RunDocument) -> dict[str, object] | None:
+def words_of_test(document: RunDocument) -> dict[str, object] | None:
     """Tables and sentences of the section; None where the run was put to no test."""
-    test = told["test"]
+    test = document["test"]
     if test is None:
         return None
-    parallelism = {op["name"]: op["parallelism"] for op in told["operations"]}
-    weights = [_weight(one, parallelism) for one in test["sensitivity"]]
+    parallelism = {op["name"]: op["parallelism"] for op in document["operations"]}
+    weights = [_weight(weight, parallelism) for weight in test["sensitivity"]]
     shown = [
         place
         for place in range(len(WEIGHT_COLUMNS))
@@ -85,15 +85,18 @@ def words_of_test(told: RunDocument) -> dict[str, object] | None:
     ]
     runs = [_run(run, test) for run in test["runs"]]
     return {
-        "metrics": [_metric(one) for one in test["metrics"]],
+        "metrics": [_metric(metric) for metric in test["metrics"]],
         "reported": test["reported_run"] if len(test["runs"]) > 1 else None,
         "why_not": test["why_not"],
         "left_out": test["left_out"],
         "title": test["metrics"][0]["title"],
         "warnings": test["warnings"],
         "runs": runs,
-        "run_columns": [one for one in RUN_COLUMNS if any(run[one[0]] for run in runs)],
-        "weights": [row._replace(cells=[row.cells[place] for place in shown]) for row in weights],
+        "run_columns": [column for column in RUN_COLUMNS if any(run[column[0]] for run in runs)],
+        "weights": [
+            {"operation": row.operation, "cells": [row.cells[place] for place in shown]}
+            for row in weights
+        ],
         "weight_columns": [WEIGHT_COLUMNS[place] for place in shown],
         "about_weights": _about_weights(test),
         "about_utilisation": ABOUT_UTILISATION if test["utilisation"] else None,
@@ -105,24 +108,24 @@ def words_of_test(told: RunDocument) -> dict[str, object] | None:
 
 def _about_weights(test: SpecifiedTestSection) -> str:
     weighed = test["sensitivity"]
-    known = [
-        words
-        for kind, words in ABOUT_WEIGHTS_IN.items()
-        if any(one[kind] is not None for one in weighed)
+    sentences = [
+        sentence
+        for kind, sentence in ABOUT_WEIGHTS_IN.items()
+        if any(weight[kind] is not None for weight in weighed)
     ]
-    return ABOUT_WEIGHTS + "".join(known)
+    return ABOUT_WEIGHTS + "".join(sentences)
 
 
-def _metric(one: SpecifiedMetric) -> dict[str, str]:
+def _metric(metric: SpecifiedMetric) -> dict[str, str]:
     return {
-        "label": one["label"],
-        "value": metric_text(one["value"]),
-        "unrounded": metric_text(one["unrounded"]),
+        "label": metric["label"],
+        "value": metric_text(metric["value"]),
+        "unrounded": metric_text(metric["unrounded"]),
     }
 
 
 def _run(run: SpecifiedRun, test: SpecifiedTestSection) -> dict[str, object]:
-    shares = {one["run"]: one for one in test["utilisation"]}
+    shares = {used_in["run"]: used_in for used_in in test["utilisation"]}
     used = shares.get(run["run"])
     counted = run["elapsed_counted_seconds"]
     return {
@@ -141,28 +144,28 @@ def _known_metric(value: float | None) -> str:
     return "" if value is None else metric_text(value)
 
 
-def _weight(one: SpecifiedWeight, parallelism: dict[str, float | None]) -> WeightRow:
-    cores, moves = parallelism.get(one["operation"]), spread_moves(one)
+def _weight(weight: SpecifiedWeight, parallelism: dict[str, float | None]) -> WeightRow:
+    cores, moves = parallelism.get(weight["operation"]), spread_moves(weight)
     return WeightRow(
-        one["operation"],
+        weight["operation"],
         [
-            _cell(one["power_seconds"], seconds_text),
-            _cell(one["throughput_seconds"], seconds_text),
+            _cell(weight["power_seconds"], seconds_text),
+            _cell(weight["throughput_seconds"], seconds_text),
             _cell(cores, lambda value: f"{value:.1f}"),
-            _cell(one["power"], _weight_text),
-            _cell(one["throughput"], _weight_text),
-            _cell(one["composite"], _weight_text),
-            _cell(one["seconds_min"], seconds_text),
-            _cell(one["seconds_max"], seconds_text),
+            _cell(weight["power"], _weight_text),
+            _cell(weight["throughput"], _weight_text),
+            _cell(weight["composite"], _weight_text),
+            _cell(weight["seconds_min"], seconds_text),
+            _cell(weight["seconds_max"], seconds_text),
             _cell(moves, lambda value: f"{100 * value:.2f} %"),
         ],
     )
 
 
-def _cell(value: float | None, words: Any) -> dict[str, object]:  # noqa: ANN401 - any formatter
+def _cell(value: float | None, text_of: Any) -> dict[str, object]:  # noqa: ANN401 - any formatter
     if value is None:
         return {"value": "", "text": "", "missing": True}
-    return {"value": abs(value), "text": words(value), "missing": False}
+    return {"value": abs(value), "text": text_of(value), "missing": False}
 
 
 def _weight_text(weight: float) -> str:
@@ -174,7 +177,7 @@ def _memory(memory: QueryMemory | None) -> dict[str, object] | None:
     if memory is None:
         return None
     peaks = memory["peaks"]
-    scales = [(one["scale"], one["streams"]) for one in peaks[0]["larger"]]
+    scales = [(larger["scale"], larger["streams"]) for larger in peaks[0]["larger"]]
     return {
         "formula": memory["formula"],
         "heads": [(f"SF {scale:,g}", _streams(streams)) for scale, streams in scales],
@@ -183,7 +186,7 @@ def _memory(memory: QueryMemory | None) -> dict[str, object] | None:
                 peak["what"],
                 _streams(peak["streams"]),
                 bytes_text(peak["bytes"]),
-                [bytes_text(one["bytes"]) for one in peak["larger"]],
+                [bytes_text(larger["bytes"]) for larger in peak["larger"]],
             )
             for peak in peaks
         ],
@@ -198,17 +201,21 @@ def _steady(steady: SteadyPasses | None) -> dict[str, object] | None:
     if steady is None:
         return None
     count, before, compared = len(steady["passes"]), steady["before"], steady["compared"]
-    words = (
+    sentence = (
         f"Steady after {before} of {count} passes; each query's median over the {compared} then."
     )
     if before is None:
-        words = f"Not steady: the last {compared} of {count} passes were not alike."
+        sentence = f"Not steady: the last {compared} of {count} passes were not alike."
     figure = [] if steady["figure"] is None else [("steady", steady["figure"])]
-    each = [(f"pass {place}", one) for place, one in enumerate(steady["passes"], start=1)]
+    passes = [(f"pass {place}", times) for place, times in enumerate(steady["passes"], start=1)]
     return {
-        "words": words,
+        "words": sentence,
         "rows": [
-            (name, seconds_text(one["sum_seconds"]), seconds_text(one["geometric_mean_seconds"]))
-            for name, one in [*figure, *each]
+            (
+                name,
+                seconds_text(times["sum_seconds"]),
+                seconds_text(times["geometric_mean_seconds"]),
+            )
+            for name, times in [*figure, *passes]
         ],
     }

@@ -1,4 +1,4 @@
-"""What a page says of the data's device and the CPUs, by its template's names."""
+"""The data's device and the CPUs on a page, by its template's names."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ ABOUT = (
 )
 
 
-def storage_words(told: RunDocument) -> dict[str, object] | None:
+def storage_words(document: RunDocument) -> dict[str, object] | None:
     """The chart's words and the table by operation; None where the document has no such section."""
-    storage = told["storage"]
+    storage = document["storage"]
     if storage is None:
         return None
     return {

@@ -1,4 +1,4 @@
-"""What a page says of changes that were not made, by its template's names.
+"""Changes that were not made, on a page, by its template's names.
 
 The figures are the document's. The small calculator of the page has them as JSON and the formulas
 in its own script; both say the same formula, and a test compares what they give.
@@ -37,9 +37,9 @@ WORTH_ABOUT = (
 )
 
 
-def what_if_words(told: RunDocument) -> dict[str, object] | None:
+def what_if_words(document: RunDocument) -> dict[str, object] | None:
     """Tables and the calculator's figures; None where the document has no such section."""
-    section = told["what_if"]
+    section = document["what_if"]
     if section is None:
         return None
     metrics = shown_metrics(section)
@@ -96,13 +96,13 @@ def _has(metrics: list[WhatIfMetric], name: str) -> bool:
 def _largest(weighed: list[SensitivityRow], metrics: list[WhatIfMetric]) -> float:
     """The largest weight of all, as long as which a bar can be."""
     names = {metric["metric"] for metric in metrics}
-    weights = (one for row in weighed for one in row["weights"] if one["metric"] in names)
-    return max((abs(one["elasticity"]) for one in weights), default=0.0) or 1.0
+    weights = (weight for row in weighed for weight in row["weights"] if weight["metric"] in names)
+    return max((abs(weight["elasticity"]) for weight in weights), default=0.0) or 1.0
 
 
 def _weights(row: SensitivityRow, metrics: list[WhatIfMetric], largest: float) -> dict[str, object]:
     weights = {weight["metric"]: abs(weight["elasticity"]) for weight in row["weights"]}
-    first = next(one for one in row["weights"] if one["metric"] == metrics[0]["metric"])
+    first = next(weight for weight in row["weights"] if weight["metric"] == metrics[0]["metric"])
     is_spread = row["seconds_min"] != row["seconds_max"]
     return {
         "operation": row["operation"],
@@ -123,12 +123,12 @@ def _weights(row: SensitivityRow, metrics: list[WhatIfMetric], largest: float) -
 
 def _spread_size(weight: MetricWeight) -> float | str:
     changes = (weight["at_min"], weight["at_max"])
-    known = [abs(change) for change in changes if change is not None]
-    return max(known) if known else ""
+    sizes = [abs(change) for change in changes if change is not None]
+    return max(sizes) if sizes else ""
 
 
 def _spread(weight: MetricWeight) -> str | None:
-    """What the spread of an operation's own passes does to the first metric."""
+    """Return the change of the first metric by the spread of an operation's own passes."""
     if weight["at_min"] is None or weight["at_max"] is None:
         return None
     return between_text(weight["at_min"], weight["at_max"])
@@ -157,13 +157,13 @@ def _sorted_by(change: float | None) -> float | str:
 
 
 def _figures(section: WhatIfSection) -> dict[str, object]:
-    """What the calculator computes with."""
+    """Return the figures that the calculator computes with."""
     return {
         "metrics": section["metrics"],
         "operations": {
             row["operation"]: {
                 "seconds": row["seconds"],
-                "elasticity": {one["metric"]: one["elasticity"] for one in row["weights"]},
+                "elasticity": {weight["metric"]: weight["elasticity"] for weight in row["weights"]},
             }
             for row in section["sensitivity"]
         },

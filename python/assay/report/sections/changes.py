@@ -1,4 +1,4 @@
-"""What was limited and changed on the host, as the document tells it."""
+"""Limits of the engine and changes to the host: the section `changes` of a document."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def changes_section(run: Run) -> ChangesSection | None:
 
 
 def _slowed(run: Run) -> SlowedSection | None:
-    """What was made slower for the engine, and by how much; None where nothing was."""
+    """Return what was made slower for the engine, and by how much; None where nothing was."""
     asked: dict[str, float] = run.facts["request"].get("slow") or {}
     if not asked:
         return None

@@ -1,4 +1,4 @@
-"""What changed between the CPU samples of two runs, as plain values."""
+"""Differences between the CPU samples of two runs, as plain values."""
 
 from __future__ import annotations
 

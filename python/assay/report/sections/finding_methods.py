@@ -16,8 +16,8 @@ MAKES = "find"
 
 
 def known_methods() -> dict[str, str]:
-    """What is looked for: each method with the first sentences of its file, by its name."""
-    found = {}
+    """Return the known methods by name, each with the first sentences of its file."""
+    methods = {}
     package = assay.analysis.findings
     for module_info in pkgutil.walk_packages(
         getattr(package, "__path__", []), f"{package.__name__}."
@@ -25,12 +25,12 @@ def known_methods() -> dict[str, str]:
         module = importlib.import_module(module_info.name)
         if hasattr(module, MAKES):
             name = module_info.name.rpartition(".")[2].replace("_", "-")
-            found[name] = " ".join((module.__doc__ or "").split())
-    return dict(sorted(found.items()))
+            methods[name] = " ".join((module.__doc__ or "").split())
+    return dict(sorted(methods.items()))
 
 
-def used_methods(told: RunDocument) -> list[tuple[str, str]]:
+def used_methods(document: RunDocument) -> list[tuple[str, str]]:
     """The methods of a document's findings, each with what it does, in the findings' order."""
-    known = known_methods()
-    names = dict.fromkeys(finding["method"] for finding in told["findings"])
-    return [(name, known.get(name, "")) for name in names]
+    methods = known_methods()
+    names = dict.fromkeys(finding["method"] for finding in document["findings"])
+    return [(name, methods.get(name, "")) for name in names]

@@ -1,4 +1,4 @@
-"""What a document tells of one operation."""
+"""One operation of a document, with its findings and plans."""
 
 from __future__ import annotations
 
@@ -15,40 +15,44 @@ if TYPE_CHECKING:
 ALL_OF_IT = 0.9995
 
 
-def operation_of(told: RunDocument, name: str) -> OperationDocument:
+def operation_of(document: RunDocument, name: str) -> OperationDocument:
     """An operation with the findings about it and its plans, as plain values.
 
     Args:
-        told: The document of a run.
+        document: The document of a run.
         name: One of its operations.
     """
     return {
-        "operation": next(one for one in told["operations"] if one["name"] == name),
-        "findings": _findings(told, name),
-        "plans": told["plans"].get(name, []),
-        "plan_capture": _of_operation(told["plan_capture"], name),
+        "operation": next(
+            operation for operation in document["operations"] if operation["name"] == name
+        ),
+        "findings": _findings(document, name),
+        "plans": document["plans"].get(name, []),
+        "plan_capture": _operation_capture(document["plan_capture"], name),
     }
 
 
-def _findings(told: RunDocument, name: str) -> list[OperationFinding]:
+def _findings(document: RunDocument, name: str) -> list[OperationFinding]:
     """The findings about an operation, each with the `fraction` of its own time that it explains.
 
     Of those that tell the same sort of thing the largest fraction comes first; it is null where the
     finding does not say it, or is of nothing less than all of the operation's time.
     """
-    found: list[OperationFinding] = []
-    for finding in told["findings"]:
+    findings: list[OperationFinding] = []
+    for finding in document["findings"]:
         if name in finding["operations"]:
             own = (finding.get("fractions") or {}).get(name)
             is_all = own is not None and finding["tells"] != "cause" and own >= ALL_OF_IT
-            found.append({**finding, "fraction": None if is_all else own})
-    return sorted(found, key=lambda one: (TELLS.index(one["tells"]), -(one["fraction"] or 0.0)))
+            findings.append({**finding, "fraction": None if is_all else own})
+    return sorted(
+        findings, key=lambda finding: (TELLS.index(finding["tells"]), -(finding["fraction"] or 0.0))
+    )
 
 
-def _of_operation(capture: PlanCaptureSection, name: str) -> PlanCaptureSection:
-    """What asking an operation for its plans cost, and what there is none of."""
+def _operation_capture(capture: PlanCaptureSection, name: str) -> PlanCaptureSection:
+    """Return the cost of asking an operation for its plans, and its statements without one."""
     return {
         **capture,
-        "operations": [one for one in capture["operations"] if one["operation"] == name],
-        "missing": [one for one in capture["missing"] if one["operation"] == name],
+        "operations": [cost for cost in capture["operations"] if cost["operation"] == name],
+        "missing": [plan for plan in capture["missing"] if plan["operation"] == name],
     }

@@ -1,4 +1,4 @@
-"""What changed between the plans of two runs, as plain values."""
+"""Differences between the plans of two runs, as plain values."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def plan_differences(
     """
     same_engine = ours.facts["engine"]["name"] == theirs.facts["engine"]["name"]
     others = captured_of(theirs).plans
-    told = [
+    differences = [
         plan_difference(mine, other, seconds, same_engine=same_engine)
         for name, plans in captured_of(ours).plans.items()
         if operation in (None, name)
@@ -52,14 +52,19 @@ def plan_differences(
         for other in others.get(name, ())
         if _same_statement(mine, other)
     ]
-    return sorted(told, key=lambda one: -abs((one["ours_s"] or 0.0) - (one["theirs_s"] or 0.0)))
+    return sorted(
+        differences,
+        key=lambda difference: (
+            -abs((difference["ours_s"] or 0.0) - (difference["theirs_s"] or 0.0))
+        ),
+    )
 
 
-def _same_statement(one: Plan, other: Plan) -> bool:
+def _same_statement(ours: Plan, other: Plan) -> bool:
     """By their names: a statement with a list has another number for each length of it."""
-    if one.name is not None and other.name is not None:
-        return one.name == other.name
-    return one.statement == other.statement
+    if ours.name is not None and other.name is not None:
+        return ours.name == other.name
+    return ours.statement == other.statement
 
 
 def plan_difference(
@@ -69,7 +74,7 @@ def plan_difference(
     *,
     same_engine: bool = True,
 ) -> PlanDifferenceRow:
-    """What changed in one statement; the keys are those of `plan_differences`."""
+    """Return the difference in one statement; the keys are those of `plan_differences`."""
     comparison = compare_plans(theirs, ours, same_engine=same_engine)
     return {
         "operation": ours.operation,

@@ -49,28 +49,29 @@ def plans_section(run: Run) -> dict[str, list[StatementPlan]]:
     A plan has `seconds` (thread-seconds of all operators together) and `tables` (columns that are
     read and named of each), a node `share` (of the seconds), `q_error` and `worst`.
     """
-    told = captured_of(run)
+    captured_plans = captured_of(run)
     return {
         operation: [
-            plan_facts(plan, columns_of_plan(plan, told.tables, told.grammar)) for plan in plans
+            plan_facts(plan, columns_of_plan(plan, captured_plans.tables, captured_plans.grammar))
+            for plan in plans
         ]
-        for operation, plans in told.plans.items()
+        for operation, plans in captured_plans.plans.items()
     }
 
 
 def capture_section(run: Run) -> PlanCaptureSection:
-    """What asking for plans cost, and what there is none of, with the reason."""
-    told = captured_of(run)
+    """Return the cost of asking for plans, and statements without one, with the reason."""
+    captured_plans = captured_of(run)
     return {
-        "capture_s": told.capture_s,
-        "reason": told.reason,
-        "operations": [cast("CaptureCostRow", asdict(cost)) for cost in told.costs],
-        "missing": [cast("MissingPlan", asdict(missing)) for missing in told.missing],
+        "capture_s": captured_plans.capture_s,
+        "reason": captured_plans.reason,
+        "operations": [cast("CaptureCostRow", asdict(cost)) for cost in captured_plans.costs],
+        "missing": [cast("MissingPlan", asdict(missing)) for missing in captured_plans.missing],
     }
 
 
 def plan_work_section(run: Run) -> PlanWorkSection:
-    """What the time of all plans went into, in the words of CPU samples.
+    """Return the time of all plans by kind of work, in the words of CPU samples.
 
     Keys: `work` (work, seconds, share; of one execution of each operation, most first),
     `operations` (operation, work, seconds, share of the operation), `mixed` (time within `work`
@@ -89,7 +90,7 @@ def plan_work_section(run: Run) -> PlanWorkSection:
     return {
         "work": cast("list[PlanWorkRow]", by_work.to_dicts()),
         "operations": cast("list[PlanWorkOperation]", table.to_dicts()),
-        "mixed": [cast("MixedWorkRow", asdict(one) | {"also": list(one.also)}) for one in mixed],
+        "mixed": [cast("MixedWorkRow", asdict(work) | {"also": list(work.also)}) for work in mixed],
     }
 
 
@@ -112,15 +113,15 @@ def plan_facts(plan: Plan, tables: Iterable[TableColumns] = ()) -> StatementPlan
         return cast("PlanOperator", operator)
 
     own = {name: value for name, value in vars(plan).items() if name != "root"}
-    told = own | {
+    values = own | {
         "reads": None if plan.reads is None else asdict(plan.reads),
         "others": list(plan.others),
         "triggers": [asdict(trigger) for trigger in plan.triggers],
-        "tables": [_columns(one) for one in tables],
+        "tables": [_columns(table) for table in tables],
         "seconds": plan.seconds,
         "root": facts(plan.root),
     }
-    return cast("StatementPlan", told)
+    return cast("StatementPlan", values)
 
 
 def _columns(table: TableColumns) -> PlanTable:

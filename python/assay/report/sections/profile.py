@@ -59,7 +59,7 @@ def section(
         symbols_max: So many symbols are told one by one; None: all.
     """
     works = work_table(profile, operation)
-    told = shares(run, profile)
+    explained = shares(run, profile)
     sampling = asdict(profile.sampling)
     artefacts = _artefacts(profile, operation)
     samples = int(works["samples"].sum())
@@ -73,11 +73,11 @@ def section(
             "SamplingSection",
             sampling | {"notes": list(profile.sampling.notes), "artefacts": artefacts},
         ),
-        "classified": told.classified,
-        "named": told.named,
-        "sampled_s": told.sampled_s,
-        "metered_s": told.metered_s,
-        "by_chance": told.by_chance,
+        "classified": explained.classified,
+        "named": explained.named,
+        "sampled_s": explained.sampled_s,
+        "metered_s": explained.metered_s,
+        "by_chance": explained.by_chance,
         "work": _work_rows(works),
         "symbols": symbols,
         "rest": rest,
@@ -95,12 +95,12 @@ def _artefacts(profile: Profile, operation: str | None) -> list[ArtefactRow]:
     """Samples that are in no share, by why, most first."""
     import polars as pl
 
-    known = profile.samples.filter(
+    artefacts = profile.samples.filter(
         pl.col("artefact").is_not_null() & pl.col("operation").is_not_null()
     )
     if operation is not None:
-        known = known.filter(pl.col("operation") == operation)
-    counted = known.group_by("artefact").len("samples").sort("samples", descending=True)
+        artefacts = artefacts.filter(pl.col("operation") == operation)
+    counted = artefacts.group_by("artefact").len("samples").sort("samples", descending=True)
     rows = counted.select(pl.col("artefact").cast(pl.String).alias("why"), "samples")
     return cast("list[ArtefactRow]", rows.to_dicts())
 
@@ -129,13 +129,13 @@ def _symbol(
 ) -> SymbolRow:
     family = members.get((row["work"], row["symbol"], row["module"]), [])
     alone = len(family) == 1 and family[0]["symbol"] == row["symbol"]
-    told: dict[str, object] = {key: row[key] for key in SYMBOL_KEYS} | {
+    symbol: dict[str, object] = {key: row[key] for key in SYMBOL_KEYS} | {
         "operations": row["operations"],
         "operations_all": row["operations_all"],
         "members": [] if alone else family[:MEMBERS_MAX],
         "members_count": 1 if alone else len(family),
     }
-    return cast("SymbolRow", told)
+    return cast("SymbolRow", symbol)
 
 
 def _members(
@@ -143,32 +143,32 @@ def _members(
 ) -> dict[tuple[str, str, str], list[SymbolMember]]:
     """The functions of each family that is one line, by work, family and file."""
     families = dict(profile.frames.select("label", "family").unique("label").iter_rows())
-    found: dict[tuple[str, str, str], list[SymbolMember]] = {}
+    families_of: dict[tuple[str, str, str], list[SymbolMember]] = {}
     for row in symbols_table(profile, operation, families=False).iter_rows(named=True):
         key = (row["work"], families.get(row["symbol"], row["symbol"]), row["module"])
-        told: SymbolMember = {
+        member: SymbolMember = {
             "symbol": row["symbol"],
             "samples": row["samples"],
             "share": row["share"],
         }
-        found.setdefault(key, []).append(told)
-    return found
+        families_of.setdefault(key, []).append(member)
+    return families_of
 
 
 def _operations(profile: Profile, operation: str | None) -> list[ProfileOperation]:
-    """What each operation works at, in the order of the first pass; none if not told apart."""
+    """Return the kinds of work of each operation, in the order of the first pass."""
     if not profile.sampling.told_apart:
         return []
     table = matrix(profile)
     names = table["operation"].unique(maintain_order=True).to_list()
     return [
-        _one_operation(str(name), table.filter(table["operation"] == name))
+        _operation(str(name), table.filter(table["operation"] == name))
         for name in names
         if operation in (None, name)
     ]
 
 
-def _one_operation(name: str, rows: pl.DataFrame) -> ProfileOperation:
+def _operation(name: str, rows: pl.DataFrame) -> ProfileOperation:
     return {
         "operation": name,
         "samples": int(rows["samples"].sum()),

@@ -25,27 +25,27 @@ def requests_section(run: Run) -> RequestsSection | None:
     """The part `requests`; None where requests were not traced."""
     if why_no_requests(run) is not None:
         return None
-    found = contiguity(run)
-    if found is None:
+    reads = contiguity(run)
+    if reads is None:
         return None
     whole = pl.col("operation") == ALL
     return {
-        "devices": list(found.devices),
-        "operations": cast("list[RequestsRow]", found.operations.to_dicts()),
+        "devices": list(reads.devices),
+        "operations": cast("list[RequestsRow]", reads.operations.to_dicts()),
         "distances": cast(
-            "list[DistanceRow]", found.distances.filter(whole).drop("operation").to_dicts()
+            "list[DistanceRow]", reads.distances.filter(whole).drop("operation").to_dicts()
         ),
         "run_lengths": cast(
-            "list[RunLengthRow]", found.run_lengths.filter(whole).drop("operation").to_dicts()
+            "list[RunLengthRow]", reads.run_lengths.filter(whole).drop("operation").to_dicts()
         ),
-        "others_reads": found.others_reads,
+        "others_reads": reads.others_reads,
         "notes": list((run.facts["probes"] or {}).get(PROBE, {}).get("notes", ())),
     }
 
 
 def why_no_requests(run: Run) -> str | None:
     """Why there is no such part; None if there is."""
-    told = (run.facts.get("probes") or {}).get(PROBE)
-    if told is None:
+    probe = (run.facts.get("probes") or {}).get(PROBE)
+    if probe is None:
         return NOT_ASKED
-    return f"requests could not be traced: {told['error']}" if told["error"] else None
+    return f"requests could not be traced: {probe['error']}" if probe["error"] else None

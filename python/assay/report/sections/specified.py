@@ -58,19 +58,19 @@ def judged(test: Played, checks: Iterable[CheckResult]) -> Played:
     """The test with what its checks leave out: only a verified one has a specification's names."""
     if test.why_not:
         return test
-    verdicts = {one.check: one.verdict for one in checks}
-    words = []
+    verdicts = {check.check: check.verdict for check in checks}
+    reasons = []
     if Verdict.INVALID in verdicts.values():
-        words.append("no valid run")
+        reasons.append("no valid run")
     elif verdicts.get("answers") != Verdict.VALID and NO_ANSWERS not in test.left_out:
-        words.append("answers not verified")
-    return replace(test, left_out=(*test.left_out, *words))
+        reasons.append("answers not verified")
+    return replace(test, left_out=(*test.left_out, *reasons))
 
 
 def section_of_test(
     run: Run, summary: Summary, checks: Iterable[CheckResult]
 ) -> SpecifiedTestSection | None:
-    """What is told of a run's test; None of a run without one.
+    """Return the section of a run's test; None of a run without one.
 
     Args:
         run: The run.
@@ -96,12 +96,12 @@ def section_of_test(
         "rounding_dominates": test.rounding_dominates,
         "warnings": _warnings(test),
         "reported_run": None if test.reported is None else test.reported.number,
-        "runs": [_run(one, test) for one in test.runs],
+        "runs": [_run(performance, test) for performance in test.runs],
         "sensitivity": _sensitivity(test),
         "utilisation": [
-            _utilisation(told)
-            for one in test.runs
-            if not test.why_not and (told := utilisation(one)) is not None
+            _utilisation(used)
+            for performance in test.runs
+            if not test.why_not and (used := utilisation(performance)) is not None
         ],
         "memory": None if test.why_not else _memory(run, test, summary),
         "steady": None if test.steady is None else _steady(test.steady),
@@ -124,8 +124,12 @@ def _metrics(test: Played) -> list[SpecifiedMetric]:
     ]
 
 
-def _figure(told: Figures, kind: str) -> float | None:
-    return {POWER: told.power, THROUGHPUT: told.throughput, COMPOSITE: told.composite}[kind]
+def _figure(test_figures: Figures, kind: str) -> float | None:
+    return {
+        POWER: test_figures.power,
+        THROUGHPUT: test_figures.throughput,
+        COMPOSITE: test_figures.composite,
+    }[kind]
 
 
 def _reported(value: float | None) -> float | None:
@@ -133,32 +137,32 @@ def _reported(value: float | None) -> float | None:
 
 
 def _warnings(test: Played) -> list[str]:
-    found = [ROUNDING_DOMINATES] if test.rounding_dominates else []
+    sentences = [ROUNDING_DOMINATES] if test.rounding_dominates else []
     if not test.why_not and len(test.runs) > 1:
-        found.append(_apart(test))
-    return found
+        sentences.append(_apart(test))
+    return sentences
 
 
 def _apart(test: Played) -> str:
     """By how much the runs differ, and which of their tests does more."""
-    told = [figures(run, test.scale) for run in test.runs]
+    of_runs = [figures(run, test.scale) for run in test.runs]
     shares = {
-        kind: max(known) / min(known) - 1
+        kind: max(values) / min(values) - 1
         for kind in (COMPOSITE, POWER, THROUGHPUT)
-        if len(known := [one for each in told if (one := _figure(each, kind))]) > 1
+        if len(values := [value for of_run in of_runs if (value := _figure(of_run, kind))]) > 1
     }
-    words = ", ".join(f"{kind} {percent_text(share)}" for kind, share in shares.items())
-    return f"the runs are apart by: {words}; the lower composite counts"
+    differences = ", ".join(f"{kind} {percent_text(share)}" for kind, share in shares.items())
+    return f"the runs are apart by: {differences}; the lower composite counts"
 
 
 def _run(run: PerformanceRun, test: Played) -> SpecifiedRun:
-    told = None if test.why_not else figures(run, test.scale)
+    metrics = None if test.why_not else figures(run, test.scale)
     elapsed_ns = None if run.throughput is None else run.throughput.elapsed_ns
     return {
         "run": run.number,
-        "power_per_h": None if told is None else _reported(told.power),
-        "throughput_per_h": None if told is None else _reported(told.throughput),
-        "composite_per_h": None if told is None else _reported(told.composite),
+        "power_per_h": None if metrics is None else _reported(metrics.power),
+        "throughput_per_h": None if metrics is None else _reported(metrics.throughput),
+        "composite_per_h": None if metrics is None else _reported(metrics.composite),
         "power_seconds": None if run.power is None else run.power.seconds,
         "elapsed_seconds": None if elapsed_ns is None else elapsed_ns * NS,
         "elapsed_counted_seconds": (
@@ -174,11 +178,11 @@ def _power_intervals(run: PerformanceRun) -> list[SpecifiedInterval]:
     if run.power is None or not run.power.queries:
         return []
     every = (*run.power.queries, *run.power.refreshes)
-    counted = [one for part in counted_power_s(run.power) for one in part]
-    begun_ns = min(one.begun_ns for one in every)
+    counted = [seconds for part in counted_power_s(run.power) for seconds in part]
+    begun_ns = min(interval.begun_ns for interval in every)
     rows = [
-        _interval(one, begun_ns) | {"counted_seconds": seconds}
-        for one, seconds in zip(every, counted, strict=True)
+        _interval(interval, begun_ns) | {"counted_seconds": seconds}
+        for interval, seconds in zip(every, counted, strict=True)
     ]
     return sorted(rows, key=lambda row: row["begun_seconds"])
 
@@ -195,18 +199,18 @@ def _throughput_intervals(run: PerformanceRun) -> list[SpecifiedStream]:
             "stream": number,
             "begun_seconds": (stream.begun_ns - test.begun_ns) * NS,
             "seconds": (stream.ended_ns - stream.begun_ns) * NS,
-            "intervals": [_interval(one, test.begun_ns) for one in stream.intervals],
+            "intervals": [_interval(interval, test.begun_ns) for interval in stream.intervals],
         }
         for number, stream in sessions
     ]
 
 
-def _interval(one: Interval, begun_ns: int) -> SpecifiedInterval:
+def _interval(interval: Interval, begun_ns: int) -> SpecifiedInterval:
     return {
-        "operation": one.operation,
-        "variant": one.variant,
-        "begun_seconds": (one.begun_ns - begun_ns) * NS,
-        "seconds": one.seconds,
+        "operation": interval.operation,
+        "variant": interval.variant,
+        "begun_seconds": (interval.begun_ns - begun_ns) * NS,
+        "seconds": interval.seconds,
     }
 
 
@@ -216,29 +220,29 @@ def _sensitivity(test: Played) -> list[SpecifiedWeight]:
         return []
     return [
         {
-            "operation": one.operation,
-            "power_seconds": one.power_s,
-            "throughput_seconds": one.throughput_s,
-            "power": one.power,
-            "throughput": one.throughput,
-            "composite": one.composite,
-            "seconds_min": one.shortest_s,
-            "seconds_max": one.longest_s,
-            "at_min": one.at_shortest,
-            "at_max": one.at_longest,
+            "operation": weight.operation,
+            "power_seconds": weight.power_s,
+            "throughput_seconds": weight.throughput_s,
+            "power": weight.power,
+            "throughput": weight.throughput,
+            "composite": weight.composite,
+            "seconds_min": weight.shortest_s,
+            "seconds_max": weight.longest_s,
+            "at_min": weight.at_shortest,
+            "at_max": weight.at_longest,
         }
-        for one in interval_weights(run, test.powers, test.scale)
+        for weight in interval_weights(run, test.powers, test.scale)
     ]
 
 
-def _utilisation(told: Utilisation) -> UtilisationRow:
+def _utilisation(used: Utilisation) -> UtilisationRow:
     return {
-        "run": told.run,
-        "power_seconds": told.power_s,
-        "elapsed_seconds": told.elapsed_s,
-        "streams": told.streams,
-        "stream_seconds": told.stream_s,
-        "share": told.share,
+        "run": used.run,
+        "power_seconds": used.power_s,
+        "elapsed_seconds": used.elapsed_s,
+        "streams": used.streams,
+        "stream_seconds": used.stream_s,
+        "share": used.share,
     }
 
 
@@ -261,12 +265,12 @@ def _memory(run: Run, test: Played, summary: Summary) -> QueryMemory | None:
     }
 
 
-def _steady(told: Steady) -> SteadyPasses:
-    figure = told.figure
+def _steady(steady: Steady) -> SteadyPasses:
+    figure = steady.figure
     return {
-        "passes": [_pass(one.sum_s, one.geometric_mean_s) for one in told.passes],
-        "before": told.before,
-        "compared": len(told.tests),
+        "passes": [_pass(times.sum_s, times.geometric_mean_s) for times in steady.passes],
+        "before": steady.before,
+        "compared": len(steady.tests),
         "figure": None if figure is None else _pass(figure.sum_s, figure.geometric_mean_s),
     }
 

@@ -25,13 +25,15 @@ def state_section(run: Run, checks: Sequence[CheckResult]) -> StateSection | Non
         return None
     if state is None:
         return None
-    reached = all(one.verdict is Verdict.VALID for one in checks if one.check == NAME)
-    told = asdict(state)
+    reached = all(check.verdict is Verdict.VALID for check in checks if check.check == NAME)
+    values = asdict(state)
     for inner in ("first_scans", "earlier_read_bytes", "page_cache", "loaded_by_measured"):
-        del told[inner]
+        del values[inner]
     cached = state.engine_cache
-    section = told | {
-        "engine_cache": None if cached is None else [dict(one) for one in cached],
+    section = values | {
+        "engine_cache": None
+        if cached is None
+        else [dict(cached_object) for cached_object in cached],
         "engine_cached_bytes": state.engine_cached_bytes,
         "how": list(state.how),
         "left": list(state.left),

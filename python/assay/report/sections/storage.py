@@ -60,7 +60,11 @@ def storage_section(run: Run) -> StorageSection | None:
 
 def interval_for(span_s: float, sampled_s: float) -> float:
     """The shortest of some round intervals that gives few enough points and loses no sample."""
-    fitting = (one for one in INTERVALS_S if one >= sampled_s and span_s / one <= POINTS_MAX)
+    fitting = (
+        interval
+        for interval in INTERVALS_S
+        if interval >= sampled_s and span_s / interval <= POINTS_MAX
+    )
     return next(fitting, INTERVALS_S[-1])
 
 
@@ -91,8 +95,8 @@ def _within(series: pl.DataFrame, span_s: float) -> pl.DataFrame:
     return series.filter((pl.col(TIME) > 0) & (begun_s < span_s))
 
 
-def _columns(series: pl.DataFrame, words: Sequence[str]) -> dict[str, list[float | None]]:
-    return series.select(pl.col(TIME, SECONDS, *words).round(DIGITS)).to_dict(as_series=False)
+def _columns(series: pl.DataFrame, names: Sequence[str]) -> dict[str, list[float | None]]:
+    return series.select(pl.col(TIME, SECONDS, *names).round(DIGITS)).to_dict(as_series=False)
 
 
 def _measured(run: Run, device: str, window: tuple[int, int]) -> MeasuredPart:
@@ -105,10 +109,10 @@ def _measured(run: Run, device: str, window: tuple[int, int]) -> MeasuredPart:
     return cast("MeasuredPart", figures)
 
 
-def _last(series: pl.DataFrame, words: Sequence[str]) -> dict[str, float | None]:
+def _last(series: pl.DataFrame, names: Sequence[str]) -> dict[str, float | None]:
     if series.is_empty():
-        return dict.fromkeys(words)
-    row = series.select(words).row(-1, named=True)
+        return dict.fromkeys(names)
+    row = series.select(names).row(-1, named=True)
     return {name: None if value is None else round(value, DIGITS) for name, value in row.items()}
 
 

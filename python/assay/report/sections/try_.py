@@ -1,4 +1,4 @@
-"""What became of a finding's advice, as `assay try --json` prints it."""
+"""The outcome of a finding's advice: the document that `assay try --json` prints."""
 
 from __future__ import annotations
 
@@ -62,8 +62,12 @@ def trial_document(
         "gain": _gain(trial.gain),
         "of": "an operation" if times[0][0].whole_s is not None else "a pass",
         "operations": [
-            {"operation": one.operation, "predicted": one.predicted, "gain": _gain(one.gain)}
-            for one in trial.operations
+            {
+                "operation": operation.operation,
+                "predicted": operation.predicted,
+                "gain": _gain(operation.gain),
+            }
+            for operation in trial.operations
         ],
         "judged": {
             "operations": list(trial.judged.operations),
@@ -79,7 +83,7 @@ def trial_document(
 
 
 def prediction(document: PlacedTrial, time_utc: str) -> PredictionRow:
-    """What of a try stands in `predictions.jsonl`."""
+    """Return the line of a try for `predictions.jsonl`."""
     judged = document["judged"]
     gain = judged["gain"]
     return {
@@ -109,7 +113,7 @@ def _gain(gain: Gain | None) -> TimeGain | None:
 
 
 def plans_document(pair: Pair, operations: Sequence[str]) -> list[TriedPlan] | None:
-    """What changed in the plans of the operations, or of all if none is named; None without plans.
+    """Return changes in plans of the operations, or of all if none is named; None without plans.
 
     Args:
         pair: The runs of one round, as it was and with the change.
@@ -119,25 +123,29 @@ def plans_document(pair: Pair, operations: Sequence[str]) -> list[TriedPlan] | N
     both = [name for name in operations or before if before.get(name) and after.get(name)]
     if not both:
         return None
-    found: list[TriedPlan] = []
+    tried_plans: list[TriedPlan] = []
     for name in both:
         for old, new in zip(before[name], after[name], strict=False):
-            told = compare_plans(old, new)
+            comparison = compare_plans(old, new)
             changes: list[TriedPlanChange] = [
-                {"kind": one.kind, "says": one.says} for one in told.changes
+                {"kind": change.kind, "says": change.says} for change in comparison.changes
             ]
-            found.append({"operation": name, "changed": told.changed, "changes": changes})
-    return found
+            tried_plans.append(
+                {"operation": name, "changed": comparison.changed, "changes": changes}
+            )
+    return tried_plans
 
 
 def answers_document(rounds: Sequence[Pair]) -> TriedAnswers:
-    """Whether answers stayed right: a verdict, and a sentence that says of what."""
+    """Return whether answers stayed right: a verdict, and a sentence with its reason."""
     before = [answers.check(run) for run, _ in rounds]
     after = [answers.check(run) for _, run in rounds]
     worst = max(result.verdict for result in after)
     wrong = [result.reason for result in after if result.verdict is Verdict.INVALID]
     if wrong:
-        too = "; it was before" if any(one.verdict is Verdict.INVALID for one in before) else ""
+        too = (
+            "; it was before" if any(result.verdict is Verdict.INVALID for result in before) else ""
+        )
         return {"verdict": worst.word, "words": f"{wrong[0]}{too}"}
     if worst is Verdict.VALID:
         return {
@@ -151,7 +159,7 @@ def answers_document(rounds: Sequence[Pair]) -> TriedAnswers:
         changed = f"{', '.join(others)} returned other rows than before"
     else:
         changed = "the same rows as before"
-    unknown = next(one.reason for one in after if one.verdict is Verdict.UNKNOWN)
+    unknown = next(result.reason for result in after if result.verdict is Verdict.UNKNOWN)
     return {"verdict": worst.word, "words": f"{changed}; {unknown}"}
 
 

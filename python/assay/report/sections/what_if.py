@@ -1,4 +1,4 @@
-"""What a run's metrics depend on as plain values: the section `what_if` of its document."""
+"""Sensitivity of a run's metrics as plain values: the section `what_if` of its document."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 
 def judged_of(run: Run, summary: Summary, checks: Iterable[CheckResult]) -> Measured:
-    """What predictions start from; a test's metrics are called what its checks let them be."""
+    """Return the measured figures that predictions start from, with the names that checks allow."""
     made = measured_of(run, summary)
     return made if made.test is None else replace(made, test=judged(made.test, checks))
 
 
 def what_if(measured: Measured) -> WhatIfSection | None:
-    """What each operation weighs, and what mending each cause would be worth.
+    """Return the weight of each operation, and the worth of mending each cause.
 
     None where an operation has no time: no metric has a value then.
     """
@@ -41,8 +41,8 @@ def what_if(measured: Measured) -> WhatIfSection | None:
         "cores": measured.cores,
         "passes": passes if passes >= PASSES_MIN else 0,
         "metrics": [_metric(metric, seconds) for metric in metrics_of(measured)],
-        "sensitivity": [cast("SensitivityRow", one.facts()) for one in weighed],
-        "worth": [cast("WorthRow", one.facts()) for one in worth(measured)],
+        "sensitivity": [cast("SensitivityRow", operation.facts()) for operation in weighed],
+        "worth": [cast("WorthRow", cause.facts()) for cause in worth(measured)],
     }
 
 

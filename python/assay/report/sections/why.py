@@ -1,4 +1,4 @@
-"""What bounds a workload's operations, as `assay why --json` prints it."""
+"""Bottlenecks of a workload's operations: the document that `assay why --json` prints."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ def why_document(record: StudyRecord, report: str | None) -> WhyDocument:
         report: Where its article is; None: it could not be written.
     """
     every, unreadable = read_runs(record)
-    runs = [one for one in every if not one.is_ceiling]
-    scarce = [one for one in runs if one.part == SCARCE]
-    ceilings = [one for one in every if one.is_ceiling]
+    runs = [study_run for study_run in every if not study_run.is_ceiling]
+    scarce = [study_run for study_run in runs if study_run.part == SCARCE]
+    ceilings = [study_run for study_run in every if study_run.is_ceiling]
     return {
         **_head(runs),
         "question": record.question,
@@ -56,28 +56,32 @@ def why_document(record: StudyRecord, report: str | None) -> WhyDocument:
         "status_reason": record.reason,
         "pilot": record.about.get("pilot"),
         "ceiling": ceilings[0].run.id if ceilings else None,
-        "rounds": max((one.round for one in scarce), default=0),
+        "rounds": max((study_run.round for study_run in scarce), default=0),
         "operations": [
-            told
+            operation
             for name in operations_of(scarce)
-            if (told := _operation(name, runs, scarce, ceilings)) is not None
+            if (operation := _operation(name, runs, scarce, ceilings)) is not None
         ],
         "unvaried": dict(record.without),
         "missing": [
-            {"part": one.part, "variant": one.variant, "reason": one.reason or one.status}
-            for one in record.missing()
+            {
+                "part": absent.part,
+                "variant": absent.variant,
+                "reason": absent.reason or absent.status,
+            }
+            for absent in record.missing()
         ],
         "unreadable": unreadable,
     }
 
 
 def _head(runs: Sequence[StudyRun]) -> WhyHead:
-    """What all runs have in common."""
+    """Return the facts that all runs have in common."""
     if not runs:
         return {"verdict": "unknown", "answers": None, "legal": None}
     facts = runs[0].run.facts
-    free = [one.run for one in runs if is_unhindered(one.run.facts["request"])]
-    told = worst([answers.check(run) for run in free[:1]])
+    free = [study_run.run for study_run in runs if is_unhindered(study_run.run.facts["request"])]
+    answers_verdict = worst([answers.check(run) for run in free[:1]])
     return {
         "workload": facts["workload"]["name"],
         "workload_title": facts["workload"]["title"],
@@ -87,8 +91,8 @@ def _head(runs: Sequence[StudyRun]) -> WhyHead:
         "engine_title": facts["engine"]["title"],
         "engine_version": facts["engine"]["version"],
         "state": facts["request"].get("state"),
-        "verdict": worst([check for one in runs for check in one.checks]).word,
-        "answers": told.word,
+        "verdict": worst([check for study_run in runs for check in study_run.checks]).word,
+        "answers": answers_verdict.word,
         "legal": facts["workload"].get("legal"),
     }
 
@@ -100,21 +104,21 @@ def _operation(
     ceilings: Sequence[StudyRun],
 ) -> BoundOperation | None:
     placed = placed_of(scarce, read_ceiling(ceilings[0].run), name) if ceilings else None
-    found = diagnose(scarce, name, placed)
-    if found is None:
+    diagnosis = diagnose(scarce, name, placed)
+    if diagnosis is None:
         return None
-    verdict = verdict_of(found, place_words(placed))
+    verdict = verdict_of(diagnosis, place_words(placed))
     return {
         "operation": name,
         "verdict": _verdict(verdict),
-        "seconds": _spread(found.time),
+        "seconds": _spread(diagnosis.time),
         "variants": list(_variants(name, runs)),
-        "elasticities": [_answer(one, found) for one in found.answers],
-        "unmeasured": dict(found.unmeasured),
-        "sum": found.total,
-        "sum_interval": found.interval,
-        "missing_from_1": None if found.total is None else 1 + found.total,
-        "shares": {} if found.demand is None else dict(found.demand.shares),
+        "elasticities": [_answer(answer, diagnosis) for answer in diagnosis.answers],
+        "unmeasured": dict(diagnosis.unmeasured),
+        "sum": diagnosis.total,
+        "sum_interval": diagnosis.interval,
+        "missing_from_1": None if diagnosis.total is None else 1 + diagnosis.total,
+        "shares": {} if diagnosis.demand is None else dict(diagnosis.demand.shares),
         "reads": None
         if placed is None
         else {
@@ -138,14 +142,14 @@ def _verdict(verdict: Bottleneck) -> BottleneckVerdict:
 
 
 def _answer(answer: TimeResponse, diagnosis: Diagnosis) -> ResourceElasticity:
-    found = answer.elasticity
+    elasticity = answer.elasticity
     return {
         "resource": answer.resource,
         "method": answer.method,
-        "value": None if found is None else found.value,
-        "interval": None if found is None else found.interval,
-        "shape": None if found is None else found.shape,
-        "binds_below": None if found is None else found.binds_below,
+        "value": None if elasticity is None else elasticity.value,
+        "interval": None if elasticity is None else elasticity.interval,
+        "shape": None if elasticity is None else elasticity.shape,
+        "binds_below": None if elasticity is None else elasticity.binds_below,
         "may_be": answer.at_most,
         "counts": diagnosis.chosen.get(answer.resource) is answer,
         "levels": [
@@ -166,10 +170,14 @@ def _spread(seconds: Spread) -> SecondsSpread:
 
 def _variants(operation: str, runs: Sequence[StudyRun]) -> Iterator[VariantTime]:
     """Time of each variant, and its change against the run as it is in the same round."""
-    seconds = {one.run.id: times_of(one.run).operations.get(operation) for one in runs}
+    seconds = {
+        study_run.run.id: times_of(study_run.run).operations.get(operation) for study_run in runs
+    }
     by_name: dict[str, dict[int, str]] = {}
-    for one in runs:
-        by_name.setdefault(next(iter(one.levels.values()), one.part), {})[one.round] = one.run.id
+    for study_run in runs:
+        by_name.setdefault(next(iter(study_run.levels.values()), study_run.part), {})[
+            study_run.round
+        ] = study_run.run.id
     free = next(iter(by_name.values()), {})
     for name, ids in by_name.items():
         time = spread(seconds[run] for run in ids.values())

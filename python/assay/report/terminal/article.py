@@ -22,49 +22,52 @@ WIDTH = 96
 
 
 def article_lines(
-    heading: str, told: ProfileSection, *, all_symbols: bool = False
+    heading: str, profile: ProfileSection, *, all_symbols: bool = False
 ) -> Iterator[str]:
     """The section `profile` of a document as lines of Markdown.
 
     Args:
         heading: What was run on what.
-        told: The section.
+        profile: The section.
         all_symbols: All symbols that the section holds, not only the first.
     """
-    of = f" ({told['operation']})" if told["operation"] else ""
+    of = f" ({profile['operation']})" if profile["operation"] else ""
     sentence = (
-        f"{heading}{of}: {samples_text(told['samples'])} {_in_what(told)},"
-        f" {seconds_text(told['seconds'])} of CPU time. Sampled by"
-        f" {sampled_text(told['sampling'])}."
+        f"{heading}{of}: {samples_text(profile['samples'])} {_in_what(profile)},"
+        f" {seconds_text(profile['seconds'])} of CPU time. Sampled by"
+        f" {sampled_text(profile['sampling'])}."
     )
-    if not told["samples"]:
-        words = no_samples(told)
-        sentence = f"{sentence} {words[:1].upper()}{words[1:]}"
+    if not profile["samples"]:
+        reason = no_samples(profile)
+        sentence = f"{sentence} {reason[:1].upper()}{reason[1:]}"
     yield from textwrap.wrap(sentence, WIDTH, break_on_hyphens=False)
-    if not told["samples"]:
+    if not profile["samples"]:
         return
     yield ""
     yield "```text"
     yield f"{'samples':>9}  {'%':>6}  symbol"
-    for row in told["symbols"] if all_symbols else told["symbols"][:TOP_SYMBOLS]:
+    for row in profile["symbols"] if all_symbols else profile["symbols"][:TOP_SYMBOLS]:
         symbol = one_line(row["symbol"])
         yield f"{row['samples']:>9}  {row['share'] * 100:>6.2f}  {symbol}"
         yield from textwrap.wrap(
-            _meaning(row, told["operation"]), WIDTH, initial_indent="-- ", subsequent_indent="   "
+            _meaning(row, profile["operation"]),
+            WIDTH,
+            initial_indent="-- ",
+            subsequent_indent="   ",
         )
     yield "```"
 
 
-def _in_what(told: ProfileSection) -> str:
-    return f"in {passes_text(told['passes'])}" if told["sampling"]["told_apart"] else TOGETHER
+def _in_what(profile: ProfileSection) -> str:
+    return f"in {passes_text(profile['passes'])}" if profile["sampling"]["told_apart"] else TOGETHER
 
 
 def _meaning(row: SymbolRow, operation: str | None) -> str:
     says = one_line(row["says"] or "").rstrip(".")
     work = str(row["work"])
-    words = f"{work[:1].upper()}{work[1:]}"
+    kind = f"{work[:1].upper()}{work[1:]}"
     where = _where(row) if operation is None else ""
-    return f"{words}: {says}.{where}" if says else f"{words}.{where}"
+    return f"{kind}: {says}.{where}" if says else f"{kind}.{where}"
 
 
 def _where(row: SymbolRow) -> str:

@@ -1,4 +1,4 @@
-"""What a cluster's nodes did, in lines: in brief, of a whole run, and of one operation."""
+"""Work of a cluster's nodes in lines: in brief, of a whole run, and of one operation."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def brief_lines(document: RunDocument, width: int) -> Iterator[str]:
         return
     yield ""
     yield from line_of(cluster["run"], "  ", width)
-    for words in (*skew_words(cluster["run"]), *barrier_words(cluster["barriers"])[:1]):
-        yield from indented(words, "  ", width)
+    for sentence in (*skew_words(cluster["run"]), *barrier_words(cluster["barriers"])[:1]):
+        yield from indented(sentence, "  ", width)
 
 
 def cluster_lines(document: RunDocument, width: int) -> Iterator[str]:
@@ -41,37 +41,37 @@ def cluster_lines(document: RunDocument, width: int) -> Iterator[str]:
     yield from indented(f"{cluster['title']}: {cores_words(cluster)}", "", width)
     if cluster["run"] is not None:
         yield from line_of(cluster["run"], "  ", width)
-    for one in cluster["operations"]:
-        yield f"{one['name']}, one execution"
-        yield from line_of(one, "  ", width)
-        for words in skew_words(one):
-            yield from indented(words, "  ", width)
+    for operation in cluster["operations"]:
+        yield f"{operation['name']}, one execution"
+        yield from line_of(operation, "  ", width)
+        for sentence in skew_words(operation):
+            yield from indented(sentence, "  ", width)
     rows = interval_rows(cluster)
     room = max((len(begun) for begun, _ in rows), default=0)
     for begun, text in rows:
         yield from indented(text, f"  {begun:<{room}}  ", width)
-    for words in barrier_words(cluster["barriers"]):
-        yield from indented(words, "  ", width)
-    for name, words in word_rows(cluster):
-        yield from indented(words, f"  {name}: ", width)
-    for words in cluster["notes"]:
-        yield from indented(words, "  ", width)
+    for sentence in barrier_words(cluster["barriers"]):
+        yield from indented(sentence, "  ", width)
+    for name, sentence in word_rows(cluster):
+        yield from indented(sentence, f"  {name}: ", width)
+    for sentence in cluster["notes"]:
+        yield from indented(sentence, "  ", width)
     yield ""
 
 
 def operation_lines(document: RunDocument, name: str, width: int) -> Iterator[str]:
-    """What nodes did in one execution of an operation; nothing of an engine that is no cluster."""
+    """Yield work of the nodes in one execution of an operation; nothing without a cluster."""
     cluster = document["cluster"]
-    for one in () if cluster is None else cluster["operations"]:
-        if one["name"] == name:
-            yield from line_of(one, "", width)
-            for words in skew_words(one):
-                yield from indented(words, "  ", width)
+    for operation in () if cluster is None else cluster["operations"]:
+        if operation["name"] == name:
+            yield from line_of(operation, "", width)
+            for sentence in skew_words(operation):
+                yield from indented(sentence, "  ", width)
             yield ""
 
 
-def line_of(told: ClusterSpan, lead: str, width: int) -> Iterator[str]:
+def line_of(span: ClusterSpan, lead: str, width: int) -> Iterator[str]:
     """A line of all nodes, and one of each below it."""
-    yield from indented(told["whole"]["text"], lead, width)
-    for one in told["nodes"]:
-        yield from indented(one["text"], f"{lead}  ", width)
+    yield from indented(span["whole"]["text"], lead, width)
+    for node in span["nodes"]:
+        yield from indented(node["text"], f"{lead}  ", width)

@@ -42,15 +42,15 @@ def compare_lines(document: StudyDocument, width: int, *, whole: bool = False) -
         width: Columns of the terminal.
         whole: Every row, not only the largest.
     """
-    figure = next(one for one in document["figures"] if one["kind"] == KIND)
+    figure = next(shown for shown in document["figures"] if shown["kind"] == KIND)
     verdict = str(document["verdict"]).upper()
     yield f"{document['title'][: width - len(verdict) - 1]:<{width - len(verdict) - 1}} {verdict}"
     yield from indented(" ".join(document["answers"]), LEAD, width)
     if (doubts := doubts_sentence(document)) is not None:
         yield from indented(doubts, LEAD, width)
     yield ""
-    for words in figure["says"] or [f"nothing to show: {'; '.join(figure['missing'])}"]:
-        yield from indented(words, LEAD, width)
+    for sentence in figure["says"] or [f"nothing to show: {'; '.join(figure['missing'])}"]:
+        yield from indented(sentence, LEAD, width)
     tables = {table["name"]: table for table in figure["tables"]}
     most = None if whole else ROWS_MAX
     for name, lines in (
@@ -66,19 +66,19 @@ def compare_lines(document: StudyDocument, width: int, *, whole: bool = False) -
         if name in tables:
             yield ""
             yield from lines(tables[name], width, most)
-    for words in figure["missing"] if figure["says"] else ():
-        yield from indented(f"Not known: {words}", LEAD, width)
+    for sentence in figure["missing"] if figure["says"] else ():
+        yield from indented(f"Not known: {sentence}", LEAD, width)
     yield from _end(document, figure, width, whole=whole)
 
 
 def _end(document: StudyDocument, figure: FigureEntry, width: int, *, whole: bool) -> Iterator[str]:
     yield ""
-    for words in figure["notes"] if whole else ():
-        yield from indented(words, LEAD, width)
+    for sentence in figure["notes"] if whole else ():
+        yield from indented(sentence, LEAD, width)
     if document["report"]:
         yield f"Page  {document['report']}"
-    for words in document["legal"]:
-        yield f"      {words}"
+    for sentence in document["legal"]:
+        yield f"      {sentence}"
 
 
 def _ratios(table: Mapping[str, Any], width: int, most: int | None) -> Iterator[str]:
@@ -152,9 +152,9 @@ def _planning(table: Mapping[str, Any], width: int, most: int | None) -> Iterato
     rows = _first_of(every, most)
     for name, step, first, second, change, low, high, samples in rows:
         mark = "~" if low is None or low <= 0 <= high or samples < SAMPLES_MIN else " "
-        words = name if step == "all steps" else f"{name}, {step}"
+        label = name if step == "all steps" else f"{name}, {step}"
         yield (
-            f"{LEAD}{_short(words, of):<{of}} {text(first, SECONDS):>11}"
+            f"{LEAD}{_short(label, of):<{of}} {text(first, SECONDS):>11}"
             f" {text(second, SECONDS):>11} {text(change, SECONDS):>9}{mark} {samples:>6}"
         )
     yield from _left(every, rows)
@@ -163,12 +163,12 @@ def _planning(table: Mapping[str, Any], width: int, most: int | None) -> Iterato
 def _tail(table: Mapping[str, Any], width: int, most: int | None) -> Iterator[str]:
     yield "Which statement makes the tail, and its share of what the slowest take longer"
     for row in _first_of(table["rows"], most):
-        told = [_of_tail(*row[1:4]), _of_tail(*row[4:7])]
+        sides = [_tail_statement(*row[1:4]), _tail_statement(*row[4:7])]
         of = (width - 18) // 2
-        yield f"{LEAD}{_short(row[0], 13):<13} {_short(told[0], of):<{of}} {_short(told[1], of)}"
+        yield f"{LEAD}{_short(row[0], 13):<13} {_short(sides[0], of):<{of}} {_short(sides[1], of)}"
 
 
-def _of_tail(statement: str | None, share: float | None, beyond_s: float | None) -> str:
+def _tail_statement(statement: str | None, share: float | None, beyond_s: float | None) -> str:
     if statement is None:
         return "no tail"
     return f"{statement} {text(share, SHARE)} (from {text(beyond_s, SECONDS)})"
@@ -200,8 +200,8 @@ def _pruning(table: Mapping[str, Any], width: int, most: int | None) -> Iterator
     yield f"{LEAD}{'':<{of}} {'table':<11}{_heads(names, 16)}"
     rows = _first_of(every, most)
     for name, of_table, *counts in rows:
-        told = "".join(f" {_needed(*counts[side : side + 2]):>16}" for side in (0, 2))
-        yield f"{LEAD}{_short(name, of):<{of}} {_short(of_table, 11):<11}{told}"
+        cells = "".join(f" {_needed(*counts[side : side + 2]):>16}" for side in (0, 2))
+        yield f"{LEAD}{_short(name, of):<{of}} {_short(of_table, 11):<11}{cells}"
     yield from _left(every, rows)
 
 
@@ -244,9 +244,9 @@ def _apart(names: Sequence[str], of: int) -> Sequence[str]:
     return names
 
 
-def _short(words: str, most: int) -> str:
-    return words if len(words) <= most else f"{words[: max(0, most - 3)]}..."
+def _short(sentence: str, most: int) -> str:
+    return sentence if len(sentence) <= most else f"{sentence[: max(0, most - 3)]}..."
 
 
-def _capital(words: str) -> str:
-    return words[:1].upper() + words[1:]
+def _capital(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]

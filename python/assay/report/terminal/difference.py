@@ -1,4 +1,4 @@
-"""What changed between the CPU samples of two runs, on a terminal."""
+"""Differences between the CPU samples of two runs, on a terminal."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ SYMBOLS_EACH, SYMBOLS_FEW = 6, 3
 def compared_lines(
     ours: RunDocument,
     theirs: RunDocument,
-    told: ProfileDifference,
+    difference: ProfileDifference,
     width: int,
     *,
     all_symbols: bool,
 ) -> Iterator[str]:
-    """What `assay explain --against` prints: the titles of both runs and what changed."""
+    """Yield the lines that `assay explain --against` prints: both titles, then the changes."""
     yield from _titles(ours, theirs, width)
-    yield from difference_lines(told, width, all_symbols=all_symbols)
+    yield from difference_lines(difference, width, all_symbols=all_symbols)
 
 
 def uncompared_lines(ours: RunDocument, theirs: RunDocument, width: int) -> Iterator[str]:
-    """The same where one of them has no CPU samples, so that only plans are compared."""
+    """Yield both titles where one run has no CPU samples, so that only plans are compared."""
     yield from _titles(ours, theirs, width)
     yield from textwrap.wrap(
         "CPU samples: not compared, for they were not taken of both (--profile).",
@@ -59,29 +59,31 @@ def _titles(ours: RunDocument, theirs: RunDocument, width: int) -> Iterator[str]
         yield f"  {lead}: {document['run']}"
 
 
-def difference_lines(told: ProfileDifference, width: int, *, all_symbols: bool) -> Iterator[str]:
+def difference_lines(
+    difference: ProfileDifference, width: int, *, all_symbols: bool
+) -> Iterator[str]:
     """The differences as lines of at most `width`, without the runs' titles."""
-    if told["total"] is None or not told["operations"]:
+    if difference["total"] is None or not difference["operations"]:
         yield "  The two runs have no operation in common that was sampled, so nothing is compared."
         return
-    yield f"  CPU seconds of one pass over {operations_words(told)}; 95 % intervals"
-    if told["scaled_by"] != 1:
-        yield f"  {scaled_words(told)}"
+    yield f"  CPU seconds of one pass over {operations_words(difference)}; 95 % intervals"
+    if difference["scaled_by"] != 1:
+        yield f"  {scaled_words(difference)}"
     yield ""
     yield f"{'this run':>10} {'against':>10} {'difference':>22}  operation, symbol"
-    yield _line(told["total"], "total", width)
-    certain = told["total"]["is_noise"] is not None
-    for row in shown_works(told):
+    yield _line(difference["total"], "total", width)
+    certain = difference["total"]["is_noise"] is not None
+    for row in shown_works(difference):
         yield _line(row, row["work"] or "", width)
-        changed = [one for one in row["symbols"] if not _says_nothing(one)]
+        changed = [symbol for symbol in row["symbols"] if not _says_nothing(symbol)]
         shown = changed if all_symbols else changed[: SYMBOLS_EACH if certain else SYMBOLS_FEW]
-        for one in shown:
-            yield _line(one, f"  {one_line(one['symbol'] or '')}", width)
+        for symbol in shown:
+            yield _line(symbol, f"  {one_line(symbol['symbol'] or '')}", width)
         if len(changed) > len(shown):
             yield f"{'':>46}  ... {len(changed) - len(shown)} more (--all)"
     yield ""
-    words = noise_words(told) if certain else WITHOUT_INTERVAL
-    yield from textwrap.wrap(words, width)
+    sentences = noise_words(difference) if certain else WITHOUT_INTERVAL
+    yield from textwrap.wrap(sentences, width)
 
 
 WITHOUT_INTERVAL = (
@@ -91,15 +93,15 @@ WITHOUT_INTERVAL = (
 
 
 def _says_nothing(row: SampleDifference) -> bool:
-    """Whether a symbol is within noise or, where no interval tells, has too few samples."""
+    """Return whether a symbol is within noise or, without an interval, has too few samples."""
     few = row["ours_samples"] + row["theirs_samples"] < SAMPLES_MIN
     return bool(row["is_noise"]) or (row["is_noise"] is None and few)
 
 
-def _line(row: SampleDifference, words: str, width: int) -> str:
+def _line(row: SampleDifference, label: str, width: int) -> str:
     noise = "  (noise)" if row["is_noise"] else ""
     lead = (
         f"{seconds_text(row['ours_s']):>10} {seconds_text(row['theirs_s']):>10}"
         f" {interval_text(row):>22}  "
     )
-    return f"{lead}{shortened(words, width - len(lead) - len(noise))}{noise}".rstrip()
+    return f"{lead}{shortened(label, width - len(lead) - len(noise))}{noise}".rstrip()

@@ -21,12 +21,12 @@ OF_OPERATIONS = frozenset({"where", "plan", "profile"})
 
 def cause_lines(document: RunDocument, width: int) -> Iterator[str]:
     """All findings of a run."""
-    found = document["findings"]
-    if not found:
+    findings = document["findings"]
+    if not findings:
         yield from labelled("Why", "there is no finding", width)
         return
     yield "Why"
-    for number, finding in enumerate(found, start=1):
+    for number, finding in enumerate(findings, start=1):
         yield from _lines(number, finding, finding["claim"], finding["evidence"], width)
         yield from _to_do(document["run"], finding, width)
     yield from _ruled_out(document, width)
@@ -35,18 +35,18 @@ def cause_lines(document: RunDocument, width: int) -> Iterator[str]:
 def _ruled_out(document: RunDocument, width: int) -> Iterator[str]:
     """Causes that were considered, each with the witness that contradicts it."""
     for finding in document["ruled_out"]:
-        against = [one["says"] for one in finding["evidence"] if one["contradicts"]]
+        against = [evidence["says"] for evidence in finding["evidence"] if evidence["contradicts"]]
         yield from labelled("Not it", f"{finding['key']}: {'; '.join(against)}", width)
 
 
-def why_of_operation(run: str, told: OperationDocument, width: int) -> Iterator[str]:
+def why_of_operation(run: str, explained: OperationDocument, width: int) -> Iterator[str]:
     """The findings that are about an operation, as `operation_section` tells them."""
-    found, name = told["findings"], told["operation"]["name"]
-    if not found:
+    findings, name = explained["findings"], explained["operation"]["name"]
+    if not findings:
         yield from labelled("Why", f"no finding names {name}", width)
         return
     yield "Why"
-    for number, finding in enumerate(found, start=1):
+    for number, finding in enumerate(findings, start=1):
         own = finding["fraction"]
         lead = "" if own is None else f"{name}: {percent_text(own)} of its time. "
         evidence = _evidence_of(finding, name)
@@ -58,11 +58,11 @@ def why_of_operation(run: str, told: OperationDocument, width: int) -> Iterator[
 def _lines(
     number: int, finding: FindingRow, claim: str, evidence: list[FindingEvidence], width: int
 ) -> Iterator[str]:
-    words = f"{certainty_lead(finding)}{claim} ({'; '.join(effect_parts(finding))})"
-    yield from indented(words, f"  {number}  ", width)
-    for one in evidence:
-        if one["says"] != finding["claim"]:
-            yield from indented(f"{one['witness']}: {one['says']}", "     - ", width)
+    sentence = f"{certainty_lead(finding)}{claim} ({'; '.join(effect_parts(finding))})"
+    yield from indented(sentence, f"  {number}  ", width)
+    for witness in evidence:
+        if witness["says"] != finding["claim"]:
+            yield from indented(f"{witness['witness']}: {witness['says']}", "     - ", width)
     if finding["settle"]:
         yield from indented(f"To settle it: {finding['settle']}", "     ", width)
 
@@ -94,15 +94,15 @@ def _to_do(run: str, finding: FindingRow, width: int) -> Iterator[str]:
 
 
 def _evidence_of(finding: FindingRow, name: str) -> list[FindingEvidence]:
-    """What a finding rests on, without what is of other operations."""
-    places = [one["at"].partition(":") for one in finding["evidence"]]
+    """Return the evidence of a finding, without that of other operations."""
+    places = [evidence["at"].partition(":") for evidence in finding["evidence"]]
     return [
-        one
-        for one, (kind, _, of) in zip(finding["evidence"], places, strict=True)
+        evidence
+        for evidence, (kind, _, of) in zip(finding["evidence"], places, strict=True)
         if kind not in OF_OPERATIONS or of in ("", name)
     ]
 
 
 def _is_a_page(run: str, finding: FindingRow) -> bool:
-    """Whether the advice is to look at the page of an operation, which the reader does already."""
+    """Return whether the advice is to look at the page of an operation, which is the one shown."""
     return (finding["to_try"] or "").startswith(f"assay explain {run} --operation ")

@@ -1,4 +1,4 @@
-"""What the terminal tells of a load and of a server: rate, percentiles, pace, backlog, counters."""
+"""A load and a server on a terminal: rate, percentiles, pace, backlog, counters."""
 
 from __future__ import annotations
 
@@ -67,19 +67,19 @@ def load_figures(document: RunDocument) -> list[str] | None:
     specified = specified_figure(document)
     figures = [specified] if specified else []
     figures.append(rate_text(metrics["throughput_per_s"]))
-    for words, seconds in (
+    for label, seconds in (
         ("p50", metrics["latency_seconds_p50"]),
         ("p95", metrics["latency_seconds_p95"]),
         ("p99", metrics["latency_seconds_p99"]),
         ("p99.9", metrics["latency_seconds_p999"]),
         ("max", metrics["latency_seconds_max"]),
     ):
-        figures += [] if seconds is None else [f"{words} {seconds_text(seconds)}"]
-    for words, share in (
+        figures += [] if seconds is None else [f"{label} {seconds_text(seconds)}"]
+    for label, share in (
         ("failed", metrics["failed_share"]),
         ("skipped", metrics["skipped_share"]),
     ):
-        figures += [f"{words} {percent_text(share)}"] if share else []
+        figures += [f"{label} {percent_text(share)}"] if share else []
     if metrics["retries"]:
         figures.append(f"retries {metrics['retries']:,}")
     figures += [
@@ -96,20 +96,22 @@ def load_figures(document: RunDocument) -> list[str] | None:
 def load_operation(operation: OperationRow, name_width: int) -> tuple[str, list[str]]:
     """One operation: its name and rate, then its share of the time, latency and what went wrong."""
     latency = operation["latency"]
-    told = [
-        f"{words} {seconds_text(latency[name]):>7}"
-        for words, name in OF_AN_OPERATION
+    parts = [
+        f"{label} {seconds_text(latency[name]):>7}"
+        for label, name in OF_AN_OPERATION
         if latency is not None and latency[name] is not None
     ]
     if operation["failed"]:
-        told.append(f"{operation['failed']:,} failed: {operation['error'] or 'no reason recorded'}")
+        parts.append(
+            f"{operation['failed']:,} failed: {operation['error'] or 'no reason recorded'}"
+        )
     if operation["skipped"]:
-        told.append(f"{operation['skipped']:,} skipped")
+        parts.append(f"{operation['skipped']:,} skipped")
     if operation["retries"]:
-        told.append(retries_words(operation, " retries"))
+        parts.append(retries_words(operation, " retries"))
     rate = rate_text(operation["throughput_per_s"])
     share = percent_text(operation["share"]) if operation["share"] is not None else ""
-    return f"  {operation['name']:<{name_width}}  {rate:>9}  {share:>5}  ", told
+    return f"  {operation['name']:<{name_width}}  {rate:>9}  {share:>5}  ", parts
 
 
 def pace_lines(document: RunDocument, width: int) -> list[str]:
@@ -124,37 +126,37 @@ def pace_lines(document: RunDocument, width: int) -> list[str]:
     waiting = pace["waiting"]
     if waiting is not None:
         at_end = document["metrics"]["waiting_end"]
-        words = f"{max(waiting):,} operations at most, {at_end:,} at the end"
+        backlog_text = f"{max(waiting):,} operations at most, {at_end:,} at the end"
         moment = (document["conditions"]["rate_per_s"] or 0.0) * BACKLOG_DRAWN_S
-        lines += _series("backlog", waiting, words, width, moment)
+        lines += _series("backlog", waiting, backlog_text, width, moment)
     return lines
 
 
 def engine_lines(document: RunDocument, width: int) -> list[str]:
-    """What the engine counted, as far as it fits on one line: shares, then what is not zero.
+    """Return the engine's counters that fit on one line: shares, then what is not zero.
 
     Bytes and seconds come before counts, which say little without knowing the engine.
     """
     counted = document["engine_counters"]
     if counted is None:
         return []
-    words = [
+    figures = [
         f"{brief_name(share['name'])} {near_whole_text(share['share'])}"
         for share in counted["shares"]
         if share["share"] is not None
     ]
     grown = [figure for figure in counted["counters"] if figure["total"]]
-    words += [
+    figures += [
         f"{brief_name(figure['name'])} {amount_text(figure['total'], figure['unit'])}"
         for figure in sorted(grown, key=lambda figure: figure["unit"] not in (BYTES, SECONDS))
     ]
     line = f"  {'engine':<{LABEL_WIDTH - 2}}"
-    for word in words:
+    for word in figures:
         if len(line) + 2 + len(word) > width:
             break
         line += f"  {word}"
     before = [] if document["pace"] is not None else [""]
-    return [*before, line, *_activity(counted, width)] if words else []
+    return [*before, line, *_activity(counted, width)] if figures else []
 
 
 def _activity(counted: EngineCountersSection, width: int) -> list[str]:
@@ -162,19 +164,19 @@ def _activity(counted: EngineCountersSection, width: int) -> list[str]:
     activity = counted["activity"]
     if activity is None or activity["line"] is None:
         return []
-    words = " ".join(activity["line"].split())
-    return list(labelled("  activity", words, width, LABEL_WIDTH + 2))
+    line = " ".join(activity["line"].split())
+    return list(labelled("  activity", line, width, LABEL_WIDTH + 2))
 
 
 def _series(
-    label: str, values: Sequence[float], words: str, width: int, full: float = 0.0
+    label: str, values: Sequence[float], caption: str, width: int, full: float = 0.0
 ) -> list[str]:
     """A series and its words, on one line if they fit."""
     drawn = sparkline(values, width - LABEL_WIDTH - 2, full)
     line = f"  {label:<{LABEL_WIDTH}}{drawn}"
-    if len(line) + 2 + len(words) <= width:
-        return [f"{line}  {words}"]
-    return [line, " " * (LABEL_WIDTH + 2) + words]
+    if len(line) + 2 + len(caption) <= width:
+        return [f"{line}  {caption}"]
+    return [line, " " * (LABEL_WIDTH + 2) + caption]
 
 
 def sparkline(values: Sequence[float], width: int, full: float = 0.0) -> str:

@@ -20,15 +20,15 @@ COLUMN_WIDTH = 10
 
 
 def state_line(document: RunDocument, width: int) -> list[str]:
-    """What was in memory before a start that is not hot, in a line; nothing else."""
-    words = state_words(document)
-    return indented(words, f"  {'state':<{LABEL_WIDTH}}", width) if words else []
+    """Return what was in memory before a start that is not hot, in a line; else nothing."""
+    sentence = state_words(document)
+    return indented(sentence, f"  {'state':<{LABEL_WIDTH}}", width) if sentence else []
 
 
 def memory_line(document: RunDocument, width: int) -> list[str]:
     """The most that the measured part needed, in a line; nothing where nothing is known."""
-    words = memory_words(document)
-    return indented(words, f"  {'memory':<{LABEL_WIDTH}}", width) if words else []
+    sentence = memory_words(document)
+    return indented(sentence, f"  {'memory':<{LABEL_WIDTH}}", width) if sentence else []
 
 
 def memory_lines(document: RunDocument, width: int, *, everything: bool) -> Iterator[str]:
@@ -41,8 +41,8 @@ def memory_lines(document: RunDocument, width: int, *, everything: bool) -> Iter
     yield ""
     yield from indented("Memory, the most that was seen of each operation", "", width)
     columns = _columns(document, everything=everything)
-    rooms = {key: max(COLUMN_WIDTH, len(words) + 2) for key, words in columns.items()}
-    heads = "".join(f"{words:>{rooms[key]}}" for key, words in columns.items())
+    rooms = {key: max(COLUMN_WIDTH, len(head) + 2) for key, head in columns.items()}
+    heads = "".join(f"{head:>{rooms[key]}}" for key, head in columns.items())
     yield f"  {'':<{name_width}}{heads}"
     for operation in shown:
         cells = "".join(f"{_cell(operation[key]):>{rooms[key]}}" for key in columns)
@@ -52,7 +52,7 @@ def memory_lines(document: RunDocument, width: int, *, everything: bool) -> Iter
 
 
 def _columns(document: RunDocument, *, everything: bool) -> dict[PeakKey, str]:
-    """What is told of operations, by its key the heading; growth beside the level."""
+    """Return the columns of the table of operations, by key; growth stands beside the level."""
     columns: dict[PeakKey, str] = {"memory_peak_bytes": "resident"}
     if everything:
         columns["memory_growth_bytes"] = "grown by"

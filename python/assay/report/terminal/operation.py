@@ -37,7 +37,7 @@ def operation_lines(
     all_symbols: bool = False,
     open_families: bool = False,
 ) -> Iterator[str]:
-    """What `assay explain --operation` prints of one operation.
+    """Yield the lines that `assay explain --operation` prints of one operation.
 
     Args:
         document: The run's document.
@@ -47,17 +47,17 @@ def operation_lines(
         all_symbols: Whether all symbols are shown.
         open_families: Whether the functions of each template are shown, too.
     """
-    told = operation_of(document, name)
-    operation = told["operation"]
+    explained = operation_of(document, name)
+    operation = explained["operation"]
     yield titled(document, width)
     yield f"{name}  {operation['title']}".rstrip()
     yield ""
     yield from _time(document, operation, width)
     yield ""
     yield from cluster_lines(document, name, width)
-    yield from why_of_operation(document["run"], told, width)
+    yield from why_of_operation(document["run"], explained, width)
     yield ""
-    yield from _plan(told, width, everything=all_symbols)
+    yield from _plan(explained, width, everything=all_symbols)
     yield ""
     if isinstance(profile, str):
         yield from labelled("CPU samples", f"not measured, {profile}", width)
@@ -66,12 +66,12 @@ def operation_lines(
         yield from profile_lines(profile, width, **shown)
 
 
-def _plan(told: OperationDocument, width: int, *, everything: bool) -> Iterator[str]:
-    capture = told["plan_capture"]
-    if not told["plans"] and not capture["missing"]:
+def _plan(explained: OperationDocument, width: int, *, everything: bool) -> Iterator[str]:
+    capture = explained["plan_capture"]
+    if not explained["plans"] and not capture["missing"]:
         reason = capture["reason"] or NOT_ASKED
         yield from labelled("Plan", f"not measured, {reason}", width)
-    yield from plan_lines(told["plans"], capture, width, everything=everything)
+    yield from plan_lines(explained["plans"], capture, width, everything=everything)
 
 
 def _time(document: RunDocument, operation: OperationRow, width: int) -> Iterator[str]:

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 def plan_work_lines(
     document: RunDocument, profile: ProfileSection | str | None, width: int
 ) -> Iterator[str]:
-    """What the time went into by plans, on a terminal; nothing where samples say it already."""
-    told = document["plan_work"]
-    if not told["work"] or not is_wanted(profile):
+    """Yield thread time of plans by kind of work; nothing where samples have it already."""
+    plan_work = document["plan_work"]
+    if not plan_work["work"] or not is_wanted(profile):
         return
     yield from indented("What the time went into, by plans", "", width)
-    yield from work_lines(told["work"], width)
-    for words in (why_words(profile), ABOUT, *mixed_words(told)):
-        yield from indented(words, "  ", width)
+    yield from work_lines(plan_work["work"], width)
+    for sentence in (why_words(profile), ABOUT, *mixed_words(plan_work)):
+        yield from indented(sentence, "  ", width)
     yield ""

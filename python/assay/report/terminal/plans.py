@@ -50,10 +50,10 @@ def plan_lines(
     for number, plan in enumerate(plans):
         if number:
             yield ""
-        yield from _one_plan(plan, capture, width, several=len(plans) > 1, everything=everything)
+        yield from _plan(plan, capture, width, several=len(plans) > 1, everything=everything)
     for missing in capture["missing"]:
-        words = f"{statement_words(missing)} has no plan: {one_line(missing['reason'])}"
-        yield from textwrap.wrap(words, width, initial_indent="  ", subsequent_indent="    ")
+        sentence = f"{statement_words(missing)} has no plan: {one_line(missing['reason'])}"
+        yield from textwrap.wrap(sentence, width, initial_indent="  ", subsequent_indent="    ")
 
 
 def overview_lines(document: RunDocument, width: int) -> Iterator[str]:
@@ -75,8 +75,8 @@ def overview_lines(document: RunDocument, width: int) -> Iterator[str]:
         second = "" if worst is None else f"{factor_text(worst)} {node_words(worst)}"
         taken = seconds.get(plan["operation"])
         time = "" if taken is None else seconds_text(taken)
-        told = f"{_cut(first, room):<{room}} {_cut(second, room)}"
-        yield f"  {_overview_name(plan):<{names}} {time:>7}  {told}".rstrip()
+        cells = f"{_cut(first, room):<{room}} {_cut(second, room)}"
+        yield f"  {_overview_name(plan):<{names}} {time:>7}  {cells}".rstrip()
 
 
 def _overview_name(plan: StatementPlan) -> str:
@@ -90,7 +90,7 @@ def _walk(node: PlanOperator) -> Iterator[PlanOperator]:
         yield from _walk(child)
 
 
-def _one_plan(
+def _plan(
     plan: StatementPlan,
     capture: PlanCaptureSection,
     width: int,
@@ -109,8 +109,8 @@ def _one_plan(
     if left_out:
         yield f"  ... {left_out} projections that took next to no time (--all)"
     yield ""
-    for words in _facts(plan, capture):
-        yield from textwrap.wrap(words, width, initial_indent="  ", subsequent_indent="    ")
+    for sentence in _facts(plan, capture):
+        yield from textwrap.wrap(sentence, width, initial_indent="  ", subsequent_indent="    ")
 
 
 def _times(plan: StatementPlan) -> str:
@@ -118,8 +118,8 @@ def _times(plan: StatementPlan) -> str:
         why = f", {one_line(plan['reason'])}" if plan["reason"] else ""
         return f"estimates only{why}"
     parts = [
-        f"{words} {seconds_text(seconds)}"
-        for words, seconds in (
+        f"{label} {seconds_text(seconds)}"
+        for label, seconds in (
             ("execution", plan["execution_s"]),
             ("planning", plan["planning_s"]),
             ("generating code", plan["compiling_s"]),
@@ -130,10 +130,10 @@ def _times(plan: StatementPlan) -> str:
 
 
 def _facts(plan: StatementPlan, capture: PlanCaptureSection) -> Iterator[str]:
-    """What is to be said of the whole, a sentence each."""
+    """Yield the facts of a whole plan, a sentence each."""
     totals = [
-        f"{words} {bytes_text(size)}"
-        for words, size in (
+        f"{label} {bytes_text(size)}"
+        for label, size in (
             ("spilled", plan["spilled_bytes"]),
             ("read", plan["read_bytes"]),
             ("at most in memory", plan["memory_bytes"]),
@@ -146,9 +146,9 @@ def _facts(plan: StatementPlan, capture: PlanCaptureSection) -> Iterator[str]:
         yield f"Counted: {counted}."
     if reads := reads_words(plan):
         yield f"Read: {reads}."
-    yield from (f"Columns of {words}." for words in columns_words(plan))
+    yield from (f"Columns of {columns}." for columns in columns_words(plan))
     cost = next(
-        (one for one in capture["operations"] if one["operation"] == plan["operation"]), None
+        (asked for asked in capture["operations"] if asked["operation"] == plan["operation"]), None
     )
     if cost is not None:
         slower = "" if cost["ratio"] is None else f"; watched it took {cost['ratio']:.2g} times"
@@ -224,7 +224,7 @@ def factor_text(node: PlanOperator) -> str:
 
 
 def _more(node: PlanOperator, *, everything: bool) -> Iterator[str]:
-    """What the line below an operator tells."""
+    """Yield the notes that stand in the line below an operator."""
     if node["worst"]:
         yield "← the worst estimate"
     if node["spilled_bytes"]:
@@ -248,44 +248,46 @@ def _cut(text: str, width: int) -> str:
     return text if len(text) <= width else f"{text[: max(1, width - 1)]}…"
 
 
-def changed_lines(told: list[PlanDifferenceRow], width: int) -> Iterator[str]:
+def changed_lines(differences: list[PlanDifferenceRow], width: int) -> Iterator[str]:
     """Which operations two runs execute in another way; `plan_differences` tells of all."""
-    changed = [one for one in told if one["changed"]]
-    if not told:
+    changed = [difference for difference in differences if difference["changed"]]
+    if not differences:
         yield "  No operation has a plan in both runs, so no plans are compared."
         return
     if not changed:
-        yield f"  Plans: executed in the same way in all of {len(told)} operations"
+        yield f"  Plans: executed in the same way in all of {len(differences)} operations"
         return
-    yield f"  Plans: executed in another way in {len(changed)} of {len(told)} operations"
+    yield f"  Plans: executed in another way in {len(changed)} of {len(differences)} operations"
     yield ""
     yield f"{'this run':>10} {'against':>10} {'difference':>11}  operation"
-    for one in changed:
-        words = [one_line(change["says"]) for change in one["changes"][:CHANGES_SHOWN]]
-        if len(one["changes"]) > CHANGES_SHOWN:
-            words.append(f"({len(one['changes']) - CHANGES_SHOWN} more: --operation)")
-        lead = f"{_three(one['ours_s'], one['theirs_s'])}  {one['operation']}  "
+    for difference in changed:
+        sentences = [one_line(change["says"]) for change in difference["changes"][:CHANGES_SHOWN]]
+        if len(difference["changes"]) > CHANGES_SHOWN:
+            sentences.append(f"({len(difference['changes']) - CHANGES_SHOWN} more: --operation)")
+        lead = (
+            f"{_three(difference['ours_s'], difference['theirs_s'])}  {difference['operation']}  "
+        )
         yield from textwrap.wrap(
-            " ".join(words), width, initial_indent=lead, subsequent_indent=" " * len(lead)
+            " ".join(sentences), width, initial_indent=lead, subsequent_indent=" " * len(lead)
         )
 
 
-def difference_lines(told: list[PlanDifferenceRow], width: int) -> Iterator[str]:
-    """What changed in the plans of one operation, statement by statement."""
-    for one in told:
-        number = f", {statement_words(one)}" if len(told) > 1 else ""
-        how = "executed in another way" if one["changed"] else "executed in the same way"
-        yield f"  Plan of {one['operation']}{number}: {how}; thread time, watched"
+def difference_lines(differences: list[PlanDifferenceRow], width: int) -> Iterator[str]:
+    """Yield the changes in the plans of one operation, statement by statement."""
+    for difference in differences:
+        number = f", {statement_words(difference)}" if len(differences) > 1 else ""
+        how = "executed in another way" if difference["changed"] else "executed in the same way"
+        yield f"  Plan of {difference['operation']}{number}: {how}; thread time, watched"
         yield ""
-        if one["changes"]:
+        if difference["changes"]:
             yield f"{'this run':>10} {'against':>10} {'difference':>11}  what changed"
-            for change in one["changes"]:
+            for change in difference["changes"]:
                 first, *rest = textwrap.wrap(one_line(change["says"]), max(20, width - 35)) or [""]
                 yield f"{_three(change['ours_s'], change['theirs_s'])}  {first}"
                 yield from (f"{'':>33}  {line}" for line in rest)
             yield ""
         yield f"{'this run':>10} {'against':>10} {'difference':>11}    step with all below"
-        for step in _steps(one["steps"]):
+        for step in _steps(difference["steps"]):
             lead = f"{_three(step['ours_s'], step['theirs_s'])} {MARKS[step['mark']]} "
             yield f"{lead}{_cut(' ' * step['depth'] + step['words'], width - len(lead))}".rstrip()
         yield "  * done in another way, + new, - gone"

@@ -37,27 +37,29 @@ WORK_SHARE_MIN = 0.005
 
 
 def titled(document: RunDocument, width: int) -> str:
-    """What was run on what, and at the right end of the line the verdict."""
-    words, verdict = title(document), document["verdict"].upper()
-    return f"{words}{verdict:>{max(len(verdict) + 2, width - len(words))}}"
+    """Return the title of a run, with the verdict at the right end of the line."""
+    heading, verdict = title(document), document["verdict"].upper()
+    return f"{heading}{verdict:>{max(len(verdict) + 2, width - len(heading))}}"
 
 
 def profile_lines(
-    told: ProfileSection, width: int, *, all_symbols: bool = False, open_families: bool = False
+    profile: ProfileSection, width: int, *, all_symbols: bool = False, open_families: bool = False
 ) -> Iterator[str]:
     """The section `profile` of a document as lines of at most `width`, without the run's title."""
-    yield from textwrap.wrap(headline(told), width)
+    yield from textwrap.wrap(headline(profile), width)
     yield ""
-    if not told["samples"]:
-        yield from labelled("Nothing to show", no_samples(told), width)
+    if not profile["samples"]:
+        yield from labelled("Nothing to show", no_samples(profile), width)
     else:
-        yield from work_lines(told["work"], width, everything=all_symbols)
+        yield from work_lines(profile["work"], width, everything=all_symbols)
         yield ""
-        yield from _symbol_lines(told, width, all_symbols=all_symbols, open_families=open_families)
+        yield from _symbol_lines(
+            profile, width, all_symbols=all_symbols, open_families=open_families
+        )
         yield ""
-    for label, words in facts(told):
-        yield from labelled(label, words, width)
-    notes = told["sampling"]["notes"]
+    for label, sentence in facts(profile):
+        yield from labelled(label, sentence, width)
+    notes = profile["sampling"]["notes"]
     for number, note in enumerate(notes[:NOTES_MAX]):
         yield from labelled("Not measured" if number == 0 else "", note, width)
     if len(notes) > NOTES_MAX:
@@ -71,12 +73,12 @@ def work_lines(
     longest = max((row["share"] for row in works), default=0.0)
     small = [row for row in works if row["share"] < WORK_SHARE_MIN and not everything]
     works = [row for row in works if row not in small] if len(small) > 1 else works
-    words = max((len(row["work"]) for row in works), default=0)
-    length = min(WORK_BAR_WIDTH, width - words - 24)
+    label_width = max((len(row["work"]) for row in works), default=0)
+    length = min(WORK_BAR_WIDTH, width - label_width - 24)
     for row in works:
         drawn = bar(row["share"] / longest if longest else 0.0, length)
         share, seconds = share_text(row["share"]), seconds_text(row["seconds"])
-        yield f"  {row['work']:<{words}}  {drawn:<{length}} {share:>6}  {seconds:>7}"
+        yield f"  {row['work']:<{label_width}}  {drawn:<{length}} {share:>6}  {seconds:>7}"
     if len(small) > 1:
         together = sum(row["share"] for row in small)
         yield f"  ... {len(small)} kinds more with {share_text(together)} together (--all)"
@@ -88,24 +90,24 @@ def _digits(share: float) -> str:
 
 
 def _symbol_lines(
-    told: ProfileSection, width: int, *, all_symbols: bool, open_families: bool
+    profile: ProfileSection, width: int, *, all_symbols: bool, open_families: bool
 ) -> Iterator[str]:
-    shown = told["symbols"] if all_symbols else told["symbols"][:TOP_SYMBOLS]
-    words = max(len("operation"), *(len(row["work"]) for row in shown))
-    room = width - words - 18
+    shown = profile["symbols"] if all_symbols else profile["symbols"][:TOP_SYMBOLS]
+    label_width = max(len("operation"), *(len(row["work"]) for row in shown))
+    room = width - label_width - 18
     # Which operations a symbol counts in is told where that leaves enough of its name.
     fits = room - OPERATIONS_WIDTH - 2 >= SYMBOL_WIDTH_MIN
-    named = OPERATIONS_WIDTH if told["operation"] is None and fits else 0
+    named = OPERATIONS_WIDTH if profile["operation"] is None and fits else 0
     room -= named + 2 if named else 0
-    heading = f"{'samples':>8} {'%':>5}  {'operation':<{words}}  {'symbol':<{room}}"
+    heading = f"{'samples':>8} {'%':>5}  {'operation':<{label_width}}  {'symbol':<{room}}"
     yield f"{heading}  counts in" if named else heading.rstrip()
     for row in shown:
-        lead = f"{row['samples']:>8,} {_digits(row['share'])}  {row['work']:<{words}}  "
+        lead = f"{row['samples']:>8,} {_digits(row['share'])}  {row['work']:<{label_width}}  "
         line = lead + f"{symbol_text(row, room):<{room}}"
         yield (f"{line}  {operations_text(row, named)}" if named else line).rstrip()
         if open_families:
             yield from _member_lines(row, len(lead), room)
-    yield from _left_line(told, shown)
+    yield from _left_line(profile, shown)
 
 
 def symbol_text(row: SymbolRow, width: int) -> str:
@@ -127,9 +129,9 @@ def _member_lines(row: SymbolRow, indent: int, room: int) -> Iterator[str]:
         yield f"{'':<{indent}}  ... {more} more"
 
 
-def _left_line(told: ProfileSection, shown: list[SymbolRow]) -> Iterator[str]:
-    hidden = told["symbols"][len(shown) :]
-    rest = told["rest"]
+def _left_line(profile: ProfileSection, shown: list[SymbolRow]) -> Iterator[str]:
+    hidden = profile["symbols"][len(shown) :]
+    rest = profile["rest"]
     count = len(hidden) + rest["symbols"]
     if count:
         share = sum(row["share"] for row in hidden) + rest["share"]

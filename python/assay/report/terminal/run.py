@@ -30,7 +30,7 @@ def run_lines(
     all_symbols: bool = False,
     open_families: bool = False,
 ) -> Iterator[str]:
-    """What `assay explain` prints of a run.
+    """Yield the lines that `assay explain` prints of a run.
 
     Args:
         document: The run's document.

@@ -1,4 +1,4 @@
-"""What the terminal tells of a test: its metrics, its runs, and what moves them."""
+"""A test of a specification on a terminal: its metrics, its runs, and what moves them."""
 
 from __future__ import annotations
 
@@ -42,62 +42,62 @@ COLUMNS = (
 )
 
 
-def figures_of_test(told: SpecifiedTestSection) -> list[str]:
+def figures_of_test(test: SpecifiedTestSection) -> list[str]:
     """The metrics, and of which run they are."""
-    figures = [_figure(one, told) for one in told["metrics"]]
-    runs = len(told["runs"])
-    which = told["reported_run"]
+    figures = [_figure(metric, test) for metric in test["metrics"]]
+    runs = len(test["runs"])
+    which = test["reported_run"]
     return [*figures, f"run {which} of {runs}"] if runs > 1 and which is not None else figures
 
 
-def _figure(one: SpecifiedMetric, told: SpecifiedTestSection) -> str:
+def _figure(metric: SpecifiedMetric, test: SpecifiedTestSection) -> str:
     """A metric; where rounding decides about it, the one that is not rounded stands beside."""
-    words = f"{one['label']} {metric_text(one['value'])}"
-    if not told["rounding_dominates"] or one["unrounded"] is None:
-        return words
-    return f"{words} ({metric_text(one['unrounded'])} not rounded)"
+    text = f"{metric['label']} {metric_text(metric['value'])}"
+    if not test["rounding_dominates"] or metric["unrounded"] is None:
+        return text
+    return f"{text} ({metric_text(metric['unrounded'])} not rounded)"
 
 
-def lines_of_test(told: SpecifiedTestSection, width: int, *, all_operations: bool) -> Iterator[str]:
+def lines_of_test(test: SpecifiedTestSection, width: int, *, all_operations: bool) -> Iterator[str]:
     """All that stands between the metrics and the operations."""
-    for words in told["why_not"]:
-        yield from _wrapped(f"no metric: {words}", width)
-    if told["left_out"]:
-        name = told["metrics"][0]["is_not"]
+    for sentence in test["why_not"]:
+        yield from _wrapped(f"no metric: {sentence}", width)
+    if test["left_out"]:
+        name = test["metrics"][0]["is_not"]
         is_not = "" if name is None else f"; not {name}"
-        yield from _wrapped(f"left out: {', '.join(told['left_out'])}{is_not}", width)
-    for words in told["warnings"]:
-        yield from _wrapped(f"note: {words}", width)
-    if told["steady"] is not None:
-        yield from _steady_lines(told["steady"], all_operations=all_operations)
+        yield from _wrapped(f"left out: {', '.join(test['left_out'])}{is_not}", width)
+    for sentence in test["warnings"]:
+        yield from _wrapped(f"note: {sentence}", width)
+    if test["steady"] is not None:
+        yield from _steady_lines(test["steady"], all_operations=all_operations)
     else:
-        yield from _run_lines(told)
-    yield from _weight_lines(told, all_operations=all_operations)
-    yield from _memory_lines(told["memory"], width, all_operations=all_operations)
+        yield from _run_lines(test)
+    yield from _weight_lines(test, all_operations=all_operations)
+    yield from _memory_lines(test["memory"], width, all_operations=all_operations)
 
 
 def _wrapped(text: str, width: int) -> list[str]:
     return textwrap.wrap(text, width, initial_indent=LEAD, subsequent_indent=LEAD * 2)
 
 
-def _run_lines(told: SpecifiedTestSection) -> Iterator[str]:
+def _run_lines(test: SpecifiedTestSection) -> Iterator[str]:
     """One line a run; a single run of one test has nothing that does not stand above."""
-    shares = {one["run"]: one["share"] for one in told["utilisation"]}
+    shares = {used["run"]: used["share"] for used in test["utilisation"]}
     rows = [
         (run["run"], (_run_figures(run) | {"share": shares.get(run["run"])}))
-        for run in told["runs"]
+        for run in test["runs"]
     ]
     shown = [column for column in COLUMNS if any(row[column[2]] is not None for _, row in rows)]
     if not shown:
         return
     yield ""
-    yield f"  {'run':<4}" + "".join(f"{words:>{wide}}" for words, wide, _ in shown)
+    yield f"  {'run':<4}" + "".join(f"{head:>{wide}}" for head, wide, _ in shown)
     for number, row in rows:
-        mark = "*" if len(rows) > 1 and number == told["reported_run"] else ""
+        mark = "*" if len(rows) > 1 and number == test["reported_run"] else ""
         cells = (f"{_cell(key, row[key]):>{wide}}" for _, wide, key in shown)
         yield f"  {number}{mark:<3}" + "".join(cells)
-    if not told["why_not"]:
-        yield _unrounded_line(told, [column for column in shown if column[2].endswith("_per_h")])
+    if not test["why_not"]:
+        yield _unrounded_line(test, [column for column in shown if column[2].endswith("_per_h")])
 
 
 def _run_figures(run: SpecifiedRun) -> dict[str, float | None]:
@@ -110,10 +110,12 @@ def _run_figures(run: SpecifiedRun) -> dict[str, float | None]:
     }
 
 
-def _unrounded_line(told: SpecifiedTestSection, columns: list[tuple[str, int, str]]) -> str:
+def _unrounded_line(test: SpecifiedTestSection, columns: list[tuple[str, int, str]]) -> str:
     """The reported run's metrics from intervals as they were measured, under the rounded ones."""
-    found: dict[str, float | None] = {one["metric"]: one["unrounded"] for one in told["metrics"]}
-    cells = (f"{_cell(key, found.get(f'test_{key}')):>{wide}}" for _, wide, key in columns)
+    unrounded: dict[str, float | None] = {
+        metric["metric"]: metric["unrounded"] for metric in test["metrics"]
+    }
+    cells = (f"{_cell(key, unrounded.get(f'test_{key}')):>{wide}}" for _, wide, key in columns)
     return f"  {'':<4}{''.join(cells)}  not rounded"
 
 
@@ -131,8 +133,8 @@ def _steady_lines(steady: SteadyPasses, *, all_operations: bool) -> Iterator[str
     yield f"  {'':<14}{'sum':>10}{'geometric mean':>16}"
     passes = steady["passes"]
     shown = passes if all_operations else passes[:1]
-    for place, one in enumerate(shown, start=1):
-        yield _pass_line("first pass" if place == 1 else f"pass {place}", one)
+    for place, times in enumerate(shown, start=1):
+        yield _pass_line("first pass" if place == 1 else f"pass {place}", times)
     if steady["figure"] is not None:
         yield _pass_line("steady", steady["figure"])
     count, before, compared = len(passes), steady["before"], steady["compared"]
@@ -145,24 +147,24 @@ def _steady_lines(steady: SteadyPasses, *, all_operations: bool) -> Iterator[str
         )
 
 
-def _pass_line(words: str, one: PassTimes) -> str:
-    mean = seconds_text(one["geometric_mean_seconds"])
-    return f"  {words:<14}{seconds_text(one['sum_seconds']):>10}{mean:>16}"
+def _pass_line(label: str, times: PassTimes) -> str:
+    mean = seconds_text(times["geometric_mean_seconds"])
+    return f"  {label:<14}{seconds_text(times['sum_seconds']):>10}{mean:>16}"
 
 
-def _weight_lines(told: SpecifiedTestSection, *, all_operations: bool) -> Iterator[str]:
-    """What moves the first metric most, by the spread of its intervals where there is any."""
-    weighed = told["sensitivity"]
+def _weight_lines(test: SpecifiedTestSection, *, all_operations: bool) -> Iterator[str]:
+    """Yield the operations that move the first metric most."""
+    weighed = test["sensitivity"]
     if not weighed:
         return
     ordered = sorted(weighed, key=_moves)
     shown = ordered if all_operations else ordered[:TOP_WEIGHTS]
-    cells = [_weight_cells(one) for one in shown]
+    cells = [_weight_cells(weight) for weight in shown]
     columns = [place for place in range(len(WEIGHTS)) if any(row[place] for row in cells)]
     yield ""
-    yield f"  {'what moves it':<14}" + _aligned([words for words, _ in WEIGHTS], columns)
-    for one, row in zip(shown, cells, strict=True):
-        yield f"  {one['operation']:<14}{_aligned(row, columns)}".rstrip()
+    yield f"  {'what moves it':<14}" + _aligned([head for head, _ in WEIGHTS], columns)
+    for weight, row in zip(shown, cells, strict=True):
+        yield f"  {weight['operation']:<14}{_aligned(row, columns)}".rstrip()
     left = len(ordered) - len(shown)
     if left:
         yield f"  ... {left} more (--all); weight: % of the metric for 1 % of the time"
@@ -170,21 +172,21 @@ def _weight_lines(told: SpecifiedTestSection, *, all_operations: bool) -> Iterat
         yield "  Ts weighs 50 %, of which a query has its share in the stream that ends last"
 
 
-def _moves(one: SpecifiedWeight) -> tuple[float, float]:
-    return -(spread_moves(one) or 0.0), first_weight(one)
+def _moves(weight: SpecifiedWeight) -> tuple[float, float]:
+    return -(spread_moves(weight) or 0.0), first_weight(weight)
 
 
-def _weight_cells(one: SpecifiedWeight) -> list[str]:
-    """What the columns of `WEIGHTS` say of an operation; empty where it has none."""
-    spread, moves = "", spread_moves(one)
-    if one["seconds_min"] is not None:
-        low, high = seconds_text(one["seconds_min"]), seconds_text(one["seconds_max"])
+def _weight_cells(weight: SpecifiedWeight) -> list[str]:
+    """Return the cells of an operation in the columns of `WEIGHTS`; empty where it has none."""
+    spread, moves = "", spread_moves(weight)
+    if weight["seconds_min"] is not None:
+        low, high = seconds_text(weight["seconds_min"]), seconds_text(weight["seconds_max"])
         spread = f"{low} to {high}"
-    power, in_streams = one["power_seconds"], one["throughput_seconds"]
+    power, in_streams = weight["power_seconds"], weight["throughput_seconds"]
     return [
         "" if power is None else seconds_text(power),
         "" if in_streams is None else seconds_text(in_streams),
-        f"{100 * abs(first_weight(one)):.1f} %",
+        f"{100 * abs(first_weight(weight)):.1f} %",
         spread,
         "" if moves is None else f"{100 * moves:.1f} %",
     ]
@@ -195,17 +197,17 @@ def _aligned(cells: list[str], columns: list[int]) -> str:
 
 
 def _memory_lines(memory: QueryMemory | None, width: int, *, all_operations: bool) -> Iterator[str]:
-    """What queries took and would take at larger scales; without `--all` only the first peak."""
+    """Yield memory of queries, also at larger scales; without `--all` only the first peak."""
     if memory is None:
         return
     yield ""
     for peak in memory["peaks"] if all_operations else memory["peaks"][:1]:
         streams = f", {peak['streams']} streams" if peak["streams"] > 1 else ""
-        told = f"memory of queries M: {bytes_text(peak['bytes'])}, {peak['what']}{streams}"
+        peak_text = f"memory of queries M: {bytes_text(peak['bytes'])}, {peak['what']}{streams}"
         larger = peak["larger"] if all_operations else peak["larger"][-1:]
         scales = ", ".join(
-            f"{bytes_text(one['bytes'])} at SF {one['scale']:,g} with {one['streams']} streams"
-            for one in larger
+            f"{bytes_text(row['bytes'])} at SF {row['scale']:,g} with {row['streams']} streams"
+            for row in larger
         )
         by = f"; extrapolated, not measured, by {memory['formula']}: {scales}" if scales else ""
-        yield from _wrapped(f"{told}{by}", width)
+        yield from _wrapped(f"{peak_text}{by}", width)

@@ -110,8 +110,10 @@ def render(document: RunDocument, *, all_operations: bool, console: Console) -> 
             _say(console, line)
     _print_why(document, width, console)
     lead = f"{'Trust':<{LABEL_WIDTH}}"
-    words = [line for part in _trust(document) for line in _wrapped(part, width - LABEL_WIDTH)]
-    for line in _packed(words, width, lead=lead, gap="  "):
+    lines_of_trust = [
+        line for part in _trust(document) for line in _wrapped(part, width - LABEL_WIDTH)
+    ]
+    for line in _packed(lines_of_trust, width, lead=lead, gap="  "):
         _say(console, line)
     for line in _ending(document, width):
         _say(console, line)
@@ -130,18 +132,18 @@ def run_line(document: RunDocument) -> str:
 
 def where_words(where: CauseShares) -> list[str]:
     """Where time went: the CPU first, then causes, largest first."""
-    told = [f"{name} {percent_text(share):>5}" for name, share in _where_shares(where)]
-    return told or ["time not split"]
+    parts = [f"{name} {percent_text(share):>5}" for name, share in _where_shares(where)]
+    return parts or ["time not split"]
 
 
 def _where_shares(where: CauseShares) -> list[tuple[str, float]]:
     shares_of = shares_by_cause(where)
     shares: dict[str, float] = {}
     for name, parts in PARTS:
-        known = [share for part in parts if (share := shares_of[part]) is not None]
-        if known and sum(known) >= DETAIL_SHARE_MIN:
-            shares[name] = sum(known)
-    return sorted(shares.items(), key=lambda told: (*_order(told[0]), -told[1]))
+        measured = [share for part in parts if (share := shares_of[part]) is not None]
+        if measured and sum(measured) >= DETAIL_SHARE_MIN:
+            shares[name] = sum(measured)
+    return sorted(shares.items(), key=lambda part: (*_order(part[0]), -part[1]))
 
 
 def _order(part: str) -> tuple[bool, bool]:
@@ -167,8 +169,8 @@ def _print_title(document: RunDocument, width: int, console: Console) -> None:
     line.append(word, style=STYLES[document["verdict"]])
     console.print(line, highlight=False, soft_wrap=True)
     if not fits and conditions:
-        for words in indented(conditions, "  ", width):
-            _say(console, words)
+        for wrapped in indented(conditions, "  ", width):
+            _say(console, wrapped)
 
 
 def _print_reasons(document: RunDocument, width: int, console: Console) -> None:
@@ -222,9 +224,9 @@ def _loaded_lines(operations: list[OperationRow], width: int, *, all_operations:
     name_width = max(len(op["name"]) for op in shown)
     lines = []
     for operation in shown:
-        lead, told = load_operation(operation, name_width)
-        told += where_words(operation["where"]) if _where_shares(operation["where"]) else []
-        lines += _packed(told or ["no time measured"], width, lead=lead, gap="  ")
+        lead, details = load_operation(operation, name_width)
+        details += where_words(operation["where"]) if _where_shares(operation["where"]) else []
+        lines += _packed(details or ["no time measured"], width, lead=lead, gap="  ")
     left = len(operations) - len(shown)
     return [*lines, f"  ... {left} more (--all)"] if left else lines
 
@@ -245,13 +247,15 @@ def _longest_first(operation: OperationRow) -> tuple[bool, float]:
 
 
 def works_by_operation(profile: ProfileSection | None) -> dict[str, list[str]]:
-    """What each operation works at most, in words, by its name; empty where it is not known."""
+    """Return the main kinds of work of each operation, in words; empty where it is not known."""
     if profile is None:
         return {}
     return {
         operation["operation"]: [
             f"{row['work']} {percent_text(row['share'])}"
-            for row in [one for one in operation["work"] if one["work"] != UNCLASSIFIED][:TOP_WORKS]
+            for row in [work for work in operation["work"] if work["work"] != UNCLASSIFIED][
+                :TOP_WORKS
+            ]
             if row["share"] >= WORK_SHARE_MIN
         ]
         for operation in profile["operations"]
@@ -272,17 +276,17 @@ def _operation_line(
 
 
 def _operation_details(operation: OperationRow, works: list[str]) -> list[str]:
-    """What is told beside a bar: cores and where the time went, or what the CPU time went into."""
-    told = where_words(operation["where"])
+    """Return the details beside a bar: cores and causes, or kinds of work."""
+    details = where_words(operation["where"])
     if not works:
         cores = operation["parallelism"]
-        return [f"{cores:>4.1f} cores", *told] if cores is not None else told
+        return [f"{cores:>4.1f} cores", *details] if cores is not None else details
     # Work comes behind the CPU and the longest waiting, and before what is small.
     waits = [
         name for name, share in _where_shares(operation["where"]) if share >= WAIT_SHARE_BEFORE_WORK
     ]
     place = 2 if len(waits) > 1 and waits[1] != NO_CAUSE else 1
-    return [*told[:place], *works, *told[place:]]
+    return [*details[:place], *works, *details[place:]]
 
 
 def bar(share: float, width: int) -> str:
@@ -311,20 +315,20 @@ def _print_why(document: RunDocument, width: int, console: Console) -> None:
 
 
 def _trust(document: RunDocument) -> list[str]:
-    words = []
+    parts = []
     for label, name in (("steal", "steal"), ("background", "background_load")):
         result = check(document, name)
         value = result["value"] if result is not None else None
-        words.append(f"{label} {percent_text(value)}")
+        parts.append(f"{label} {percent_text(value)}")
     share = document["probes"]["core_share"]
     of_core = " of a core" if share is not None else ""
-    words.append(f"probes {percent_text(share)}{of_core}")
-    words += bridge_words(document)
+    parts.append(f"probes {percent_text(share)}{of_core}")
+    parts += bridge_words(document)
     # An interval over passes is a finding's, and says nothing of how runs differ.
     test = document["test"]
     count = 1 if test is None else max(1, len(test["runs"]))
-    words.append("one run, no interval" if count == 1 else f"{count} runs, no interval")
-    return [*words, *_doubts_of_where(document)]
+    parts.append("one run, no interval" if count == 1 else f"{count} runs, no interval")
+    return [*parts, *_doubts_of_where(document)]
 
 
 def _doubts_of_where(document: RunDocument) -> list[str]:
@@ -336,23 +340,23 @@ def _doubts_of_where(document: RunDocument) -> list[str]:
         ("not accounted for", where["uncovered"]),
         ("accounted for twice", where["overcounted"]),
     )
-    return [f"{words}: {_doubts_text(doubts)}" for words, doubts in kinds if doubts]
+    return [f"{label}: {_doubts_text(doubts)}" for label, doubts in kinds if doubts]
 
 
 def _doubts_text(doubts: list[CoverageDoubt]) -> str:
-    told = doubts[:TOP_OPERATIONS]
+    shown = doubts[:TOP_OPERATIONS]
     not_split = {True: "", False: ", not split"}
     named = [
-        f"{percent_text(one['share'])} ({one['operation']}{not_split[one['is_split']]})"
-        for one in told
+        f"{percent_text(doubt['share'])} ({doubt['operation']}{not_split[doubt['is_split']]})"
+        for doubt in shown
     ]
-    left = len(doubts) - len(told)
+    left = len(doubts) - len(shown)
     return f"{', '.join(named)}{f', {left} more' if left else ''}"
 
 
-def _wrapped(words: str, width: int) -> list[str]:
+def _wrapped(sentence: str, width: int) -> list[str]:
     """Lines of at most `width` columns; a number and its percent sign stay together."""
-    kept = words.replace(" %", "\N{NO-BREAK SPACE}%")
+    kept = sentence.replace(" %", "\N{NO-BREAK SPACE}%")
     return [line.replace("\N{NO-BREAK SPACE}", " ") for line in textwrap.wrap(kept, width)]
 
 

@@ -42,8 +42,8 @@ def no_gain_lines(document: RunDocument, width: int) -> Iterator[str]:
     """Yield what is no problem: parts of the time that are below one per cent."""
     titles = document["time"]["no_gain"]
     if titles:
-        words = ", ".join(title[:1].lower() + title[1:] for title in titles).replace("cPU", "CPU")
-        yield from labelled("No gain", f"below 1 % of the time each: {words}", width)
+        names = ", ".join(title[:1].lower() + title[1:] for title in titles).replace("cPU", "CPU")
+        yield from labelled("No gain", f"below 1 % of the time each: {names}", width)
 
 
 def _rows(node: TimeTreeNode, depth: int) -> Iterator[tuple[str, float]]:

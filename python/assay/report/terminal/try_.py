@@ -1,4 +1,4 @@
-"""What became of a finding's advice, and how often advice came true, on a terminal."""
+"""The outcome of a finding's advice, and the record of earlier advice, on a terminal."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ NOTHING_RULED_OUT = "no gain is told from noise"
 
 
 def trial_lines(document: TryDocument, width: int) -> Iterator[str]:
-    """What `assay try` prints."""
+    """Yield the lines that `assay try` prints."""
     scale = f"{document['scale_name']} {document['scale']:g}"
     engine = f"{document['engine_title']} {document['engine_version']}"
     title = f"{document['change']}   {document['workload_title']} {scale} on {engine}"
@@ -64,27 +64,27 @@ def trial_lines(document: TryDocument, width: int) -> Iterator[str]:
 
 
 def _plan_lines(plans: list[TriedPlan] | None, width: int) -> Iterator[str]:
-    """What changed in plans, the first changes of each; nothing where none were captured."""
+    """Yield changes in plans, the first ones of each; nothing where none were captured."""
     if plans is None:
         return
-    told = [plan for plan in plans if plan["changes"]]
-    if not told:
+    changed = [plan for plan in plans if plan["changes"]]
+    if not changed:
         yield from labelled("Plans", "as they were", width, LABEL_WIDTH)
-    for number, plan in enumerate(told[:PLANS_MAX]):
+    for number, plan in enumerate(changed[:PLANS_MAX]):
         says = "; ".join(change["says"] for change in plan["changes"][:CHANGES_MAX])
         more = len(plan["changes"]) - CHANGES_MAX
         says += f"; {more} more" if more > 0 else ""
         yield from labelled(
             "" if number else "Plans", f"{plan['operation']}: {says}", width, LABEL_WIDTH
         )
-    if len(told) > PLANS_MAX:
+    if len(changed) > PLANS_MAX:
         yield from labelled(
-            "", f"{len(told) - PLANS_MAX} more changed (--json)", width, LABEL_WIDTH
+            "", f"{len(changed) - PLANS_MAX} more changed (--json)", width, LABEL_WIDTH
         )
 
 
 def meaning(document: TrialDocument) -> str:
-    """What the verdict says, in a sentence, and of which operations."""
+    """Return the verdict in a sentence, with the operations that it is of."""
     judged = document["judged"]
     if judged["gain"] is not None and judged["gain"]["interval"] is None:
         return WITHOUT_INTERVAL
@@ -97,7 +97,10 @@ def meaning(document: TrialDocument) -> str:
 
 def _table(document: TrialDocument) -> Iterator[str]:
     shown = document["operations"][:OPERATIONS_MAX]
-    rows = [(document["of"], document), *((one["operation"], one) for one in shown)]
+    rows = [
+        (document["of"], document),
+        *((operation["operation"], operation) for operation in shown),
+    ]
     if len(document["judged"]["operations"]) > 1:
         rows.append((TOGETHER, document["judged"]))
     names = max(len(name) for name, _ in rows)
@@ -151,11 +154,11 @@ def record_words(record: PredictionRecord) -> str:
     if not record["decided"]:
         return f"undecided {record['tried']} {_times(record['tried'])}"
     times = _times(record["decided"])
-    words = f"came true {record['hits']} of {record['decided']} {times}"
+    text = f"came true {record['hits']} of {record['decided']} {times}"
     if record["ratio_median"] is not None:
-        words += f", measured / predicted {record['ratio_median']:.2f} (median)"
+        text += f", measured / predicted {record['ratio_median']:.2f} (median)"
     undecided = record["tried"] - record["decided"]
-    return f"{words}, {undecided} undecided" if undecided else words
+    return f"{text}, {undecided} undecided" if undecided else text
 
 
 def _times(count: int) -> str:
@@ -163,7 +166,7 @@ def _times(count: int) -> str:
 
 
 def calibration_lines(calibration: PredictionHistory, place: str) -> Iterator[str]:
-    """What `assay try --history` prints."""
+    """Yield the lines that `assay try --history` prints."""
     if not calibration["tried"]:
         yield f"Nothing was tried in {place} yet: assay try RUN FINDING."
         return

@@ -53,53 +53,61 @@ TIME_WIDTH = 7
 
 
 def predicted_lines(
-    document: RunDocument, told: PredictionDocument, width: int, *, all_operations: bool = False
+    document: RunDocument,
+    prediction: PredictionDocument,
+    width: int,
+    *,
+    all_operations: bool = False,
 ) -> Iterator[str]:
-    """What `assay whatif` prints of some changes: before, after, what is assumed."""
+    """Yield the lines that `assay whatif` prints of changes: before, after, assumptions."""
     yield titled(document, width)
-    yield from textwrap.wrap(f"If: {'; '.join(told['changes'])}", width, subsequent_indent="    ")
+    yield from textwrap.wrap(
+        f"If: {'; '.join(prediction['changes'])}", width, subsequent_indent="    "
+    )
     yield ""
-    metrics = told["metrics"]
+    metrics = prediction["metrics"]
     open_ends = any(_open_ends(metric) for metric in metrics)
-    figures = [_figure(one[key], one["unit"]) for one in metrics for key in ("before", "after")]
+    figures = [
+        _figure(metric[key], metric["unit"]) for metric in metrics for key in ("before", "after")
+    ]
     wide = max(FIGURE_WIDTH, *map(len, figures))
-    yield _heading(told, wide, open_ends=open_ends)
+    yield _heading(prediction, wide, open_ends=open_ends)
     for metric in metrics:
         yield _metric_line(metric, wide, open_ends=open_ends)
     yield ""
-    yield from _operation_lines(told["operations"], all_operations=all_operations)
-    yield from _sentences("Assumed", told["assumptions"], width)
-    yield from _sentences("Unknown", told["notes"], width)
-    columns = _columns(told, open_ends=open_ends)
+    yield from _operation_lines(prediction["operations"], all_operations=all_operations)
+    yield from _sentences("Assumed", prediction["assumptions"], width)
+    yield from _sentences("Unknown", prediction["notes"], width)
+    columns = _columns(prediction, open_ends=open_ends)
     yield from _sentences("Names", [*_names(metrics), *columns], width)
 
 
 def weighed_lines(
-    document: RunDocument, told: WhatIfSection, width: int, *, all_operations: bool = False
+    document: RunDocument, section: WhatIfSection, width: int, *, all_operations: bool = False
 ) -> Iterator[str]:
-    """What `assay whatif` prints without a change: what each operation weighs in each metric."""
+    """Yield the lines that `assay whatif` prints without a change: weights of operations."""
     yield titled(document, width)
     yield ""
-    shown = [one for one in told["metrics"] if one["metric"] in WEIGHED]
-    yield from textwrap.wrap(_about(told["sensitivity"]), width)
+    shown = [metric for metric in section["metrics"] if metric["metric"] in WEIGHED]
+    yield from textwrap.wrap(_about(section["sensitivity"]), width)
     yield ""
-    words = max(len(one["operation"]) for one in told["sensitivity"])
-    ordered = sorted(told["sensitivity"], key=_shakes)
-    times = _times(told["sensitivity"], width - 2 - words - (COLUMN + 1) * len(shown))
-    yield from _weight_heading(shown, words, times, ordered)
+    name_width = max(len(row["operation"]) for row in section["sensitivity"])
+    ordered = sorted(section["sensitivity"], key=_shakes)
+    times = _times(section["sensitivity"], width - 2 - name_width - (COLUMN + 1) * len(shown))
+    yield from _weight_heading(shown, name_width, times, ordered)
     operations = ordered if all_operations else ordered[:TOP_OPERATIONS]
-    for one in operations:
-        yield _weight_line(one, shown, words, times)
+    for operation in operations:
+        yield _weight_line(operation, shown, name_width, times)
     left = len(ordered) - len(operations)
     if left:
         yield f"  ... {left} more, which shake the last column less (--all)"
     yield ""
-    yield from _worth_lines(told["worth"], shown, width, all_operations=all_operations)
+    yield from _worth_lines(section["worth"], shown, width, all_operations=all_operations)
     yield from _sentences("Names", _names(shown), width)
 
 
 def _open_ends(metric: MetricPrediction) -> str:
-    """What the model leaves open, in per cent; empty for what is no wider than its figure."""
+    """Return the range that the model leaves open, in per cent; empty if it is one figure."""
     return _between((metric["change_least"], metric["change_most"]))
 
 
@@ -108,14 +116,14 @@ def _interval(metric: MetricPrediction) -> str:
     return "" if metric["interval"] is None else _between(metric["interval"])
 
 
-def _heading(told: PredictionDocument, wide: int, *, open_ends: bool) -> str:
-    known, measured = told["known_operations"], told["measured_operations"]
+def _heading(prediction: PredictionDocument, wide: int, *, open_ends: bool) -> str:
+    predicted, measured = prediction["known_operations"], prediction["measured_operations"]
     # Metrics hold the operations that stay as they are, too.
-    of = f"  {known} of {measured} operations" if known < measured else ""
+    of = f"  {predicted} of {measured} operations" if predicted < measured else ""
     line = f"{of:<{LABEL_WIDTH + wide - 4}} {'before':>6} {'after':>{wide}} {'change':>8}"
     line += f"  {'left open, %':<{ENDS}}" if open_ends else ""
-    passes = any(_interval(metric) for metric in told["metrics"])
-    return (line + (f"  {told['passes']} passes, %" if passes else "")).rstrip()
+    passes = any(_interval(metric) for metric in prediction["metrics"])
+    return (line + (f"  {prediction['passes']} passes, %" if passes else "")).rstrip()
 
 
 def _metric_line(metric: MetricPrediction, wide: int, *, open_ends: bool) -> str:
@@ -142,22 +150,24 @@ def _starred(label: str, title: str) -> str:
 
 
 def _names(metrics: Sequence[MetricPrediction | WhatIfMetric]) -> list[str]:
-    """What a star means."""
-    rounded = [one for one in metrics if not one["metric"].endswith(UNROUNDED)]
-    titles = [one["title"] for one in rounded if one["title"] != one["label"]]
+    """Return the meaning of a star."""
+    rounded = [metric for metric in metrics if not metric["metric"].endswith(UNROUNDED)]
+    titles = [metric["title"] for metric in rounded if metric["title"] != metric["label"]]
     return [f"* {titles[-1]}."] if titles else []
 
 
-def _columns(told: PredictionDocument, *, open_ends: bool) -> list[str]:
-    """What the columns behind the change are."""
-    found = ["Left open: from the least to the most that the model allows."] if open_ends else []
-    if any(_interval(metric) for metric in told["metrics"]):
-        words = (
-            f"{told['passes']} passes: the change's 95 % interval by their scatter; how far the"
-            " model is off is not in it."
+def _columns(prediction: PredictionDocument, *, open_ends: bool) -> list[str]:
+    """Return the meaning of the columns behind the change."""
+    sentences = (
+        ["Left open: from the least to the most that the model allows."] if open_ends else []
+    )
+    if any(_interval(metric) for metric in prediction["metrics"]):
+        sentence = (
+            f"{prediction['passes']} passes: the change's 95 % interval by their scatter; how far"
+            " the model is off is not in it."
         )
-        found.append(words)
-    return found
+        sentences.append(sentence)
+    return sentences
 
 
 def _figure(value: float | None, unit: str) -> str:
@@ -191,13 +201,13 @@ def _operation_lines(
     operations: list[OperationPrediction], *, all_operations: bool
 ) -> Iterator[str]:
     # Those that were asked for come first, and all of them are told.
-    top = max(TOP_OPERATIONS, sum(one["is_asked"] for one in operations))
+    top = max(TOP_OPERATIONS, sum(operation["is_asked"] for operation in operations))
     shown = operations if all_operations else operations[:top]
-    words = max((len(one["operation"]) for one in shown), default=0)
-    for one in shown:
-        before, after = seconds_text(one["before"]), seconds_text(one["after"])
-        line = f"  {one['operation']:<{words}}  {before:>7} -> {after:>7}"
-        least, most = seconds_text(one["least"]), seconds_text(one["most"])
+    name_width = max((len(operation["operation"]) for operation in shown), default=0)
+    for operation in shown:
+        before, after = seconds_text(operation["before"]), seconds_text(operation["after"])
+        line = f"  {operation['operation']:<{name_width}}  {before:>7} -> {after:>7}"
+        least, most = seconds_text(operation["least"]), seconds_text(operation["most"])
         if least != most:
             line += f"  ({least} to {most})"
         yield line
@@ -215,50 +225,53 @@ def _sentences(label: str, sentences: list[str], width: int) -> Iterator[str]:
         )
 
 
-def _shakes(one: SensitivityRow) -> float:
+def _shakes(operation: SensitivityRow) -> float:
     """By how much an operation's own spread moves the last metric; most comes first."""
-    last = one["weights"][-1]
+    last = operation["weights"][-1]
     if last["at_min"] is None or last["at_max"] is None:
         return -abs(float(last["elasticity"]))
     return -abs(float(last["at_max"] - last["at_min"]))
 
 
 def _about(weighed: list[SensitivityRow]) -> str:
-    """What the figures of the table of weights are."""
-    words = "What the metrics depend on, in per cent: the weight of each operation"
-    if all(one["seconds_min"] is None for one in weighed):
-        return f"{words}."
-    return (
-        f"{words}, and the change if all its passes were as its fastest (fast) or slowest (slow)."
-    )
+    """Return the heading of the table of weights."""
+    text = "What the metrics depend on, in per cent: the weight of each operation"
+    if all(operation["seconds_min"] is None for operation in weighed):
+        return f"{text}."
+    return f"{text}, and the change if all its passes were as its fastest (fast) or slowest (slow)."
 
 
 def _times(weighed: list[SensitivityRow], room: int) -> Sequence[SensitivityTime]:
     """Which times there is something to tell of, and room for."""
-    varied = any(one["seconds_min"] is not None for one in weighed)
+    varied = any(operation["seconds_min"] is not None for operation in weighed)
     return TIMES if varied and (TIME_WIDTH + 1) * len(TIMES) <= room else TIMES[:1]
 
 
 def _weight_heading(
     metrics: list[WhatIfMetric],
-    words: int,
+    name_width: int,
     times: Sequence[SensitivityTime],
     weighed: list[SensitivityRow],
 ) -> Iterator[str]:
     columns = "".join(f" {TIME_WORDS[key]:>{TIME_WIDTH}}" for key in times)
-    lead = f"  {'':<{words}}{columns}"
-    yield lead + "".join(f" {_label(one):>{COLUMN}}" for one in metrics)
-    if any(weight["at_min"] is not None for one in weighed for weight in one["weights"]):
+    lead = f"  {'':<{name_width}}{columns}"
+    yield lead + "".join(f" {_label(metric):>{COLUMN}}" for metric in metrics)
+    if any(
+        weight["at_min"] is not None for operation in weighed for weight in operation["weights"]
+    ):
         yield " " * len(lead) + f" {WEIGHED_BY:>{COLUMN}}" * len(metrics)
 
 
 def _weight_line(
-    one: SensitivityRow, metrics: list[WhatIfMetric], words: int, times: Sequence[SensitivityTime]
+    operation: SensitivityRow,
+    metrics: list[WhatIfMetric],
+    name_width: int,
+    times: Sequence[SensitivityTime],
 ) -> str:
-    columns = "".join(f" {_time(one[key]):>{TIME_WIDTH}}" for key in times)
-    weights = {weight["metric"]: weight for weight in one["weights"]}
-    told = "".join(f" {_weight(weights[metric['metric']]):>{COLUMN}}" for metric in metrics)
-    return f"  {one['operation']:<{words}}{columns}{told}"
+    columns = "".join(f" {_time(operation[key]):>{TIME_WIDTH}}" for key in times)
+    weights = {weight["metric"]: weight for weight in operation["weights"]}
+    cells = "".join(f" {_weight(weights[metric['metric']]):>{COLUMN}}" for metric in metrics)
+    return f"  {operation['operation']:<{name_width}}{columns}{cells}"
 
 
 def _time(seconds: float | None) -> str:
@@ -267,10 +280,10 @@ def _time(seconds: float | None) -> str:
 
 def _weight(weight: MetricWeight) -> str:
     """Weight, and what the fastest and the slowest pass would do; its sign is the metric's."""
-    words = f"{abs(weight['elasticity']) * 100:.1f}"
+    text = f"{abs(weight['elasticity']) * 100:.1f}"
     if weight["at_min"] is None or weight["at_max"] is None:
-        return words
-    return f"{words:>6} {_short(weight['at_min']):>4} {_short(weight['at_max']):>4}"
+        return text
+    return f"{text:>6} {_short(weight['at_min']):>4} {_short(weight['at_max']):>4}"
 
 
 def _short(share: float) -> str:
@@ -280,25 +293,27 @@ def _short(share: float) -> str:
 
 
 def _worth_lines(
-    found: list[WorthRow],
+    causes: list[WorthRow],
     metrics: list[WhatIfMetric],
     width: int,
     *,
     all_operations: bool,
 ) -> Iterator[str]:
-    if not found:
+    if not causes:
         return
     yield "Worth at most: what would be if it took no time, by a model"
-    shown = found if all_operations else found[:TOP_WORTH]
-    words = max(len(one["title"]) for one in shown)
+    shown = causes if all_operations else causes[:TOP_WORTH]
+    title_width = max(len(cause["title"]) for cause in shown)
     names = [metric["metric"] for metric in metrics]
-    yield f"  {'':<{words}}" + "".join(f"  {_label(one):>{COLUMN}}" for one in metrics)
-    for one in shown:
-        changes = {metric["metric"]: metric["change"] for metric in one["metrics"]}
-        told = "".join(f"  {_change(changes[name]):>{COLUMN}}" for name in names)
-        yield f"  {one['title']:<{words}}{told}"
-    left = len(found) - len(shown)
+    yield f"  {'':<{title_width}}" + "".join(f"  {_label(metric):>{COLUMN}}" for metric in metrics)
+    for cause in shown:
+        changes = {metric["metric"]: metric["change"] for metric in cause["metrics"]}
+        cells = "".join(f"  {_change(changes[name]):>{COLUMN}}" for name in names)
+        yield f"  {cause['title']:<{title_width}}{cells}"
+    left = len(causes) - len(shown)
     if left:
         yield f"  ... {left} more (--all)"
     yield ""
-    yield from _sentences("Assumed", list(dict.fromkeys(one["assumption"] for one in shown)), width)
+    yield from _sentences(
+        "Assumed", list(dict.fromkeys(cause["assumption"] for cause in shown)), width
+    )

@@ -59,12 +59,12 @@ TOGETHER = "sessions of this engine share one process, so it is known of all tog
 
 
 def is_split(operation: OperationRow) -> bool:
-    """Whether it is known where an operation's time went."""
+    """Return whether an operation's time was split by cause."""
     return operation["seconds"] is not None and operation["where"]["uncovered"] is not None
 
 
 def knows_engine(document: RunDocument) -> bool:
-    """Whether the engine's processes were followed; without accounts nothing says otherwise."""
+    """Return whether the engine's processes were followed; true where there are no accounts."""
     used = document["accounts"]
     return used is None or any(account in used["by_account_s"] for account in ENGINE_ACCOUNTS)
 
@@ -108,22 +108,26 @@ def time_line(operations: list[OperationRow]) -> str | None:
     What could not be split is in the wall time and not in the sum, and is said to be.
     """
     timed = [operation for operation in operations if operation["seconds"] is not None]
-    known = [operation for operation in timed if is_split(operation)]
-    if not known:
+    split_operations = [operation for operation in timed if is_split(operation)]
+    if not split_operations:
         return None
-    whole, split = (sum(op["seconds"] or 0.0 for op in some) for some in (timed, known))
-    sums = split_seconds(known)
-    parts = [f"{words} {seconds_text(spent)}" for words, spent in _parts(sums, split)]
+    whole, split = (sum(op["seconds"] or 0.0 for op in some) for some in (timed, split_operations))
+    sums = split_seconds(split_operations)
+    parts = [f"{label} {seconds_text(spent)}" for label, spent in _parts(sums, split)]
     wall = f"{seconds_text(whole)} of wall time"
-    lead = f"{wall} =" if len(known) == len(timed) else f"{wall}; {seconds_text(split)}{OF_IT}"
+    lead = (
+        f"{wall} ="
+        if len(split_operations) == len(timed)
+        else f"{wall}; {seconds_text(split)}{OF_IT}"
+    )
     return f"{lead} {' + '.join(parts)} {SCALED}"
 
 
 def _parts(sums: Mapping[str, float], whole: float) -> Iterator[tuple[str, float]]:
-    for words, keys in PARTS:
+    for label, keys in PARTS:
         spent = sum(sums.get(key, 0.0) for key in keys)
         if spent >= CAUSE_SHARE_MIN * whole:
-            yield words, spent
+            yield label, spent
 
 
 def cause_lines(
@@ -136,17 +140,17 @@ def cause_lines(
         seconds: What they are shares of; None: of no one time.
         width: How wide lines may be.
     """
-    known = [(cause.title, shares.get(cause.name) or 0.0) for cause in CAUSES]
-    told = [(title, share) for title, share in known if share >= CAUSE_SHARE_MIN]
-    if not told:
+    title_shares = [(cause.title, shares.get(cause.name) or 0.0) for cause in CAUSES]
+    shown = [(title, share) for title, share in title_shares if share >= CAUSE_SHARE_MIN]
+    if not shown:
         return
-    words = max(len(title) for title, _ in told)
-    longest = max(share for _, share in told)
-    length = max(0, min(CAUSE_BAR_WIDTH, width - words - FIGURES_WIDTH))
-    for title, share in told:
+    title_width = max(len(title) for title, _ in shown)
+    longest = max(share for _, share in shown)
+    length = max(0, min(CAUSE_BAR_WIDTH, width - title_width - FIGURES_WIDTH))
+    for title, share in shown:
         drawn = bar(share / longest, length)
         time = "" if seconds is None else f"  {seconds_text(share * seconds):>7}"
-        yield f"  {title:<{words}}  {drawn:<{length}} {percent_text(share):>6}{time}"
+        yield f"  {title:<{title_width}}  {drawn:<{length}} {percent_text(share):>6}{time}"
 
 
 def whole_lines(document: RunDocument, width: int) -> Iterator[str]:
@@ -167,8 +171,8 @@ def whole_lines(document: RunDocument, width: int) -> Iterator[str]:
         yield from _tree_or_causes(document, shares, split, width)
         yield from _left_lines(document, width)
     if where is not None and where["coverage"] is not None:
-        words = f"{percent_text(where['coverage'])} of the time of its threads, before scaling"
-        yield from labelled("Accounted for", words, width)
+        sentence = f"{percent_text(where['coverage'])} of the time of its threads, before scaling"
+        yield from labelled("Accounted for", sentence, width)
 
 
 def _load_lines(document: RunDocument, width: int) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""What bounds operations, on a terminal: every variant's time, elasticities, and the verdict."""
+"""Bottlenecks of operations on a terminal: times of all variants, elasticities, the verdict."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ REMARKS_MAX = 4
 
 
 def why_lines(document: WhyDocument, width: int, *, whole: bool = False) -> Iterator[str]:
-    """What `assay why` prints.
+    """Yield the lines that `assay why` prints.
 
     Args:
         document: Of `report.why`.
@@ -34,14 +34,14 @@ def why_lines(document: WhyDocument, width: int, *, whole: bool = False) -> Iter
     """
     if document["operations"]:
         yield from textwrap.wrap(_head(document), width, subsequent_indent="  ")
-    for told in document["operations"]:
+    for operation in document["operations"]:
         yield ""
-        yield from _operation(told, width, whole=whole)
+        yield from _operation(operation, width, whole=whole)
     yield ""
     for what, reason in document["unvaried"].items():
         yield from labelled("Not made", f"{what}: {reason}", width, LABEL_WIDTH)
-    for one in _failed(document["missing"]):
-        yield from labelled("Missing", one, width, LABEL_WIDTH)
+    for sentence in _failed(document["missing"]):
+        yield from labelled("Missing", sentence, width, LABEL_WIDTH)
     yield f"{'Study':<{LABEL_WIDTH}}{document['study']}"
     if document["report"]:
         yield f"{'Article':<{LABEL_WIDTH}}{document['report']}"
@@ -59,34 +59,35 @@ def _head(document: WhyDocument) -> str:
     )
 
 
-def _operation(told: BoundOperation, width: int, *, whole: bool) -> Iterator[str]:
-    yield told["operation"]
-    yield from _variants(told["variants"])
+def _operation(operation: BoundOperation, width: int, *, whole: bool) -> Iterator[str]:
+    yield operation["operation"]
+    yield from _variants(operation["variants"])
     yield ""
-    yield from _elasticities(told)
+    yield from _elasticities(operation)
     yield ""
-    verdict = told["verdict"]
+    verdict = operation["verdict"]
     yield from labelled("VERDICT", verdict["words"], width, LABEL_WIDTH)
     if verdict["sum_words"]:
         yield from labelled("", f"{verdict['sum_words']}.", width, LABEL_WIDTH)
     remarks = verdict["remarks"] if whole else verdict["remarks"][:REMARKS_MAX]
-    for words in remarks:
-        yield from labelled("", f"- {words}", width, LABEL_WIDTH)
+    for remark in remarks:
+        yield from labelled("", f"- {remark}", width, LABEL_WIDTH)
     if len(verdict["remarks"]) > len(remarks):
         yield f"{'':<{LABEL_WIDTH}}... {len(verdict['remarks']) - len(remarks)} more (--all)"
 
 
 def _variants(variants: Sequence[VariantTime]) -> Iterator[str]:
-    names = max(len(one["name"]) for one in variants)
-    for one in variants:
-        time = one["seconds"]
+    names = max(len(variant["name"]) for variant in variants)
+    for variant in variants:
+        time = variant["seconds"]
         ends = (
             f"[{seconds_text(time['low'])}, {seconds_text(time['high'])}]"
             if time["count"] > 1
             else "one round"
         )
-        change = "" if one["change"] is None else _change(one["change"])
-        line = f"  {one['name']:<{names}}  {seconds_text(time['middle']):>9}  {ends:<20}{change:>7}"
+        change = "" if variant["change"] is None else _change(variant["change"])
+        middle = seconds_text(time["middle"])
+        line = f"  {variant['name']:<{names}}  {middle:>9}  {ends:<20}{change:>7}"
         yield line.rstrip()
 
 
@@ -94,25 +95,25 @@ def _change(share: float) -> str:
     return f"{'+' if share >= 0 else '-'}{percent_text(abs(share))}"
 
 
-def _elasticities(told: BoundOperation) -> Iterator[str]:
-    for one in sorted(told["elasticities"], key=lambda row: not row["counts"]):
-        name = f"{SHORT[one['resource']]}, {one['method']}"
-        if one["value"] is None:
-            reasons = [level["left_out"] for level in one["levels"] if level["left_out"]]
+def _elasticities(operation: BoundOperation) -> Iterator[str]:
+    for elasticity in sorted(operation["elasticities"], key=lambda row: not row["counts"]):
+        name = f"{SHORT[elasticity['resource']]}, {elasticity['method']}"
+        if elasticity["value"] is None:
+            reasons = [level["left_out"] for level in elasticity["levels"] if level["left_out"]]
             yield f"  {name:<16} not measured: {reasons[0] if reasons else 'too few runs'}"
             continue
-        ends = one["interval"]
+        ends = elasticity["interval"]
         interval = "" if ends is None else f"[{ends[0]:z5.2f}, {ends[1]:z5.2f}]"
-        shape = SHAPES[one["shape"] or "unclear"]
-        if one["binds_below"] is not None:
-            shape = f"only below {percent_text(one['binds_below'])} of it"
-        does = "" if one["counts"] else ", does not count"
-        yield f"  {name:<16} {one['value']:z5.2f} {interval:<16} {shape}{does}"
+        shape = SHAPES[elasticity["shape"] or "unclear"]
+        if elasticity["binds_below"] is not None:
+            shape = f"only below {percent_text(elasticity['binds_below'])} of it"
+        does = "" if elasticity["counts"] else ", does not count"
+        yield f"  {name:<16} {elasticity['value']:z5.2f} {interval:<16} {shape}{does}"
 
 
 def _failed(missing: Sequence[MissingVariant]) -> list[str]:
     """Each reason once, with the variants that it is of."""
-    found: dict[str, dict[str, None]] = {}
-    for one in missing:
-        found.setdefault(one["reason"], {})[one["variant"]] = None
-    return [f"{', '.join(names)}: {reason}" for reason, names in found.items()]
+    variants: dict[str, dict[str, None]] = {}
+    for variant in missing:
+        variants.setdefault(variant["reason"], {})[variant["variant"]] = None
+    return [f"{', '.join(names)}: {reason}" for reason, names in variants.items()]

@@ -1,4 +1,4 @@
-"""What was limited and changed on the host, in words."""
+"""Limits of the engine and changes to the host, in words."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LABEL_WIDTH = 10
 
 
 def slow_words(document: RunDocument) -> str:
-    """What was made slower, how much of that was reached; empty where nothing was."""
+    """Return the resources that were made slower, and by how much; empty where none was."""
     changes = document["changes"]
     if changes is None or (slowed := changes["slowed"]) is None:
         return ""
@@ -31,52 +31,52 @@ def limit_words(document: RunDocument) -> str:
     changes = document["changes"]
     if changes is None:
         return ""
-    told = [one["words"] for one in changes["limits"]]
+    sentences = [limit["words"] for limit in changes["limits"]]
     if changes["oom_kills"]:
-        told.append(f"killed for want of memory: {changes['oom_kills']}")
-    return "; ".join(told)
+        sentences.append(f"killed for want of memory: {changes['oom_kills']}")
+    return "; ".join(sentences)
 
 
 def host_words(document: RunDocument) -> str:
-    """What was changed on the host, and whether it was put back; empty where nothing was."""
+    """Return the changes to the host and whether they were undone; empty where there were none."""
     changes = document["changes"]
     if changes is None or not changes["host"]:
         return ""
-    told = []
-    for one in changes["host"]:
-        was = "" if one["before"] is None else f" (was {one['before']})"
-        told.append(f"{one['what']}: {one['effective'] or one['asked']}{was}")
-    restored = all(one["restored"] for one in changes["host"])
-    return f"{'; '.join(told)}; {'put back' if restored else 'not put back by the run itself'}"
+    sentences = []
+    for change in changes["host"]:
+        was = "" if change["before"] is None else f" (was {change['before']})"
+        sentences.append(f"{change['what']}: {change['effective'] or change['asked']}{was}")
+    restored = all(change["restored"] for change in changes["host"])
+    return f"{'; '.join(sentences)}; {'put back' if restored else 'not put back by the run itself'}"
 
 
 def changes_lines(document: RunDocument, width: int) -> list[str]:
     """Limits in a line, what was changed in another; nothing where there are none."""
-    told = (
+    parts = (
         ("limits", limit_words(document)),
         ("slowed", slow_words(document)),
         ("changed", host_words(document)),
     )
     return [
         line
-        for label, words in told
-        if words
-        for line in indented(words, f"  {label:<{LABEL_WIDTH}}", width)
+        for label, text in parts
+        if text
+        for line in indented(text, f"  {label:<{LABEL_WIDTH}}", width)
     ]
 
 
 def changes_paragraph(document: RunDocument) -> str:
     """For the page's method: what was limited and changed, with notes; empty where nothing was."""
-    told = []
+    sentences = []
     changes = document["changes"]
-    if changes is not None and (words := limit_words(document)):
+    if changes is not None and (limits := limit_words(document)):
         device = changes["device"]
         of_disk = f"; those of disks are of {device}" if device else ""
         version = changes["version"]
-        told.append(f"Limited by control groups of version {version}{of_disk}: {words}.")
-        told += [f"Note: {note}." for note in changes["notes"]]
-    if words := slow_words(document):
-        told.append(f"Slowed by stopping the engine: {words}.")
-    if words := host_words(document):
-        told.append(f"Changed on the host: {words}.")
-    return " ".join(told)
+        sentences.append(f"Limited by control groups of version {version}{of_disk}: {limits}.")
+        sentences += [f"Note: {note}." for note in changes["notes"]]
+    if limits := slow_words(document):
+        sentences.append(f"Slowed by stopping the engine: {limits}.")
+    if limits := host_words(document):
+        sentences.append(f"Changed on the host: {limits}.")
+    return " ".join(sentences)

@@ -1,4 +1,4 @@
-"""What a cluster's nodes did, in words."""
+"""Work of a cluster's nodes, in words."""
 
 from __future__ import annotations
 
@@ -35,23 +35,23 @@ def cores_words(cluster: ClusterSection) -> str:
     return f"{OF_ONE_CORE}, and the nodes may use {cores:g}: {100 * cores:g} %"
 
 
-def skew_words(told: ClusterSpan) -> list[str]:
-    """What is uneven: the largest over the mean, and whose it is."""
+def skew_words(span: ClusterSpan) -> list[str]:
+    """Return the measures that are unevenly shared: largest over mean, and the node with most."""
     uneven = [
-        f"{one['measure']} {one['ratio']:.3g} times the mean on {one['node']}{_often(one)}"
-        for one in told["skew"]
-        if one["is_skewed"]
+        f"{skew['measure']} {skew['ratio']:.3g} times the mean on {skew['node']}{_frequency(skew)}"
+        for skew in span["skew"]
+        if skew["is_skewed"]
     ]
     return [f"skew: {', '.join(uneven)}"] if uneven else []
 
 
-def _often(one: NodeSkew) -> str:
-    share = percent_text(one["often"])
-    return f" (in {share} of executions)" if one["often"] < 1 else ""
+def _frequency(skew: NodeSkew) -> str:
+    share = percent_text(skew["often"])
+    return f" (in {share} of executions)" if skew["often"] < 1 else ""
 
 
 def barrier_words(barriers: BarriersSection) -> list[str]:
-    """What barriers took, then the longest of them; or why nobody knows."""
+    """Return the time lost at barriers and the longest of them, or why they were not measured."""
     if barriers["missing"] is not None:
         return [f"barriers: not measured: {barriers['missing']}"]
     if barriers["lost_share"] is None:
@@ -62,16 +62,16 @@ def barrier_words(barriers: BarriersSection) -> list[str]:
     lead = (
         f"barriers: {count}, to which {percent_text(barriers['lost_share'])} of the time was lost"
     )
-    longest = sorted(barriers["found"], key=lambda one: -one["lost_s"])[:BARRIERS_MAX]
-    return [lead, *(_barrier(one) for one in longest)]
+    longest = sorted(barriers["found"], key=lambda barrier: -barrier["lost_s"])[:BARRIERS_MAX]
+    return [lead, *(_barrier(barrier) for barrier in longest)]
 
 
-def _barrier(one: BarrierRow) -> str:
-    lasted = seconds_text(one["ended_s"] - one["begun_s"])
-    of = f" {one['operation']}" if one["operation"] else ""
+def _barrier(barrier: BarrierRow) -> str:
+    lasted = seconds_text(barrier["ended_s"] - barrier["begun_s"])
+    of = f" {barrier['operation']}" if barrier["operation"] else ""
     return (
-        f"at {one['begun_s']:.1f} s{of} for {lasted}: {one['cores']:.2g} cores at work,"
-        f" {one['peak_cores']:.2g} around it"
+        f"at {barrier['begun_s']:.1f} s{of} for {lasted}: {barrier['cores']:.2g} cores at work,"
+        f" {barrier['peak_cores']:.2g} around it"
     )
 
 
@@ -80,13 +80,15 @@ def interval_rows(cluster: ClusterSection) -> list[tuple[str, str]]:
     every = cluster["intervals"]
     step = max(1, -(-len(every) // INTERVALS_MAX))
     return [
-        (f"{one['begun_s']:.1f} to {one['ended_s']:.1f} s", one["whole"]["text"])
-        for one in every[::step]
+        (f"{interval['begun_s']:.1f} to {interval['ended_s']:.1f} s", interval["whole"]["text"])
+        for interval in every[::step]
     ]
 
 
 def word_rows(cluster: ClusterSection) -> list[tuple[str, str]]:
-    """What each word counts, and why others are not measured."""
-    told = {word: cluster["says"].get(word, WORDS[word][0]) for word in WORDS}
-    told |= {word: f"not measured: {why}" for word, why in cluster["missing"].items()}
-    return [(word.removesuffix("_ns").replace("_", " "), words) for word, words in told.items()]
+    """Return each word of a node's line with its meaning, or why it was not measured."""
+    meanings = {word: cluster["says"].get(word, WORDS[word][0]) for word in WORDS}
+    meanings |= {word: f"not measured: {why}" for word, why in cluster["missing"].items()}
+    return [
+        (word.removesuffix("_ns").replace("_", " "), meaning) for word, meaning in meanings.items()
+    ]

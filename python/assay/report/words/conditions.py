@@ -26,18 +26,18 @@ def load_conditions(document: RunDocument) -> list[str] | None:
     conditions = document["conditions"]
     if conditions["clients"] is None:
         return None
-    words = [conditions["arrival"] or ""]
+    parts = [conditions["arrival"] or ""]
     if conditions["rate_per_s"] is not None:
-        words.append(rate_text(conditions["rate_per_s"]))
-    words.append(f"{conditions['clients']} client{'s' if conditions['clients'] != 1 else ''}")
-    words += fleet_words(conditions.get("fleet"))
+        parts.append(rate_text(conditions["rate_per_s"]))
+    parts.append(f"{conditions['clients']} client{'s' if conditions['clients'] != 1 else ''}")
+    parts += fleet_words(conditions.get("fleet"))
     if conditions["time_s"] is not None:
         after = "killed after " if conditions.get("killed", False) else ""
-        words.append(f"{after}{conditions['time_s']:g} s")
-    words += [told for key, told in ASKED_OF_A_LOAD.items() if conditions.get(key, False)]
+        parts.append(f"{after}{conditions['time_s']:g} s")
+    parts += [phrase for key, phrase in ASKED_OF_A_LOAD.items() if conditions.get(key, False)]
     if conditions.get("durability") is not None:
-        words.append(f"durability {conditions['durability']}")
-    return words
+        parts.append(f"durability {conditions['durability']}")
+    return parts
 
 
 def fleet_words(fleet: FleetSection | None) -> list[str]:
@@ -50,7 +50,7 @@ def fleet_words(fleet: FleetSection | None) -> list[str]:
         clocks = "clocks not measured"
     else:
         clocks = f"clocks ±{seconds_text(unsure_s)}" if unsure_s else "one clock"
-    words = [f"from {fleet['hosts']} host{'s' * (fleet['hosts'] != 1)} ({clocks}{lost})"]
+    phrases = [f"from {fleet['hosts']} host{'s' * (fleet['hosts'] != 1)} ({clocks}{lost})"]
     if fleet.get("engine_host") is not None:
-        words.append(f"probes on {fleet['engine_host']}")
-    return words
+        phrases.append(f"probes on {fleet['engine_host']}")
+    return phrases

@@ -1,4 +1,4 @@
-"""What an engine counted itself, on a terminal and as text that its users know by sight."""
+"""Counters of an engine as lines, in the layout that its users know."""
 
 from __future__ import annotations
 
@@ -58,18 +58,20 @@ def object_text(table: CountedTable) -> list[str]:
 
 
 def counted_lines(document: RunDocument, width: int) -> Iterator[str]:
-    """What the engine counted that is not zero, then its tables of objects."""
+    """Yield the engine's counters that are not zero, then its tables of objects."""
     counted = document["engine_counters"]
     if counted is None:
         return
-    told = [(one, _amount(one)) for one in counted["counters"]]
-    if any(amount for _, amount in told):
+    amounts = [(figure, _amount(figure)) for figure in counted["counters"]]
+    if any(amount for _, amount in amounts):
         yield from indented("What the engine counted itself in the measured part", "", width)
-        for one, amount in told:
+        for figure, amount in amounts:
             if amount:
-                words = amount_text(amount, one["unit"])
-                at_end = " at the end" if one["kind"] == GAUGE else ""
-                yield from indented(f"{one['title']}{at_end}", f"{words:>{AMOUNT_WIDTH}}  ", width)
+                text = amount_text(amount, figure["unit"])
+                at_end = " at the end" if figure["kind"] == GAUGE else ""
+                yield from indented(
+                    f"{figure['title']}{at_end}", f"{text:>{AMOUNT_WIDTH}}  ", width
+                )
         yield ""
     yield from activity_lines(counted["activity"], width)
     for table in counted["tables"]:
@@ -97,10 +99,13 @@ def activity_lines(activity: ActivitySection | None, width: int) -> Iterator[str
 def activity_rows(activity: ActivitySection) -> list[tuple[str, str]]:
     """Lines of intervals and of operations, each with what it is of."""
     intervals = [
-        (f"{one['begun_s']:.1f} to {one['ended_s']:.1f} s", one["line"])
-        for one in activity["intervals"]
+        (f"{interval['begun_s']:.1f} to {interval['ended_s']:.1f} s", interval["line"])
+        for interval in activity["intervals"]
     ]
-    return [*intervals, *((one["name"], one["line"]) for one in activity["operations"])]
+    return [
+        *intervals,
+        *((operation["name"], operation["line"]) for operation in activity["operations"]),
+    ]
 
 
 def _amount(figure: CounterRow) -> float | None:

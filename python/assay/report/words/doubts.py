@@ -52,8 +52,8 @@ def _first_line(document: RunDocument, failure: CheckRow | None) -> list[dict[st
     if failure is None:
         return []
     reason = document["status_reason"]
-    told = failure["reason"] if reason is None or failure["check"] == COMPLETENESS else reason
-    return [{"verdict": failure["verdict"], "reason": one_line(told)}]
+    text = failure["reason"] if reason is None or failure["check"] == COMPLETENESS else reason
+    return [{"verdict": failure["verdict"], "reason": one_line(text)}]
 
 
 def _ended_before(document: RunDocument, check: CheckRow) -> bool:

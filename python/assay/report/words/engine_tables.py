@@ -1,4 +1,4 @@
-"""What an engine counted itself and who used a server's CPU, as tables of texts."""
+"""Counters of an engine, and users of a server's CPU, as tables of texts."""
 
 from __future__ import annotations
 
@@ -168,36 +168,36 @@ def cpu_rows(used: SessionsSection) -> list[CpuRow]:
 
 
 def _session_rows(used: SessionsSection) -> Iterator[CpuRow]:
-    each = used["sessions"]
-    count = f"{len(each)} session{'' if len(each) == 1 else 's'} of the load generator"
-    workers = sum(session["workers"] for session in each)
-    yield _row(used, count, str(len(each) + workers), _sum(each), is_group=True)
-    if len(each) > SESSIONS_EACH_MAX:
-        for words, pick in (("least of each", min), ("median", median), ("most of each", max)):
-            yield _row(used, words, "", _picked(each, pick))
-    elif len(each) > 1:
-        for session in each:
+    sessions = used["sessions"]
+    count = f"{len(sessions)} session{'' if len(sessions) == 1 else 's'} of the load generator"
+    workers = sum(session["workers"] for session in sessions)
+    yield _row(used, count, str(len(sessions) + workers), _sum(sessions), is_group=True)
+    if len(sessions) > SESSIONS_EACH_MAX:
+        for label, pick in (("least of each", min), ("median", median), ("most of each", max)):
+            yield _row(used, label, "", _picked(sessions, pick))
+    elif len(sessions) > 1:
+        for session in sessions:
             yield _row(used, f"session {session['session']}", str(1 + session["workers"]), session)
     if workers:
-        cpu_s = sum(session["workers_cpu_s"] for session in each)
-        told: ServerUsage = {
+        cpu_s = sum(session["workers_cpu_s"] for session in sessions)
+        usage: ServerUsage = {
             "cpu_s": cpu_s,
             "run_delay_s": None,
             "read_bytes": None,
             "write_bytes": None,
         }
-        row = _row(used, "of it in parallel workers", str(workers), told)
+        row = _row(used, "of it in parallel workers", str(workers), usage)
         yield row._replace(run_delay="", read="", written="")
 
 
-def _title_rows(used: SessionsSection, each: list[ProcessesRow], words: str) -> Iterator[CpuRow]:
-    if not each:
+def _title_rows(used: SessionsSection, entries: list[ProcessesRow], label: str) -> Iterator[CpuRow]:
+    if not entries:
         return
-    count = sum(entry["processes"] for entry in each)
-    yield _row(used, words, str(count), _sum(each), is_group=True)
-    for entry in each[:TITLES_MAX]:
+    count = sum(entry["processes"] for entry in entries)
+    yield _row(used, label, str(count), _sum(entries), is_group=True)
+    for entry in entries[:TITLES_MAX]:
         yield _row(used, entry["title"], str(entry["processes"]), entry)
-    rest = each[TITLES_MAX:]
+    rest = entries[TITLES_MAX:]
     if rest:
         processes = sum(entry["processes"] for entry in rest)
         yield _row(used, f"{len(rest)} more kinds of process", str(processes), _sum(rest))
@@ -205,37 +205,37 @@ def _title_rows(used: SessionsSection, each: list[ProcessesRow], words: str) -> 
 
 def _row(
     used: SessionsSection,
-    words: str,
+    label: str,
     processes: str,
-    told: ServerUsage | SessionRow | ProcessesRow,
+    usage: ServerUsage | SessionRow | ProcessesRow,
     *,
     is_group: bool = False,
 ) -> CpuRow:
-    cpu_s = told["cpu_s"]
+    cpu_s = usage["cpu_s"]
     share = None if cpu_s is None or not used["cpu_s"] else cpu_s / used["cpu_s"]
     return CpuRow(
-        words,
+        label,
         processes,
         seconds_text(cpu_s),
         percent_text(share),
-        seconds_text(told["run_delay_s"]),
-        bytes_text(told["read_bytes"]),
-        bytes_text(told["write_bytes"]),
+        seconds_text(usage["run_delay_s"]),
+        bytes_text(usage["read_bytes"]),
+        bytes_text(usage["write_bytes"]),
         is_group,
     )
 
 
-def _sum(each: Sequence[SessionRow | ProcessesRow]) -> ServerUsage:
-    return _picked(each, sum)
+def _sum(users: Sequence[SessionRow | ProcessesRow]) -> ServerUsage:
+    return _picked(users, sum)
 
 
 def _picked(
-    each: Sequence[SessionRow | ProcessesRow], pick: Callable[[list[float]], float]
+    users: Sequence[SessionRow | ProcessesRow], pick: Callable[[list[float]], float]
 ) -> ServerUsage:
     """Of each figure what `pick` gives; None where one of them was not measured."""
 
     def picked(figure: UsageFigure) -> float | None:
-        values = [entry[figure] for entry in each]
+        values = [entry[figure] for entry in users]
         measured = [value for value in values if value is not None]
         return pick(measured) if measured and len(measured) == len(values) else None
 

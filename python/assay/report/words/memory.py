@@ -22,32 +22,34 @@ PEAKS: tuple[PeakKey, ...] = (
 
 
 def state_words(document: RunDocument) -> str:
-    """What was in memory before a start that is not hot, and what was read then; else empty."""
+    """Return what was in memory before a start that is not hot, and what was read; else empty."""
     state = document["state"]
     if state is None or state["asked"] == "hot" or state["resident_share"] is None:
         return ""
     share, data = percent_text(state["resident_share"]), bytes_text(state["data_bytes"])
     loaded = state["asked"] == LOADED
     when = "after loading" if loaded else "before the start"
-    told = [f"{share} of {data} of data files in memory {when}"]
+    sentences = [f"{share} of {data} of data files in memory {when}"]
     if loaded and state["engine_cache"]:
-        most = [cached_words(one) for one in state["engine_cache"][:1] if one["name"]]
+        most = [cached_words(cached) for cached in state["engine_cache"][:1] if cached["name"]]
         named = f", {most[0]} most of all" if most else ""
-        told.append(f"{bytes_text(state['engine_cached_bytes'])} in the engine's own cache{named}")
+        sentences.append(
+            f"{bytes_text(state['engine_cached_bytes'])} in the engine's own cache{named}"
+        )
     if (brought := start_brought_bytes(state)) and state["asked"] == "cold":
-        told.append(f"the start brought {bytes_text(brought)} into memory")
+        sentences.append(f"the start brought {bytes_text(brought)} into memory")
     if state["first_read_bytes"] is not None:
         read = bytes_text(state["first_read_bytes"]) if state["first_read_bytes"] else "nothing"
-        told.append(f"{state['first_operation']}, the first query, read {read} from devices")
-    return "; ".join(told)
+        sentences.append(f"{state['first_operation']}, the first query, read {read} from devices")
+    return "; ".join(sentences)
 
 
 def memory_words(document: RunDocument) -> str:
     """The most that the measured part needed; empty where nothing of it is known."""
     metrics = document["metrics"]
-    told = [
-        f"{bytes_text(size)} {words}"
-        for size, words in (
+    sizes = [
+        f"{bytes_text(size)} {label}"
+        for size, label in (
             (metrics["memory_peak_bytes"], "resident at most"),
             (metrics["memory_peak_pss_bytes"], "proportional"),
         )
@@ -56,15 +58,15 @@ def memory_words(document: RunDocument) -> str:
     own = metrics["engine_memory_bytes"]
     if own is not None:
         most = "".join(f" ({operation['name']})" for operation in _ordered(document)[:1])
-        told.append(f"{bytes_text(own)} by {document['engine_title']}'s own account{most}")
-    return ", ".join(told)
+        sizes.append(f"{bytes_text(own)} by {document['engine_title']}'s own account{most}")
+    return ", ".join(sizes)
 
 
 def _ordered(document: RunDocument) -> list[OperationRow]:
     """Operations of which something is known, those that needed most first."""
-    known = [
+    measured = [
         operation
         for operation in document["operations"]
         if any(operation[key] is not None for key in PEAKS)
     ]
-    return sorted(known, key=lambda operation: [-(operation[key] or 0) for key in PEAKS])
+    return sorted(measured, key=lambda operation: [-(operation[key] or 0) for key in PEAKS])

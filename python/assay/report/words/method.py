@@ -178,28 +178,28 @@ INTERVAL_WORDS = (
 WAITS = "waits"
 
 
-def charts_about(told: RunDocument, timeline: Timeline | None) -> list[tuple[str, str, str]]:
+def charts_about(document: RunDocument, timeline: Timeline | None) -> list[tuple[str, str, str]]:
     """The charts of a run in the order of its page: name, heading, what it shows."""
-    over_time = ("timeline", "Over time", timeline_words(told, timeline))
-    if told["conditions"]["clients"] is not None:
-        backlog = [BACKLOG_ABOUT] if told["conditions"]["rate_per_s"] is not None else []
-        over_time = ("timeline", "Resources over time", timeline_words(told, timeline))
+    over_time = ("timeline", "Over time", timeline_words(document, timeline))
+    if document["conditions"]["clients"] is not None:
+        backlog = [BACKLOG_ABOUT] if document["conditions"]["rate_per_s"] is not None else []
+        over_time = ("timeline", "Resources over time", timeline_words(document, timeline))
         split = (
             "operations",
             WHERE_HEADING,
             f"Median service time of each operation, {WHERE_WORDS}",
         )
         return [*LOAD_ABOUT, *backlog, split, over_time]
-    of_test = [] if told["test"] is None else TEST_ABOUT
-    passes = told["metrics"]["passes"]
-    words = {0.0: "its passes", 1.0: "one pass"}.get(passes or 0.0, f"{passes} passes")
-    where = f"Median service time of each operation over {words}, {WHERE_WORDS}"
+    of_test = [] if document["test"] is None else TEST_ABOUT
+    passes = document["metrics"]["passes"]
+    passes_text = {0.0: "its passes", 1.0: "one pass"}.get(passes or 0.0, f"{passes} passes")
+    where = f"Median service time of each operation over {passes_text}, {WHERE_WORDS}"
     return [*of_test, ("operations", WHERE_HEADING, where), over_time, PASSES_ABOUT]
 
 
-def table_about(told: RunDocument) -> str:
-    """What the numbers in the table of operations are of."""
-    if told["conditions"]["clients"] is None:
+def table_about(document: RunDocument) -> str:
+    """Return a sentence on the table of operations: what its shares and times are of."""
+    if document["conditions"]["clients"] is None:
         return "Shares are of the operation's time."
     return (
         "Latency counts from when an operation was due, service time from when it was started."
@@ -207,28 +207,28 @@ def table_about(told: RunDocument) -> str:
     )
 
 
-def _measured_words(told: RunDocument) -> str:
+def _measured_words(document: RunDocument) -> str:
     """How the operations were issued and what is counted of them."""
-    conditions = told["conditions"]
-    if told["test"] is not None:
-        return STEADY_WORDS if told["test"]["steady"] else TEST_WORDS
+    conditions = document["conditions"]
+    if document["test"] is not None:
+        return STEADY_WORDS if document["test"]["steady"] else TEST_WORDS
     if conditions["clients"] is None:
         return MEASURED_WORDS.format(min_time=seconds_text(conditions["min_time_s"]))
     rate = conditions["rate_per_s"]
-    words = CLOSED_WORDS if rate is None else OPEN_WORDS.format(rate=rate_text(rate))
-    return f"{words.format(clients=conditions['clients'])} {PERCENTILE_WORDS}"
+    sentences = CLOSED_WORDS if rate is None else OPEN_WORDS.format(rate=rate_text(rate))
+    return f"{sentences.format(clients=conditions['clients'])} {PERCENTILE_WORDS}"
 
 
-def paragraphs(told: RunDocument) -> list[str]:
-    """What was done and how each figure came to be."""
-    conditions = told["conditions"]
+def paragraphs(document: RunDocument) -> list[str]:
+    """Return paragraphs on how the run was made and how each figure was computed."""
+    conditions = document["conditions"]
     of_power = [SPLIT_WORDS, COVERAGE_WORDS] if conditions["clients"] is None else []
-    of_server = [COUNTERS_WORDS] if told["engine_counters"] else []
-    of_server += [PROFILE_WORDS] if told["profile"] else []
-    of_server += [SESSIONS_WORDS] if told["sessions"] else []
+    of_server = [COUNTERS_WORDS] if document["engine_counters"] else []
+    of_server += [PROFILE_WORDS] if document["profile"] else []
+    of_server += [SESSIONS_WORDS] if document["sessions"] else []
     return [
-        f"{order_sentences(conditions)}{state_sentence(told)}{_measured_words(told)}",
-        *filter(None, [changes_paragraph(told)]),
+        f"{order_sentences(conditions)}{state_sentence(document)}{_measured_words(document)}",
+        *filter(None, [changes_paragraph(document)]),
         *of_power,
         *of_server,
         PROBES_WORDS.format(interval=seconds_text(conditions["probe_interval_s"])),
@@ -236,35 +236,35 @@ def paragraphs(told: RunDocument) -> list[str]:
     ]
 
 
-def not_measured(run: Run, told: RunDocument) -> list[str]:
-    """What the record does not hold, each with its reason."""
+def not_measured(run: Run, document: RunDocument) -> list[str]:
+    """Return what is missing from the record, each with its reason."""
     absent = [
-        f"{words.capitalize()}: the record has no stream {name}{_ended(told)}."
-        for name, words in STREAM_WORDS.items()
+        f"{meaning.capitalize()}: the record has no stream {name}{_ended(document)}."
+        for name, meaning in STREAM_WORDS.items()
         if not run.has(name)
     ]
     absent += [
         f"{result['reason'][:1].upper()}{result['reason'][1:]}."
-        for result in told["checks"]
+        for result in document["checks"]
         if not result["measured"]
     ]
     absent += [
-        f"{words[:1].upper()}{words[1:]}"
-        for words in (
-            why_no_profile(run, told),
-            why_no_counters(run, told),
-            why_no_sessions(run, told),
-            why_no_waits(run, told),
-            why_no_plans(told),
+        f"{sentence[:1].upper()}{sentence[1:]}"
+        for sentence in (
+            why_no_profile(run, document),
+            why_no_counters(run, document),
+            why_no_sessions(run, document),
+            why_no_waits(run, document),
+            why_no_plans(document),
         )
-        if words is not None
+        if sentence is not None
     ]
-    return [*absent, *_disk_words(run, told)]
+    return [*absent, *_disk_words(run, document)]
 
 
-def why_no_profile(run: Run, told: RunDocument) -> str | None:
+def why_no_profile(run: Run, document: RunDocument) -> str | None:
     """Why there are no CPU samples, with the mend; None if there are."""
-    if told["profile"] is not None:
+    if document["profile"] is not None:
         return None
     return f"CPU samples: not measured, {no_profile(run)}"
 
@@ -300,85 +300,87 @@ def no_profile(run: Run) -> str:
 
 
 def _follows_no_engine(run: Run) -> bool:
-    """Whether the driver was followed and the engine's processes were not."""
+    """Return whether the driver's processes were followed and the engine's were not."""
     if not run.has("processes"):
         return False
     seen = set(run.table("processes")["account"].unique().to_list())
     return ACCOUNT_DRIVER in seen and seen.isdisjoint(ENGINE_ACCOUNTS)
 
 
-def why_no_counters(run: Run, told: RunDocument) -> str | None:
+def why_no_counters(run: Run, document: RunDocument) -> str | None:
     """Why there is nothing that the engine counted; None if there is."""
-    if told["engine_counters"] is not None:
+    if document["engine_counters"] is not None:
         return None
     lead = "engine counters: not measured"
-    probe = told["probes"]["each"].get("engine")
+    probe = document["probes"]["each"].get("engine")
     if not run.facts["engine"].get("counters"):
         return f"{lead}, the engine offers none."
     if probe is not None and probe["error"]:
         return f"{lead}, probe engine failed: {probe['error']}"
     if not run.has("engine"):
-        return f"{lead}, the record has no stream engine{_ended(told)}."
+        return f"{lead}, the record has no stream engine{_ended(document)}."
     return f"{lead}, none was read around the measured part, or the declaration is not readable."
 
 
-def why_no_sessions(run: Run, told: RunDocument) -> str | None:
+def why_no_sessions(run: Run, document: RunDocument) -> str | None:
     """Why it is not known who used the server's CPU; None if it is."""
-    if told["sessions"] is not None:
+    if document["sessions"] is not None:
         return None
     lead = "who used the server's CPU: not measured"
     if run.facts["engine"].get("kind") != "server":
-        return f"{lead}, {told['engine_title']} is no server: it runs within the load generator."
+        return (
+            f"{lead}, {document['engine_title']} is no server: it runs within the load generator."
+        )
     for stream in ("processes", "backends"):
         if not run.has(stream):
-            return f"{lead}, the record has no stream {stream}{_ended(told)}."
+            return f"{lead}, the record has no stream {stream}{_ended(document)}."
     return f"{lead}, no two samples are around the measured part, or the record is an older one."
 
 
-def _ended(told: RunDocument) -> str:
-    return "" if told["status"] == "complete" else f" (the run is {told['status']})"
+def _ended(document: RunDocument) -> str:
+    return "" if document["status"] == "complete" else f" (the run is {document['status']})"
 
 
-def _disk_words(run: Run, told: RunDocument) -> list[str]:
+def _disk_words(run: Run, document: RunDocument) -> list[str]:
     """How waiting for disk was found where the kernel did not count it."""
     off = run.environment.get("host", {}).get("delay_accounting") == "0"
-    methods = sorted({op["disk_method"] for op in told["operations"]} - EXACT_ENOUGH)
+    methods = sorted({op["disk_method"] for op in document["operations"]} - EXACT_ENOUGH)
     if not off or not methods:
         return []
-    words = (
+    sentence = (
         "Waiting for disk, exactly: the kernel's delay accounting is off"
         f" (kernel.task_delayacct = 0); it was judged by: {'; '.join(methods)}."
     )
-    return [words]
+    return [sentence]
 
 
-def why_no_waits(run: Run, told: RunDocument) -> str | None:
+def why_no_waits(run: Run, document: RunDocument) -> str | None:
     """Why it is not known what the engine's threads slept for; None if it is."""
     if run.has(WAITS):
         return None
     lead = "what the engine's threads slept for: not measured"
-    probe = told["probes"]["each"].get(WAITS)
+    probe = document["probes"]["each"].get(WAITS)
     if probe is not None and probe["error"]:
         return f"{lead}, probe {WAITS} failed: {probe['error']}"
     if probe is None:
         return f"{lead}, probe {WAITS} did not run; what no counter tells is not accounted for."
-    return f"{lead}, the record has no stream {WAITS}{_ended(told)}."
+    return f"{lead}, the record has no stream {WAITS}{_ended(document)}."
 
 
-def why_no_plans(told: RunDocument) -> str | None:
+def why_no_plans(document: RunDocument) -> str | None:
     """Why there are no plans, or not of all operations; None if there are."""
-    reason = told["plan_capture"]["reason"]
-    if told["plans"] and reason is None:
+    reason = document["plan_capture"]["reason"]
+    if document["plans"] and reason is None:
         return None
-    which = "not of all operations" if told["plans"] else "none in this record"
+    which = "not of all operations" if document["plans"] else "none in this record"
     return f"query plans: {which}, {(reason or 'none could be asked for').rstrip('.')}."
 
 
-def why_no_what_if(told: RunDocument) -> str:
+def why_no_what_if(document: RunDocument) -> str:
     """Why nothing is predicted."""
-    if not told["operations"]:
+    if not document["operations"]:
         return "Nothing to predict: no operation was measured."
-    without = [op["name"] for op in told["operations"] if op["seconds"] is None]
+    without = [op["name"] for op in document["operations"] if op["seconds"] is None]
     if without:
         return (
             f"Nothing to predict: {', '.join(without)} never succeeded, and no metric has a value"
@@ -387,27 +389,27 @@ def why_no_what_if(told: RunDocument) -> str:
     return "Nothing to predict: this document was made by a version that did not predict."
 
 
-def no_findings(told: RunDocument) -> str:
+def no_findings(document: RunDocument) -> str:
     """Why there is nothing to explain, and what was looked for."""
-    if not told["operations"]:
+    if not document["operations"]:
         return "Nothing to explain: no operation was measured."
-    if all(op["coverage"] is None for op in told["operations"]):
-        if told["conditions"]["clients"] is not None:
+    if all(op["coverage"] is None for op in document["operations"]):
+        if document["conditions"]["clients"] is not None:
             return "No findings: what bounds a load is read from CPU samples of engine and driver."
         return "No findings: where the time went was not measured in this run."
-    looked_for = ", ".join(words.replace("-", " ") for words in known_methods())
+    looked_for = ", ".join(method.replace("-", " ") for method in known_methods())
     return f"No findings: nothing stood out by its numbers. Looked for: {looked_for}."
 
 
-def timeline_words(told: RunDocument, timeline: Timeline | None) -> str:
-    """What the timeline shows, what it leaves out, and what it cannot show."""
-    what = "Operations" if told["conditions"]["clients"] is None else "The phases of the run"
-    words = (
+def timeline_words(document: RunDocument, timeline: Timeline | None) -> str:
+    """Return a paragraph on the timeline: how to read it, and which samples are missing."""
+    what = "Operations" if document["conditions"]["clients"] is None else "The phases of the run"
+    text = (
         f"{what} and resources on one axis; warm-up is paler. Point at a moment to read all"
         " panels there; drag over the first strip to zoom, double-click it to see all."
     )
     if timeline is None:
-        return words
+        return text
     missing = [
         name
         for name, frame in (
@@ -419,26 +421,26 @@ def timeline_words(told: RunDocument, timeline: Timeline | None) -> str:
         if frame.is_empty()
     ]
     if missing:
-        words += f" No samples of {', '.join(missing)}: {_why_no_samples(told)}."
+        text += f" No samples of {', '.join(missing)}: {_why_no_samples(document)}."
     if timeline.ticks < timeline.samples:
-        words += (
+        text += (
             f" Means over {timeline.ticks} intervals are drawn; the record has {timeline.samples}"
             " samples."
         )
     if timeline.bands.height < timeline.operations:
-        words += (
+        text += (
             f" The longest {timeline.bands.height} of {timeline.operations} operations are drawn."
         )
-    return words
+    return text
 
 
-def _why_no_samples(told: RunDocument) -> str:
-    each = told["probes"]["each"]
+def _why_no_samples(document: RunDocument) -> str:
+    probes = document["probes"]["each"]
     errors = [
-        f"probe {name} failed: {probe['error']}" for name, probe in each.items() if probe["error"]
+        f"probe {name} failed: {probe['error']}" for name, probe in probes.items() if probe["error"]
     ]
     if errors:
         return "; ".join(errors)
-    if not each:
+    if not probes:
         return "no probe ran"
     return "their streams are not in the record"

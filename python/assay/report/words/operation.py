@@ -16,8 +16,8 @@ def retries_words(operation: OperationRow, unit: str = "") -> str:
     """Attempts beyond the first, with their unit, and the classes of the errors they came of."""
     # A document that was kept before classes were told has none of them.
     classes = operation.get("retries_by_class", {})
-    told = ", ".join(f"{name} {count:,}" for name, count in classes.items())
-    return f"{operation['retries']:,}{unit}" + (f" ({told})" if told else "")
+    counts = ", ".join(f"{name} {count:,}" for name, count in classes.items())
+    return f"{operation['retries']:,}{unit}" + (f" ({counts})" if counts else "")
 
 
 def operation_time(operation: OperationRow) -> str:

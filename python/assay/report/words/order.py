@@ -18,20 +18,20 @@ def order_words(conditions: ConditionsSection, *, brief: bool = False) -> list[s
         conditions: Of the document.
         brief: Whether a long order of tables is told by its ends.
     """
-    told = [
+    parts = [
         f"{table} sorted by {', '.join(columns)}"
         for table, columns in conditions["sorted_by"].items()
     ]
     tables = conditions["load_order"]
     if brief and len(tables) > TABLES_NAMED:
-        told.append(f"loaded from {tables[0]} to {tables[-1]}")
+        parts.append(f"loaded from {tables[0]} to {tables[-1]}")
     elif tables:
-        told.append(f"loaded in the order {', '.join(tables)}")
-    return told
+        parts.append(f"loaded in the order {', '.join(tables)}")
+    return parts
 
 
 def order_sentences(conditions: ConditionsSection) -> str:
-    """What was asked of the order, and what the engine makes of it; ends in a space or is empty."""
+    """Return sentences on the order in which data were loaded; empty, or ending in a space."""
     sentences = []
     for table, columns in conditions["sorted_by"].items():
         by = ", ".join(columns)

@@ -1,4 +1,4 @@
-"""What plans say their time went into, in words: for engines whose functions have no names."""
+"""Thread time of plans by kind of work, in words: for engines whose functions have no names."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ABOUT = (
 
 
 def is_wanted(profile: ProfileSection | str | None) -> bool:
-    """Whether samples leave open what plans can say."""
+    """Return whether CPU samples are missing or classify too little of the time."""
     if not isinstance(profile, dict):
         return True
     return profile["classified"] is None or profile["classified"] < CLASSIFIED_ENOUGH
@@ -40,19 +40,19 @@ def why_words(profile: ProfileSection | str | None) -> str:
     )
 
 
-def mixed_words(told: PlanWorkSection) -> list[str]:
+def mixed_words(plan_work: PlanWorkSection) -> list[str]:
     """Sentences of time that is of several kinds of work at once."""
-    whole_s = sum(row["seconds"] for row in told["work"])
+    whole_s = sum(row["seconds"] for row in plan_work["work"])
     return [
-        f"{percent_text(one['seconds'] / whole_s)} is {one['work']} with"
-        f" {' and '.join(one['also'])} in it, which plans do not tell apart."
-        for one in told["mixed"]
+        f"{percent_text(mixed['seconds'] / whole_s)} is {mixed['work']} with"
+        f" {' and '.join(mixed['also'])} in it, which plans do not tell apart."
+        for mixed in plan_work["mixed"]
         if whole_s
     ]
 
 
 def plan_work_about(document: RunDocument) -> str:
-    """What the table of a page is, and what it cannot tell apart."""
+    """Return a paragraph on the page's table: its source, and work that plans cannot separate."""
     profile = document["profile"]
     why = [why_words(profile)] if is_wanted(profile) else []
     return " ".join([*why, ABOUT, *mixed_words(document["plan_work"])])
@@ -60,22 +60,22 @@ def plan_work_about(document: RunDocument) -> str:
 
 def plan_work_rows(document: RunDocument) -> list[dict[str, str]]:
     """One row a word of work, for a page: work, share, seconds, width of its bar, operations."""
-    told = document["plan_work"]
-    longest = max((row["share"] for row in told["work"]), default=0.0)
+    plan_work = document["plan_work"]
+    longest = max((row["share"] for row in plan_work["work"]), default=0.0)
     return [
         {
             "work": row["work"],
             "share": share_text(row["share"]),
             "seconds": seconds_text(row["seconds"]),
             "width": f"{100 * row['share'] / longest:.1f}%" if longest else "0%",
-            "operations": _most(told["operations"], row["work"]),
+            "operations": _most(plan_work["operations"], row["work"]),
         }
-        for row in told["work"]
+        for row in plan_work["work"]
     ]
 
 
 def activity_words(plan: StatementPlan) -> str:
-    """What a statement counted while it was watched, as Virtuoso prints it; empty without it."""
+    """Return what a statement counted while it was watched, as Virtuoso prints it; else empty."""
     counted = plan["details"].get("activity")
     if not isinstance(counted, dict) or not counted:
         return ""
@@ -86,6 +86,6 @@ def _most(rows: list[PlanWorkOperation], work: str) -> str:
     """Operations that worked at it, most seconds first, with their share of its time."""
     of_work = sorted((row for row in rows if row["work"] == work), key=lambda row: -row["seconds"])
     whole_s = sum(row["seconds"] for row in of_work)
-    told = [f"{row['operation']} {percent_text(row['seconds'] / whole_s)}" for row in of_work[:4]]
-    left = len(of_work) - len(told)
-    return ", ".join(told) + (f", {left} more" if left > 0 else "")
+    shares = [f"{row['operation']} {percent_text(row['seconds'] / whole_s)}" for row in of_work[:4]]
+    left = len(of_work) - len(shares)
+    return ", ".join(shares) + (f", {left} more" if left > 0 else "")

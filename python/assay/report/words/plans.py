@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 NAMES_SHOWN = 6
 
 
-def statement_words(told: StatementPlan | MissingPlan | PlanDifferenceRow) -> str:
+def statement_words(plan: StatementPlan | MissingPlan | PlanDifferenceRow) -> str:
     """Which of its operation's statements: by its name, or by its number where it has none."""
-    return f"statement {told['name'] or told['statement'] + 1}"
+    return f"statement {plan['name'] or plan['statement'] + 1}"
 
 
 def node_words(node: OperatorName | PlanOperator) -> str:
@@ -38,13 +38,13 @@ def node_words(node: OperatorName | PlanOperator) -> str:
 
 
 def reads_words(plan: StatementPlan) -> str:
-    """What a statement asked storage for, and who says so; empty where nobody does."""
+    """Return index and scan reads of a statement with their source; empty where none is known."""
     reads = plan["reads"]
     if reads is None:
         return ""
     parts = [
-        f"{words} {count_text(count)}"
-        for words, count in (
+        f"{label} {count_text(count)}"
+        for label, count in (
             ("index lookups", reads["index_lookups"]),
             ("rows by index", reads["index_rows"]),
             ("rows by scans", reads["scan_rows"]),
@@ -61,12 +61,12 @@ def columns_words(plan: StatementPlan) -> Iterator[str]:
         if table["read"] is None:
             yield f"{table['table']}: {named}, what is read is not told"
             continue
-        words = f"{table['table']}: {len(table['read'])} read, {named}"
+        text = f"{table['table']}: {len(table['read'])} read, {named}"
         if table["unneeded"]:
-            words += f"; not named: {names_text(table['unneeded'], NAMES_SHOWN)}"
+            text += f"; not named: {names_text(table['unneeded'], NAMES_SHOWN)}"
         if table["unneeded_bytes"]:
-            words += f", {bytes_text(table['unneeded_bytes'])} a row at most"
-        yield words
+            text += f", {bytes_text(table['unneeded_bytes'])} a row at most"
+        yield text
 
 
 # An estimate within this factor is as good as they get, and has no word.

@@ -28,10 +28,10 @@ NAMELESS, NAMELESS_NOTE, BOUNDS = ("bounds", "none"), " (no name)", "..0x"
 TOGETHER = "of several sessions: the samples are not told apart by operation"
 
 
-def no_samples(told: ProfileSection) -> str:
+def no_samples(profile: ProfileSection) -> str:
     """Why there is no sample to show, with the mend, in one sentence."""
-    sampling = told["sampling"]
-    within = told["operation"] or "an operation"
+    sampling = profile["sampling"]
+    within = profile["operation"] or "an operation"
     if sampling["artefacts"]:
         return f"every sample of {within} is one that was left out, so there is nothing to share."
     if sampling["unplaced"]:
@@ -46,13 +46,15 @@ def no_samples(told: ProfileSection) -> str:
     )
 
 
-def headline(told: ProfileSection) -> str:
+def headline(profile: ProfileSection) -> str:
     """How many samples of what, in one line."""
-    of = f"of {told['operation']}" if told["operation"] else "within operations"
-    words = f"{samples_text(told['samples'])} {of}, {seconds_text(told['seconds'])} of CPU time"
-    if not told["sampling"]["told_apart"]:
-        return f"{words}, {TOGETHER}"
-    return f"{words} in {passes_text(told['passes'])}"
+    of = f"of {profile['operation']}" if profile["operation"] else "within operations"
+    text = (
+        f"{samples_text(profile['samples'])} {of}, {seconds_text(profile['seconds'])} of CPU time"
+    )
+    if not profile["sampling"]["told_apart"]:
+        return f"{text}, {TOGETHER}"
+    return f"{text} in {passes_text(profile['passes'])}"
 
 
 def samples_text(samples: int, noun: str = "CPU sample") -> str:
@@ -70,42 +72,42 @@ def share_text(share: float) -> str:
     return "< 0.1 %" if 0 < share < FEW else f"{share * 100:.1f} %"
 
 
-def facts(told: ProfileSection) -> Iterator[tuple[str, str]]:
-    """What a reader must know to believe the table: label and sentence."""
-    yield "Explained", explained_text(told)
-    if told["sampling"]["artefacts"]:
-        yield "Left out", artefacts_text(told)
-    yield "Not in it", outside_text(told["sampling"])
-    yield "Sampled", sampled_text(told["sampling"])
-    yield "Lost or cut", lost_text(told["sampling"])
-    yield "CPU time", metered_text(told)
+def facts(profile: ProfileSection) -> Iterator[tuple[str, str]]:
+    """Yield label and sentence of each fact that tells how far the table can be trusted."""
+    yield "Explained", explained_text(profile)
+    if profile["sampling"]["artefacts"]:
+        yield "Left out", artefacts_text(profile)
+    yield "Not in it", outside_text(profile["sampling"])
+    yield "Sampled", sampled_text(profile["sampling"])
+    yield "Lost or cut", lost_text(profile["sampling"])
+    yield "CPU time", metered_text(profile)
 
 
-def explained_text(told: ProfileSection) -> str:
+def explained_text(profile: ProfileSection) -> str:
     """How much of the samples has a kind of work, and a name."""
-    if told["classified"] is None:
+    if profile["classified"] is None:
         return "nothing: there are no samples within operations"
-    of = "of all samples" if told["operation"] else "of the samples"
-    unclassified = next((r["share"] for r in told["work"] if r["work"] == "unclassified"), 0.0)
-    words = f"{share_text(told['classified'])} {of} by a kind of work"
-    if told["named"] is not None:
-        words += f"; {share_text(told['named'])} have a function's name"
+    of = "of all samples" if profile["operation"] else "of the samples"
+    unclassified = next((r["share"] for r in profile["work"] if r["work"] == "unclassified"), 0.0)
+    text = f"{share_text(profile['classified'])} {of} by a kind of work"
+    if profile["named"] is not None:
+        text += f"; {share_text(profile['named'])} have a function's name"
     if unclassified:
-        words += (
+        text += (
             f". Unclassified: {share_text(unclassified)};"
             " `assay explain --unclassified` prints the rules to write next"
         )
-    return words
+    return text
 
 
-def artefacts_text(told: ProfileSection) -> str:
-    """What was taken out of the denominator, and why."""
-    found = told["sampling"]["artefacts"]
-    everything = told["samples"] + sum(row["samples"] for row in found)
+def artefacts_text(profile: ProfileSection) -> str:
+    """Return the samples that are in no share, with the reason."""
+    artefacts = profile["sampling"]["artefacts"]
+    everything = profile["samples"] + sum(row["samples"] for row in artefacts)
     parts = [
         f"{samples_text(row['samples'], 'sample')} ({share_text(row['samples'] / everything)}):"
         f" {one_line(row['why']).rstrip('.')}"
-        for row in found
+        for row in artefacts
     ]
     return "; ".join(parts)
 
@@ -120,9 +122,9 @@ def outside_text(sampling: SamplingSection) -> str:
         (sampling["unplaced"], "of the engine that could not be placed"),
         (sampling["torn"], "whose stack is not in the record"),
     ]
-    known = [f"{count:,} {words}" for count, words in parts if count]
-    if known:
-        return ", ".join(known)
+    phrases = [f"{count:,} {label}" for count, label in parts if count]
+    if phrases:
+        return ", ".join(phrases)
     return "every sample is of an operation" if sampling["taken"] else "no sample was taken"
 
 
@@ -138,7 +140,7 @@ def sampled_text(sampling: SamplingSection) -> str:
 
 
 def lost_text(sampling: SamplingSection) -> str:
-    """What sampling lost in the measured part."""
+    """Return the samples that were lost or cut in the measured part."""
     counts = (
         (sampling["lost"], "lost for want of room"),
         (sampling["throttled"], "times paused by the kernel"),
@@ -147,31 +149,32 @@ def lost_text(sampling: SamplingSection) -> str:
     )
     if sampling["lost"] is None:
         return "not recorded: sampling ended before it could tell"
-    found = [f"{count:,} {said}" for count, said in counts if count]
+    losses = [f"{count:,} {said}" for count, said in counts if count]
     if sampling["lost"] and sampling.get("elsewhere"):
-        found[0] += " (which other processes share)"
-    return ", ".join(found) or "nothing: no sample, no pause, no stack cut"
+        losses[0] += " (which other processes share)"
+    return ", ".join(losses) or "nothing: no sample, no pause, no stack cut"
 
 
-def metered_text(told: ProfileSection) -> str:
+def metered_text(profile: ProfileSection) -> str:
     """Sampled CPU time beside the kernel's own counters."""
-    if not told["metered_s"]:
+    sampled = seconds_text(profile["sampled_s"])
+    if not profile["metered_s"]:
         return (
-            f"{seconds_text(told['sampled_s'])} sampled; not compared, the kernel's counters were"
+            f"{sampled} sampled; not compared, the kernel's counters were"
             " not read around these operations"
-            if told["sampling"]["told_apart"]
-            else f"{seconds_text(told['sampled_s'])} sampled; not compared, the kernel's counters"
+            if profile["sampling"]["told_apart"]
+            else f"{sampled} sampled; not compared, the kernel's counters"
             " of operations that overlap hold the same threads"
         )
-    ratio = told["sampled_s"] / told["metered_s"]
-    of = "" if told["operation"] is None else "all operations: "
-    words = (
-        f"{of}{seconds_text(told['sampled_s'])} sampled, {seconds_text(told['metered_s'])} by the"
-        f" kernel's counters: {percent_text(ratio)}"
+    ratio = profile["sampled_s"] / profile["metered_s"]
+    of = "" if profile["operation"] is None else "all operations: "
+    text = (
+        f"{of}{sampled} sampled, {seconds_text(profile['metered_s'])} by the kernel's counters:"
+        f" {percent_text(ratio)}"
     )
     difference = abs(ratio - 1)
     if difference <= AGREES_WITHIN:
-        return words
-    if told["by_chance"] is not None and difference <= told["by_chance"]:
-        return f"{words}. Samples are too few to be compared: measure longer (--min-time 30s)"
-    return f"{words}. They disagree, and so may the shares with the truth"
+        return text
+    if profile["by_chance"] is not None and difference <= profile["by_chance"]:
+        return f"{text}. Samples are too few to be compared: measure longer (--min-time 30s)"
+    return f"{text}. They disagree, and so may the shares with the truth"

@@ -20,32 +20,34 @@ RESOLUTION_S = 1e-9
 WORKS_WITHOUT_INTERVAL = 8
 
 
-def operations_words(told: ProfileDifference) -> str:
+def operations_words(difference: ProfileDifference) -> str:
     """Which operations are compared."""
-    names = told["operations"]
+    names = difference["operations"]
     return str(names[0]) if len(names) == 1 else f"the {len(names)} operations that both have"
 
 
-def scaled_words(told: ProfileDifference) -> str:
+def scaled_words(difference: ProfileDifference) -> str:
     """Why the other's seconds are not those that it took."""
-    factor = told["scaled_by"]
+    factor = difference["scaled_by"]
     return f"Of another scale: its seconds are times {factor:.3g}, as if both took as long in all"
 
 
-def shown_works(told: ProfileDifference) -> list[WorkDifference]:
+def shown_works(difference: ProfileDifference) -> list[WorkDifference]:
     """Kinds of work that changed, or of which some function did."""
-    if told["total"] is None or told["total"]["is_noise"] is None:
-        return told["work"][:WORKS_WITHOUT_INTERVAL]
-    return [row for row in told["work"] if not _quiet(row)]
+    if difference["total"] is None or difference["total"]["is_noise"] is None:
+        return difference["work"][:WORKS_WITHOUT_INTERVAL]
+    return [row for row in difference["work"] if not _quiet(row)]
 
 
-def noise_words(told: ProfileDifference) -> str:
-    """What did not change as far as can be told, in one sentence."""
-    quiet = [row for row in told["work"] if _quiet(row)]
-    symbols = [one for row in told["work"] for one in row["symbols"] if one["is_noise"]]
+def noise_words(difference: ProfileDifference) -> str:
+    """Return a sentence on the kinds of work and symbols whose change is within noise."""
+    quiet = [row for row in difference["work"] if _quiet(row)]
+    symbols = [
+        symbol for row in difference["work"] for symbol in row["symbols"] if symbol["is_noise"]
+    ]
     if not symbols:
         return "Nothing is within noise."
-    together = sum(one["difference_s"] for one in symbols)
+    together = sum(symbol["difference_s"] for symbol in symbols)
     return (
         f"Within noise: {len(quiet)} kinds of work and {len(symbols)} symbols,"
         f" {signed_text(together)} together. Of rows that did not change one in twenty may seem to."
@@ -53,7 +55,7 @@ def noise_words(told: ProfileDifference) -> str:
 
 
 def _quiet(row: WorkDifference) -> bool:
-    return bool(row["is_noise"]) and all(one["is_noise"] for one in row["symbols"])
+    return bool(row["is_noise"]) and all(symbol["is_noise"] for symbol in row["symbols"])
 
 
 def signed_text(seconds: float) -> str:
@@ -65,7 +67,7 @@ def signed_text(seconds: float) -> str:
 
 def interval_text(row: SampleDifference) -> str:
     """A difference with half the width of its interval."""
-    told = signed_text(row["difference_s"])
+    text = signed_text(row["difference_s"])
     if row["low_s"] is None or row["high_s"] is None:
-        return told
-    return f"{told} ± {seconds_text((row['high_s'] - row['low_s']) / 2):>7}"
+        return text
+    return f"{text} ± {seconds_text((row['high_s'] - row['low_s']) / 2):>7}"

@@ -62,16 +62,22 @@ COLUMNS = (
 
 def rows(requests: RequestsSection) -> list[tuple[str, list[float | None]]]:
     """Operations, most reads first, with the values of `COLUMNS`; then all together."""
-    told = sorted(requests["operations"], key=lambda one: (one["operation"] == ALL, -one["reads"]))
-    return [(one["operation"], [_value(one, column) for column in COLUMNS]) for one in told]
+    operations = sorted(
+        requests["operations"],
+        key=lambda operation: (operation["operation"] == ALL, -operation["reads"]),
+    )
+    return [
+        (operation["operation"], [_value(operation, column) for column in COLUMNS])
+        for operation in operations
+    ]
 
 
 def about(requests: RequestsSection) -> str:
-    """What the table is of, and what is missing."""
-    words = ABOUT.format(devices=" and ".join(requests["devices"]))
+    """Return a paragraph on the table: its devices, and reads that it leaves out."""
+    text = ABOUT.format(devices=" and ".join(requests["devices"]))
     if requests["others_reads"]:
-        words += f" {count_text(requests['others_reads'])} reads of other processes are left out."
-    return " ".join([words, *(f"{note}." for note in requests["notes"])])
+        text += f" {count_text(requests['others_reads'])} reads of other processes are left out."
+    return " ".join([text, *(f"{note}." for note in requests["notes"])])
 
 
 def requests_lines(storage: StorageSection, width: int, *, everything: bool) -> Iterator[str]:
@@ -94,8 +100,8 @@ def requests_lines(storage: StorageSection, width: int, *, everything: bool) -> 
     yield ""
 
 
-def _value(one: RequestsRow, column: Column) -> float | None:
-    value = one[column.figure]
+def _value(operation: RequestsRow, column: Column) -> float | None:
+    value = operation[column.figure]
     return None if value is None else value * column.step
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def title(document: RunDocument) -> str:
-    """What was run on what, such as `TPC-H SF 1 on DuckDB 2.0.0`."""
+    """Return workload, scale and engine, such as `TPC-H SF 1 on DuckDB 2.0.0`."""
     return f"{_workload(document)} on {document['engine_title']} {document['engine_version']}"
 
 
@@ -47,19 +47,19 @@ def conditions_text(document: RunDocument) -> str:
 
 
 def _held(document: RunDocument, *names: str) -> list[str]:
-    """What checks say that were made and passed."""
-    found = (check(document, name) for name in names)
+    """Return the reasons of those checks that were measured and passed."""
+    results = (check(document, name) for name in names)
     return [
-        one["reason"]
-        for one in found
-        if one is not None and one["measured"] and one["verdict"] == "valid"
+        result["reason"]
+        for result in results
+        if result is not None and result["measured"] and result["verdict"] == "valid"
     ]
 
 
 def check(document: RunDocument, name: str) -> CheckRow | None:
     """One check's result by its name."""
-    found: list[CheckRow] = [c for c in document["checks"] if c["check"] == name]
-    return found[0] if found else None
+    results: list[CheckRow] = [c for c in document["checks"] if c["check"] == name]
+    return results[0] if results else None
 
 
 def host_text(document: RunDocument) -> str:
@@ -80,7 +80,7 @@ def _workload(document: RunDocument) -> str:
 
 
 def bridge_words(document: RunDocument) -> list[str]:
-    """What the process between driver and database used of a core, where there is one."""
+    """Return the share of a core that the process between driver and database used, if any."""
     used = document["accounts"]
     if used is None or ACCOUNT_BRIDGE not in used["by_account_s"]:
         return []

@@ -26,22 +26,22 @@ class Row(NamedTuple):
 
 def specified_figure(document: RunDocument) -> str | None:
     """The figure that the specification of a mix names, in brief, such as `QMpH 16,400`."""
-    told = document.get("sequence")
-    if told is None or not told["metrics"]:
+    sequence = document.get("sequence")
+    if sequence is None or not sequence["metrics"]:
         return rate_figure(document)
-    return _figure(told["metrics"][0])
+    return _figure(sequence["metrics"][0])
 
 
 def metric_words(document: RunDocument) -> list[str]:
     """Each figure with what it is of: size, clients, and how it was made."""
-    told = document.get("sequence")
-    if told is None:
+    sequence = document.get("sequence")
+    if sequence is None:
         return []
-    of, mixes = _of(told), told["mixes"]
+    of, mixes = _size_words(sequence), sequence["mixes"]
     played = f"{mixes:,} mix{'es' * (mixes != 1)}"
     return [
-        f"{one['name']}({of}) {_number(one['value'])}: {one['about']}; {played}"
-        for one in told["metrics"]
+        f"{metric['name']}({of}) {_number(metric['value'])}: {metric['about']}; {played}"
+        for metric in sequence["metrics"]
     ]
 
 
@@ -69,35 +69,37 @@ def rows(document: RunDocument) -> list[Row]:
 
 def sequence_lines(document: RunDocument, width: int) -> list[str]:
     """The figures, then the operations in columns."""
-    words = metric_words(document)
-    if not words:
+    sentences = metric_words(document)
+    if not sentences:
         return []
-    lines = ["", *(line for one in words for line in indented(one, "  ", width))]
-    names, found = heads(document), rows(document)
+    lines = ["", *(line for sentence in sentences for line in indented(sentence, "  ", width))]
+    names, shown_rows = heads(document), rows(document)
     # A column that is empty says nothing.
-    shown = [place for place in range(len(names)) if any(row.cells[place][0] for row in found)]
+    shown = [place for place in range(len(names)) if any(row.cells[place][0] for row in shown_rows)]
     lines.append(f"  {'':<{NAME_WIDTH}}{''.join(f'{names[place][0]:>{CELL}}' for place in shown)}")
     lines += [
         f"  {row.name:<{NAME_WIDTH}}{''.join(f'{row.cells[place][0]:>{CELL}}' for place in shown)}"
-        for row in found
+        for row in shown_rows
     ]
     return lines
 
 
-def _cells(one: SequenceQuery) -> tuple[tuple[str, float | None], ...]:
-    times = (one["mean_s"], one["geometric_mean_s"], one["min_s"], one["max_s"])
-    cut_off = one["cut_off"]
+def _cells(query: SequenceQuery) -> tuple[tuple[str, float | None], ...]:
+    times = (query["mean_s"], query["geometric_mean_s"], query["min_s"], query["max_s"])
+    cut_off = query["cut_off"]
     return (
-        (f"{one['executions']:,}", one["executions"]),
+        (f"{query['executions']:,}", query["executions"]),
         *((seconds_text(seconds), seconds) for seconds in times),
-        (percent_text(one["share"]), one["share"]),
+        (percent_text(query["share"]), query["share"]),
         (f"{cut_off:,}" if cut_off else "", cut_off or None),
     )
 
 
-def _of(told: SequenceSection) -> str:
-    clients = told["clients"]
-    return f"{told['size']:,.0f} {told['size_name']}, {clients} client{'s' * (clients != 1)}"
+def _size_words(sequence: SequenceSection) -> str:
+    clients = sequence["clients"]
+    return (
+        f"{sequence['size']:,.0f} {sequence['size_name']}, {clients} client{'s' * (clients != 1)}"
+    )
 
 
 def _figure(metric: SequenceMetric) -> str:

@@ -16,30 +16,30 @@ def metric_text(value: float | None) -> str:
     return "none" if value is None else f"{value:,.1f}"
 
 
-def conditions_of_test(told: SpecifiedTestSection) -> list[str]:
-    """What the test was, in a few words."""
-    count = told["streams"]
+def conditions_of_test(test: SpecifiedTestSection) -> list[str]:
+    """Return the kind of a test and its streams, in a few words."""
+    count = test["streams"]
     streams = "" if count is None else f"{count} stream{'s' if count != 1 else ''}"
-    words = {
+    kind = {
         "power": "power test",
         "throughput": "throughput test",
         "full": "two runs",
         "steady": "power passes until steady",
-    }[told["kind"]]
-    return [word for word in (words, streams) if word]
+    }[test["kind"]]
+    return [word for word in (kind, streams) if word]
 
 
-def first_weight(one: SpecifiedWeight) -> float:
-    """What an operation weighs in the composite, else in what there is of it; zero or less."""
-    known = (one[name] for name in ("composite", "power", "throughput"))
-    return next((float(value) for value in known if value is not None), 0.0)
+def first_weight(weight: SpecifiedWeight) -> float:
+    """Return an operation's weight in the composite, else in the metric there is; zero or less."""
+    weights = (weight[name] for name in ("composite", "power", "throughput"))
+    return next((float(value) for value in weights if value is not None), 0.0)
 
 
-def spread_moves(one: SpecifiedWeight) -> float | None:
+def spread_moves(weight: SpecifiedWeight) -> float | None:
     """From the longest to the shortest interval, by how much the metric moves; None of one."""
-    if one["at_min"] is None or one["at_max"] is None:
+    if weight["at_min"] is None or weight["at_max"] is None:
         return None
-    return float(one["at_min"] - one["at_max"])
+    return float(weight["at_min"] - weight["at_max"])
 
 
 UNROUNDED = "_unrounded"

@@ -21,7 +21,7 @@ def start_brought_bytes(state: StateSection) -> int | None:
 
 
 def state_sentence(document: RunDocument) -> str:
-    """What was in memory at the start and what was done for it; ends in a space unless empty."""
+    """Return sentences on memory at the start, ending in a space; empty where none are known."""
     state = document["state"]
     if state is None:
         hot = document["conditions"]["state"] == "hot"
@@ -38,30 +38,36 @@ def state_sentence(document: RunDocument) -> str:
     if state["first_read_bytes"] is not None and state["asked"] != "hot":
         read = bytes_text(state["first_read_bytes"])
         sentences.append(f"{state['first_operation']}, the first query, read {read} from devices.")
-    sentences += [f"Left: {words}." for words in state["left"]]
+    sentences += [f"Left: {phrase}." for phrase in state["left"]]
     return f"{' '.join(sentences)} "
 
 
 def _after_load(state: StateSection) -> list[str]:
-    """What loading had left in memory."""
-    told = []
+    """Return sentences on what was in memory when loading had ended."""
+    sentences = []
     if state["since_load_s"] is not None:
-        told.append(f"The first query came {seconds_text(state['since_load_s'])} after loading.")
+        sentences.append(
+            f"The first query came {seconds_text(state['since_load_s'])} after loading."
+        )
     if state["resident_share"] is not None:
         share, data = percent_text(state["resident_share"]), bytes_text(state["data_bytes"])
-        told.append(f"Before it {share} of {data} of data files were in the page cache.")
+        sentences.append(f"Before it {share} of {data} of data files were in the page cache.")
     cached = state["engine_cache"]
     if cached:
         held = f"The engine's own cache held {bytes_text(state['engine_cached_bytes'])} of them"
-        most = ", ".join(cached_words(one) for one in cached[:CACHED_NAMED] if one["name"])
-        told.append(f"{held}, most of all {most}." if most else f"{held}.")
-    return told
+        most = ", ".join(
+            cached_words(cached_object)
+            for cached_object in cached[:CACHED_NAMED]
+            if cached_object["name"]
+        )
+        sentences.append(f"{held}, most of all {most}." if most else f"{held}.")
+    return sentences
 
 
-def cached_words(one: CachedObject) -> str:
+def cached_words(cached: CachedObject) -> str:
     """A table or an index with what was cached of it."""
-    cached_bytes, whole_bytes = one["cached_bytes"], one["bytes"]
+    cached_bytes, whole_bytes = cached["cached_bytes"], cached["bytes"]
     if not whole_bytes:
-        return f"{one['name']} ({bytes_text(cached_bytes)})"
+        return f"{cached['name']} ({bytes_text(cached_bytes)})"
     share = percent_text(min(1.0, cached_bytes / whole_bytes))
-    return f"{one['name']} ({bytes_text(cached_bytes)}, {share} of it)"
+    return f"{cached['name']} ({bytes_text(cached_bytes)}, {share} of it)"

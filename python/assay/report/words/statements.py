@@ -38,33 +38,33 @@ HEADS = (
     ("a time", "executions in each execution of the operation"),
     ("share", "of the service time of the operation"),
     ("rows", "rows that it returned or changed, mean"),
-    *((words, "time of an execution") for words, _ in SECONDS),
+    *((label, "time of an execution") for label, _ in SECONDS),
 )
 
 
 def rows(document: RunDocument) -> list[Row]:
     """Each statement of each operation, largest share first."""
-    found = []
-    for operation, told in document["statements"].items():
-        for one in told["statements"]:
-            times = [one["seconds"][name] for _, name in SECONDS]
-            found.append(
+    statement_rows = []
+    for operation, section in document["statements"].items():
+        for statement in section["statements"]:
+            times = [statement["seconds"][name] for _, name in SECONDS]
+            statement_rows.append(
                 Row(
                     operation,
-                    one["name"],
+                    statement["name"],
                     (
-                        (f"{one['per_operation']:.3g}", one["per_operation"]),
-                        (percent_text(one["share"]), one["share"]),
-                        (f"{one['rows']:.3g}", one["rows"]),
+                        (f"{statement['per_operation']:.3g}", statement["per_operation"]),
+                        (percent_text(statement["share"]), statement["share"]),
+                        (f"{statement['rows']:.3g}", statement["rows"]),
                         *((seconds_text(value), value) for value in times),
                     ),
                 )
             )
-    return found
+    return statement_rows
 
 
 def tail_words(operation: str, tail: StatementTail) -> str:
-    """What makes the tail of an operation, as a sentence without its full stop."""
+    """Return the statement that makes an operation's tail, as a sentence without its full stop."""
     name = tail["statement"]
     what = name if name == EARLIER else f"statement {name}"
     return (
@@ -76,13 +76,13 @@ def tail_words(operation: str, tail: StatementTail) -> str:
 
 
 def tails(document: RunDocument) -> list[str]:
-    """The same of all operations that have a tail, the one that costs most first."""
-    found = [
-        (told["tail"]["excess_share"], tail_words(operation, told["tail"]))
-        for operation, told in document["statements"].items()
-        if told["tail"] is not None
+    """Return such a sentence of each operation that has a tail, the most expensive one first."""
+    sentences = [
+        (section["tail"]["excess_share"], tail_words(operation, section["tail"]))
+        for operation, section in document["statements"].items()
+        if section["tail"] is not None
     ]
-    return [words for _, words in sorted(found, reverse=True)]
+    return [sentence for _, sentence in sorted(sentences, reverse=True)]
 
 
 def moved_words(moved: MovedFigure | None) -> str:
@@ -100,9 +100,9 @@ def moved_words(moved: MovedFigure | None) -> str:
 def stall_words(stall: StallRow) -> str:
     """One stall: when, how long its operations took, and what moved."""
     longest = stall["longest_s"]
-    told = "" if longest is None else f", up to {seconds_text(longest)} an operation"
+    longest_text = "" if longest is None else f", up to {seconds_text(longest)} an operation"
     when = f"{stall['begin_s']:.4g} to {stall['end_s']:.4g} s"
-    return f"{when}{told}: {moved_words(stall['moved'])}"
+    return f"{when}{longest_text}: {moved_words(stall['moved'])}"
 
 
 def stalls_words(stalls: StallsSection) -> str:
@@ -122,8 +122,8 @@ def stalls_words(stalls: StallsSection) -> str:
 def statement_lines(document: RunDocument, width: int) -> list[str]:
     """Tails and stalls for the terminal; nothing where nothing is known or nothing stands out."""
     lines = []
-    for words in tails(document)[:1]:
-        lines += indented(words, f"  {'tail':<{LABEL_WIDTH}}", width)
+    for sentence in tails(document)[:1]:
+        lines += indented(sentence, f"  {'tail':<{LABEL_WIDTH}}", width)
     stalls = document["stalls"]
     if stalls is None or not stalls["stalls"]:
         return lines

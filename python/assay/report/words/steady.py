@@ -1,4 +1,4 @@
-"""Whether mixes became steady, in words for terminal and page."""
+"""Steadiness of mixes, in words for terminal and page."""
 
 from __future__ import annotations
 
@@ -23,61 +23,66 @@ READS = (("asked", "asked of files"), ("fetched", "fetched from storage"))
 
 
 def steady_words(document: RunDocument) -> list[str]:
-    """Whether it is steady, its two figures, what a mix read; none where nobody plays so."""
-    told = document.get("steady")
-    if told is None:
+    """Return whether mixes were steady, their rates and their reads; none without mixes."""
+    steady = document.get("steady")
+    if steady is None:
         return []
-    words = [_whether(told), *_figures(told)]
-    words += [sentence for name, says in READS for sentence in _read(told, name, says)]
-    words += _before_and_then(told["counted"], "read into its cache by the engine's own count")
-    if told["why_no_reads"] is not None:
-        words.append(f"reads not measured ({told['why_no_reads']}), so throughput alone was judged")
-    return words
+    phrases = [_steadiness(steady), *_figures(steady)]
+    phrases += [sentence for name, says in READS for sentence in _read(steady, name, says)]
+    phrases += _before_and_then(steady["counted"], "read into its cache by the engine's own count")
+    if steady["why_no_reads"] is not None:
+        phrases.append(
+            f"reads not measured ({steady['why_no_reads']}), so throughput alone was judged"
+        )
+    return phrases
 
 
 def steady_about(document: RunDocument) -> str:
-    """The same as a paragraph, and how it is judged."""
-    sentences = [f"{words[0].upper()}{words[1:]}." for words in steady_words(document)]
+    """Return the steadiness of mixes and how it is judged, as a paragraph."""
+    sentences = [f"{phrase[0].upper()}{phrase[1:]}." for phrase in steady_words(document)]
     return " ".join([*sentences, ABOUT])
 
 
 def steady_lines(document: RunDocument, width: int) -> Iterator[str]:
-    """The same as lines of a terminal."""
-    words = steady_words(document)
-    if words:
-        yield from labelled("  mixes", "; ".join(words), width, LABEL_WIDTH)
+    """Yield the steadiness of mixes as lines of a terminal."""
+    phrases = steady_words(document)
+    if phrases:
+        yield from labelled("  mixes", "; ".join(phrases), width, LABEL_WIDTH)
 
 
-def _whether(told: SteadySection) -> str:
-    count, warm = told["mixes"], told["warmup_mixes"]
+def _steadiness(steady: SteadySection) -> str:
+    count, warm = steady["mixes"], steady["warmup_mixes"]
     mixes = f"{count:,} mix{'es' * (count != 1)}"
     after = f", the {warm:,} of the warm-up not counted" if warm else ""
-    if told["steady"] is None:
+    if steady["steady"] is None:
         return f"{mixes}{after}, too few looks at them to say whether they were steady"
-    if not told["steady"]:
-        most = " (the most that were to be played)" if told["mixes"] == told["mixes_max"] else ""
+    if not steady["steady"]:
+        most = (
+            " (the most that were to be played)" if steady["mixes"] == steady["mixes_max"] else ""
+        )
         return f"not steady in {mixes}{most}{after}"
-    if not told["first_mix"]:
+    if not steady["first_mix"]:
         return f"steady from the first of {mixes} on{after}"
-    return f"steady after {told['first_mix']:,} of {mixes}{after}"
+    return f"steady after {steady['first_mix']:,} of {mixes}{after}"
 
 
-def _figures(told: SteadySection) -> list[str]:
+def _figures(steady: SteadySection) -> list[str]:
     """Of the steady part, and of everything measured."""
-    whole = f"{rate_text(told['all_per_s'])} over everything measured"
-    if not told["steady"] or not told["first_mix"]:
+    whole = f"{rate_text(steady['all_per_s'])} over everything measured"
+    if not steady["steady"] or not steady["first_mix"]:
         return [whole]
     named = [
-        f"{one['name']} {grouped_text(one['steady'])} in it, {grouped_text(one['all'])} over all"
-        for one in told["figures"]
+        f"{figure['name']} {grouped_text(figure['steady'])} in it,"
+        f" {grouped_text(figure['all'])} over all"
+        for figure in steady["figures"]
     ]
-    return [f"{rate_text(told['rate_per_s'])} in the steady part, {whole}", *named]
+    return [f"{rate_text(steady['rate_per_s'])} in the steady part, {whole}", *named]
 
 
-def _read(told: SteadySection, name: str, says: str) -> list[str]:
-    """What a mix read before the steady part and in it; nothing where it read nothing."""
+def _read(steady: SteadySection, name: str, says: str) -> list[str]:
+    """Return the reads of a mix before the steady part and in it; nothing where it read nothing."""
     return _before_and_then(
-        next((one for one in told["drifts"] if one["series"] == name), None), says
+        next((drift for drift in steady["drifts"] if drift["series"] == name), None), says
     )
 
 

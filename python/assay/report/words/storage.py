@@ -1,4 +1,4 @@
-"""What the data's device and the CPUs did while each operation ran, as rows of text."""
+"""Table of the data's device and the CPUs while each operation ran, as rows of text."""
 
 from __future__ import annotations
 
@@ -61,34 +61,37 @@ DISPENSABLE = ("%idle", "reads", "%iowait")
 
 def rows(storage: StorageSection) -> list[tuple[str, list[float | None]]]:
     """Operations that read something, the most first, with the values of `COLUMNS`; then all."""
-    reading = [one for one in storage["operations"] if one["reads"]]
-    told = [
-        (one["operation"], [_of(one[column.of_operation], column) for column in COLUMNS])
-        for one in sorted(reading, key=lambda one: -(one["reads"] or 0))
+    reading = [operation for operation in storage["operations"] if operation["reads"]]
+    operation_rows = [
+        (
+            operation["operation"],
+            [_scaled(operation[column.of_operation], column) for column in COLUMNS],
+        )
+        for operation in sorted(reading, key=lambda operation: -(operation["reads"] or 0))
     ]
     measured = storage["measured"]
     whole = [measured[column.of_measured] if column.of_measured else None for column in COLUMNS]
-    return [*told, (ALL, whole)]
+    return [*operation_rows, (ALL, whole)]
 
 
 def is_rough(storage: StorageSection) -> bool:
-    """Whether some of the operations that read are too short for how often was looked."""
+    """Return whether some operations that read are too short for the interval between looks."""
     return any(
-        one["reads"] and not one["metered"] and (one["samples"] or 0) < LOOKS_MIN
-        for one in storage["operations"]
+        operation["reads"] and not operation["metered"] and (operation["samples"] or 0) < LOOKS_MIN
+        for operation in storage["operations"]
     )
 
 
 def notes(storage: StorageSection) -> list[str]:
-    """What a reader of the table should know: a sentence each."""
-    told = []
-    if storage["operations"] and not any(one["reads"] for one in storage["operations"]):
-        told.append(NOTHING_READ)
+    """Return notes on the table, a sentence each."""
+    sentences = []
+    if storage["operations"] and not any(operation["reads"] for operation in storage["operations"]):
+        sentences.append(NOTHING_READ)
     if not storage["operations"]:
-        told.append("Operations overlap, so what was read is not told apart.")
+        sentences.append("Operations overlap, so what was read is not told apart.")
     if is_rough(storage):
-        told.append(ROUGH.format(interval_s=storage["interval_s"]))
-    return told
+        sentences.append(ROUGH.format(interval_s=storage["interval_s"]))
+    return sentences
 
 
 def value_text(value: float | None) -> str:
@@ -108,8 +111,8 @@ def storage_lines(document: RunDocument, width: int, *, everything: bool) -> Ite
     yield from _aligned(shown, width)
     if len(shown) < len(every):
         yield from indented(f"{len(every) - len(shown)} more: --all", GAP, width)
-    for words in notes(storage):
-        yield from indented(words, GAP, width)
+    for sentence in notes(storage):
+        yield from indented(sentence, GAP, width)
     yield ""
     yield from requests_lines(storage, width, everything=everything)
 
@@ -128,5 +131,5 @@ def _aligned(shown: list[tuple[str, list[float | None]]], width: int) -> Iterato
         yield GAP + GAP.join([row[0].ljust(widths[0]), *aligned]).rstrip()
 
 
-def _of(value: float | None, column: Column) -> float | None:
+def _scaled(value: float | None, column: Column) -> float | None:
     return None if value is None else value / column.step

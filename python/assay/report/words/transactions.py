@@ -36,7 +36,7 @@ class Row(NamedTuple):
 HEADS = (
     ("count", "transactions that succeeded"),
     ("share", "of all that succeeded, and the least that it has to be"),
-    *((words, "of those that succeeded") for words, _ in PERCENTILES),
+    *((label, "of those that succeeded") for label, _ in PERCENTILES),
     ("limit", "of the 90th percentile of latency"),
 )
 
@@ -47,15 +47,15 @@ def rate_words(document: RunDocument) -> str | None:
     if rate is None:
         return None
     counted = f"{rate['counted']:,} {rate['operation']} that succeeded, a {_span(rate['seconds'])}"
-    words = f"{rate['name']} {_number(rate['value'])}: {counted}"
+    text = f"{rate['name']} {_number(rate['value'])}: {counted}"
     if not rate["waits"]:
         whole = rate_text(document["metrics"]["throughput_per_s"])
         reason = f"clients did not wait as people do, so this is no {rate['specified']}"
-        return f"{words}; {whole} of all types; {reason}"
+        return f"{text}; {whole} of all types; {reason}"
     clients = rate["clients"]
     if rate["terminals"] is not None and rate["terminals"] != clients:
-        return f"{words}; by {clients} clients, where {rate['terminals']} are specified"
-    return f"{words}; by {clients} terminals"
+        return f"{text}; by {clients} clients, where {rate['terminals']} are specified"
+    return f"{text}; by {clients} terminals"
 
 
 def rate_figure(document: RunDocument) -> str | None:
@@ -71,16 +71,18 @@ def _rate(document: RunDocument) -> TransactionRate | None:
 
 def transaction_lines(document: RunDocument, width: int) -> list[str]:
     """The rate, then each type: count, share, limit, percentiles."""
-    told = document.get("transactions")
-    if told is None:
+    transactions = document.get("transactions")
+    if transactions is None:
         return []
-    words = rate_words(document)
-    lines = ["", *(indented(words, "  ", width) if words else [])]
+    text = rate_words(document)
+    lines = ["", *(indented(text, "  ", width) if text else [])]
     lines.append(f"  {'':<{NAME_WIDTH}}{''.join(f'{name:>{CELL}}' for name, _ in PERCENTILES)}")
-    for one in told["types"]:
-        head = [f"{one['ok']:,}", share_text(one), limit_text(one)]
-        lines.append(f"  {one['name']:<{NAME_WIDTH}}{'   '.join(part for part in head if part)}")
-        latency, service = (times_text(one[key]) for key in TIMES)
+    for transaction in transactions["types"]:
+        head = [f"{transaction['ok']:,}", share_text(transaction), limit_text(transaction)]
+        lines.append(
+            f"  {transaction['name']:<{NAME_WIDTH}}{'   '.join(part for part in head if part)}"
+        )
+        latency, service = (times_text(transaction[key]) for key in TIMES)
         lines += [] if not latency else [f"    {'latency':<{NAME_WIDTH - 2}}{latency}"]
         differs = service not in ("", latency)
         lines += [] if not differs else [f"    {'service':<{NAME_WIDTH - 2}}{service}"]
@@ -89,43 +91,49 @@ def transaction_lines(document: RunDocument, width: int) -> list[str]:
 
 def rows(document: RunDocument) -> list[Row]:
     """Two rows a type: its counts and its latency, then its service time."""
-    found: list[Row] = []
+    type_rows: list[Row] = []
     transactions = document.get("transactions")
-    for one in [] if transactions is None else transactions["types"]:
+    for transaction in [] if transactions is None else transactions["types"]:
         for of in TIMES:
             first = of == TIMES[0]
             counts: tuple[tuple[str, float | None], ...] = (
-                (f"{one['ok']:,}", one["ok"]),
-                (share_text(one), one["share"]),
+                (f"{transaction['ok']:,}", transaction["ok"]),
+                (share_text(transaction), transaction["share"]),
             )
-            times = tuple((seconds_text(one[of][key]), one[of][key]) for _, key in PERCENTILES)
-            limit = (limit_text(one), one["limit_s"])
+            times = tuple(
+                (seconds_text(transaction[of][key]), transaction[of][key]) for _, key in PERCENTILES
+            )
+            limit = (limit_text(transaction), transaction["limit_s"])
             nothing = tuple(("", None) for _ in counts)
             cells = (*counts, *times, limit) if first else (*nothing, *times, ("", None))
-            found.append(Row(one["name"] if first else "", of, cells))
-    return found
+            type_rows.append(Row(transaction["name"] if first else "", of, cells))
+    return type_rows
 
 
-def share_text(one: TransactionTypeRow) -> str:
+def share_text(transaction: TransactionTypeRow) -> str:
     """The share of a type, and its least where it has one."""
-    if one["share"] is None:
+    if transaction["share"] is None:
         return "none succeeded"
-    least = "" if one["share_min"] is None else f" (at least {percent_text(one['share_min'])})"
-    return f"{100 * one['share']:.2f} %{least}"
+    least = (
+        ""
+        if transaction["share_min"] is None
+        else f" (at least {percent_text(transaction['share_min'])})"
+    )
+    return f"{100 * transaction['share']:.2f} %{least}"
 
 
-def limit_text(one: TransactionTypeRow) -> str:
+def limit_text(transaction: TransactionTypeRow) -> str:
     """The limit of a type and whether it was kept; empty where it has none."""
-    if one["limit_s"] is None:
+    if transaction["limit_s"] is None:
         return ""
-    kept = {True: "kept", False: "broken", None: "not checked: too few"}[one["limit_kept"]]
-    return f"limit {seconds_text(one['limit_s'])} {kept}"
+    kept = {True: "kept", False: "broken", None: "not checked: too few"}[transaction["limit_kept"]]
+    return f"limit {seconds_text(transaction['limit_s'])} {kept}"
 
 
 def times_text(times: TimeDistribution) -> str:
     """Percentiles in the columns of their names; empty where none is known."""
-    told = [times[key] for _, key in PERCENTILES]
-    cells = ("" if value is None else seconds_text(value) for value in told)
+    seconds = [times[key] for _, key in PERCENTILES]
+    cells = ("" if value is None else seconds_text(value) for value in seconds)
     return "".join(f"{cell:>{CELL}}" for cell in cells).rstrip()
 
 

@@ -10,8 +10,8 @@ LABEL_WIDTH = 14
 
 def one_line(text: str) -> str:
     """The text on one line, without the control characters an engine may have put into it."""
-    words = " ".join(text.split())
-    return "".join(char for char in words if char.isprintable())
+    line = " ".join(text.split())
+    return "".join(char for char in line if char.isprintable())
 
 
 def indented(text: str, lead: str, width: int) -> list[str]:
@@ -26,8 +26,8 @@ def indented(text: str, lead: str, width: int) -> list[str]:
     )
 
 
-def labelled(label: str, words: str, width: int, room: int = LABEL_WIDTH) -> list[str]:
+def labelled(label: str, sentence: str, width: int, room: int = LABEL_WIDTH) -> list[str]:
     """A sentence behind what it is of, in a column of `room`; a longer label pushes its line."""
     lead = f"{label:<{room}}" if len(label) < room else f"{label}  "
-    first, *rest = indented(words, lead, width) or [lead.rstrip()]
+    first, *rest = indented(sentence, lead, width) or [lead.rstrip()]
     return [first, *(f"{'':<{room}}{line.lstrip()}" for line in rest)]
