@@ -134,7 +134,8 @@ class TestCommit:
     def test_outside_of_a_source_tree_there_is_none(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(assay, "__file__", str(tmp_path / "a" / "b" / "assay" / "__init__.py"))
+        elsewhere = tmp_path / "python" / "assay" / "running" / "host" / "environment.py"
+        monkeypatch.setattr(environment, "__file__", str(elsewhere))
         assert describe_ourselves()["commit"] is None
 
     def test_without_git_there_is_none(self, monkeypatch: pytest.MonkeyPatch) -> None:
