@@ -1,9 +1,9 @@
-//! What can go wrong while a kernel file is read, with the place where it did.
+//! Errors of reading the kernel's files. Each names its file.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// An error of this crate. Each names the file it is about.
+/// An error of this crate.
 #[derive(Debug, thiserror::Error)]
 pub enum KernelError {
     /// A line of a kernel file does not look as documented in proc(5).

@@ -116,7 +116,7 @@ impl ShortFile {
         File::open(path).map(Self)
     }
 
-    /// What is parsed from its text as it is now; `None` where its task is gone or the text is strange.
+    /// Parses its text as it is now. `None`: its task is gone, or `parse` does not know the text.
     pub fn read<T>(&self, parse: impl FnOnce(&[u8]) -> Option<T>) -> Option<T> {
         let mut buffer = [0; SHORT_BYTES];
         let length = self.0.read_at(&mut buffer, 0).ok()?;

@@ -2,7 +2,7 @@
 
 use std::mem::MaybeUninit;
 
-/// Which tasks are counted.
+/// The tasks that are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UsageOf {
     /// All threads of the calling process, those that ended included.
@@ -13,7 +13,7 @@ pub enum UsageOf {
     Children,
 }
 
-/// What getrusage(2) counts, since the start.
+/// The counters of getrusage(2), since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     /// CPU time in user mode.

@@ -1,4 +1,4 @@
-//! Bytes to and from a server: what waits to be sent, what came in, and the stream between.
+//! The line to a server: requests that wait to be sent, the receiving buffer, and the stream.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -34,7 +34,7 @@ pub struct Outbox<B> {
     sent: usize,
 }
 
-/// Why a line is of no more use.
+/// The reason why a line cannot be used any more.
 #[derive(Debug, thiserror::Error)]
 pub enum LineError {
     /// The server closed it.
@@ -48,7 +48,7 @@ pub enum LineError {
     Broken(#[from] io::Error),
 }
 
-/// What one read found.
+/// The result of one read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Received {
     /// So many bytes.
@@ -119,9 +119,9 @@ impl<B: Output> Outbox<B> {
 pub struct Line<B, F: Framing> {
     /// To the server.
     pub stream: Stream,
-    /// What waits to be sent.
+    /// Requests that wait to be sent.
     pub out: Outbox<B>,
-    /// What came in.
+    /// Messages that came in.
     pub inbox: Inbox<F>,
 }
 
@@ -151,7 +151,7 @@ impl<B: Output, F: Framing> Line<B, F> {
         Ok(self.stream.set_nonblocking(nonblocking)?)
     }
 
-    /// What an epoll can watch.
+    /// The descriptor that an epoll can watch.
     pub fn descriptor(&self) -> BorrowedFd<'_> {
         self.stream.as_fd()
     }

@@ -1,5 +1,5 @@
-//! What all sessions over a line have in common: the link and its connections, how it is shared
-//! and interrupted, and how what comes in is read.
+//! The link that a session has to its server: connecting, sending, reading and interrupting are the
+//! same in all protocols.
 //!
 //! An operation that meets a lost connection fails; the next one connects anew, once.
 
@@ -16,7 +16,7 @@ pub trait Link {
     /// Whether reads and writes return at once.
     fn set_nonblocking(&mut self, nonblocking: bool) -> Result<(), SessionError>;
 
-    /// What an epoll can watch.
+    /// The descriptor that an epoll can watch.
     fn descriptor(&self) -> BorrowedFd<'_>;
 
     /// The error of a session whose link is gone.
@@ -25,15 +25,15 @@ pub trait Link {
 
 /// A link whose protocol consists of messages.
 pub trait MessageLink {
-    /// Where requests are encoded.
+    /// The buffer that requests are encoded into.
     type Out: Output;
-    /// How what comes is cut into messages.
+    /// Cuts the bytes that come into messages.
     type Framing: Framing;
 
     /// Its line.
     fn line(&self) -> &Line<Self::Out, Self::Framing>;
 
-    /// Its line.
+    /// Its line, to be changed.
     fn line_mut(&mut self) -> &mut Line<Self::Out, Self::Framing>;
 
     /// The error of a line that is of no more use.
@@ -92,7 +92,7 @@ impl<L: Link> Linked<L> {
         self.link.as_ref().ok_or_else(L::lost)
     }
 
-    /// The link.
+    /// The link, to be changed.
     pub fn link_mut(&mut self) -> Result<&mut L, SessionError> {
         self.link.as_mut().ok_or_else(L::lost)
     }
@@ -124,7 +124,7 @@ impl<L: Link> Linked<L> {
         Box::new(move || interrupt.ask())
     }
 
-    /// How the operation ends whose answer was read to its end.
+    /// Ends the operation whose answer was read to its end: with its error, if it has one.
     pub fn ended(&mut self) -> Result<Step, SessionError> {
         self.error.take().map_or(Ok(Step::Ended), Err)
     }
@@ -164,7 +164,7 @@ pub trait LinkedSession {
     /// Its link, while there is one.
     fn linked(&self) -> &Linked<Self::Link>;
 
-    /// Its link, while there is one.
+    /// Its link, to be changed.
     fn linked_mut(&mut self) -> &mut Linked<Self::Link>;
 
     /// Begins an operation.
@@ -228,7 +228,7 @@ where
     }
 }
 
-/// What closes a line from another thread; it may be closed already.
+/// Returns a function that closes a line from another thread; the line may be closed already.
 pub fn closer(line: impl AsFd) -> Option<impl Fn() + Send + Clone + 'static> {
     let line: Arc<OwnedFd> = Arc::new(line.as_fd().try_clone_to_owned().ok()?);
     Some(move || {

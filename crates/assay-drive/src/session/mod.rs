@@ -129,7 +129,7 @@ pub trait Session: Send {
     /// more. Not timed.
     fn keep(&mut self, path: &Path) -> Result<(), SessionError>;
 
-    /// What says which statements are sent, and notes when they were answered.
+    /// The conductor, which names the statements to send and notes when they were answered.
     fn conductor(&self) -> Option<&Conductor> {
         None
     }

@@ -142,7 +142,7 @@ pub fn parent(text: &[u8]) -> Option<u32> {
     number(words(after_name(text)?).nth(place::PPID)?)?.try_into().ok()
 }
 
-/// What stands behind the name, which is in parentheses and may itself hold spaces and parentheses.
+/// The text behind the name, which is in parentheses and may itself hold spaces and parentheses.
 fn after_name(text: &[u8]) -> Option<&[u8]> {
     text.get(text.iter().rposition(|byte| *byte == b')')? + 1..)
 }
