@@ -183,3 +183,15 @@ class TestBesideTheArticle:
         directory = made.write([], PUBLISHED.replace('name = "numa"', why))
         shown = study_document(read_study(directory))["not_shown"]
         assert "This host has one socket." in {one["why"] for one in shown}
+
+
+@pytest.mark.parametrize(("written", "kind"), [("versus", "compare"), ("plan_regret", "plans")])
+def test_a_kind_of_figure_is_known_by_its_name_in_older_records(
+    tmp_path: Path, written: str, kind: str
+) -> None:
+    directory = whole_study(tmp_path)
+    file = directory / "study.toml"
+    text = file.read_text(encoding="utf-8")
+    named = read_study(directory).figures[0].kind
+    file.write_text(text.replace(f'kind = "{named}"', f'kind = "{written}"'), encoding="utf-8")
+    assert kind in {figure.kind for figure in read_study(directory).figures}

@@ -21,6 +21,8 @@ STUDY_FILE = "study.toml"
 PUBLISHED_FILE = "published.toml"
 # Of a study alone: it ended in good order, and some of its runs were left out.
 STATUS_PARTIAL = "partial"
+# Kinds of figures by the names that older records have of them.
+RENAMED_KINDS = {"versus": "compare", "plan_regret": "plans"}
 
 
 @dataclass(frozen=True)
@@ -213,7 +215,13 @@ def _record(directory: Path, document: Mapping[str, Any]) -> StudyRecord:
         document.get("about", {}),
         parts,
         tuple(
-            StudyFigure(**{**figure, "parts": tuple(figure["parts"])})
+            StudyFigure(
+                **{
+                    **figure,
+                    "parts": tuple(figure["parts"]),
+                    "kind": RENAMED_KINDS.get(figure["kind"], figure["kind"]),
+                }
+            )
             for figure in document.get("figures", ())
         ),
         tuple(
