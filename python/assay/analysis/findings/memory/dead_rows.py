@@ -16,7 +16,10 @@ from assay.model.finding import Advice, Evidence
 from assay.model.units import bytes_text, count_text, percent_text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from assay.analysis.findings.case import Case, TableFacts
+    from assay.analysis.findings.plans.plan_time import Timed
     from assay.model.finding import Finding
 
 METHOD = "dead-rows"
@@ -84,13 +87,7 @@ def _finding(case: Case, table: str, facts: TableFacts, dead: float) -> Finding:
             f"catalogue:{table}",
         )
     ]
-    evidence += [
-        Evidence(
-            f"{scan.node.native} of {table} took {percent_text(scan.fraction)} of {scan.operation}",
-            f"plan:{scan.operation}",
-        )
-        for scan in scans
-    ]
+    evidence += _scan_evidence(table, scans)
     if keeper is not None:
         evidence.append(holder_evidence(keeper))
     finding = case.finding(
@@ -101,3 +98,16 @@ def _finding(case: Case, table: str, facts: TableFacts, dead: float) -> Finding:
     may_drop = by_index and keeper is None
     finding = replace(finding.without_interval(), settle=OF_INDEX_SCANS if may_drop else None)
     return finding.of("computing", saved=(0.0, case.of_run(scaled(reach_of(scans), dead))))
+
+
+def _scan_evidence(table: str, scans: Sequence[Timed]) -> Iterator[Evidence]:
+    """Yield evidence for each kind of scan of an operation, all of the kind in one."""
+    fractions: dict[tuple[str, str], list[float]] = {}
+    for scan in scans:
+        fractions.setdefault((scan.operation, scan.node.native), []).append(scan.fraction or 0.0)
+    for (operation, native), of_scans in fractions.items():
+        count = f", {len(of_scans)} scans" if len(of_scans) > 1 else ""
+        share = percent_text(sum(of_scans))
+        yield Evidence(
+            f"{native} of {table} took {share} of {operation}{count}", f"plan:{operation}"
+        )
