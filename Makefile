@@ -79,12 +79,12 @@ test-rust: ## unit, property and virtual-clock tests of the core
 	cargo test --quiet --workspace
 
 test-python: setup browser xfs receivers ## unit, property, golden, contract, end-to-end and browser tests
-	$(BIN)/pytest --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder \
+	$(BIN)/pytest --numprocesses 4 --dist loadfile --no-loadscope-reorder \
 	  -m "not long" --ignore tests/planted
 	$(BIN)/pytest tests/planted
 
 test-long: setup ## what `make test` leaves out: the same promises on other engines, longer forms
-	$(BIN)/pytest --numprocesses auto --maxprocesses 4 -m long
+	$(BIN)/pytest --numprocesses 4 -m long
 
 dolt: setup ## build the database Dolt (minutes, once): its tests are left out where it is not there
 	$(BIN)/assay engines install dolt
