@@ -133,6 +133,12 @@ class Lab:
                 found.append(process.pid)
         return found
 
+    def has_daemon(self) -> bool:
+        """Whether `DAEMON` has forked twice: what stays is no child of its own any more."""
+        pids = set(self.tokened())
+        parents = {process.ppid for pid in pids if (process := guardian.read_process(pid))}
+        return len(pids) == 2 and pids.isdisjoint(parents)
+
     def owner(self, *argvs: list[str], fork: bool = False, **options: Any) -> dict[str, Any]:
         """Starts another process that owns a guardian with these children; its report."""
         report = self.root / f"report{len(self.owners)}"
@@ -431,7 +437,7 @@ class TestGuardianEnds:
     def test_killed_and_close_finds_the_daemon(self, lab: Lab) -> None:
         g = lab.guardian()
         lab.start(g, DAEMON)
-        assert eventually(lambda: len(lab.tokened()) == 2)
+        assert eventually(lab.has_daemon)
         os.kill(g.pid, signal.SIGKILL)
         g.close()
         assert lab.all_gone()
