@@ -47,21 +47,21 @@ def build(run_dir: Path, *, with_page: bool = True) -> dict[str, Any]:
         ceiling = build_ceiling(run, run.derived / REPORT_FILE, run.derived / SUMMARY_FILE)
         _keep_made_from(run)
         return dict(ceiling)
-    run_document = document(run, run_dir)
+    summary = document(run, run_dir)
     try:
         run.derived.mkdir(exist_ok=True)
         if with_page:
             from assay.report.page.run import page
 
-            (run.derived / REPORT_FILE).write_text(page(run, run_document), encoding="utf-8")
-            run_document["report"] = str(run.derived / REPORT_FILE)
-        write_json(run.derived / SUMMARY_FILE, run_document)
+            (run.derived / REPORT_FILE).write_text(page(run, summary), encoding="utf-8")
+            summary["report"] = str(run.derived / REPORT_FILE)
+        write_json(run.derived / SUMMARY_FILE, summary)
     except OSError as error:
         log.warning("no report is kept of run %s: cannot write %s: %s", run.id, run.derived, error)
-        run_document["report"] = None
-        return cast("dict[str, Any]", run_document)
+        summary["report"] = None
+        return cast("dict[str, Any]", summary)
     _keep_made_from(run)
-    return cast("dict[str, Any]", run_document)
+    return cast("dict[str, Any]", summary)
 
 
 def _keep_made_from(run: Run) -> None:
