@@ -21,8 +21,8 @@ from pathlib import Path
 
 import polars as pl
 
-from assay.analysis.findings.reading import executions
 from assay.analysis.host.state import starting_state
+from assay.analysis.host.task_counters import executions
 from assay.analysis.operations import measured
 from assay.analysis.summarise import summarise
 from assay.checks import state as state_check

@@ -6,9 +6,10 @@ from typing import Any
 
 import polars as pl
 
-from assay.analysis.findings.case import EXECUTIONS, Case
+from assay.analysis.causes import PARTS, UNCOVERED
+from assay.analysis.findings.case import Case
+from assay.analysis.host.task_counters import EXECUTIONS
 from assay.analysis.summary import OperationSummary
-from assay.analysis.time.causes import PARTS, UNCOVERED
 from assay.model.plan import Plan, PlanNode
 
 RUN = "a-run"

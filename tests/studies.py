@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from assay.analysis.figures.contract import StudyRun
+from assay.analysis.study_runs import StudyRun
 from assay.model.verdict import CheckResult, Verdict
 from assay.record.reader import Run
 from assay.record.seal import write_seal

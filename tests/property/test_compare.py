@@ -8,10 +8,10 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.analysis.compare.account import Account, Executed, OperationAccount
 from assay.analysis.compare.causes import Parts, amounts
 from assay.analysis.compare.evidence import Evidence
 from assay.analysis.compare.split import split
+from assay.analysis.load.account import Account, Executed, OperationAccount
 from assay.analysis.stats.student import mean_of
 
 seconds = st.floats(0.0, 10.0)

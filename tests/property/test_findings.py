@@ -9,12 +9,13 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from assay.analysis.causes import PARTS
 from assay.analysis.findings.case import Case, TableFacts
 from assay.analysis.findings.discovery import findings, methods
 from assay.analysis.host.accounts import Accounts
 from assay.analysis.load.latency import Window, distribution
-from assay.analysis.load.summary import Load, LoadSummary, OperationLoad, Pace
-from assay.analysis.time.causes import PARTS
+from assay.analysis.load.summary import LoadSummary, OperationLoad, Pace
+from assay.analysis.load_plan import Load
 from assay.model.finding import TELLS
 from assay.model.plan import OPERATORS, Plan, PlanNode
 from tests.cases import ADVICE, HOST, RUN, SETTINGS, executions, operation

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from assay.analysis.figures.contract import Asked, Figure, StudyRun
+from assay.analysis.figures.contract import Asked, Figure
 from assay.analysis.figures.discovery import make
-from assay.analysis.figures.queries.executions import deviation
+from assay.analysis.stats.variance import coefficient_of_variation
+from assay.analysis.study_runs import StudyRun
 from assay.record.reader import Run
 from tests.clusters import as_cluster
 from tests.conftest import BEGUN_NS, SyntheticRun, an_event
@@ -103,9 +104,9 @@ class TestCluster:
         assert words.endswith("not measured: the engine declares no counters of nodes")
 
     def test_one_execution_deviates_from_nothing(self) -> None:
-        assert deviation([1.0]) is None
-        assert deviation([1.0, 1.0]) == 0
-        assert deviation([1.0, 3.0]) == pytest.approx(2**0.5 / 2)
+        assert coefficient_of_variation([1.0]) is None
+        assert coefficient_of_variation([1.0, 1.0]) == 0
+        assert coefficient_of_variation([1.0, 3.0]) == pytest.approx(2**0.5 / 2)
 
 
 class TestBarriers:

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from assay import engines
-from assay.analysis.compare.account import account_of
 from assay.analysis.compare.causes import NOTHING, PLAN, PLANNING, Parts, amounts
 from assay.analysis.compare.evidence import Evidence, evidence_of, settings_that_differ
 from assay.analysis.compare.gain import SplitGain, gain_of
@@ -17,10 +16,12 @@ from assay.analysis.compare.ratios import THROUGHPUT, by_chance, ratios_of
 from assay.analysis.compare.sides import compare_sides
 from assay.analysis.compare.split import split
 from assay.analysis.figures.compare.compare_tables import is_remarkable, plan_rows
-from assay.analysis.figures.contract import Asked, Column, Figure, StudyRun
+from assay.analysis.figures.contract import Asked, Column, Figure
 from assay.analysis.figures.discovery import make
+from assay.analysis.load.account import account_of
 from assay.analysis.plans.difference import PlanChange, PlanComparison
 from assay.analysis.profile.statement_work import statement_work
+from assay.analysis.study_runs import StudyRun
 from assay.analysis.work.rules import STEPS, parse_rules
 from assay.model.errors import UsageError
 from assay.record.reader import Run

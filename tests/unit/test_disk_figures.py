@@ -11,10 +11,11 @@ import pytest
 from assay.analysis.ablation.bound import bound_by
 from assay.analysis.ablation.removed import Removal
 from assay.analysis.ceiling.trials import Estimate, read_ceiling
-from assay.analysis.figures.contract import Asked, Figure, StudyRun
+from assay.analysis.figures.contract import Asked, Figure
 from assay.analysis.figures.discovery import make
 from assay.analysis.figures.subjects import briefly, subjects_of
 from assay.analysis.host.roofline import Placed, Reads, place
+from assay.analysis.study_runs import StudyRun
 from assay.analysis.try_.trial import Gain
 from assay.record.reader import Run
 from assay.report.study.charts import chart_rows, charts_of

@@ -11,7 +11,7 @@ import pytest
 
 from assay.analysis.figures.contract import Asked, Figure
 from assay.analysis.figures.discovery import check_asked, kinds, make
-from assay.analysis.figures.quantities import listed, spread, text
+from assay.analysis.quantities import listed, spread, text
 from assay.model.errors import UsageError
 from assay.record.seal import write_seal
 from tests.plans import tpch_plans, with_plans

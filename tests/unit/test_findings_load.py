@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from assay.analysis.causes import PARTS
 from assay.analysis.findings.client import client_bound, rate_held
 from assay.analysis.findings.shape import bound_by, steady
 from assay.analysis.findings.shape.steady import STEADY_SHARE
@@ -13,10 +14,10 @@ from assay.analysis.host.accounts import Accounts
 from assay.analysis.load.backlog import Schedule
 from assay.analysis.load.latency import Window, distribution
 from assay.analysis.load.metrics import NAMES, load_metrics, no_load_metrics
-from assay.analysis.load.summary import Load, LoadSummary, OperationLoad, Pace
+from assay.analysis.load.summary import LoadSummary, OperationLoad, Pace
 from assay.analysis.load.wasted_work import Work
+from assay.analysis.load_plan import Load
 from assay.analysis.summary import OperationSummary
-from assay.analysis.time.causes import PARTS
 from assay.model.finding import Finding
 from tests.cases import case, operation
 

@@ -15,13 +15,14 @@ from assay.analysis.findings.host import steal, throttled
 from assay.analysis.findings.judging import Judged
 from assay.analysis.findings.memory import buffer_manager, cold_cache, small_cache
 from assay.analysis.findings.plans import optimiser
-from assay.analysis.findings.reading import executions as read_executions
 from assay.analysis.findings.reading import table_facts
 from assay.analysis.findings.shape import first_run, hot_operations
 from assay.analysis.findings.waiting import stalls
 from assay.analysis.host.accounts import Accounts
+from assay.analysis.host.task_counters import executions as read_executions
 from assay.analysis.load.latency import Window, distribution
-from assay.analysis.load.summary import Load, LoadSummary, OperationLoad, Pace
+from assay.analysis.load.summary import LoadSummary, OperationLoad, Pace
+from assay.analysis.load_plan import Load
 from assay.analysis.profile.profile import Profile
 from assay.analysis.profile.samples import read_profile
 from assay.analysis.summarise import summarise

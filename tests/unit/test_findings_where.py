@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
 
+from assay.analysis.causes import PARTS
 from assay.analysis.cluster.barriers import Barriers
 from assay.analysis.cluster.line import Line, NodeFigures
 from assay.analysis.cluster.told import Cluster
@@ -18,7 +19,6 @@ from assay.analysis.findings.shape import bound_by
 from assay.analysis.findings.waiting import lock_wait, stalls
 from assay.analysis.host.accounts import Accounts
 from assay.analysis.summary import OperationSummary
-from assay.analysis.time.causes import PARTS
 from tests.cases import CORES, RUN, case, node, operation, passes, plan, plans
 from tests.truths import counted
 

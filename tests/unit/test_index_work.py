@@ -20,13 +20,13 @@ from assay.analysis.counters.index_work import (
     index_facts,
     index_work,
     of_readings,
-    parts,
     share_of_reads,
 )
-from assay.analysis.counters.parts import tables_apart
-from assay.analysis.figures.contract import Asked, StudyRun
+from assay.analysis.figures.contract import Asked
 from assay.analysis.figures.discovery import make
+from assay.analysis.load.parts import parts, tables_apart
 from assay.analysis.operations import window_ns
+from assay.analysis.study_runs import StudyRun
 from assay.probes.streams import ENGINE, ENGINE_OPERATIONS, ENGINE_STATUS, Stream
 from assay.record.reader import Run
 from tests.conftest import BEGUN_NS, S, SyntheticRun

@@ -22,8 +22,9 @@ from assay.analysis.load.latency import (
     measured_times,
     succeeded,
 )
-from assay.analysis.load.summary import load_of, per_second, summarise_load
+from assay.analysis.load.summary import per_second, summarise_load
 from assay.analysis.load.view import CURVES_MAX, load_view
+from assay.analysis.load_plan import load_of
 from assay.record.reader import Run
 from tests.conftest import stream_table
 from tests.loads import OPERATIONS, SKIPPED, an_operation, closed, open_load, played_run, write_load

@@ -8,12 +8,13 @@ import pytest
 
 import assay
 from assay.analysis.counters.meters import parse_activity
-from assay.analysis.figures.contract import Asked, Figure, Measure, Spread
+from assay.analysis.figures.contract import Asked, Figure, Measure
 from assay.analysis.figures.discovery import make
 from assay.analysis.published.compared import compare, says
 from assay.analysis.published.derived import derive
 from assay.analysis.published.facts import Published, parse_published, read_published
 from assay.analysis.published.reasons import deciding, reasons
+from assay.analysis.quantities import Spread
 from assay.model.errors import UsageError
 from tests.studies import PUBLISHED, two_engines
 

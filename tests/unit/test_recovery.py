@@ -15,8 +15,9 @@ import pyarrow as pa
 import pytest
 
 from assay.analysis.answers.recovery import looks
-from assay.analysis.figures.contract import Asked, StudyRun
+from assay.analysis.figures.contract import Asked
 from assay.analysis.figures.loads.durability import figure
+from assay.analysis.study_runs import StudyRun
 from assay.checks import completeness, conditions, mix, outcomes, recovery
 from assay.model.errors import RunFailedError, UsageError
 from assay.model.verdict import Verdict

@@ -13,7 +13,8 @@ import polars as pl
 import pytest
 
 import assay
-from assay.analysis.figures.contract import Asked, Chart, Column, Figure, StudyRun, Table
+from assay.analysis.data_size import cache_bytes, host_memory_bytes, size_of
+from assay.analysis.figures.contract import Asked, Chart, Column, Figure, Table
 from assay.analysis.figures.discovery import make
 from assay.analysis.figures.growth import scales
 from assay.analysis.figures.growth.scales_words import exponent_text, says_of, times_text
@@ -22,9 +23,9 @@ from assay.analysis.scales.compared import compared
 from assay.analysis.scales.costs import costs_of, whole_name
 from assay.analysis.scales.law import Point, PowerLaw, power_law
 from assay.analysis.scales.shares import Shares, Shift
-from assay.analysis.scales.size import cache_bytes, host_memory_bytes, size_of
 from assay.analysis.stats.rounds import factor_of
 from assay.analysis.stats.student import Mean
+from assay.analysis.study_runs import StudyRun
 from assay.model.errors import UsageError
 from assay.probes.streams import ENGINE, Stream
 from assay.record.reader import Run

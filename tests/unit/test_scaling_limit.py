@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from assay.analysis.load.client_time import ClientTime
+from assay.analysis.sweep.client_time import ClientTime
 from assay.analysis.sweep.limit import (
     CLIENT,
     COMMIT,

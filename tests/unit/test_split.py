@@ -7,6 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from assay.analysis.host.task_counters import readings
 from assay.analysis.time.split import (
     BY_DELAY_ACCOUNTING,
     BY_NO_STORAGE,
@@ -14,7 +15,6 @@ from assay.analysis.time.split import (
     COUNTED,
     NOT_MEASURED,
     disk_states_ns,
-    readings,
     split_table,
 )
 from tests.conftest import MS, an_event, stream_table

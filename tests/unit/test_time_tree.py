@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from assay.analysis.time.causes import CAUSES, PARTS, UNCOVERED
+from assay.analysis.causes import CAUSES, PARTS, UNCOVERED
 from assay.analysis.time.computing import BY_PLANS, computing_by_operation
 from assay.analysis.time.operation_tree import operation_tree
 from assay.analysis.time.tree import TimeNode, merged, parent, scaled

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from assay.analysis.figures.metrics import BY_NAME, TOTAL
+from assay.analysis.metrics import BY_NAME, TOTAL
 from assay.analysis.stats.anytime import EFFECT_VARIANCE, anytime_interval
 from assay.analysis.tune.search import (
     ALPHA,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.analysis.time.causes import SLEEPS
+from assay.analysis.causes import SLEEPS
 from assay.analysis.waits.rules import Sleep, WaitRules, all_waits, parse_waits, shared_waits
 from assay.engines.discovery import EngineFolder, find_engine
 from assay.model.errors import UsageError

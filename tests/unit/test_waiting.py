@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import pytest
 
+from assay.analysis.causes import PARTS, UNCOVERED
 from assay.analysis.profile.placing import ALL_TOGETHER
-from assay.analysis.time.causes import PARTS, UNCOVERED
 from assay.analysis.time.waiting import wall_split
 from assay.analysis.time.where import Doubt, where_time_went
 from assay.engines.discovery import find_engine

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from assay.analysis.time.causes import CAUSES, PARTS
+from assay.analysis.causes import CAUSES, PARTS
 from assay.record.reader import Run
 from assay.report.charts.palette import CAUSE_COLOURS, LARGEST_WORK_COLOURS, OTHER_WORK_COLOUR
 from assay.report.charts.run import Charts, save

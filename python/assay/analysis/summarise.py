@@ -6,18 +6,19 @@ import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from assay.analysis.causes import PARTS
 from assay.analysis.cluster.fleet import measured_share
 from assay.analysis.cluster.told import Cluster, cluster_of
 from assay.analysis.counters.activity import activity_document
 from assay.analysis.counters.engine_counters import engine_counters
 from assay.analysis.counters.index_work import index_documents
-from assay.analysis.counters.parts import tables_apart
 from assay.analysis.findings.discovery import judged_findings
 from assay.analysis.findings.reading import read_case
 from assay.analysis.host.accounts import Accounts, accounts
 from assay.analysis.host.memory import Peak, memory_peaks
 from assay.analysis.load.metrics import load_metrics, no_load_metrics
 from assay.analysis.load.mixes import mixes_of
+from assay.analysis.load.parts import tables_apart
 from assay.analysis.load.sequences import sequence_of
 from assay.analysis.load.stalls import stalls
 from assay.analysis.load.summary import summarise_load
@@ -26,7 +27,6 @@ from assay.analysis.load.wasted_work import work_of
 from assay.analysis.operations import operation_table, total_and_mean, window_ns
 from assay.analysis.server.sessions import sessions
 from assay.analysis.summary import OperationSummary, Summary
-from assay.analysis.time.causes import PARTS
 from assay.analysis.time.statement_times import statement_times
 from assay.analysis.time.where import where_time_went
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.analysis.cluster.fleet import hosts_of, measured_share
-from assay.analysis.load.summary import load_of
+from assay.analysis.load_plan import load_of
 from assay.analysis.summarise import cpus_allowed, pinned_cpus, window_accounts
 from assay.checks.thresholds import CLIENT_SHARE_MAX
 from assay.model.units import percent_text

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from assay.analysis.load.summary import measured_phase, summarise_load
+from assay.analysis.load.summary import summarise_load
+from assay.analysis.load_plan import measured_phase
 from assay.model.verdict import CheckResult, Verdict
 
 if TYPE_CHECKING:

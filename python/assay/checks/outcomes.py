@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from assay.analysis.load.summary import LATE_START_S, OPEN, load_of
+from assay.analysis.load.summary import LATE_START_S
+from assay.analysis.load_plan import OPEN, load_of
 from assay.analysis.operations import DEADLINE, NS, cut_short, is_measured, plain
 from assay.checks.thresholds import BACKLOG_SECONDS_MAX
 from assay.model.units import percent_text, seconds_text

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.analysis.load.summary import LATE_START_S, OPEN, load_of, open_schedule
+from assay.analysis.load.summary import LATE_START_S, open_schedule
+from assay.analysis.load_plan import OPEN, load_of
 from assay.checks.thresholds import (
     BACKLOG_SECONDS_MAX,
     BACKLOG_TREND_CHANCE_MAX,
@@ -15,7 +16,7 @@ from assay.model.verdict import CheckResult, Verdict
 
 if TYPE_CHECKING:
     from assay.analysis.load.backlog import Schedule
-    from assay.analysis.load.summary import Load
+    from assay.analysis.load_plan import Load
     from assay.record.reader import Run
 
 NAME = "rate_held"

@@ -64,7 +64,8 @@ def size(
     from dataclasses import asdict
 
     from assay.analysis.figures.cluster.sizing import figure
-    from assay.analysis.figures.contract import Asked, StudyRun
+    from assay.analysis.figures.contract import Asked
+    from assay.analysis.study_runs import StudyRun
     from assay.cli.output import console, say, say_json
     from assay.record.places import runs_dir
     from assay.record.reader import find_workload_run

@@ -24,6 +24,8 @@ STATUS_FILES = {"start": "status-start.txt", "end": "status-end.txt"}
 SAMPLING_FILE = "profile.json"
 # How far mixes were, and what the engine had read by then; of clients that play an order.
 MIXES_STREAM = "mixes"
+# Answered statements, each with its operation and its time.
+STATEMENTS_STREAM = "statements"
 PLANS_DIR = "plans"
 PLANS_FILE = "plans.json"
 # Below it a directory for each database that was recovered, by its number.

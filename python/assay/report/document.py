@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from assay.analysis.answers.durability import level_of
 from assay.analysis.cluster.fleet import clock_uncertainty_s, hosts_of, lost_hosts
 from assay.analysis.load.metrics import no_load_metrics
-from assay.analysis.load.summary import load_of, measured_phase
+from assay.analysis.load_plan import load_of, measured_phase
 from assay.analysis.summarise import summarise
 from assay.analysis.summary import Summary
 from assay.checks.judge import judge

@@ -9,15 +9,8 @@ from hashlib import sha256
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from assay.analysis.figures.contract import StudyRun
-from assay.analysis.figures.metrics import (
-    BY_NAME,
-    LOAD,
-    ORDER,
-    TEST,
-    kind_of_metric,
-    seconds_of,
-)
+from assay.analysis.metrics import BY_NAME, LOAD, ORDER, TEST, kind_of_metric, seconds_of
+from assay.analysis.study_runs import StudyRun
 from assay.analysis.tune.search import Trial, hold_outs, metric_of, setting_words, trial_of
 from assay.model.errors import RecordUnreadableError, RunFailedError, UsageError, suggestion
 from assay.record.places import runs_dir

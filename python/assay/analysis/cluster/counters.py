@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from assay.analysis.cluster.words import MEMORY, WORDS
-from assay.analysis.compare.account import account_of, wholes_of
 from assay.analysis.counters.engine_counters import around, growth, operation_growth, plain_readings
+from assay.analysis.load.account import account_of, wholes_of
 from assay.analysis.operations import window_ns
 
 if TYPE_CHECKING:

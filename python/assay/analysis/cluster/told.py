@@ -22,7 +22,7 @@ from assay.analysis.cluster.node_clocks import LOOKS_MIN, NodeClock, cores_at_wo
 from assay.analysis.cluster.nodes import ClusterNode, cluster_nodes, shared_cores
 from assay.analysis.cluster.skew import skews, skews_over
 from assay.analysis.cluster.words import WORDS
-from assay.analysis.load.summary import load_of
+from assay.analysis.load_plan import load_of
 from assay.analysis.operations import NS, measured, window_ns
 
 if TYPE_CHECKING:

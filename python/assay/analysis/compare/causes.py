@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from assay.analysis.causes import TITLES
 from assay.analysis.profile.statement_work import statement_work
-from assay.analysis.time.causes import TITLES
 from assay.analysis.time.statement_waits import RUN_QUEUE, statement_waits
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from assay.analysis.compare.account import account_of, wholes_of
+from assay.analysis.load.account import account_of, wholes_of
 from assay.analysis.profile.samples import matrix, read_profile
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.analysis.compare.account import account_of
 from assay.analysis.compare.causes import FOR_A_CPU, Amount, amounts, parts_of
 from assay.analysis.compare.split import split
+from assay.analysis.load.account import account_of
 from assay.analysis.stats.student import mean_of
 
 if TYPE_CHECKING:

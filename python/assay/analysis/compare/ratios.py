@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from assay.analysis.compare.account import account_of
-from assay.analysis.load.summary import load_of, summarise_load
+from assay.analysis.load.account import account_of
+from assay.analysis.load.summary import summarise_load
+from assay.analysis.load_plan import load_of
 from assay.analysis.operations import geometric_mean, operation_table
 from assay.analysis.stats.rounds import factor_of
 from assay.analysis.stats.student import CONFIDENCE

@@ -10,12 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from assay.analysis.compare.account import Executed, OperationAccount
+from assay.analysis.load.account import Executed, OperationAccount
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.analysis.compare.account import Account
+    from assay.analysis.load.account import Account
 
 TermKind = Literal["time", "executions", "between statements", "mix", "between"]
 

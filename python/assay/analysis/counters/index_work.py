@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import polars as pl
 
 from assay.analysis.counters.engine_counters import around, last_look, plain_readings
-from assay.analysis.load.mixes import steady_since_ns
-from assay.analysis.operations import plain, window_ns
+from assay.analysis.operations import window_ns
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
 Holds = Literal["literals", "iris", "quads"]
 HOLDS: tuple[Holds, ...] = ("literals", "iris", "quads")
 WORDS: dict[Holds, str] = {"literals": "literals", "iris": "IRIs", "quads": "statements"}
-# Without a warm-up the first part of a run is this much of it.
-FIRST_PART = 0.1
 
 
 @dataclass(frozen=True)
@@ -81,19 +78,6 @@ class Span(NamedTuple):
 
     begun_ns: int
     ended_ns: int
-
-
-class Parts(NamedTuple):
-    """The beginning of a run, in which memory fills, and the rest of it.
-
-    Attributes:
-        first, rest: One after the other.
-        words: What the first is.
-    """
-
-    first: Span
-    rest: Span
-    words: str
 
 
 def index_facts(facts: Mapping[str, Any] | None) -> IndexFacts | None:
@@ -201,32 +185,6 @@ def read_index_work(counted: Mapping[str, Any] | None) -> list[IndexWork]:
         IndexWork(entry["object"], entry["touches"], entry["reads"], holds=entry["holds"])
         for entry in entries
     ]
-
-
-def parts_of(run: Run) -> Parts | None:
-    """The parts of a run; where it is known when its mixes became steady, these decide."""
-    return parts(run.table("events"), steady_since_ns(run))
-
-
-def parts(events: pl.DataFrame, steady_ns: int | None = None) -> Parts | None:
-    """Return the cold part of a run, in which memory fills, and the steady rest; None without it.
-
-    Args:
-        events: Of the run.
-        steady_ns: From when on the run was steady; None: the first part is what was before the
-            measured part, or where nothing was, the first tenth of that.
-    """
-    window = window_ns(events)
-    if window is None:
-        return None
-    begun, ended = int(plain(events)["started_ns"].min()), window[1]  # type: ignore[arg-type]
-    at, phrase = window[0], "until the measured part began"
-    if steady_ns is not None and begun < steady_ns < ended:
-        at, phrase = steady_ns, "until it was steady"
-    elif begun >= window[0]:
-        begun = window[0]
-        at, phrase = round(begun + FIRST_PART * (ended - begun)), "the first tenth of the run"
-    return Parts(Span(begun, at), Span(at, ended), phrase) if begun < at < ended else None
 
 
 def share_of_reads(work: Sequence[IndexWork], *holds: Holds) -> float | None:

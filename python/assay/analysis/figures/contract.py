@@ -11,11 +11,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from assay.record.layout import KIND_CEILING
-
 if TYPE_CHECKING:
-    from assay.model.verdict import CheckResult
-    from assay.record.reader import Run
+    from assay.analysis.quantities import Spread
+    from assay.analysis.study_runs import StudyRun
 
 Cell = str | int | float | None
 # Columns of a table that `curves` draw: a curve's points by the curve's name, its key (under which
@@ -51,30 +49,6 @@ TRADE_COLUMNS = (
     "drawn",
 )
 FIRST, LATER = "first execution", "later executions"
-
-
-@dataclass(frozen=True)
-class StudyRun:
-    """One run of a study that ended well.
-
-    Attributes:
-        part: The part of the study that it is of.
-        levels: By factor the name of its level.
-        round: From 1.
-        run: Its record.
-        checks: What its checks came to; empty where nobody judged it.
-    """
-
-    part: str
-    levels: Mapping[str, str]
-    round: int
-    run: Run
-    checks: tuple[CheckResult, ...] = ()
-
-    @property
-    def is_ceiling(self) -> bool:
-        """Return whether the run measures the host's ceilings and plays no workload."""
-        return self.run.kind == KIND_CEILING
 
 
 @dataclass(frozen=True)
@@ -128,22 +102,6 @@ class Table:
     title: str
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
-
-
-@dataclass(frozen=True)
-class Spread:
-    """One quantity over the rounds of a study.
-
-    Attributes:
-        middle: Median.
-        low, high: Lowest and highest.
-        count: Rounds; of one there is no spread.
-    """
-
-    middle: float
-    low: float
-    high: float
-    count: int = 1
 
 
 @dataclass(frozen=True)

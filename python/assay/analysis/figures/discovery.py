@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from assay.analysis.figures.contract import StudyRun
+    from assay.analysis.study_runs import StudyRun
 
 log = logging.getLogger(__name__)
 

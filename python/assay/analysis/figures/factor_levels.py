@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.analysis.figures.subjects import ENGINE
+from assay.analysis.study_runs import ENGINE
 from assay.model.errors import UsageError, suggestion
 from assay.model.units import number_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from assay.analysis.figures.contract import StudyRun
+    from assay.analysis.study_runs import StudyRun
 
 
 def most_levels(runs: Sequence[StudyRun]) -> str:

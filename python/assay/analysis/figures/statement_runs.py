@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from assay.analysis.figures.metrics import seconds_of
 from assay.analysis.figures.mixes import mix_of
+from assay.analysis.metrics import seconds_of
 from assay.analysis.plans.difference import JOINS, READS
 from assay.analysis.plans.pruning import table_columns
 from assay.analysis.plans.recorded import captured

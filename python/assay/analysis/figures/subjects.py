@@ -6,18 +6,19 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from assay.analysis.figures.contract import Measure
-from assay.analysis.figures.quantities import by_subject, spread
+from assay.analysis.quantities import by_subject, spread
+from assay.analysis.study_runs import ENGINE, SETTING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from assay.analysis.figures.contract import Asked, StudyRun
+    from assay.analysis.figures.contract import Asked
+    from assay.analysis.study_runs import StudyRun
     from assay.record.reader import Run
 
     # A part, and by factor the name of the level.
     _Key = tuple[str, tuple[tuple[str, str], ...]]
 
-ENGINE, SETTING = "engine", "set."
 # Between an engine's name and the version that is asked for.
 VERSION = "@"
 # Levels that need their factor beside them.

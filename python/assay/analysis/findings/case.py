@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from assay.analysis.findings.intervals import share_interval
+from assay.analysis.host.task_counters import EXECUTIONS
 from assay.analysis.operations import is_measured
 from assay.analysis.time.computing import computing_by_operation
 from assay.analysis.time.operation_tree import COMPUTING, operation_tree
@@ -40,15 +41,6 @@ if TYPE_CHECKING:
     from assay.model.other_work import Worker
     from assay.model.plan import Plan
 
-EXECUTIONS = {
-    "phase": pl.String,
-    "pass": pl.UInt32,
-    "operation": pl.String,
-    "seconds": pl.Float64,
-    "system_s": pl.Float64,
-    "minor_faults": pl.Float64,
-    "read_bytes": pl.Float64,
-}
 # What is claimed of a run must be known of this much of its time.
 KNOWN_SHARE = 0.5
 # Parts of an operation's time that are waiting for storage.

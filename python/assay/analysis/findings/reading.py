@@ -10,10 +10,11 @@ import polars as pl
 
 from assay.analysis.composite.played import played
 from assay.analysis.counters.engine_counters import around
-from assay.analysis.findings.case import EXECUTIONS, Case, TableFacts
+from assay.analysis.findings.case import Case, TableFacts
 from assay.analysis.host.disk_use import disk_use_of
 from assay.analysis.host.neighbours import neighbours_of
-from assay.analysis.operations import NS, plain, window_ns
+from assay.analysis.host.task_counters import executions
+from assay.analysis.operations import NS, window_ns
 from assay.analysis.plans.aliases import by_table
 from assay.analysis.plans.recorded import captured
 from assay.analysis.profile.profile import Profile
@@ -144,40 +145,6 @@ def _executions(run: Run) -> pl.DataFrame:
     events = run.table("events")
     tasks = run.table("tasks") if run.has("tasks") else None
     return executions(events, tasks)
-
-
-def executions(events: pl.DataFrame, tasks: pl.DataFrame | None) -> pl.DataFrame:
-    """One row an execution that succeeded, of whichever phase: the columns of `EXECUTIONS`.
-
-    What was not metered, or went backwards, is null.
-    """
-    done = (
-        plain(events)
-        .filter(pl.col("outcome") == "ok")
-        .with_columns(((pl.col("finished_ns") - pl.col("started_ns")) * NS).alias("seconds"))
-    )
-    if tasks is None:
-        grown = pl.DataFrame(schema={"sequence": pl.UInt64})
-    else:
-        edges = tasks.with_columns(pl.col("edge").cast(pl.String))
-        start, end = (edges.filter(pl.col("edge") == edge) for edge in ("start", "end"))
-        grown = start.join(end, on="sequence", suffix="_end").select(
-            "sequence",
-            (_growth("system_ns") * NS).alias("system_s"),
-            _growth("minor_faults"),
-            _growth("read_bytes"),
-        )
-    joined = done.join(grown, on="sequence", how="left")
-    columns = [
-        (pl.col(name) if name in joined.columns else pl.lit(None)).cast(kind).alias(name)
-        for name, kind in EXECUTIONS.items()
-    ]
-    return joined.sort("started_ns").select(columns)
-
-
-def _growth(name: str) -> pl.Expr:
-    grown = pl.col(f"{name}_end").cast(pl.Int64) - pl.col(name).cast(pl.Int64)
-    return pl.when(grown >= 0).then(grown).alias(name)
 
 
 def _tables(run: Run) -> dict[str, TableFacts]:

@@ -15,8 +15,8 @@ import polars as pl
 
 from assay.analysis.host.cpu_series import PARTS, cpu_time
 from assay.analysis.host.disk_series import data_device
+from assay.analysis.host.task_counters import readings
 from assay.analysis.operations import NS, measured, plain
-from assay.analysis.time.split import readings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

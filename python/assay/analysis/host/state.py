@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from assay.analysis.findings.reading import executions
+from assay.analysis.host.task_counters import executions
 from assay.analysis.operations import measured
 from assay.analysis.plans.recorded import read_plans
 from assay.model.units import NS_PER_S

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from assay.analysis.host.accounts import BUSY, cpu_used
-from assay.analysis.load.summary import load_of
+from assay.analysis.load_plan import load_of
 from assay.analysis.operations import NS, is_measured, plain, window_ns
 from assay.record.layout import ACCOUNT_ENGINE, ACCOUNT_ENGINE_AND_DRIVER
 

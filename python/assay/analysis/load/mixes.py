@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.analysis.load.sequences import Sequence, sequence_of
 from assay.analysis.load.steady_state import Batch, Mark, SteadyState, batched, judged
-from assay.analysis.load.summary import measured_phase
+from assay.analysis.load_plan import measured_phase
 from assay.analysis.operations import NS
 from assay.record.layout import MIXES_STREAM, PHASE_MEASURED, PHASE_WARMUP
 

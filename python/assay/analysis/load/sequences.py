@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from assay.analysis.load.summary import measured_phase
+from assay.analysis.data_size import size_of
+from assay.analysis.load_plan import measured_phase
 from assay.analysis.operations import DEADLINE, NS, geometric_mean, measured
-from assay.analysis.scales.size import size_of
 
 if TYPE_CHECKING:
     from assay.record.reader import Run

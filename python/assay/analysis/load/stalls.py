@@ -14,7 +14,8 @@ import polars as pl
 from assay.analysis.host.accounts import accounts
 from assay.analysis.host.figures import host_figures
 from assay.analysis.load.latency import Window, by_interval, measured_times
-from assay.analysis.load.summary import load_of, load_window
+from assay.analysis.load.summary import load_window
+from assay.analysis.load_plan import load_of
 from assay.analysis.operations import NS
 
 if TYPE_CHECKING:

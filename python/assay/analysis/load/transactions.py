@@ -11,7 +11,7 @@ import math
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from assay.analysis.load.summary import CLOSED, measured_phase
+from assay.analysis.load_plan import CLOSED, measured_phase
 
 if TYPE_CHECKING:
     from assay.analysis.load.latency import Distribution

@@ -16,7 +16,8 @@ from assay.analysis.load.latency import (
     measured_times,
     succeeded,
 )
-from assay.analysis.load.summary import load_of, load_window, run_backlog, with_waiting
+from assay.analysis.load.summary import load_window, run_backlog, with_waiting
+from assay.analysis.load_plan import load_of
 
 if TYPE_CHECKING:
     from assay.record.reader import Run

@@ -14,7 +14,7 @@ import polars as pl
 
 from assay.analysis.load.attempts import STREAM as ATTEMPTS
 from assay.analysis.operations import NS, is_counted
-from assay.analysis.time.statement_times import STREAM
+from assay.record.layout import STATEMENTS_STREAM
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -93,7 +93,7 @@ def work_of(run: Run) -> Work:
 def _statements(run: Run, ok: pl.DataFrame) -> dict[str, int]:
     """Statements of operations that succeeded, by operation; none of those with one alone."""
     events_by_name: dict[str, int] = {}
-    for part in run.parts(STREAM) if run.has(STREAM) else ():
+    for part in run.parts(STATEMENTS_STREAM) if run.has(STATEMENTS_STREAM) else ():
         for name, count in _by_operation(part.join(ok, on="sequence", how="semi")):
             events_by_name[name] = events_by_name.get(name, 0) + count
     return events_by_name

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from assay.analysis.host.task_counters import readings
 from assay.analysis.operations import NS
 from assay.analysis.profile.frames import NOT_NAMED
 from assay.analysis.profile.tables import within_operations
-from assay.analysis.time.split import readings
 from assay.analysis.work.rules import UNCLASSIFIED
 
 if TYPE_CHECKING:

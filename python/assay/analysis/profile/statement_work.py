@@ -22,8 +22,8 @@ from assay.analysis.profile.difference import SAMPLES_MIN
 from assay.analysis.profile.placing import place
 from assay.analysis.profile.samples import judged, read_profile
 from assay.analysis.stats.student import student_quantile
-from assay.analysis.time.statement_times import STREAM
 from assay.analysis.work.rules import AS_ITS_CALLER, DRIVER, PLANNING, STEPS, Rule, Rules
+from assay.record.layout import STATEMENTS_STREAM
 
 if TYPE_CHECKING:
     from assay.analysis.profile.profile import Profile
@@ -94,9 +94,9 @@ def executed(run: Run) -> pl.DataFrame | None:
     )
     columns = ["sequence", "session", *KEYS, "started_ns", "finished_ns"]
     whole = done.with_columns(pl.lit(None, dtype=pl.String).alias("statement"))
-    if not run.has(STREAM):
+    if not run.has(STATEMENTS_STREAM):
         return whole.select(columns).sort("started_ns")
-    statements = run.table(STREAM).select(
+    statements = run.table(STATEMENTS_STREAM).select(
         "sequence", pl.col("statement").cast(pl.String), "started_ns", "finished_ns"
     )
     of_programs = statements.join(done.select("sequence", "session", "operation"), on="sequence")

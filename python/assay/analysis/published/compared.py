@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.analysis.figures.quantities import BYTES, COUNT, PER_HOUR, SECONDS, TIMES, listed, text
+from assay.analysis.quantities import BYTES, COUNT, PER_HOUR, SECONDS, TIMES, listed, text
 from assay.analysis.work.rules import UNCLASSIFIED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from assay.analysis.figures.contract import Figure, Spread
+    from assay.analysis.figures.contract import Figure
     from assay.analysis.published.facts import FigureFacts, Value
+    from assay.analysis.quantities import Spread
 
 # Amounts of these depend on scale and machine: how they stand to each other can be compared.
 RELATIVE = (SECONDS, BYTES, PER_HOUR)

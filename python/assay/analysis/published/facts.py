@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from assay.analysis.profile.rule_files import validated
+from assay.analysis.work.rule_files import validated
 from assay.model.errors import UsageError
 
 if TYPE_CHECKING:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from assay.analysis.figures.quantities import listed, text
+from assay.analysis.quantities import listed, text
 from assay.analysis.summarise import cpus_allowed
 from assay.model.units import bytes_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from assay.analysis.figures.contract import StudyRun
     from assay.analysis.published.facts import Conditions
+    from assay.analysis.study_runs import StudyRun
 
 SCALE, CORES, ENGINE, STREAMS, STORAGE = "scale", "cores", "engine", "streams", "storage"
 WORKLOAD = "workload"

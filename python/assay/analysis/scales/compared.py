@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from assay.analysis.compare.evidence import evidence_of
+from assay.analysis.data_size import SCALE, cache_bytes, host_memory_bytes, size_of, size_text
 from assay.analysis.scales.costs import (
     COUNTED,
     CPU_TIME,
@@ -18,22 +19,15 @@ from assay.analysis.scales.costs import (
 )
 from assay.analysis.scales.law import SIZES_MIN, Point, power_law
 from assay.analysis.scales.shares import all_shifts
-from assay.analysis.scales.size import (
-    SCALE,
-    cache_bytes,
-    host_memory_bytes,
-    size_of,
-    size_text,
-)
 from assay.analysis.time.statement_times import name_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from assay.analysis.data_size import Size
     from assay.analysis.scales.costs import Cost
     from assay.analysis.scales.law import PowerLaw, Predicted
     from assay.analysis.scales.shares import Shares
-    from assay.analysis.scales.size import Size
     from assay.record.reader import Run
 
 # So much of a changed plan is told.

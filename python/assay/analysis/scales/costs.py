@@ -13,23 +13,24 @@ from typing import TYPE_CHECKING
 from assay.analysis.cluster.counters import totals_of_a_pass
 from assay.analysis.cluster.words import BYTES as NODE_BYTES
 from assay.analysis.cluster.words import MESSAGES
-from assay.analysis.compare.account import account_of, wholes_of
 from assay.analysis.compare.cpu import cpu_by_work
 from assay.analysis.counters.engine_counters import engine_counters
+from assay.analysis.data_size import data_bytes, rows_loaded
 from assay.analysis.host.accounts import read_by_account
 from assay.analysis.host.memory import memory_peaks
-from assay.analysis.load.summary import load_of, summarise_load
+from assay.analysis.load.account import account_of, wholes_of
+from assay.analysis.load.summary import summarise_load
+from assay.analysis.load_plan import load_of
 from assay.analysis.operations import NS, window_ns
 from assay.analysis.profile.shares import metered_cpu
 from assay.analysis.profile.statement_work import statement_work
-from assay.analysis.scales.size import data_bytes, rows_loaded
 from assay.analysis.summarise import window_accounts
 from assay.record.layout import ENGINE_ACCOUNTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.analysis.compare.account import Account
+    from assay.analysis.load.account import Account
     from assay.record.reader import Run
 
 BYTES, SECONDS, COUNT, PER_SECOND = "bytes", "s", "count", "/s"

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from assay.analysis.compare.account import account_of
 from assay.analysis.compare.cpu import cpu_by_work
 from assay.analysis.findings.plans.plan_time import plan_seconds
+from assay.analysis.load.account import account_of
 from assay.analysis.plans.recorded import read_plans
 from assay.analysis.plans.work import in_proportion
 from assay.analysis.stats.student import CONFIDENCE, mean_of

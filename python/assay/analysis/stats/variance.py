@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from statistics import fmean, stdev
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -60,6 +61,14 @@ def explained_share(groups: Sequence[Sequence[float]]) -> float | None:
     if not apart + noise:
         return None
     return min(1.0, max(0.0, (apart - between * noise / within) / (apart + noise)))
+
+
+def coefficient_of_variation(values: Sequence[float]) -> float | None:
+    """Return the standard deviation over the mean; None of fewer than two values."""
+    if len(values) < 2:  # noqa: PLR2004 - a deviation is of two
+        return None
+    mean = fmean(values)
+    return stdev(values) / mean if mean > 0 else None
 
 
 def _squares(groups: Sequence[Sequence[float]]) -> tuple[float, float]:

@@ -10,17 +10,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from assay.analysis.figures.metrics import summary_of
 from assay.analysis.findings.client.client_bound import SATURATED_SHARE
 from assay.analysis.findings.host.processes import cpus_text
-from assay.analysis.load.client_time import client_time
+from assay.analysis.metrics import summary_of
 from assay.analysis.stats.student import mean_of
+from assay.analysis.sweep.client_time import client_time
 from assay.model.units import percent_text, seconds_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from assay.analysis.load.client_time import ClientTime
+    from assay.analysis.sweep.client_time import ClientTime
     from assay.record.reader import Run
 
 RETRIES, LOCK, LATCH, CPU, LOG = "retries", "lock", "latch", "cpu", "log"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from assay.analysis.time.causes import TITLES, UNCOVERED
+from assay.analysis.causes import TITLES, UNCOVERED
 from assay.analysis.time.tree import TimeNode, parent
 
 if TYPE_CHECKING:

@@ -20,8 +20,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from assay.analysis.operations import measured
-from assay.analysis.time.causes import UNCOVERED
+from assay.analysis.causes import UNCOVERED
 
 # The causes that these counters tell; `analysis.waiting` tells all of them.
 COUNTED = ("cpu_user", "cpu_system", "run_queue", "disk", UNCOVERED)
@@ -36,55 +35,6 @@ TICK_NS = 10_000_000
 
 # Coverage above this means that an operation is too short for its counters.
 COVERAGE_MAX = 1.2
-
-COUNTERS = (
-    "user_ns",
-    "system_ns",
-    "on_cpu_ns",
-    "run_delay_ns",
-    "block_delay_ns",
-    "read_bytes",
-    "write_bytes",
-    "minor_faults",
-    "major_faults",
-)
-
-
-def readings(events: pl.DataFrame, tasks: pl.DataFrame) -> pl.DataFrame:
-    """One row a measured operation that succeeded: its wall time and its counters' growth.
-
-    A counter that is absent or went backwards is null, never 0.
-    """
-    timed = (
-        measured(events)
-        .filter(pl.col("outcome") == "ok")
-        .select("sequence", "operation", "started_ns", "finished_ns")
-        .with_columns((pl.col("finished_ns") - pl.col("started_ns")).alias("wall_ns"))
-    )
-    tasks = tasks.with_columns(pl.col("edge").cast(pl.String))
-    start = tasks.filter(pl.col("edge") == "start").select(
-        "sequence", *COUNTERS, pl.col("rss_bytes").alias("rss_before_bytes")
-    )
-    end = tasks.filter(pl.col("edge") == "end").drop("edge", "time_ns")
-    joined = timed.join(start, on="sequence").join(end, on="sequence", suffix="_end")
-    grown = [
-        pl.when(pl.col(f"{name}_end") >= pl.col(name))
-        .then(pl.col(f"{name}_end") - pl.col(name))
-        .alias(name)
-        for name in COUNTERS
-    ]
-    gauges = ["threads_at_work", "rss_peak_bytes", "pss_bytes"]
-    growth = pl.col("rss_peak_bytes").cast(pl.Int64) - pl.col("rss_before_bytes").cast(pl.Int64)
-    return joined.select(
-        "sequence",
-        "operation",
-        "started_ns",
-        "finished_ns",
-        "wall_ns",
-        *grown,
-        *gauges,
-        growth.alias("rss_growth_bytes"),
-    ).sort("sequence")
 
 
 def disk_states_ns(

@@ -14,11 +14,11 @@ import polars as pl
 from assay.analysis.load.latency import WHOLE, Distribution, distribution
 from assay.analysis.operations import NS, is_measured
 from assay.model.statement import EARLIER
+from assay.record.layout import STATEMENTS_STREAM
 
 if TYPE_CHECKING:
     from assay.record.reader import Run
 
-STREAM = "statements"
 # The slowest of this many thousandths are the tail, of operations that were executed often enough.
 TAILS = ((10, 2_000), (50, 400))
 # An operation without a tail to speak of has none that a statement could make.
@@ -129,7 +129,7 @@ def statement_times(run: Run) -> dict[str, OperationStatements]:
     The stream is read in parts, twice, and of each row eight bytes are kept: it has twenty rows an
     operation, of which there may be ten million.
     """
-    if not run.has(STREAM):
+    if not run.has(STATEMENTS_STREAM):
         return {}
     slow, counted, classed = {}, {}, []
     for key, done in _noted(run).partition_by("operation", as_dict=True).items():
@@ -153,7 +153,7 @@ def _noted(run: Run) -> pl.DataFrame:
     # Rows of an operation stand together, so that few are left.
     seen = [
         part.filter(pl.col("sequence").ne_missing(pl.col("sequence").shift()))["sequence"]
-        for part in run.parts(STREAM)
+        for part in run.parts(STATEMENTS_STREAM)
     ]
     events = run.table("events")
     done = events.filter(is_measured(events) & (pl.col("outcome") == "ok")).select(
@@ -170,7 +170,7 @@ def _executions(run: Run, done: pl.DataFrame) -> dict[str, dict[str, _Executions
     """Executions by operation and statement. `done`: sequence, operation, speed."""
     done = done.sort("sequence")
     by_operation: dict[str, dict[str, _Executions]] = {}
-    for part in run.parts(STREAM):
+    for part in run.parts(STATEMENTS_STREAM):
         first, last = part["sequence"].min(), part["sequence"].max()
         times = part.select(
             "sequence",

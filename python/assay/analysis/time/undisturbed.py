@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from assay.analysis.load.summary import load_of
-from assay.analysis.time.split import readings
+from assay.analysis.host.task_counters import readings
+from assay.analysis.load_plan import load_of
 
 if TYPE_CHECKING:
     from assay.record.reader import Run

@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from assay.analysis.causes import PARTS, SLEEPS, UNCOVERED
+from assay.analysis.host.task_counters import readings
 from assay.analysis.operations import NS
 from assay.analysis.profile.placing import ALL_TOGETHER, measured_passes
-from assay.analysis.time.causes import PARTS, SLEEPS, UNCOVERED
-from assay.analysis.time.split import readings, user_share
+from assay.analysis.time.split import user_share
 from assay.analysis.waits import threads
 from assay.analysis.waits.naming import (
     DISK_STATE,

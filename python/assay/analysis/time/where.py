@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from assay.analysis.causes import PARTS, UNCOVERED
 from assay.analysis.cluster.nodes import shares_threads
 from assay.analysis.host.slowing import is_stopped
+from assay.analysis.host.task_counters import readings
 from assay.analysis.operations import NS, measured
 from assay.analysis.profile.placing import ALL_TOGETHER
-from assay.analysis.time.causes import PARTS, UNCOVERED
-from assay.analysis.time.split import disk_states_ns, readings, split_table
+from assay.analysis.time.split import disk_states_ns, split_table
 from assay.analysis.time.waiting import wall_split
 from assay.model.errors import UsageError
 from assay.record.layout import ACCOUNT_ENGINE, ACCOUNT_ENGINE_AND_DRIVER

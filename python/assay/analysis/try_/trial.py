@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Literal
 import polars as pl
 
 from assay.analysis.load.latency import measured_times, succeeded
-from assay.analysis.load.summary import OPEN, load_of, summarise_load
+from assay.analysis.load.summary import summarise_load
+from assay.analysis.load_plan import OPEN, load_of
 from assay.analysis.operations import NS, geometric_mean, operation_table
 from assay.analysis.stats.rounds import factor_of
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from assay.analysis.causes import SLEEPS, TITLES
 from assay.analysis.cluster.counters import (
     GAUGES,
     declared_cluster,
@@ -21,11 +22,10 @@ from assay.analysis.cluster.counters import (
 )
 from assay.analysis.cluster.words import WORDS
 from assay.analysis.counters.engine_counters import COUNTER, around, engine_counters
-from assay.analysis.load.summary import load_of
+from assay.analysis.load_plan import load_of
 from assay.analysis.operations import NS, measured, operation_table, window_ns
 from assay.analysis.plans.recorded import read_plans
 from assay.analysis.scales.costs import COUNTER_OF, CPU_TIME, READ_BYTES, costs_of
-from assay.analysis.time.causes import SLEEPS, TITLES
 from assay.analysis.time.where import where_time_went
 from assay.model.errors import suggestion
 

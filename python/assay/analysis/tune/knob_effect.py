@@ -11,9 +11,9 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from assay.analysis.figures.quantities import listed
 from assay.analysis.plans.recorded import read_plans
 from assay.analysis.plans.shape import shape
+from assay.analysis.quantities import listed
 from assay.analysis.stats.variance import chance_of_alike
 from assay.model.units import parse_bytes
 

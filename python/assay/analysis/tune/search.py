@@ -11,12 +11,12 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from assay.analysis.figures.metrics import default_metric, metric_named, value_of
-from assay.analysis.figures.quantities import text
-from assay.analysis.figures.subjects import SETTING
+from assay.analysis.metrics import default_metric, metric_named, value_of
+from assay.analysis.quantities import text
 from assay.analysis.stats.anytime import anytime_interval
 from assay.analysis.stats.student import mean_of
 from assay.analysis.stats.variance import explained_share
+from assay.analysis.study_runs import SETTING
 from assay.model.errors import UsageError
 from assay.model.units import number_of
 from assay.model.verdict import Verdict
@@ -24,9 +24,9 @@ from assay.model.verdict import Verdict
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from assay.analysis.figures.contract import StudyRun
-    from assay.analysis.figures.metrics import Metric
+    from assay.analysis.metrics import Metric
     from assay.analysis.stats.student import Mean
+    from assay.analysis.study_runs import StudyRun
 
 DEFAULT = "default"
 FIRST, SEARCH, RACE, HOLD_OUT = "first", "search", "race", "hold-out"

@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from assay.analysis.cluster.messages import Predicted, model_of
-from assay.analysis.figures.queries.executions import deviation
-from assay.analysis.findings.reading import executions
 from assay.analysis.findings.shape.first_run import first_and_later
-from assay.analysis.load.summary import load_of
+from assay.analysis.host.task_counters import executions, readings
+from assay.analysis.load_plan import load_of
 from assay.analysis.operations import NS, is_measured
 from assay.analysis.stats.rounds import Factor, factor_of
 from assay.analysis.stats.student import Mean, mean_of
-from assay.analysis.time.split import readings
+from assay.analysis.stats.variance import coefficient_of_variation
 from assay.analysis.tune.knob_counters import counted
 from assay.analysis.tune.knob_effect import Effect, Moved, Turned, effect_of, moved_of, turned_by
 
@@ -240,7 +239,7 @@ def variability_of(runs: Sequence[Run]) -> Variability | None:
             return None
         for rows in _executions(run).partition_by("operation", maintain_order=True):
             if rows.height >= EXECUTIONS_MIN:
-                shares.append(deviation(rows["seconds"].to_list()) or 0.0)
+                shares.append(coefficient_of_variation(rows["seconds"].to_list()) or 0.0)
                 if shares[-1] >= STEADY_MAX:
                     reasons.append(_reason(rows))
     if not shares:
@@ -283,7 +282,7 @@ def _reason(rows: pl.DataFrame) -> str:
 
 def _accounted(rows: pl.DataFrame, name: str) -> float:
     """The share of the times' variance that a column accounts for: r squared; 0 without one."""
-    if rows[name].null_count() or not deviation(rows[name].to_list()):
+    if rows[name].null_count() or not coefficient_of_variation(rows[name].to_list()):
         return 0.0
     r = rows.select(pl.corr("seconds", name)).item()
     return float(r) ** 2 if r is not None and math.isfinite(r) and r > 0 else 0.0

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from assay.analysis.profile.rule_files import validated
-from assay.analysis.time.causes import CAUSES, SLEEPS
+from assay.analysis.causes import CAUSES, SLEEPS
 from assay.analysis.work.globs import is_any, pattern
+from assay.analysis.work.rule_files import validated
 from assay.model.errors import UsageError, suggestion
 
 if TYPE_CHECKING:

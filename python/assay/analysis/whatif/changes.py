@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
-from assay.analysis.time.causes import CAUSES, TITLES
+from assay.analysis.causes import CAUSES, TITLES
 from assay.analysis.whatif.cores import bounds_s, on_cores
 from assay.analysis.whatif.timing import FOLLOW, ON_CPU, WANTS_CPU
 from assay.model.errors import UsageError, suggestion

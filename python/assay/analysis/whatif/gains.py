@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from assay.analysis.time.causes import TITLES
+from assay.analysis.causes import TITLES
 from assay.analysis.whatif.changes import WAITS, RemoveWait, RemoveWork
 from assay.analysis.whatif.prediction import Prediction, predict
 from assay.analysis.whatif.resampling import resamples

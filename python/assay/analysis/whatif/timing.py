@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from assay.analysis.causes import CAUSES, PARTS, UNCOVERED
 from assay.analysis.composite.played import played
 from assay.analysis.composite.sensitivity import interval_seconds
 from assay.analysis.load.latency import measured_times, succeeded
-from assay.analysis.load.summary import load_of
+from assay.analysis.load_plan import load_of
 from assay.analysis.operations import NS, measured
 from assay.analysis.profile.samples import UNCLASSIFIED, matrix, read_profile
 from assay.analysis.summarise import cpus_allowed, pinned_cpus
-from assay.analysis.time.causes import CAUSES, PARTS, UNCOVERED
 from assay.model.errors import RecordUnreadableError, UsageError
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from assay.analysis.figures.quantities import listed
-from assay.analysis.time.causes import TITLES as CAUSES
+from assay.analysis.causes import TITLES as CAUSES
+from assay.analysis.quantities import listed
 from assay.analysis.why.demand import ON_CPU, WAITING
 from assay.analysis.why.elasticity import PART_FROM
 from assay.analysis.why.scarcity import DISK, SHORT, TITLES

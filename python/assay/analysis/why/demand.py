@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from assay.analysis.host.operation_reads import operation_reads
-from assay.analysis.time.split import readings
+from assay.analysis.host.task_counters import readings
 from assay.analysis.time.where import where_time_went
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from assay.analysis.figures.quantities import spread
+from assay.analysis.quantities import spread
 from assay.analysis.time.undisturbed import waiting_shares
 from assay.analysis.try_.trial import Gain, gain_over, times_of
 from assay.analysis.why.demand import Demand, demand_of
@@ -31,8 +31,9 @@ from assay.model.limit import CPU
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from assay.analysis.figures.contract import Spread, StudyRun
     from assay.analysis.host.roofline import Placed
+    from assay.analysis.quantities import Spread
+    from assay.analysis.study_runs import StudyRun
 
 METHODS: tuple[Method, ...] = ("slowed", "limited")
 # Reads of so few bytes are of what the engine writes down of itself.

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from assay.analysis.profile.rule_files import validated
 from assay.analysis.work.globs import is_any, pattern
+from assay.analysis.work.rule_files import validated
 from assay.model.errors import UsageError, suggestion
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from assay.analysis.time.causes import CAUSES, UNCOVERED
+from assay.analysis.causes import CAUSES, UNCOVERED
 from assay.model.units import bytes_text, count_text, percent_text, seconds_text
 from assay.report.charts.data import inline
 from assay.report.charts.palette import (

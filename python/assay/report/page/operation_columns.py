@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from assay.analysis.time.causes import CAUSES, UNCOVERED
+from assay.analysis.causes import CAUSES, UNCOVERED
 from assay.model.units import bytes_text, count_text, percent_text, rate_text, seconds_text
 from assay.report.words.causes import shares_by_cause
 from assay.report.words.operation import operation_time, retries_words

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from assay.analysis.ceiling.trials import read_ceiling
 from assay.analysis.figures.bounds.elasticity import placed_of
-from assay.analysis.figures.quantities import spread
+from assay.analysis.quantities import spread
 from assay.analysis.try_.trial import gain_over, times_of
 from assay.analysis.why.bottleneck import place_words, verdict_of
 from assay.analysis.why.diagnosis import diagnose, operations_of
@@ -19,7 +19,8 @@ from assay.report.study.reading import read_runs
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from assay.analysis.figures.contract import Spread, StudyRun
+    from assay.analysis.quantities import Spread
+    from assay.analysis.study_runs import StudyRun
     from assay.analysis.why.bottleneck import Bottleneck
     from assay.analysis.why.diagnosis import Diagnosis, TimeResponse
     from assay.record.studies import StudyRecord

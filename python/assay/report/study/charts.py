@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.analysis.figures.quantities import BYTES, SECONDS, SHARE, TIMES, text
+from assay.analysis.quantities import BYTES, SECONDS, SHARE, TIMES, text
 from assay.report.charts.palette import (
     BYTE_UNITS,
     GREY,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.analysis.figures.quantities import SECONDS, SHARE, TIMES, text
+from assay.analysis.quantities import SECONDS, SHARE, TIMES, text
 from assay.report.charts.axes import logarithmic
 from assay.report.charts.palette import BLUE, GREY, VERMILION, WIDTH
 from assay.report.study.tables import number_in

@@ -12,7 +12,7 @@ from assay.model.units import bytes_text
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from assay.analysis.figures.contract import StudyRun
+    from assay.analysis.study_runs import StudyRun
     from assay.record.reader import Run
     from assay.report.documents.study import ConditionEntry
 

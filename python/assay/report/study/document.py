@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from assay.analysis import quantities
 from assay.analysis.answers.durability import level_of, unequal
-from assay.analysis.figures import quantities
 from assay.analysis.figures.contract import Asked
 from assay.analysis.figures.discovery import make
 from assay.analysis.figures.queries import answers
@@ -27,9 +27,10 @@ from assay.report.study.reading import read_runs
 from assay.version import VERSION
 
 if TYPE_CHECKING:
-    from assay.analysis.figures.contract import Figure, StudyRun
+    from assay.analysis.figures.contract import Figure
     from assay.analysis.published.derived import Derived
     from assay.analysis.published.facts import Conditions, FigureFacts, Published
+    from assay.analysis.study_runs import StudyRun
     from assay.model.verdict import VerdictWord
     from assay.record.reader import Run
     from assay.record.studies import StudyFigure, StudyRecord

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from assay.analysis.figures.contract import Chart, Column, Figure, Measure, Spread, Table
+    from assay.analysis.figures.contract import Chart, Column, Figure, Measure, Table
     from assay.analysis.published.compared import Beside
     from assay.analysis.published.facts import ColumnFacts, TableFacts
+    from assay.analysis.quantities import Spread
     from assay.report.documents.study import (
         ArticleTableEntry,
         ChartEntry,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.analysis.figures.contract import LINE, POINT
-from assay.analysis.figures.quantities import COUNT, SECONDS, SHARE, text
+from assay.analysis.quantities import COUNT, SECONDS, SHARE, text
 from assay.report.charts.axes import logarithmic
 from assay.report.charts.palette import GREY, SUBJECT_COLOURS, WIDTH
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.analysis.figures.quantities import listed
+from assay.analysis.quantities import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, cast
 
 from assay.analysis.figures.contract import LINE, POINT
-from assay.analysis.figures.quantities import BYTES, text
+from assay.analysis.quantities import BYTES, text
 from assay.report.charts.axes import logarithmic, sizes_axis
 from assay.report.charts.palette import BLUE, GREY, ORANGE, SKY, SUBJECT_COLOURS, VERMILION, WIDTH
 from assay.report.study.compare_charts import compare_rows, forest, waterfall

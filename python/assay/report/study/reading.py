@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
-from assay.analysis.figures.contract import StudyRun
+from assay.analysis.study_runs import StudyRun
 from assay.checks.expected_plan import expected_plan
 from assay.checks.judge import judge
 from assay.model.errors import RecordUnreadableError

@@ -7,7 +7,7 @@ import io
 import re
 from typing import TYPE_CHECKING, cast
 
-from assay.analysis.figures.quantities import TIMES, text
+from assay.analysis.quantities import TIMES, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

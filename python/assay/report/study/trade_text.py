@@ -6,7 +6,7 @@ import textwrap
 from typing import TYPE_CHECKING, cast
 
 from assay.analysis.figures.contract import LATER
-from assay.analysis.figures.quantities import text
+from assay.analysis.quantities import text
 from assay.report.study.tables import records_of
 from assay.report.terminal.summary import bar
 

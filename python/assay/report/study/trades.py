@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.analysis.figures.contract import FIRST, LATER
-from assay.analysis.figures.quantities import BYTES, SECONDS, text
+from assay.analysis.quantities import BYTES, SECONDS, text
 from assay.report.charts.palette import BYTE_UNITS, GREY, WIDTH
 from assay.report.study.tables import number_in
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, TypedDict
 
-from assay.analysis.figures.quantities import BYTES, listed, text
+from assay.analysis.quantities import BYTES, listed, text
 from assay.model.units import seconds_text
 
 if TYPE_CHECKING:

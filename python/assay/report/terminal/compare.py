@@ -17,8 +17,8 @@ from assay.analysis.figures.compare.compare_tables import (
     TOTAL,
     is_remarkable,
 )
-from assay.analysis.figures.quantities import SECONDS, SHARE, TIMES, text
 from assay.analysis.profile.difference import SAMPLES_MIN
+from assay.analysis.quantities import SECONDS, SHARE, TIMES, text
 from assay.report.study.words import doubts_sentence
 from assay.report.words.wrapping import indented
 

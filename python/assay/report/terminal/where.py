@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.analysis.time.causes import CAUSES, UNCOVERED
+from assay.analysis.causes import CAUSES, UNCOVERED
 from assay.analysis.time.where import LOOKED_COVERAGE_MAX
 from assay.model.units import percent_text, seconds_text
 from assay.record.layout import ENGINE_ACCOUNTS

@@ -6,7 +6,7 @@ import re
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from assay.analysis.figures.subjects import SETTING
+from assay.analysis.study_runs import SETTING
 from assay.model.errors import UsageError, suggestion
 from assay.study.asked_study import factor_of, levels_of
 

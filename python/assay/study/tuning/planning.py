@@ -12,7 +12,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from assay.analysis.figures.subjects import SETTING
+from assay.analysis.study_runs import SETTING
 from assay.analysis.tune.search import (
     DEFAULT,
     FIRST,

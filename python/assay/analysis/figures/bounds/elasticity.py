@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from assay.analysis.ceiling.trials import read_ceiling
-from assay.analysis.figures.contract import Chart, Column, Figure, Measure, Spread, Table
+from assay.analysis.figures.contract import Chart, Column, Figure, Measure, Table
 from assay.analysis.figures.host.query_reads import middle_run
 from assay.analysis.figures.host.roofline import placed_reads
-from assay.analysis.figures.quantities import SECONDS, SHARE, TIMES
 from assay.analysis.figures.subjects import subjects_of
+from assay.analysis.quantities import SECONDS, SHARE, TIMES, Spread
 from assay.analysis.why.bottleneck import place_words, verdict_of
 from assay.analysis.why.diagnosis import diagnose, operations_of
 from assay.analysis.why.scarcity import SHORT, is_unhindered, scarcity_of
@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
     from assay.analysis.ceiling.trials import Ceiling
-    from assay.analysis.figures.contract import Asked, Cell, StudyRun
+    from assay.analysis.figures.contract import Asked, Cell
     from assay.analysis.host.roofline import Placed
+    from assay.analysis.study_runs import StudyRun
     from assay.analysis.why.bottleneck import Bottleneck
     from assay.analysis.why.diagnosis import Diagnosis, TimeResponse
 

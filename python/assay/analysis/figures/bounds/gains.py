@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from assay.analysis.figures.contract import Chart, Column, Figure, Measure, Spread, Table
-from assay.analysis.figures.metrics import summary_of
-from assay.analysis.figures.quantities import SHARE, change_text, each_text, spread
+from assay.analysis.figures.contract import Chart, Column, Figure, Measure, Table
 from assay.analysis.figures.subjects import subjects_of
+from assay.analysis.metrics import summary_of
+from assay.analysis.quantities import SHARE, Spread, change_text, each_text, spread
 from assay.analysis.whatif import measured_of, predict, worth
 from assay.analysis.whatif.changes import (
     RemoveWait,
@@ -24,8 +24,9 @@ from assay.model.units import percent_text
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from assay.analysis.figures.contract import Asked, Cell, StudyRun
+    from assay.analysis.figures.contract import Asked, Cell
     from assay.analysis.figures.subjects import Subject
+    from assay.analysis.study_runs import StudyRun
     from assay.analysis.whatif.changes import SupposedChange
     from assay.analysis.whatif.prediction import PredictedMetric, Prediction
     from assay.analysis.whatif.timing import Measured

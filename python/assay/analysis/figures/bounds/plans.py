@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.analysis.figures.contract import Chart, Column, Figure, Measure, Spread, Table
-from assay.analysis.figures.quantities import COUNT, SECONDS, TIMES, listed, text
+from assay.analysis.figures.contract import Chart, Column, Figure, Measure, Table
 from assay.analysis.plans.regret import CHOSEN, NEIGHBOUR, ORDER, SWITCHES, regret_of
+from assay.analysis.quantities import COUNT, SECONDS, TIMES, Spread, listed, text
 from assay.model.errors import UsageError
 
 if TYPE_CHECKING:

@@ -8,14 +8,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from assay.analysis.ablation.removed import Removal, removals
-from assay.analysis.figures.contract import Chart, Column, Figure, Measure, Spread, Table
-from assay.analysis.figures.quantities import SECONDS, SHARE, listed, text
+from assay.analysis.figures.contract import Chart, Column, Figure, Measure, Table
 from assay.analysis.figures.subjects import subject_name
+from assay.analysis.quantities import SECONDS, SHARE, Spread, listed, text
 from assay.model.units import percent_text, seconds_text
 from assay.record.layout import COMPUTATION
 
 if TYPE_CHECKING:
-    from assay.analysis.figures.contract import Asked, Cell, StudyRun
+    from assay.analysis.figures.contract import Asked, Cell
+    from assay.analysis.study_runs import StudyRun
 
 OPTIONS = {"operations": "names of those that are shown; without it all"}
 COLUMNS = (

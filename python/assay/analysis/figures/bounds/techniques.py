@@ -7,19 +7,20 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from assay.analysis.ablation.techniques import in_all, worths
-from assay.analysis.figures.contract import Chart, Column, Figure, Measure, Spread, Table
-from assay.analysis.figures.metrics import seconds_of
-from assay.analysis.figures.quantities import COUNT, SECONDS, TIMES, listed, text
+from assay.analysis.figures.contract import Chart, Column, Figure, Measure, Table
 from assay.analysis.figures.subjects import subjects_of
+from assay.analysis.metrics import seconds_of
 from assay.analysis.plans.recorded import read_plans
 from assay.analysis.plans.shape import same_shape
+from assay.analysis.quantities import COUNT, SECONDS, TIMES, Spread, listed, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from assay.analysis.ablation.techniques import Worth
-    from assay.analysis.figures.contract import Asked, Cell, StudyRun
+    from assay.analysis.figures.contract import Asked, Cell
     from assay.analysis.figures.subjects import Subject
+    from assay.analysis.study_runs import StudyRun
     from assay.model.plan import Plan
     from assay.record.reader import Run
 

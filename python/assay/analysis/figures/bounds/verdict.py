@@ -16,7 +16,8 @@ from assay.analysis.figures.host.query_reads import (
     query_reads,
 )
 from assay.analysis.figures.host.roofline import NOTABLY_MORE, SEVERAL, placed_reads, placed_text
-from assay.analysis.figures.quantities import (
+from assay.analysis.figures.subjects import briefly, subjects_of
+from assay.analysis.quantities import (
     BYTES,
     COUNT,
     SECONDS,
@@ -26,7 +27,6 @@ from assay.analysis.figures.quantities import (
     spread,
     text,
 )
-from assay.analysis.figures.subjects import briefly, subjects_of
 from assay.analysis.try_.trial import gain_over
 from assay.model.units import bytes_text, percent_text
 from assay.record.layout import COMPUTATION
@@ -35,10 +35,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from assay.analysis.ablation.removed import Removal
-    from assay.analysis.figures.contract import Asked, Cell, Spread
+    from assay.analysis.figures.contract import Asked, Cell
     from assay.analysis.figures.host.query_reads import QueryReads
     from assay.analysis.figures.subjects import Subject
     from assay.analysis.host.roofline import Placed
+    from assay.analysis.quantities import Spread
     from assay.analysis.try_.trial import Gain
     from assay.record.reader import Run
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from assay.analysis.cluster.barriers import HIGH, LOW
 from assay.analysis.figures.contract import Chart, Column, Figure, Table
-from assay.analysis.figures.metrics import summary_of
-from assay.analysis.figures.quantities import COUNT, SECONDS, SHARE, text
 from assay.analysis.figures.subjects import measure, subjects_of
+from assay.analysis.metrics import summary_of
+from assay.analysis.quantities import COUNT, SECONDS, SHARE, text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

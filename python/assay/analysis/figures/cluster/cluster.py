@@ -11,21 +11,6 @@ from assay.analysis.cluster.line import KIB, PERCENT, Line
 from assay.analysis.cluster.nodes import COORDINATOR
 from assay.analysis.cluster.words import BLOCKED, BYTES, MESSAGES, SCHEDULING, TASK, WAIT
 from assay.analysis.figures.contract import Chart, Column, Figure, Measure, Table
-from assay.analysis.figures.metrics import summary_of
-from assay.analysis.figures.quantities import (
-    BYTES as BYTES_UNIT,
-)
-from assay.analysis.figures.quantities import (
-    COUNT,
-    PER_SECOND,
-    SECONDS,
-    SHARE,
-    TIMES,
-    by_subject,
-    listed,
-    spread,
-    text,
-)
 from assay.analysis.figures.queries.executions import (
     FIRST_COLUMNS,
     SPREAD_COLUMNS,
@@ -36,6 +21,19 @@ from assay.analysis.figures.queries.executions import (
     spread_rows,
 )
 from assay.analysis.figures.subjects import measure, subjects_of
+from assay.analysis.metrics import summary_of
+from assay.analysis.quantities import BYTES as BYTES_UNIT
+from assay.analysis.quantities import (
+    COUNT,
+    PER_SECOND,
+    SECONDS,
+    SHARE,
+    TIMES,
+    by_subject,
+    listed,
+    spread,
+    text,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

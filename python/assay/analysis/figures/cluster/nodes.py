@@ -23,10 +23,9 @@ from assay.analysis.figures.contract import (
     Table,
 )
 from assay.analysis.figures.growth.client_curves import CURVES, FITTED
-from assay.analysis.figures.quantities import (
-    BYTES as BYTES_UNIT,
-)
-from assay.analysis.figures.quantities import (
+from assay.analysis.figures.subjects import subjects_of
+from assay.analysis.quantities import BYTES as BYTES_UNIT
+from assay.analysis.quantities import (
     COUNT,
     PER_SECOND,
     SECONDS,
@@ -37,7 +36,6 @@ from assay.analysis.figures.quantities import (
     spread,
     text,
 )
-from assay.analysis.figures.subjects import subjects_of
 from assay.analysis.scales.costs import CPU_TIME, MEMORY_PEAK, PER_S, READ_BYTES, costs_of
 from assay.analysis.stats.rounds import factor_of
 from assay.analysis.sweep.scalability import PARAMETERS, scaling
@@ -46,9 +44,11 @@ from assay.model.units import NS_PER_S
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from assay.analysis.figures.contract import Asked, Cell, Spread, StudyRun
+    from assay.analysis.figures.contract import Asked, Cell
     from assay.analysis.figures.subjects import Subject
+    from assay.analysis.quantities import Spread
     from assay.analysis.stats.rounds import Factor
+    from assay.analysis.study_runs import StudyRun
     from assay.analysis.sweep.scalability import Scaling
     from assay.record.reader import Run
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from assay.analysis.figures.contract import Chart, Column, Figure, Measure, Table
-from assay.analysis.figures.quantities import BYTES, SECONDS, TIMES, by_subject, spread, text
 from assay.analysis.figures.subjects import subjects_of
+from assay.analysis.quantities import BYTES, SECONDS, TIMES, by_subject, spread, text
 from assay.analysis.size.cluster import CPU, DISK, NETWORK, Cluster, sized
 from assay.analysis.size.runs import measured_of
 from assay.model.errors import UsageError

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from assay.analysis.compare.ratios import THROUGHPUT, WHOLE
 from assay.analysis.figures.contract import Column, Table
-from assay.analysis.figures.quantities import COUNT, SECONDS, SHARE, TIMES, text
+from assay.analysis.quantities import COUNT, SECONDS, SHARE, TIMES, text
 from assay.analysis.time.statement_times import name_of
 
 if TYPE_CHECKING:

@@ -14,15 +14,8 @@ from assay.analysis.compare.causes import (
 )
 from assay.analysis.compare.ratios import THROUGHPUT, WHOLE, by_chance
 from assay.analysis.figures.compare.compare_tables import is_noise, statement_label, whole_of
-from assay.analysis.figures.quantities import (
-    SECONDS,
-    SHARE,
-    TIMES,
-    interval_text,
-    listed,
-    text,
-)
 from assay.analysis.profile.statement_work import is_sampled
+from assay.analysis.quantities import SECONDS, SHARE, TIMES, interval_text, listed, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.analysis.figures.contract import Spread
+from assay.analysis.quantities import Spread
 from assay.analysis.stats.rounds import factor_of
 
 if TYPE_CHECKING:

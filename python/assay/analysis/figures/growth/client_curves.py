@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.analysis.figures.contract import CURVE_COLUMNS, LINE, POINT, Chart, Column, Table
-from assay.analysis.figures.quantities import COUNT
+from assay.analysis.quantities import COUNT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

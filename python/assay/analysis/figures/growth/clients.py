@@ -7,18 +7,10 @@ from typing import TYPE_CHECKING
 from assay.analysis.figures.contract import Column, Figure, Measure, Table
 from assay.analysis.figures.growth.client_curves import curve_tables, fitted_charts
 from assay.analysis.figures.growth.swept import TPS_KEY, Quantified, Swept
-from assay.analysis.figures.metrics import summary_of
-from assay.analysis.figures.quantities import (
-    COUNT,
-    PER_SECOND,
-    SECONDS,
-    SHARE,
-    by_subject,
-    spread,
-    text,
-)
 from assay.analysis.figures.subjects import subjects_of
-from assay.analysis.load.summary import load_of
+from assay.analysis.load_plan import load_of
+from assay.analysis.metrics import summary_of
+from assay.analysis.quantities import COUNT, PER_SECOND, SECONDS, SHARE, by_subject, spread, text
 from assay.analysis.sweep.limit import SHORT_NAMES, limit_of
 from assay.analysis.sweep.scalability import LEVELS_ENOUGH, PARAMETERS, scaling
 from assay.model.units import percent_text
@@ -26,8 +18,10 @@ from assay.model.units import percent_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from assay.analysis.figures.contract import Asked, Cell, Spread, StudyRun
+    from assay.analysis.figures.contract import Asked, Cell
     from assay.analysis.figures.subjects import Subject
+    from assay.analysis.quantities import Spread
+    from assay.analysis.study_runs import StudyRun
     from assay.record.reader import Run
 
 CLIENTS = "clients"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.analysis.figures.contract import Chart, Figure, Measure, Spread
+from assay.analysis.data_size import size_of
+from assay.analysis.figures.contract import Chart, Figure, Measure
 from assay.analysis.figures.growth.scales_tables import (
     RATIOS,
     SHARES_OF,
@@ -13,12 +14,11 @@ from assay.analysis.figures.growth.scales_tables import (
     tables_of,
 )
 from assay.analysis.figures.growth.scales_words import notes_of, says_of
-from assay.analysis.figures.quantities import COUNT, SHARE, TIMES, listed, spread
 from assay.analysis.figures.subjects import subjects_of
+from assay.analysis.quantities import COUNT, SHARE, TIMES, Spread, listed, spread
 from assay.analysis.scales.compared import Compared, compared, extrapolated
 from assay.analysis.scales.costs import costs_of
 from assay.analysis.scales.shares import OF_CPU, OF_OPERATORS, OF_TIME
-from assay.analysis.scales.size import size_of
 from assay.model.errors import UsageError
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from assay.analysis.figures.contract import CURVE_COLUMNS, LINE, POINT, Column, Table
-from assay.analysis.figures.quantities import COUNT, SHARE, TIMES, text
+from assay.analysis.quantities import COUNT, SHARE, TIMES, text
 from assay.analysis.scales.compared import headline
 from assay.analysis.scales.costs import DATA, MEMORY, TIME_OF
 

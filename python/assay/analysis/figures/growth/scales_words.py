@@ -6,14 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from assay.analysis.figures.growth.scales_tables import COUNTED_MAX, NOT_OF_THE_WHOLE
-from assay.analysis.figures.quantities import (
-    BYTES,
-    SECONDS,
-    SHARE,
-    interval_text,
-    listed,
-    text,
-)
+from assay.analysis.quantities import BYTES, SECONDS, SHARE, interval_text, listed, text
 from assay.analysis.scales.compared import headline
 from assay.analysis.scales.costs import (
     CPU_TIME,

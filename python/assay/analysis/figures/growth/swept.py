@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.analysis.figures.quantities import spread
+from assay.analysis.quantities import spread
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from assay.analysis.figures.contract import Spread, StudyRun
     from assay.analysis.figures.subjects import Subject
+    from assay.analysis.quantities import Spread
+    from assay.analysis.study_runs import StudyRun
     from assay.analysis.sweep.limit import ScalingLimit
     from assay.analysis.sweep.scalability import Quantity, Scaling
     from assay.record.reader import Run

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from assay.analysis.figures.contract import Column, Table
 from assay.analysis.figures.host.query_reads import is_disturbed, middle_run, query_reads
-from assay.analysis.figures.quantities import BYTES, COUNT, SHARE, text
 from assay.analysis.host.contiguity import Contiguity, contiguity
+from assay.analysis.quantities import BYTES, COUNT, SHARE, text
 from assay.model.units import bytes_text
 
 if TYPE_CHECKING:

@@ -13,10 +13,10 @@ from assay.analysis.composite.memory import (
     memory_peaks,
 )
 from assay.analysis.composite.played import larger_scales, refresh_names
-from assay.analysis.figures.contract import Chart, Column, Figure, Measure, Spread, Table
-from assay.analysis.figures.metrics import summary_of, test_of
-from assay.analysis.figures.quantities import BYTES, COUNT, by_subject, each_text, spread, text
+from assay.analysis.figures.contract import Chart, Column, Figure, Measure, Table
 from assay.analysis.figures.subjects import measure, subjects_of
+from assay.analysis.metrics import summary_of, test_of
+from assay.analysis.quantities import BYTES, COUNT, Spread, by_subject, each_text, spread, text
 from assay.model.errors import UsageError
 
 if TYPE_CHECKING:

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING
 
-from assay.analysis.figures.quantities import SHARE, text
 from assay.analysis.host.operation_reads import operation_reads, own_read_bytes
 from assay.analysis.host.timeline import origin_ns
 from assay.analysis.operations import NS, measured
+from assay.analysis.quantities import SHARE, text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from assay.analysis.figures.contract import StudyRun
+    from assay.analysis.study_runs import StudyRun
     from assay.record.reader import Run
 
 # More than this share of a device's reads for others, and its figures are not the query's.

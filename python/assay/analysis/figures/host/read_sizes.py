@@ -15,14 +15,16 @@ from assay.analysis.figures.contract import (
     Measure,
     Table,
 )
-from assay.analysis.figures.quantities import BYTES, COUNT, PER_SECOND, TIMES, spread, text
+from assay.analysis.quantities import BYTES, COUNT, PER_SECOND, TIMES, spread, text
 from assay.model.units import bytes_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from assay.analysis.ceiling.trials import Ceiling, Estimate
-    from assay.analysis.figures.contract import Asked, Cell, Spread, StudyRun
+    from assay.analysis.figures.contract import Asked, Cell
+    from assay.analysis.quantities import Spread
+    from assay.analysis.study_runs import StudyRun
 
 OPTIONS: dict[str, str] = {}
 SUBJECT = "this disk"

@@ -20,7 +20,10 @@ from assay.analysis.figures.host.query_reads import (
     span_s,
 )
 from assay.analysis.figures.host.read_sizes import AXES, CURVES, curve_table, curves
-from assay.analysis.figures.quantities import (
+from assay.analysis.figures.subjects import briefly, measure, subjects_of
+from assay.analysis.host.disk_series import data_device, disk_series
+from assay.analysis.host.roofline import Placed, Reads, place
+from assay.analysis.quantities import (
     BYTES,
     COUNT,
     PER_SECOND,
@@ -30,9 +33,6 @@ from assay.analysis.figures.quantities import (
     listed,
     text,
 )
-from assay.analysis.figures.subjects import briefly, measure, subjects_of
-from assay.analysis.host.disk_series import data_device, disk_series
-from assay.analysis.host.roofline import Placed, Reads, place
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -15,25 +15,18 @@ from assay.analysis.figures.host.query_reads import (
     query_reads,
     span_s,
 )
-from assay.analysis.figures.quantities import (
-    BYTES,
-    COUNT,
-    MB_PER_SECOND,
-    PER_SECOND,
-    SECONDS,
-    SHARE,
-    text,
-)
 from assay.analysis.figures.subjects import briefly, measure, subjects_of
 from assay.analysis.host.cpu_series import cpu_series
 from assay.analysis.host.disk_series import data_device, disk_series
+from assay.analysis.quantities import BYTES, COUNT, MB_PER_SECOND, PER_SECOND, SECONDS, SHARE, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.analysis.figures.contract import Asked, Cell, Measure, StudyRun
+    from assay.analysis.figures.contract import Asked, Cell, Measure
     from assay.analysis.figures.host.query_reads import QueryReads
     from assay.analysis.figures.subjects import Subject
+    from assay.analysis.study_runs import StudyRun
     from assay.record.reader import Run
 
 OPTIONS = {"operation": "its name; without it the one that takes longest"}

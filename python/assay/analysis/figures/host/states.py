@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 from assay.analysis.composite.naming import POWER
 from assay.analysis.figures.contract import Chart, Column, Figure, Measure, Table
-from assay.analysis.figures.metrics import BY_NAME, TOTAL, test_of, value_of
-from assay.analysis.figures.quantities import (
+from assay.analysis.figures.subjects import subjects_of
+from assay.analysis.host.state import StartingState, starting_state
+from assay.analysis.metrics import BY_NAME, TOTAL, test_of, value_of
+from assay.analysis.quantities import (
     BYTES,
     PER_HOUR,
     SECONDS,
@@ -19,14 +21,13 @@ from assay.analysis.figures.quantities import (
     spread,
     text,
 )
-from assay.analysis.figures.subjects import subjects_of
-from assay.analysis.host.state import StartingState, starting_state
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from assay.analysis.figures.contract import Asked, Cell, StudyRun
+    from assay.analysis.figures.contract import Asked, Cell
     from assay.analysis.figures.subjects import Subject
+    from assay.analysis.study_runs import StudyRun
     from assay.record.reader import Run
 
 OPTIONS: dict[str, str] = {}

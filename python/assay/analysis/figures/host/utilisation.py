@@ -7,23 +7,16 @@ from typing import TYPE_CHECKING
 
 from assay.analysis.composite.utilisation import Utilisation, utilisation, utilised_share
 from assay.analysis.figures.contract import Chart, Column, Figure, Measure, Table
-from assay.analysis.figures.metrics import test_of
-from assay.analysis.figures.quantities import (
-    COUNT,
-    SECONDS,
-    SHARE,
-    by_subject,
-    each_text,
-    spread,
-    text,
-)
 from assay.analysis.figures.subjects import subjects_of
+from assay.analysis.metrics import test_of
+from assay.analysis.quantities import COUNT, SECONDS, SHARE, by_subject, each_text, spread, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.analysis.figures.contract import Asked, Cell, Spread
+    from assay.analysis.figures.contract import Asked, Cell
     from assay.analysis.figures.subjects import Subject
+    from assay.analysis.quantities import Spread
     from assay.record.reader import Run
 
 OPTIONS: dict[str, str] = {}

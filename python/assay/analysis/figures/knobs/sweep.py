@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING
 
 from assay.analysis.figures.contract import Chart, Column, Figure, Measure, Table
 from assay.analysis.figures.factor_levels import most_levels, places_of
-from assay.analysis.figures.metrics import default_metric, metric_named, value_of
-from assay.analysis.figures.quantities import by_subject, spread, text
 from assay.analysis.figures.subjects import subjects_of
+from assay.analysis.metrics import default_metric, metric_named, value_of
+from assay.analysis.quantities import by_subject, spread, text
 from assay.model.units import percent_text
 
 if TYPE_CHECKING:
-    from assay.analysis.figures.contract import Asked, Cell, Spread
-    from assay.analysis.figures.metrics import Metric
+    from assay.analysis.figures.contract import Asked, Cell
     from assay.analysis.figures.subjects import Subject
+    from assay.analysis.metrics import Metric
+    from assay.analysis.quantities import Spread
 
 OPTIONS = {
     "metric": "a metric of runs, such as total_seconds, power, throughput or composite, or an"

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from assay.analysis.figures.contract import Chart, Figure, Measure, Spread
+from assay.analysis.figures.contract import Chart, Figure, Measure
 from assay.analysis.figures.factor_levels import most_levels, places_of
 from assay.analysis.figures.knobs.trade_grid import grid_figure
 from assay.analysis.figures.knobs.trade_tables import CURVES, shown_first, tables_of
 from assay.analysis.figures.knobs.trade_words import missing_of, notes_of, says_of
-from assay.analysis.figures.metrics import default_metric, metric_named, value_of
-from assay.analysis.figures.quantities import SECONDS, SHARE, TIMES, by_subject
 from assay.analysis.figures.subjects import subjects_of
+from assay.analysis.metrics import default_metric, metric_named, value_of
+from assay.analysis.quantities import SECONDS, SHARE, TIMES, Spread, by_subject
 from assay.analysis.tune.trade import Sides, trade_of
 from assay.model.errors import UsageError
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from assay.analysis.figures.contract import Asked
-    from assay.analysis.figures.metrics import Metric
     from assay.analysis.figures.subjects import Subject
+    from assay.analysis.metrics import Metric
     from assay.analysis.stats.student import Mean
     from assay.analysis.tune.knob_effect import Moved
     from assay.analysis.tune.trade import Level, Trade

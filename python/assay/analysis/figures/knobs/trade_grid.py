@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from assay.analysis.figures.contract import Chart, Column, Figure, Measure, Table
 from assay.analysis.figures.factor_levels import places_of
-from assay.analysis.figures.metrics import value_of
-from assay.analysis.figures.quantities import interval_text, listed, spread, text
 from assay.analysis.figures.subjects import subjects_of
+from assay.analysis.metrics import value_of
+from assay.analysis.quantities import interval_text, listed, spread, text
 from assay.analysis.stats.rounds import factor_of
 from assay.analysis.tune.trade import geometric_mean_of
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from assay.analysis.figures.contract import Asked, Cell
-    from assay.analysis.figures.metrics import Metric
     from assay.analysis.figures.subjects import Subject
+    from assay.analysis.metrics import Metric
 
     # Values by round, by a level of each of both factors.
     Cells = Mapping[tuple[str, str], Mapping[int, float]]

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.analysis.figures.contract import FIRST, LATER, TRADE_COLUMNS, Column, Table
-from assay.analysis.figures.quantities import COUNT, SECONDS, SHARE, TIMES
+from assay.analysis.quantities import COUNT, SECONDS, SHARE, TIMES
 from assay.analysis.stats.student import mean_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from assay.analysis.figures.contract import Cell
-    from assay.analysis.figures.metrics import Metric
+    from assay.analysis.metrics import Metric
     from assay.analysis.tune.knob_effect import Moved
     from assay.analysis.tune.trade import Level, Trade
 

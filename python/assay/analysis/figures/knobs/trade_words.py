@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.analysis.figures.quantities import SECONDS, TIMES, interval_text, listed, text
+from assay.analysis.quantities import SECONDS, TIMES, interval_text, listed, text
 from assay.analysis.tune.knob_effect import in_sentence
 from assay.analysis.tune.trade import STEADY_MAX
 from assay.model.units import percent_text
@@ -12,7 +12,7 @@ from assay.model.units import percent_text
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from assay.analysis.figures.metrics import Metric
+    from assay.analysis.metrics import Metric
     from assay.analysis.tune.knob_effect import Moved
     from assay.analysis.tune.trade import Level, Trade
 

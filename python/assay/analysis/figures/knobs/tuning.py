@@ -17,16 +17,9 @@ from assay.analysis.figures.contract import (
     Figure,
     Table,
 )
-from assay.analysis.figures.quantities import (
-    COUNT,
-    SHARE,
-    TIMES,
-    change_text,
-    interval_text,
-    text,
-)
-from assay.analysis.figures.subjects import SETTING
 from assay.analysis.host.accounts import accounts
+from assay.analysis.quantities import COUNT, SHARE, TIMES, change_text, interval_text, text
+from assay.analysis.study_runs import SETTING
 from assay.analysis.tune.search import (
     ALPHA,
     DEFAULT,
@@ -52,8 +45,9 @@ from assay.record.reader import took_s
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from assay.analysis.figures.contract import Asked, Cell, StudyRun
-    from assay.analysis.figures.metrics import Metric
+    from assay.analysis.figures.contract import Asked, Cell
+    from assay.analysis.metrics import Metric
+    from assay.analysis.study_runs import StudyRun
     from assay.analysis.tune.search import HoldOut, Standing, Trial
     from assay.record.reader import Run
 

@@ -8,9 +8,9 @@ from assay.analysis.counters.activity import activity_between, why_no_activity
 from assay.analysis.counters.index_work import Span
 from assay.analysis.counters.meters import TITLES, activity_line, locality, scaled_text
 from assay.analysis.figures.contract import Chart, Column, Figure, Measure, Table
-from assay.analysis.figures.quantities import COUNT, SHARE, TIMES, by_subject, spread, text
 from assay.analysis.figures.subjects import subjects_of
 from assay.analysis.operations import window_ns
+from assay.analysis.quantities import COUNT, SHARE, TIMES, by_subject, spread, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -7,17 +7,10 @@ from typing import TYPE_CHECKING
 
 from assay.analysis.composite.naming import COMPOSITE, POWER, THROUGHPUT
 from assay.analysis.figures.contract import Chart, Column, Figure, Measure, Table
-from assay.analysis.figures.metrics import metric_of_kind, metric_of_run, test_of
-from assay.analysis.figures.quantities import (
-    PER_HOUR,
-    SECONDS,
-    SHARE,
-    change_text,
-    each_text,
-    text,
-)
 from assay.analysis.figures.subjects import measure, subjects_of
+from assay.analysis.metrics import metric_of_kind, metric_of_run, test_of
 from assay.analysis.operations import NS
+from assay.analysis.quantities import PER_HOUR, SECONDS, SHARE, change_text, each_text, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

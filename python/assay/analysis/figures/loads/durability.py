@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from assay.analysis.answers.recovery import looks
 from assay.analysis.figures.contract import Chart, Column, Figure, Table
-from assay.analysis.figures.quantities import COUNT, SECONDS, spread, text
 from assay.analysis.figures.subjects import measure, subjects_of
 from assay.analysis.operations import NS
+from assay.analysis.quantities import COUNT, SECONDS, spread, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.analysis.counters.index_work import HOLDS, WORDS, index_work, parts_of, share_of_reads
+from assay.analysis.counters.index_work import HOLDS, WORDS, index_work, share_of_reads
 from assay.analysis.figures.contract import Chart, Column, Figure, Measure, Table
-from assay.analysis.figures.quantities import COUNT, SHARE, by_subject, spread, text
 from assay.analysis.figures.subjects import subjects_of
+from assay.analysis.load.parts import parts_of
+from assay.analysis.quantities import COUNT, SHARE, by_subject, spread, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

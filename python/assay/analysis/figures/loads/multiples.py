@@ -19,16 +19,8 @@ from assay.analysis.figures.compare.relative import (
 )
 from assay.analysis.figures.contract import Chart, Column, Figure, Measure, Table
 from assay.analysis.figures.mixes import Mix, mix_of
-from assay.analysis.figures.quantities import (
-    COUNT,
-    SECONDS,
-    TIMES,
-    by_subject,
-    each_text,
-    listed,
-    text,
-)
 from assay.analysis.figures.subjects import subjects_of
+from assay.analysis.quantities import COUNT, SECONDS, TIMES, by_subject, each_text, listed, text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -11,16 +11,18 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from assay.analysis.figures.contract import Chart, Column, Figure, Measure, Table
-from assay.analysis.figures.metrics import summary_of
-from assay.analysis.figures.quantities import COUNT, SECONDS, by_subject, each_text, spread, text
 from assay.analysis.figures.subjects import subject_name
+from assay.analysis.metrics import summary_of
+from assay.analysis.quantities import COUNT, SECONDS, by_subject, each_text, spread, text
 from assay.model.verdict import worst
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from assay.analysis.figures.contract import Asked, Cell, Spread, StudyRun
+    from assay.analysis.figures.contract import Asked, Cell
     from assay.analysis.load.sequences import Sequence as Mixes
+    from assay.analysis.quantities import Spread
+    from assay.analysis.study_runs import StudyRun
     from assay.record.reader import Run
 
     RunMetric = Callable[[Run], float | None]

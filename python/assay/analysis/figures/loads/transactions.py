@@ -19,7 +19,8 @@ from assay.analysis.figures.compare.relative import (
 )
 from assay.analysis.figures.contract import Chart, Column, Figure, Measure, Table
 from assay.analysis.figures.mixes import mix_of, operations_of
-from assay.analysis.figures.quantities import (
+from assay.analysis.figures.subjects import measure, subjects_of
+from assay.analysis.quantities import (
     COUNT,
     PER_SECOND,
     SECONDS,
@@ -29,7 +30,6 @@ from assay.analysis.figures.quantities import (
     spread,
     text,
 )
-from assay.analysis.figures.subjects import measure, subjects_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

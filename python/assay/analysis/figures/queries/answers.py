@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from assay.analysis.figures.contract import Column, Figure, Measure, Spread, Table
-from assay.analysis.figures.quantities import SHARE, listed
+from assay.analysis.figures.contract import Column, Figure, Measure, Table
 from assay.analysis.figures.subjects import subjects_of
+from assay.analysis.quantities import SHARE, Spread, listed
 from assay.model.verdict import Verdict
 
 if TYPE_CHECKING:
-    from assay.analysis.figures.contract import Asked, StudyRun
+    from assay.analysis.figures.contract import Asked
     from assay.analysis.figures.subjects import Subject
+    from assay.analysis.study_runs import StudyRun
     from assay.model.verdict import CheckResult
 
 OPTIONS: dict[str, str] = {}

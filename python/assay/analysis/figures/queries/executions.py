@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from statistics import fmean, stdev
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from assay.analysis.figures.contract import Column
-from assay.analysis.figures.metrics import seconds_of
-from assay.analysis.figures.quantities import BYTES, COUNT, SECONDS, SHARE, TIMES, spread
-from assay.analysis.findings.reading import executions
 from assay.analysis.findings.shape.first_run import first_and_later
+from assay.analysis.host.task_counters import executions
+from assay.analysis.metrics import seconds_of
 from assay.analysis.operations import is_measured
+from assay.analysis.quantities import BYTES, COUNT, SECONDS, SHARE, TIMES, spread
+from assay.analysis.stats.variance import coefficient_of_variation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -81,18 +81,10 @@ def spread_rows(subject: Subject) -> Iterator[tuple[Cell, ...]]:
             middle.middle,
             middle.low,
             middle.high,
-            deviation(seconds),
+            coefficient_of_variation(seconds),
             len(medians),
             apart,
         )
-
-
-def deviation(seconds: list[float]) -> float | None:
-    """Standard deviation over the mean; None of fewer than two."""
-    if len(seconds) < 2:  # noqa: PLR2004 - a deviation is of two
-        return None
-    mean = fmean(seconds)
-    return stdev(seconds) / mean if mean > 0 else None
 
 
 def deviation_of(subject: Subject, chosen: str | None) -> float | None:
@@ -100,7 +92,7 @@ def deviation_of(subject: Subject, chosen: str | None) -> float | None:
     deviations = []
     for run in subject.runs:
         own = _timed(run.run).filter(pl.col("operation") == (chosen or longest(run.run)))
-        deviations.append(deviation(own["seconds"].to_list()))
+        deviations.append(coefficient_of_variation(own["seconds"].to_list()))
     over_rounds = spread(deviations)
     return None if over_rounds is None else over_rounds.middle
 

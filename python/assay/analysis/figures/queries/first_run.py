@@ -10,8 +10,13 @@ import polars as pl
 from assay.analysis.composite.naming import POWER, THROUGHPUT
 from assay.analysis.figures.contract import Chart, Column, Figure, Table
 from assay.analysis.figures.loads.composite import gain
-from assay.analysis.figures.metrics import metric_of_run
-from assay.analysis.figures.quantities import (
+from assay.analysis.figures.subjects import measure, subjects_of
+from assay.analysis.findings.shape.first_run import first_and_second
+from assay.analysis.host.state import starting_state
+from assay.analysis.host.task_counters import executions
+from assay.analysis.metrics import metric_of_run
+from assay.analysis.operations import measured
+from assay.analysis.quantities import (
     BYTES,
     COUNT,
     PER_HOUR,
@@ -24,11 +29,6 @@ from assay.analysis.figures.quantities import (
     spread,
     text,
 )
-from assay.analysis.figures.subjects import measure, subjects_of
-from assay.analysis.findings.reading import executions
-from assay.analysis.findings.shape.first_run import first_and_second
-from assay.analysis.host.state import starting_state
-from assay.analysis.operations import measured
 from assay.record.layout import PHASE_POWER
 
 if TYPE_CHECKING:

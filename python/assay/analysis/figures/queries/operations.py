@@ -6,9 +6,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from assay.analysis.figures.contract import Chart, Column, Figure, Table
-from assay.analysis.figures.metrics import seconds_of
-from assay.analysis.figures.quantities import SECONDS, TIMES, each_text, listed, text
 from assay.analysis.figures.subjects import measure, subjects_of
+from assay.analysis.metrics import seconds_of
+from assay.analysis.quantities import SECONDS, TIMES, each_text, listed, text
 
 if TYPE_CHECKING:
     from assay.analysis.figures.contract import Asked, Cell, Measure

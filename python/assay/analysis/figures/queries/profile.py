@@ -10,16 +10,6 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from assay.analysis.figures.contract import Chart, Column, Figure, Measure, Table
-from assay.analysis.figures.quantities import (
-    COUNT,
-    SECONDS,
-    SHARE,
-    by_subject,
-    each_text,
-    listed,
-    spread,
-    text,
-)
 from assay.analysis.figures.subjects import subjects_of
 from assay.analysis.plans.recorded import read_plans
 from assay.analysis.plans.work import mixed_work, work_by_operation
@@ -29,6 +19,16 @@ from assay.analysis.profile.samples import (
     read_profile,
     symbols_table,
     work_table,
+)
+from assay.analysis.quantities import (
+    COUNT,
+    SECONDS,
+    SHARE,
+    by_subject,
+    each_text,
+    listed,
+    spread,
+    text,
 )
 from assay.analysis.work.rules import WORDS
 

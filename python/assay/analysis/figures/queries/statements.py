@@ -19,7 +19,15 @@ from assay.analysis.figures.compare.relative import (
     versions,
 )
 from assay.analysis.figures.contract import Chart, Column, Figure, Measure, Table
-from assay.analysis.figures.quantities import (
+from assay.analysis.figures.statement_runs import (
+    access_path,
+    columns_by_statement,
+    plans_by_statement,
+    timed_statements,
+)
+from assay.analysis.figures.subjects import measure, subjects_of
+from assay.analysis.plans.recorded import captured
+from assay.analysis.quantities import (
     BYTES,
     COUNT,
     SECONDS,
@@ -30,14 +38,6 @@ from assay.analysis.figures.quantities import (
     spread,
     text,
 )
-from assay.analysis.figures.statement_runs import (
-    access_path,
-    columns_by_statement,
-    plans_by_statement,
-    timed_statements,
-)
-from assay.analysis.figures.subjects import measure, subjects_of
-from assay.analysis.plans.recorded import captured
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from assay.analysis.causes import TITLES
 from assay.analysis.findings.case import at_least
-from assay.analysis.time.causes import TITLES
 from assay.model.finding import Evidence
 from assay.model.units import percent_text
 

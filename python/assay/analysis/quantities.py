@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING
 
-from assay.analysis.figures.contract import Spread
 from assay.model.units import bytes_text, percent_text, rate_text, seconds_text
 
 if TYPE_CHECKING:
@@ -20,6 +20,22 @@ SUBJECTS_MAX = 8
 # From here on more digits are not known, and from there on a metric has no tenths to speak of.
 WHOLE_FROM = 100
 TENTHS_BELOW = 10_000
+
+
+@dataclass(frozen=True)
+class Spread:
+    """One quantity over the rounds of a study.
+
+    Attributes:
+        middle: Median.
+        low, high: Lowest and highest.
+        count: Rounds; of one there is no spread.
+    """
+
+    middle: float
+    low: float
+    high: float
+    count: int = 1
 
 
 def text(value: float | None, unit: str | None, digits: int | None = None) -> str:

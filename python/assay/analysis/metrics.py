@@ -9,16 +9,9 @@ from typing import TYPE_CHECKING
 from assay.analysis.composite.figures import Figures, figures
 from assay.analysis.composite.naming import COMPOSITE, POWER, THROUGHPUT
 from assay.analysis.composite.played import Played, played
-from assay.analysis.figures.quantities import (
-    BYTES,
-    COUNT,
-    PER_HOUR,
-    PER_SECOND,
-    SECONDS,
-    SHARE,
-)
-from assay.analysis.load.summary import load_of
+from assay.analysis.load_plan import load_of
 from assay.analysis.operations import operation_table, total_and_mean
+from assay.analysis.quantities import BYTES, COUNT, PER_HOUR, PER_SECOND, SECONDS, SHARE
 from assay.analysis.summarise import summarise
 from assay.analysis.summary import Summary
 from assay.model.errors import UsageError, suggestion

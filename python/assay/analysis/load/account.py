@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from assay.analysis.load.latency import measured_times, succeeded
-from assay.analysis.load.summary import OPEN, load_of, summarise_load
+from assay.analysis.load.summary import summarise_load
+from assay.analysis.load_plan import OPEN, load_of
 from assay.analysis.operations import NS, is_measured
-from assay.analysis.time.statement_times import STREAM
+from assay.record.layout import STATEMENTS_STREAM
 
 if TYPE_CHECKING:
     from assay.record.reader import Run
@@ -119,12 +120,12 @@ def wholes_of(run: Run, account: Account) -> float:
 
 def _statements(run: Run) -> dict[str, dict[str, tuple[int, int]]]:
     """Return executions and their nanoseconds in all, by operation and statement."""
-    if not run.has(STREAM):
+    if not run.has(STATEMENTS_STREAM):
         return {}
     events = run.table("events")
     measured = events.filter(is_measured(events) & (pl.col("outcome") == "ok")).select("sequence")
     by_operation: dict[str, dict[str, tuple[int, int]]] = {}
-    for part in run.parts(STREAM):
+    for part in run.parts(STATEMENTS_STREAM):
         sums = (
             part.join(measured, on="sequence", how="semi")
             .group_by(pl.col("operation").cast(pl.String), pl.col("statement").cast(pl.String))

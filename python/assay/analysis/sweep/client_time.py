@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from assay.analysis.causes import PARTS
 from assay.analysis.findings.host.processes import cores_of
 from assay.analysis.host.disk_series import UTIL, data_device, disk_series
-from assay.analysis.time.causes import PARTS
 from assay.record.layout import ACCOUNT_DRIVER, ENGINE_ACCOUNTS
 
 if TYPE_CHECKING:

@@ -1,0 +1,93 @@
+"""The beginning of a run, in which memory fills, and the rest of it; counted objects of both."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import polars as pl
+
+from assay.analysis.counters.engine_counters import around, last_look, plain_readings
+from assay.analysis.counters.index_work import Span
+from assay.analysis.counters.objects import declared_tables, object_tables
+from assay.analysis.load.mixes import steady_since_ns
+from assay.analysis.operations import plain, window_ns
+
+if TYPE_CHECKING:
+    from assay.analysis.counters.objects import ObjectTable
+    from assay.record.reader import Run
+
+FROM_THEN_ON = "from then on"
+# Without a warm-up the first part of a run is this much of it.
+FIRST_PART = 0.1
+
+
+class Parts(NamedTuple):
+    """The beginning of a run, in which memory fills, and the rest of it.
+
+    Attributes:
+        first, rest: One after the other.
+        words: What the first is.
+    """
+
+    first: Span
+    rest: Span
+    words: str
+
+
+def parts_of(run: Run) -> Parts | None:
+    """The parts of a run; where it is known when its mixes became steady, these decide."""
+    return parts(run.table("events"), steady_since_ns(run))
+
+
+def parts(events: pl.DataFrame, steady_ns: int | None = None) -> Parts | None:
+    """Return the cold part of a run, in which memory fills, and the steady rest; None without it.
+
+    Args:
+        events: Of the run.
+        steady_ns: From when on the run was steady; None: the first part is what was before the
+            measured part, or where nothing was, the first tenth of that.
+    """
+    window = window_ns(events)
+    if window is None:
+        return None
+    begun, ended = int(plain(events)["started_ns"].min()), window[1]  # type: ignore[arg-type]
+    at, phrase = window[0], "until the measured part began"
+    if steady_ns is not None and begun < steady_ns < ended:
+        at, phrase = steady_ns, "until it was steady"
+    elif begun >= window[0]:
+        begun = window[0]
+        at, phrase = round(begun + FIRST_PART * (ended - begun)), "the first tenth of the run"
+    return Parts(Span(begun, at), Span(at, ended), phrase) if begun < at < ended else None
+
+
+def tables_apart(run: Run) -> list[dict[str, Any]]:
+    """Tables that an engine declares so, each of both parts; as `object_tables` has them.
+
+    Gauges are those of the last look up to the end of a part.
+
+    Raises:
+        ValueError: If the engine's declaration cannot be read.
+    """
+    facts = run.facts.get("engine", {}).get("counters") or {}
+    tables = [table for table in declared_tables(facts) if table.apart is not None]
+    run_parts = parts_of(run) if tables and run.has("engine") else None
+    if run_parts is None:
+        return []
+    return [document for table in tables for document in _both(run, table, run_parts)]
+
+
+def _both(run: Run, table: ObjectTable, run_parts: Parts) -> list[dict[str, Any]]:
+    return [
+        _part(run, table, run_parts.first, "first", run_parts.words),
+        _part(run, table, run_parts.rest, "rest", FROM_THEN_ON),
+    ]
+
+
+def _part(run: Run, table: ObjectTable, span: Span, name: str, phrase: str) -> dict[str, Any]:
+    named = replace(table, name=f"{table.name}-{name}", title=f"{table.apart}, {phrase}")
+    gauges = [column.counter for column in table.columns if column.kind == "gauge"]
+    readings = plain_readings(run.table("engine")).filter(~pl.col("counter").is_in(gauges))
+    last = last_look(run, table.source, gauges, span.ended_ns)
+    (document,) = object_tables(around(readings, *span), [named], last)
+    return document

@@ -1,0 +1,62 @@
+"""The load that a run's plan asks for. An order, such as the power order, has none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from assay.analysis.operations import NS
+from assay.record.layout import measured_phases
+
+POWER = "power"
+CLOSED = "closed"
+OPEN = "open"
+
+
+@dataclass(frozen=True)
+class Load:
+    """The load that the measured part of a run was asked to carry.
+
+    Attributes:
+        shape: closed or open.
+        clients: Sessions at work.
+        rate_per_s: Operations a second that become due; None for a closed load.
+        time_s: How long operations become due, until the engine is killed where it is; None where
+            their number ends the run.
+        late_limit_s: Later than this an operation is skipped; None: never.
+    """
+
+    shape: str
+    clients: int
+    rate_per_s: float | None
+    time_s: float | None
+    late_limit_s: float | None
+
+
+def load_of(facts: dict[str, Any]) -> Load | None:
+    """The load of a run's measured phase; None for orders and where there is no plan."""
+    phase = measured_phase(facts)
+    arrival = phase.get("arrival", {})
+    if arrival.get("shape") not in (CLOSED, OPEN):
+        return None
+    return Load(
+        shape=arrival["shape"],
+        clients=arrival["clients"],
+        rate_per_s=arrival.get("rate_per_s"),
+        time_s=_time_s(phase, facts.get("fault")),
+        late_limit_s=phase["late_limit_ns"] * NS if phase.get("late_limit_ns") else None,
+    )
+
+
+def _time_s(phase: dict[str, Any], fault: dict[str, Any] | None) -> float | None:
+    """Until the load is to end, or the engine is killed."""
+    if fault is not None:
+        return float(fault["asked_s"])
+    return phase["duration_ns"] * NS if phase.get("duration_ns") else None
+
+
+def measured_phase(facts: dict[str, Any]) -> dict[str, Any]:
+    """The first phase of a run's plan that figures of operations are of; empty without one."""
+    phases = {phase["name"]: phase for phase in facts.get("plan", {}).get("phases", [])}
+    names = measured_phases(phases)
+    return phases[names[0]] if names else {}
