@@ -71,12 +71,12 @@ class Cost:
     """What a side took: a process from its start to its end.
 
     Attributes:
-        told: What it printed.
+        output: What it printed.
     """
 
     seconds: float
     cpu_s: float
-    told: str
+    output: str
 
 
 Side = Callable[[int, Path], Cost]
@@ -105,7 +105,7 @@ def main() -> None:
     print(f"\n{asked.products:,} products, {triples:,} triples, {os.cpu_count()} CPUs")
     for same in (NOWHERE, FILES):
         tell_costs({side: taken[side] for side in same if side in taken}, triples)
-    tell_counts(asked.products, counted(taken["java"][0].told) if "java" in taken else None)
+    tell_counts(asked.products, counted(taken["java"][0].output) if "java" in taken else None)
 
 
 def played(command: list[str | Path], where: Path | None = None) -> Cost:
@@ -136,7 +136,7 @@ def generated(products: int, place: Path, threads: int) -> Cost:
     command = [sys.executable, "-m", "assay.cli.main", "generate", "bsbm", "--format", "nt"]
     asked = ["--scale", str(products), "--threads", str(threads), "--json", "--out", str(place)]
     cost = played([*command, *asked])
-    (file,) = json.loads(cost.told)["files"]
+    (file,) = json.loads(cost.output)["files"]
     assert file["rows"] == counts(products)["triples"]
     return cost
 

@@ -39,7 +39,7 @@ def test_each_answer_is_found_or_lost(
 
     # Of a key that was given out several times one row is there, which is of one of its answers.
     found = len(set(asked) & there)
-    assert (told.acknowledged, told.found) == (len(asked), found)
+    assert (told.acknowledged, told.kept) == (len(asked), found)
     assert told.lost == len(asked) - found
     assert told.unacknowledged == len(there) - found
     assert len(told.first_lost) == min(10, told.lost)
@@ -64,4 +64,4 @@ def test_nothing_is_there_of_a_database_that_could_not_be_asked() -> None:
 
 def test_a_key_that_was_acknowledged_twice_was_lost_once() -> None:
     told = compared(table([(1, 1), (1, 1)], [5, 6]), table([(1, 1)]))
-    assert (told.found, told.lost, told.first_lost) == (1, 1, ((1, 1),))
+    assert (told.kept, told.lost, told.first_lost) == (1, 1, ((1, 1),))

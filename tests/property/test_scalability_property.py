@@ -51,7 +51,14 @@ def test_parameters_are_never_below_zero_and_ends_in_order(
     found = noisy(Law(one, sigma, kappa), seed)
     assert found.law.sigma >= 0
     assert found.law.kappa >= 0
-    for told in (found.one, found.sigma, found.kappa, found.knee_at, found.most_at, found.most):
+    for told in (
+        found.single_per_s,
+        found.sigma,
+        found.kappa,
+        found.knee_at,
+        found.most_at,
+        found.most,
+    ):
         assert told.ends is not None
         assert told.ends[0] <= told.value <= told.ends[1]
 
@@ -60,7 +67,7 @@ def test_parameters_are_never_below_zero_and_ends_in_order(
 @settings(max_examples=20, deadline=None)
 def test_the_unit_of_throughput_changes_nothing_else(by: float, seed: int) -> None:
     law = Law(100.0, 0.1, 0.01)
-    first, scaled = noisy(law, seed), noisy(law._replace(one=law.one * by), seed)
+    first, scaled = noisy(law, seed), noisy(law._replace(single_per_s=law.single_per_s * by), seed)
     assert scaled.law.sigma == pytest.approx(first.law.sigma, abs=1e-9)
     assert scaled.law.knee_at() == pytest.approx(first.law.knee_at())
 
@@ -69,7 +76,7 @@ def test_the_unit_of_throughput_changes_nothing_else(by: float, seed: int) -> No
 def test_intervals_hold_the_truth_in_about_95_of_100(law: Law) -> None:
     found = [noisy(law, seed) for seed in range(TRIALS)]
     truths = {
-        "one": law.one,
+        "single_per_s": law.single_per_s,
         "sigma": law.sigma,
         "kappa": law.kappa,
         "knee_at": law.knee_at(),
@@ -81,5 +88,5 @@ def test_intervals_hold_the_truth_in_about_95_of_100(law: Law) -> None:
         held = sum(low - 1e-9 <= truth <= high + 1e-9 for low, high in ends) / TRIALS
         # A true 95 % is seen within this of 200 trials; at a border of what may be it is more.
         assert 0.90 <= held <= 1.0, name
-    middle = sorted(fit.law.one for fit in found)[TRIALS // 2]
-    assert middle == pytest.approx(law.one, rel=0.02)
+    middle = sorted(fit.law.single_per_s for fit in found)[TRIALS // 2]
+    assert middle == pytest.approx(law.single_per_s, rel=0.02)

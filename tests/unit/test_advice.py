@@ -47,7 +47,7 @@ class TestSettings:
     ) -> None:
         change = followed(request(engine), setting(role, value), find_engine(engine))
         assert change.request == request(engine).changed(settings=expected)
-        assert [change.words] == [f"{name}={told}" for name, told in expected.items()]
+        assert [change.text] == [f"{name}={told}" for name, told in expected.items()]
 
     def test_other_settings_stay(self) -> None:
         asked = request(settings={"jit": "on", "work_mem": "1MB"})

@@ -54,13 +54,13 @@ class TestCalibration:
             "ratio_median": None,
             "methods": {},
         }
-        assert told.words("spill") is None
+        assert told.sentence("spill") is None
 
     def test_words_stand_beside_advice_of_a_kind_that_is_decided(self) -> None:
         told = calibrate(ROWS)
-        assert told.words("spill") == "advice of this kind came true 1 of 2 times"
-        assert told.words("jit") == "advice of this kind came true 1 of 1 time"
-        assert told.words("lock-wait") is None
+        assert told.sentence("spill") == "advice of this kind came true 1 of 2 times"
+        assert told.sentence("jit") == "advice of this kind came true 1 of 1 time"
+        assert told.sentence("lock-wait") is None
 
     @pytest.mark.parametrize(
         "strange",

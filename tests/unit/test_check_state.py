@@ -266,7 +266,7 @@ def test_a_heading_names_it(synthetic: SyntheticRun, asked: str, passes: int, wo
     synthetic.facts["state"] = facts(asked, 0, passes=passes)
     told = starting_state(synthetic.write())
     assert told is not None
-    assert told.words == words
+    assert told.text == words
 
 
 class TestLoaded:

@@ -279,10 +279,10 @@ class TestBarriers:
             return {"coordinator": 0.0}.get(node, 0.9 if at_work else 0.05)
 
         found = told(long(synthetic, 8.0), cores=cores).barriers
-        assert len(found.found) == 7
+        assert len(found.barriers) == 7
         assert found.lost_share == pytest.approx(7 * 0.3 * (1 - 0.05 / 0.9) / 8, rel=0.05)
         assert found.lost_shares.keys() == {"a"}
-        one = found.found[0]
+        one = found.barriers[0]
         assert one.peak_cores == pytest.approx(1.8, abs=0.01)
         assert one.seconds == pytest.approx(0.3, abs=1e-6)
 
@@ -300,8 +300,8 @@ class TestBarriers:
         whole = [Execution("a", 0, times[-1])]
         idle = NodeClock(times, summed(shares), zero, zero)
         kept = NodeClock(times, summed(shares), summed([0.9 - one for one in shares]), zero)
-        assert len(find_barriers([idle], whole, 1.0, 0).found) == 3
-        assert find_barriers([kept], whole, 1.0, 0).found == ()
+        assert len(find_barriers([idle], whole, 1.0, 0).barriers) == 3
+        assert find_barriers([kept], whole, 1.0, 0).barriers == ()
 
     def test_short_executions_are_not_looked_at(self, synthetic: SyntheticRun) -> None:
         found = told(synthetic).barriers

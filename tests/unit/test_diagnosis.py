@@ -36,8 +36,10 @@ class TestVerdict:
         assert told.value("cpu") == pytest.approx(-0.03, abs=0.05)
         verdict = verdict_of(told, "it runs at 96 % of what this disk gives at 8 KiB random")
         assert (verdict.kind, verdict.resources) == ("bound", ("disk",))
-        assert verdict.words.startswith("q01 is bound by the disk: disk -0.9")
-        assert verdict.words.endswith("; it runs at 96 % of what this disk gives at 8 KiB random.")
+        assert verdict.sentence.startswith("q01 is bound by the disk: disk -0.9")
+        assert verdict.sentence.endswith(
+            "; it runs at 96 % of what this disk gives at 8 KiB random."
+        )
         assert verdict.sum_words is not None
         assert verdict.sum_words.endswith("nothing to speak of is missing from 1")
 
@@ -49,17 +51,17 @@ class TestVerdict:
         verdict = verdict_of(diagnosed(tmp_path, 0.5, 0.45))
         assert verdict.kind == "shared"
         assert set(verdict.resources) == {"cpu", "disk"}
-        assert "CPU and the disk together" in verdict.words
+        assert "CPU and the disk together" in verdict.sentence
 
     def test_a_cpu_that_works_for_reads_is_told_as_reading(self, tmp_path: Path) -> None:
         told = diagnosed(tmp_path, 0.5, 0.45)
         shares = {"cpu_user": 0.1, "cpu_system": 0.4, "disk_read": 0.45}
         reads = verdict_of(replace(told, demand=Demand(1.0, 0.5, shares, 1e8, 8192.0)))
-        assert "q01 is bound by reading" in reads.words
+        assert "q01 is bound by reading" in reads.sentence
         assert any("80 % of its time on a CPU is the kernel's" in one for one in reads.remarks)
         shares = {"cpu_user": 0.4, "cpu_system": 0.1, "disk_read": 0.45}
         both = verdict_of(replace(told, demand=Demand(1.0, 0.5, shares, 1e8, 8192.0)))
-        assert "CPU and the disk together" in both.words
+        assert "CPU and the disk together" in both.sentence
         assert not any("kernel" in one for one in both.remarks)
 
     def test_what_is_missing_from_1_is_shown(self, tmp_path: Path) -> None:
@@ -80,7 +82,7 @@ class TestEffect:
         assert told.value("disk") is None
         assert told.unmeasured["disk"] == REFUSED.reason
         verdict = verdict_of(told)
-        assert f"disk not measured ({REFUSED.reason})" in verdict.words
+        assert f"disk not measured ({REFUSED.reason})" in verdict.sentence
         assert any("is in no elasticity" in words for words in verdict.remarks)
 
     def test_a_limit_above_what_there_is_limits_nothing(self, tmp_path: Path) -> None:

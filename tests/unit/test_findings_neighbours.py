@@ -66,8 +66,8 @@ class TestNeighbours:
         assert (only.cpu_s, only.moved_bytes) == (2.0, None)
 
     def test_many_processes_are_told_by_the_first(self) -> None:
-        assert Neighbour("cc1", (1,), 1.0).words == "cc1 (process 1)"
-        assert Neighbour("cc1", (1, 2, 3, 4), 1.0).words == "cc1 (4 processes: 1, 2, 3, ...)"
+        assert Neighbour("cc1", (1,), 1.0).text == "cc1 (process 1)"
+        assert Neighbour("cc1", (1, 2, 3, 4), 1.0).text == "cc1 (4 processes: 1, 2, 3, ...)"
 
 
 def beside(effect: float, *others: Neighbour, moved_mib: float = 400.0, busy: float = 0.6) -> Case:

@@ -201,7 +201,7 @@ class TestParts:
     def test_when_it_was_steady_decides_where_that_is_known(self) -> None:
         found = parts(self.events(("warmup", 0, 40), ("measured", 50, 150)), steady_ns=90)
         assert found is not None
-        assert (found.first.ended_ns, found.words) == (90, "until it was steady")
+        assert (found.first.ended_ns, found.first_text) == (90, "until it was steady")
 
     def test_of_nothing_there_are_no_parts(self) -> None:
         assert parts(self.events(("warmup", 0, 40))) is None

@@ -138,7 +138,7 @@ class TestBeside:
 
     def test_reasons_are_what_differs(self, tmp_path: Path) -> None:
         runs = tuple(two_engines(tmp_path).studied)
-        told = {one.topic: one.words for one in reasons(self.published.conditions, runs)}
+        told = {one.topic: one.text for one in reasons(self.published.conditions, runs)}
         assert "100 x ours" in told["scale"]
         assert "24 hardware threads, ours 2" in told["cores"]
         assert "Virtuoso 7; DuckDB 2.0.0 and PostgreSQL 2.0.0 are other engines" in told["engine"]
@@ -153,7 +153,7 @@ class TestBeside:
         same = self.published.conditions.model_copy(update={"workload": ours})
         other = self.published.conditions.model_copy(update={"workload": "another"})
         assert "workload" not in {one.topic for one in reasons(same, runs)}
-        assert "workload is another" in reasons(other, runs)[0].words
+        assert "workload is another" in reasons(other, runs)[0].text
         assert "another there" in str(deciding("utilisation", other, runs))
 
     def test_ours_is_made_by_the_analysis_that_derives_theirs(self, tmp_path: Path) -> None:

@@ -192,7 +192,7 @@ class TestPage:
     def test_the_table_has_the_percentiles_of_each_operation(self, tmp_path: Path) -> None:
         text = self.text(held(tmp_path))
         for column in LOAD_COLUMNS:
-            assert f">{column.words}</button>" in text
+            assert f">{column.heading}</button>" in text
         for name in OPERATIONS:
             assert f">{name}</td>" in text
 

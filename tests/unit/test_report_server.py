@@ -44,7 +44,7 @@ def load(runs: Path, sessions: int = 4) -> Path:
 
 
 def rows_of(directory: Path) -> dict[str, CpuRow]:
-    return {row.words: row for row in cpu_rows(told(directory)["sessions"])}
+    return {row.title: row for row in cpu_rows(told(directory)["sessions"])}
 
 
 class TestDocument:
@@ -131,7 +131,7 @@ class TestTables:
         used = told(power(tmp_path))["sessions"]
         entry = used["background"][0]
         used["background"] = [entry | {"title": str(n), "read_bytes": None} for n in range(10)]
-        rows = {row.words: row for row in cpu_rows(used)}
+        rows = {row.title: row for row in cpu_rows(used)}
         assert rows[f"{10 - TITLES_MAX} more kinds of process"].processes == "2"
         assert rows["the server's own processes"].read == "not measured"
 

@@ -120,7 +120,7 @@ class TestParts:
     )
 
     def test_are_named_in_the_query_s_own_words(self) -> None:
-        told = {part.name: part.words for part in parts(self.JOINED, POSTGRESQL, TABLES)}
+        told = {part.name: part.description for part in parts(self.JOINED, POSTGRESQL, TABLES)}
         assert told["sort"] == "order by s desc"
         assert told["limit"] == "limit 3"
         assert told["group"] == "group by a"

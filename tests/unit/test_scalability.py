@@ -66,7 +66,7 @@ class TestFit:
     )
     def test_exact_points_give_their_law(self, law: Law) -> None:
         found = fitted(law)
-        assert found.law.one == pytest.approx(law.one)
+        assert found.law.single_per_s == pytest.approx(law.single_per_s)
         assert found.law.sigma == pytest.approx(law.sigma, abs=1e-9)
         assert found.law.kappa == pytest.approx(law.kappa, abs=1e-9)
         assert found.error == pytest.approx(0, abs=1e-6)
@@ -91,8 +91,8 @@ class TestFit:
         noise = {16: (1.15, 0.85), 32: (0.9, 1.1), 64: (1.1, 0.95)}
         found = scaling([(n, LAW.throughput(n) * one) for n, own in noise.items() for one in own])
         assert found is not None
-        assert found.law.one > 0
-        assert found.one.ends is found.sigma.ends is found.knee_at.ends is None
+        assert found.law.single_per_s > 0
+        assert found.single_per_s.ends is found.sigma.ends is found.knee_at.ends is None
         assert found.band(32) is None
 
     def test_ends_are_around_the_value_and_the_band_around_the_line(self) -> None:
@@ -101,7 +101,14 @@ class TestFit:
         ]
         found = scaling(points)
         assert found is not None
-        for told in (found.one, found.sigma, found.kappa, found.knee_at, found.most_at, found.most):
+        for told in (
+            found.single_per_s,
+            found.sigma,
+            found.kappa,
+            found.knee_at,
+            found.most_at,
+            found.most,
+        ):
             assert told.ends is not None
             assert told.ends[0] <= told.value <= told.ends[1]
         band = found.band(8)

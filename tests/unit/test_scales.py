@@ -457,15 +457,15 @@ class TestFigure:
 class TestSize:
     def test_it_is_in_the_measure_that_results_are_named_with(self, tmp_path: Path) -> None:
         run = at_scale(tmp_path, 10.0, 1)
-        assert (size_of(run).amount, size_of(run).words) == (10.0, "SF 10")
+        assert (size_of(run).amount, size_of(run).text) == (10.0, "SF 10")
         run.facts["workload"]["sequence"] = {"size": "triples"}
-        assert (size_of(run).amount, size_of(run).words) == (50_000.0, "50 k triples")
+        assert (size_of(run).amount, size_of(run).text) == (50_000.0, "50 k triples")
         run.facts["workload"]["sequence"] = {"size": ""}
-        assert size_of(run).words == "SF 10"
+        assert size_of(run).text == "SF 10"
         run.facts["workload"]["scale_name"] = "warehouses"
-        assert size_of(run).words == "10 warehouses"
+        assert size_of(run).text == "10 warehouses"
         del run.facts["workload"]["scale_name"]
-        assert size_of(run).words == "scale 10"
+        assert size_of(run).text == "scale 10"
 
     def test_memory_is_the_hosts_or_the_limit_and_the_engines_cache(self, tmp_path: Path) -> None:
         run = at_scale(tmp_path, 1.0, 1)

@@ -79,7 +79,7 @@ def test_a_cause_is_named_at_its_size(name: str, share: float) -> None:
     before = sum(ONE.causes.get(part, 0.0) for part in [PARTS.get(name, "")])
     before += ONE.causes["cpu_user"] if name == CPU else 0.0
     assert found.grown[0].share == pytest.approx((before + added) / (ONE_S + added))
-    assert "100 % of what is more" in found.words
+    assert "100 % of what is more" in found.claim
 
 
 @pytest.mark.parametrize("name", [LOCK, LOG, CPU])
@@ -87,15 +87,15 @@ def test_the_statement_that_grew_is_named(name: str) -> None:
     found = limit(planted(name, 0.7, at="read row"))
     assert found.statement is not None
     assert found.statement[:2] == ("pay", "read row")
-    assert "most in statement read row of pay" in found.words
+    assert "most in statement read row of pay" in found.claim
 
 
 def test_of_conflicts_the_operation_that_is_made_again_is_named() -> None:
     found = limit(planted(RETRIES, 0.6))
     assert found.statement is not None
     assert found.statement[:2] == ("pay", "")
-    assert "most in pay (+1.5 ms" in found.words
-    assert "60 % of a client's time" in found.words
+    assert "most in pay (+1.5 ms" in found.claim
+    assert "60 % of a client's time" in found.claim
 
 
 @pytest.mark.parametrize("name", [LATCH, LOCK])
@@ -108,7 +108,7 @@ def test_a_wait_at_commits_is_one_for_other_commits(name: str) -> None:
 def test_below_the_noise_nothing_limits(name: str) -> None:
     found = limit(planted(name, 0.05))
     assert found.name is None
-    assert found.words.startswith("nothing limits up to 8 clients")
+    assert found.claim.startswith("nothing limits up to 8 clients")
 
 
 def test_an_operation_that_takes_no_longer_is_limited_by_nothing() -> None:
@@ -118,7 +118,7 @@ def test_an_operation_that_takes_no_longer_is_limited_by_nothing() -> None:
 def test_what_was_not_measured_is_said_to_be_that() -> None:
     found = limit(planted(UNKNOWN, 0.7))
     assert found.name is None
-    assert "what for was not measured; most in statement write row of pay" in found.words
+    assert "what for was not measured; most in statement write row of pay" in found.claim
 
 
 def test_sessions_that_cannot_be_told_apart_still_have_their_conflicts() -> None:
@@ -155,23 +155,23 @@ def test_rounds_give_an_interval_and_the_knee_its_share() -> None:
     found = limit(planted(LOCK, 0.4, clients=4), *rounds)
     low, high = found.grown[0].interval or (0.0, 0.0)
     assert low < 0.70 < high
-    assert "; at the knee, with 4, it is 40 %" in found.words
+    assert "; at the knee, with 4, it is 40 %" in found.claim
     early = limit(planted(LOCK, 0.4, clients=4), *rounds, knee_at=20.0)
-    assert "no knee is in the range" in early.words
+    assert "no knee is in the range" in early.claim
 
 
 def test_who_had_the_cpus_is_said() -> None:
     busy = {"engine": 1.2, "driver": 1.9, "others": 0.8}
-    words = limit(replace(planted(CPU, 0.7), cores=busy)).words
+    words = limit(replace(planted(CPU, 0.7), cores=busy)).claim
     assert "of 4 CPUs 3.9 were busy (all of them were busy)" in words
     assert "the load generator takes more than the engine" in words
     assert "what others took is part of it" in words
-    assert "all of them" not in limit(planted(LOCK, 0.7)).words
+    assert "all of them" not in limit(planted(LOCK, 0.7)).claim
 
 
 def test_a_log_that_limits_says_how_busy_its_disk_was() -> None:
     one = replace(planted(LOG, 0.7), device_busy=0.97, flush_s=0.004)
-    assert "the data's device was busy 97 %, a flush of it took 4 ms" in limit(one).words
+    assert "the data's device was busy 97 %, a flush of it took 4 ms" in limit(one).claim
 
 
 def test_one_number_of_clients_tells_nothing() -> None:

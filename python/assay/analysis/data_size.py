@@ -36,7 +36,7 @@ class Size:
     is_counted: bool
 
     @property
-    def words(self) -> str:
+    def text(self) -> str:
         """The size as text, such as `SF 0.1` or `1.05 M triples`."""
         return size_text(self.amount, self.unit, counted=self.is_counted)
 

@@ -104,8 +104,8 @@ def each_text(texts: Iterable[tuple[str, str]]) -> str:
     return listed([f"{phrase} ({name})" for name, phrase in texts], SUBJECTS_MAX)
 
 
-def listed(words: Sequence[str], most: int = NAMED_MAX) -> str:
+def listed(items: Sequence[str], most: int = NAMED_MAX) -> str:
     """Words as a sentence has them: `q01, q02 and q03`, `q01, q02 and 7 others`."""
-    if len(words) > most:
-        return f"{', '.join(words[: most - 1])} and {len(words) - most + 1} others"
-    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
+    if len(items) > most:
+        return f"{', '.join(items[: most - 1])} and {len(items) - most + 1} others"
+    return " and ".join(filter(None, (", ".join(items[:-1]), *items[-1:])))

@@ -203,13 +203,13 @@ def _show_parts(workload: Workload, operation: str, engine: str, *, as_json: boo
     dialects = find_engine(engine).facts.dialects
     parts = only.parts(operation, dialects, only.facts.scale_default)
     if as_json:
-        say_json([{"name": part.name, "words": part.words} for part in parts])
+        say_json([{"name": part.name, "words": part.description} for part in parts])
         return
     text = only.statement(operation, dialects, only.facts.scale_default).text
     say(f"{text.strip()}\n")
     width = max((len(part.name) for part in parts), default=0)
     for part in parts:
-        say(f"  {part.name:<{width}}  {part.words}")
+        say(f"  {part.name:<{width}}  {part.description}")
     say(f"assay run {workload.facts.name} --operation {operation} --remove NAME asks it without")
 
 

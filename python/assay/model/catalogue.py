@@ -41,7 +41,7 @@ class Index:
     mend: str | None = None
 
     @property
-    def words(self) -> str:
+    def text(self) -> str:
         """Name, table and columns, as people read them."""
         return f"{self.name} of {self.table} ({', '.join(self.columns)})"
 

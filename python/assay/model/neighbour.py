@@ -22,7 +22,7 @@ class Neighbour:
     moved_bytes: float | None = None
 
     @property
-    def words(self) -> str:
+    def text(self) -> str:
         """Name and processes, as people read them."""
         if len(self.pids) == 1:
             return f"{self.name} (process {self.pids[0]})"

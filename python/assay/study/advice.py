@@ -25,11 +25,11 @@ class AdvisedRun:
     """A run with the advice followed.
 
     Attributes:
-        words: What is changed, short: `work_mem=64MB`.
+        text: What is changed, short: `work_mem=64MB`.
         request: The run as it is to be asked for.
     """
 
-    words: str
+    text: str
     request: RunRequest
 
 
@@ -53,7 +53,7 @@ def followed(request: RunRequest, advice: Advice, engine: EngineFolder) -> Advis
     except CannotError as why:
         raise UsageError(f"this cannot be carried out on {engine.facts.title}: {why}") from why
     if change.request == request:
-        raise UsageError(f"there is nothing to try: the run had {change.words} already")
+        raise UsageError(f"there is nothing to try: the run had {change.text} already")
     return change
 
 

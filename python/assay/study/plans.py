@@ -52,17 +52,17 @@ class Way:
 
     Attributes:
         kind: `chosen`, `switches`, `neighbour` or `order`.
-        words: What is done, short.
+        action: What is done, short.
         sql: The text of the operation, with all that goes before and after it.
     """
 
     kind: str
-    words: str
+    action: str
     sql: str
 
     def facts(self) -> dict[str, str]:
         """Return the way as a request stores it."""
-        return {"kind": self.kind, "words": self.words, "sql": self.sql}
+        return {"kind": self.kind, "words": self.action, "sql": self.sql}
 
 
 @dataclass(frozen=True)

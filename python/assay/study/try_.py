@@ -86,6 +86,6 @@ def trial_study(
     assert finding.advice is not None  # noqa: S101 - only those with advice are chosen
     base = recorded_request(run.facts["request"], dsn)
     change = followed(base, finding.advice, find_engine(base.engine))
-    variants = (Variant(BASELINE, base), Variant(change.words, change.request))
-    question = f"Does {change.words} do what {finding.key} of {run.id} says?"
+    variants = (Variant(BASELINE, base), Variant(change.text, change.request))
+    question = f"Does {change.text} do what {finding.key} of {run.id} says?"
     return Study(question, (Part(PART, variants, repetitions),), seed)

@@ -63,7 +63,7 @@ class Removal:
     Attributes:
         operation: Its name.
         parts: What it was without, as it was asked for.
-        words: What that is, in the query's own words.
+        description: What that is, in the query's own words.
         stays: What is computed all the same.
         gain: The time that is saved; None where one of the runs has no time of it.
         differs: How it reads otherwise than before, each in a sentence's words.
@@ -72,7 +72,7 @@ class Removal:
 
     operation: str
     parts: tuple[str, ...]
-    words: str
+    description: str
     stays: tuple[str, ...]
     gain: Gain | None
     differs: tuple[str, ...] = ()

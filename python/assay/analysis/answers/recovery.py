@@ -22,7 +22,7 @@ class ReceiptCount:
 
     Attributes:
         acknowledged: Operations whose success had been answered.
-        found: Those of them that are there.
+        kept: Those of them that are there.
         lost: Those that are not. `acknowledged = found + lost`: a key that was acknowledged twice
             was lost and given out again, so one of the two is lost.
         unacknowledged: What is there without an answer in time: that is right, and only counted.
@@ -31,7 +31,7 @@ class ReceiptCount:
     """
 
     acknowledged: int
-    found: int
+    kept: int
     lost: int
     unacknowledged: int
     first_lost: tuple[tuple[int, ...], ...] = ()
@@ -61,7 +61,7 @@ def compared(
     lost = is_there.filter(~(pl.col("last") & pl.col("there").is_not_null())).sort("finished_ns")
     return ReceiptCount(
         acknowledged=asked.height,
-        found=kept,
+        kept=kept,
         lost=lost.height,
         unacknowledged=there.height - kept,
         first_lost=tuple(lost.select(names).head(LOST_TOLD_MAX).iter_rows()),

@@ -76,14 +76,14 @@ class Barriers:
     """All barriers of a run.
 
     Attributes:
-        found: In the order of time.
+        barriers: In the order of time.
         platform_cores: What the levels are shares of.
         looked_s: Seconds of executions that were long enough to be looked at, by operation.
         too_short: Operations of which no execution was.
         missing: Why none can be known; None where they can.
     """
 
-    found: tuple[Barrier, ...] = ()
+    barriers: tuple[Barrier, ...] = ()
     platform_cores: float | None = None
     looked_s: Mapping[str, float] | None = None
     too_short: tuple[str, ...] = ()
@@ -93,7 +93,7 @@ class Barriers:
     def lost_shares(self) -> dict[str, float]:
         """The share of each operation's time that it lost to barriers."""
         lost = dict.fromkeys(self.looked_s or {}, 0.0)
-        for barrier in self.found:
+        for barrier in self.barriers:
             lost[barrier.operation] += barrier.lost_s
         return {name: lost[name] / spent for name, spent in (self.looked_s or {}).items() if spent}
 
@@ -101,11 +101,11 @@ class Barriers:
     def lost_share(self) -> float | None:
         """Share of the observed time lost at barriers; None without observations."""
         spent = sum((self.looked_s or {}).values())
-        return sum(barrier.lost_s for barrier in self.found) / spent if spent else None
+        return sum(barrier.lost_s for barrier in self.barriers) / spent if spent else None
 
     def facts(self) -> dict[str, Any]:
         """Return the barriers as JSON values."""
-        longest = sorted(self.found, key=lambda barrier: -barrier.lost_s)[:TOLD_MAX]
+        longest = sorted(self.barriers, key=lambda barrier: -barrier.lost_s)[:TOLD_MAX]
         shown = sorted(longest, key=lambda barrier: barrier.begun_s)
         return {
             "missing": self.missing,
@@ -113,7 +113,7 @@ class Barriers:
             "lost_share": self.lost_share,
             "operations": self.lost_shares,
             "too_short": list(self.too_short),
-            "count": len(self.found),
+            "count": len(self.barriers),
             "found": [barrier.facts() for barrier in shown],
         }
 

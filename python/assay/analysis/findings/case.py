@@ -101,7 +101,7 @@ class Setting:
         return self.limits is not None and self.limits.startswith("each ")
 
     @property
-    def words(self) -> str:
+    def text(self) -> str:
         """Name and value as one text."""
         return f"{self.name} {self.value}" if self.value is not None else self.name
 
@@ -290,7 +290,7 @@ class Case:
             return False
         return self.cores is None or op.parallelism <= self.cores * COVERAGE_MAX
 
-    def known(self, *names: str) -> Case:
+    def with_measured(self, *names: str) -> Case:
         """Return the case of those operations of which one of the named parts was measured.
 
         What was not split is not known to have waited for nothing, so claims about waiting are of

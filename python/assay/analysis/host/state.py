@@ -94,7 +94,7 @@ class StartingState:
         return None if before is None or after is None else max(0, after - before)
 
     @property
-    def words(self) -> str:
+    def text(self) -> str:
         """The state as a heading names it."""
         several = self.asked == "hot" and self.passes is not None and self.passes > 1
         return f"{self.asked} after {self.passes} passes" if several else self.asked

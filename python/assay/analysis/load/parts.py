@@ -27,12 +27,12 @@ class Parts(NamedTuple):
 
     Attributes:
         first, rest: One after the other.
-        words: What the first is.
+        first_text: What the first is.
     """
 
     first: Span
     rest: Span
-    words: str
+    first_text: str
 
 
 def parts_of(run: Run) -> Parts | None:
@@ -79,7 +79,7 @@ def tables_apart(run: Run) -> list[dict[str, Any]]:
 
 def _both(run: Run, table: ObjectTable, run_parts: Parts) -> list[dict[str, Any]]:
     return [
-        _part(run, table, run_parts.first, "first", run_parts.words),
+        _part(run, table, run_parts.first, "first", run_parts.first_text),
         _part(run, table, run_parts.rest, "rest", FROM_THEN_ON),
     ]
 

@@ -46,7 +46,7 @@ class ForcedPlan:
     Attributes:
         name: Such as `q09@3`.
         kind: How it came about.
-        words: What was done to have it.
+        action: What was done to have it.
         rounds_s: Its time in each round; empty where it did not come to its end.
         cut_off_s: It was cancelled after so long; None: it was not.
         failed: Why it ended otherwise; None: it did not.
@@ -59,7 +59,7 @@ class ForcedPlan:
 
     name: str
     kind: str
-    words: str
+    action: str
     rounds_s: tuple[float, ...] = ()
     cut_off_s: float | None = None
     failed: str | None = None

@@ -53,7 +53,7 @@ class Article(Facts):
         return self
 
     @property
-    def words(self) -> str:
+    def citation(self) -> str:
         """The article's name in a sentence."""
         title = self.title or f"an article of the series {self.series}"
         by = f" by {self.author}" if self.author else ""

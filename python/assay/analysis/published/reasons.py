@@ -40,12 +40,12 @@ class Reason:
     Attributes:
         topic: One of those of `DECIDES`.
         brief: In a few words.
-        words: In whole sentences.
+        text: In whole sentences.
     """
 
     topic: str
     brief: str
-    words: str
+    text: str
 
 
 def reasons(conditions: Conditions, runs: Sequence[StudyRun]) -> tuple[Reason, ...]:

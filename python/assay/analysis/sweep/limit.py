@@ -100,14 +100,14 @@ class ScalingLimit:
         clients, before: Numbers of clients that are compared.
         grown: Each cause, what grew most first.
         statement: Operation and statement whose time grew most, and by how many seconds.
-        words: All that is claimed, as a sentence without its end.
+        claim: All that is claimed, as a sentence without its end.
     """
 
     name: str | None
     clients: int
     before: int
     grown: tuple[Grown, ...]
-    words: str
+    claim: str
     statement: tuple[str, str, float] | None = None
 
 

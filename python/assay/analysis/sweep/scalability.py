@@ -38,18 +38,20 @@ class Law(NamedTuple):
     """The law with its parameters.
 
     Attributes:
-        one: Throughput of one client, a second.
+        single_per_s: Throughput of one client, a second.
         sigma, kappa: Contention and coherence; not below 0.
     """
 
-    one: float
+    single_per_s: float
     sigma: float
     kappa: float
 
     def throughput(self, clients: float) -> float:
         """Of so many clients, a second."""
         others = clients - 1
-        return self.one * clients / (1 + self.sigma * others + self.kappa * clients * others)
+        return (
+            self.single_per_s * clients / (1 + self.sigma * others + self.kappa * clients * others)
+        )
 
     def most_at(self) -> float:
         """Clients at which throughput is highest; infinity where it never falls."""
@@ -62,7 +64,7 @@ class Law(NamedTuple):
         at = self.most_at()
         if at < math.inf:
             return self.throughput(at)
-        return self.one / self.sigma if self.sigma > TINY else math.inf
+        return self.single_per_s / self.sigma if self.sigma > TINY else math.inf
 
     def knee_at(self) -> float:
         """Clients at which X / R is highest; infinity where there is no such number."""
@@ -90,7 +92,7 @@ class Scaling:
 
     Attributes:
         law: With what was fitted.
-        one, sigma, kappa: The same, with intervals.
+        single_per_s, sigma, kappa: The same, with intervals.
         most_at, most: Clients at the highest throughput, and that throughput.
         knee_at: Clients at the knee.
         error: Root of the mean square of relative errors.
@@ -99,7 +101,7 @@ class Scaling:
     """
 
     law: Law
-    one: Quantity
+    single_per_s: Quantity
     sigma: Quantity
     kappa: Quantity
     most_at: Quantity
@@ -137,7 +139,7 @@ def scaling(points: Sequence[tuple[float, float]]) -> Scaling | None:
 
     return Scaling(
         best_law,
-        quantity(lambda law: law.one),
+        quantity(lambda law: law.single_per_s),
         quantity(lambda law: law.sigma),
         quantity(lambda law: law.kappa),
         quantity(Law.most_at),

@@ -54,7 +54,7 @@ class Calibration:
         by_method = {method: record.facts() for method, record in self.methods.items()}
         return self.whole.facts() | {"methods": by_method}
 
-    def words(self, method: str) -> str | None:
+    def sentence(self, method: str) -> str | None:
         """Return the record of a method's advice as a sentence; None where it is not known."""
         record = self.methods.get(method)
         if record is None or not record.decided:

@@ -114,7 +114,7 @@ class Prediction:
         operations: Those whose time changes: those that a change names first, of each sort the
             largest change first.
         passes: How many passes the intervals are over; 0: there are none.
-        known: Of how many operations the run tells what all changes need.
+        predictable: Of how many operations the run tells what all changes need.
         measured: How many there are. The others stay as they are and are in the metrics so.
     """
 
@@ -124,7 +124,7 @@ class Prediction:
     metrics: tuple[PredictedMetric, ...]
     operations: tuple[PredictedOperation, ...]
     passes: int
-    known: int
+    predictable: int
     measured: int
 
     def metric(self, name: str) -> PredictedMetric:
@@ -140,7 +140,7 @@ class Prediction:
             "metrics": [metric.facts() for metric in self.metrics],
             "operations": [operation.facts() for operation in self.operations],
             "passes": self.passes,
-            "known_operations": self.known,
+            "known_operations": self.predictable,
             "measured_operations": self.measured,
         }
 
@@ -220,7 +220,7 @@ def predict(
         ),
         operations=_changed(measured, courses, changes),
         passes=passes_of(measured) if drawn else 0,
-        known=len(courses) - len(unknown),
+        predictable=len(courses) - len(unknown),
         measured=len(courses),
     )
 

@@ -47,14 +47,14 @@ class Bottleneck:
         kind: `bound` by one resource, `shared` between several, `partly` by one, by `none` that was
             varied; `unclear` where noise decides.
         resources: Those that the verdict names.
-        words: A sentence with the figures.
+        sentence: A sentence with the figures.
         sum_words: What the elasticities add up to, and what is missing.
         remarks: What should be known of single figures.
     """
 
     kind: BottleneckKind
     resources: tuple[str, ...]
-    words: str
+    sentence: str
     sum_words: str | None
     remarks: tuple[str, ...]
 

@@ -258,7 +258,7 @@ def _level(
     middle = None if factor is None else factor.middle
     doubt = next((text for timed_run in runs if (text := doubt_of(timed_run.of.checks))), None)
     change = gain_over(pairs) if pairs else None
-    return Level(scarcity.words, middle, time, change, reason, None if reason else doubt)
+    return Level(scarcity.text, middle, time, change, reason, None if reason else doubt)
 
 
 def _at_most(method: Method, fit: Elasticity | None, levels: Sequence[Level]) -> float | None:

@@ -51,7 +51,7 @@ class Scarcity:
     asked: float
 
     @property
-    def words(self) -> str:
+    def text(self) -> str:
         """Such as `disk slowed 2 x`, `disk limited to 6,800/s`."""
         what = SHORT[self.resource]
         if self.method == "slowed":

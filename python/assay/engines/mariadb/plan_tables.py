@@ -34,27 +34,27 @@ TOLD_ELSEWHERE = {
 class Table:
     """What was told of a table; times in milliseconds, shares in percent."""
 
-    told: dict[str, Any]
+    facts: dict[str, Any]
 
     @property
     def loops(self) -> float | None:
         """How often it was read; None: not told, as of one that was read while planning."""
-        loops: float | None = self.told.get("r_loops")
-        if loops is None and self.told.get("r_rows") is not None:
+        loops: float | None = self.facts.get("r_loops")
+        if loops is None and self.facts.get("r_rows") is not None:
             return 1.0  # What is changed is read once.
-        return None if self.told.get("access_type") in READ_WHILE_PLANNING else loops
+        return None if self.facts.get("access_type") in READ_WHILE_PLANNING else loops
 
     @property
     def rows(self) -> float | None:
         """Rows that its condition let through, over all loops."""
         read = self.rows_read
         # Averages and shares are told with ten digits; what they are of are whole rows.
-        return None if read is None else float(round(read * _share(self.told, "r_filtered")))
+        return None if read is None else float(round(read * _share(self.facts, "r_filtered")))
 
     @property
     def rows_read(self) -> float | None:
         """Rows that were read, over all loops."""
-        average = self.told.get("r_rows")
+        average = self.facts.get("r_rows")
         if average is None or self.loops is None:
             return None
         return float(round(average * self.loops))
@@ -62,8 +62,8 @@ class Table:
     @property
     def estimated(self) -> float | None:
         """Rows that were expected of one reading."""
-        rows = self.told.get("rows")
-        return None if rows is None else rows * _share(self.told, "filtered")
+        rows = self.facts.get("rows")
+        return None if rows is None else rows * _share(self.facts, "filtered")
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def seconds_of(facts: dict[str, Any]) -> float | None:
 
 def scan(table: Table, loops: float, *, cut_short: bool) -> PlanNode:
     """The table as an operator. `loops` is how often it was to be read, where it is not told."""
-    facts = table.told
+    facts = table.facts
     rows, read = table.rows, table.rows_read
     expected = table.estimated
     times = table.loops if table.loops is not None else loops

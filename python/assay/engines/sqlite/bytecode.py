@@ -58,7 +58,7 @@ class Comparison:
     other: str | None = None
 
     @property
-    def words(self) -> str:
+    def condition(self) -> str:
         """The comparison as a condition in SQL, with a mark for a value."""
         return f"{self.column} {self.how} {self.other or '?'}"
 

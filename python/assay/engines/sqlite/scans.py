@@ -31,7 +31,7 @@ def counted_scans(
     return [
         {
             "table": scan.table,
-            "condition": AND.join(f"({comparison.words})" for comparison in scan.comparisons),
+            "condition": AND.join(f"({comparison.condition})" for comparison in scan.comparisons),
             "steps": scan.steps,
             "joined": any(comparison.other for comparison in scan.comparisons),
         }

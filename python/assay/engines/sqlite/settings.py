@@ -34,23 +34,23 @@ class Pragma:
     """What one pragma takes: a whole number where it has no words.
 
     Attributes:
-        words: By the number that SQLite tells; it takes numbers, too.
+        choices: By the number that SQLite tells; it takes numbers, too.
         bytes_each: What one is where it is a size, which may be written with a unit then.
     """
 
-    words: tuple[str, ...] = ()
+    choices: tuple[str, ...] = ()
     bytes_each: int | None = None
 
     def canonical(self, value: str) -> str | None:
         """A value as it is recorded; None if the pragma does not take it."""
         word = value.strip().lower()
-        if not self.words:
+        if not self.choices:
             return self._number(word)
-        if self.words[: len(SWITCH)] == SWITCH:
+        if self.choices[: len(SWITCH)] == SWITCH:
             word = SWITCH_WORDS.get(word, word)
-        if word.isdecimal() and int(word) < len(self.words):
-            word = self.words[int(word)]
-        return word if word in self.words else None
+        if word.isdecimal() and int(word) < len(self.choices):
+            word = self.choices[int(word)]
+        return word if word in self.choices else None
 
     def _number(self, word: str) -> str | None:
         if word.removeprefix("-").isdecimal():
@@ -63,8 +63,8 @@ class Pragma:
     @property
     def takes(self) -> str:
         """What it takes, in words."""
-        if self.words:
-            return f"one of {', '.join(self.words)}"
+        if self.choices:
+            return f"one of {', '.join(self.choices)}"
         return "a whole number" + (" or a size such as 64MiB" if self.bytes_each else "")
 
 

@@ -62,7 +62,7 @@ def ceiling_page(document: CeilingDocument) -> str:
         environment()
         .get_template("ceiling.html.j2")
         .render(
-            told=document,
+            document=document,
             policy=POLICY.format(digests=" ".join(script_digest(script) for script in scripts)),
             css=trusted(template("report.css") + template("study.css")),
             scripts=[trusted(script) for script in scripts],

@@ -144,7 +144,7 @@ def _rows(difference: ProfileDifference) -> Iterator[dict[str, object]]:
 
 def _row(row: SampleDifference, label: str, level: int) -> dict[str, object]:
     return {
-        "words": label,
+        "label": label,
         "level": level,
         "colour": work_colour(row["work"]) if level == 0 and row["work"] else None,
         "ours": seconds_text(row["ours_s"]),

@@ -25,7 +25,7 @@ class Column(NamedTuple):
     Where more than the value is shown, `words_of` says it of the operation.
     """
 
-    words: str
+    heading: str
     about: str
     kind: str
     value: Callable[[OperationRow], Any]

@@ -85,7 +85,7 @@ def page(run: Run, document: RunDocument) -> str:
         environment()
         .get_template("report.html.j2")
         .render(
-            told=document,
+            document=document,
             policy=POLICY.format(digests=" ".join(script_digest(script) for script in scripts)),
             css=trusted(template("report.css") + template("flame.css")),
             scripts=[trusted(script) for script in scripts],
@@ -286,7 +286,7 @@ def _cluster(document: RunDocument) -> dict[str, object] | None:
             for sentence in cluster_text.skew_words(operation)
         ],
         "barriers": cluster_text.barrier_words(cluster["barriers"]),
-        "words": cluster_text.word_rows(cluster),
+        "meanings": cluster_text.word_rows(cluster),
         "chart_about": method.CLUSTER_CHART_ABOUT,
     }
 

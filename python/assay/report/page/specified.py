@@ -209,7 +209,7 @@ def _steady(steady: SteadyPasses | None) -> dict[str, object] | None:
     figure = [] if steady["figure"] is None else [("steady", steady["figure"])]
     passes = [(f"pass {place}", times) for place, times in enumerate(steady["passes"], start=1)]
     return {
-        "words": sentence,
+        "sentence": sentence,
         "rows": [
             (
                 name,

@@ -73,7 +73,7 @@ def picture(tree: dict[str, Any], title: str) -> str:
 def _all(tree: dict[str, Any]) -> Frame:
     """Return the frame below all outermost ones; a click on it shows the whole picture."""
     return {
-        "told": _tooltip(tree, tree["samples"]),
+        "tooltip": _tooltip(tree, tree["samples"]),
         "depth": 0,
         "x": 0,
         "width": 1,
@@ -89,7 +89,7 @@ def _frame(tree: dict[str, Any], rectangle: Rectangle, kind: int) -> Frame:
     module = tree["modules"][tree["module"][node]]
     tooltip = [_tooltip(tree, tree["total"][node]), work, *([module] if module else [])]
     return {
-        "told": _plain(" · ".join(tooltip)),
+        "tooltip": _plain(" · ".join(tooltip)),
         "depth": rectangle.depth + 1,
         "x": round(rectangle.left, DIGITS),
         "width": round(rectangle.width, DIGITS),

@@ -38,7 +38,7 @@ def state_section(run: Run, checks: Sequence[CheckResult]) -> StateSection | Non
         "how": list(state.how),
         "left": list(state.left),
         "host_changes": list(state.host_changes),
-        "words": state.words if reached else f"{state.words} (not reached)",
+        "words": state.text if reached else f"{state.text} (not reached)",
         "reached": reached,
         "resident_share": state.resident_share,
     }

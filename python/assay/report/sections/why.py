@@ -136,7 +136,7 @@ def _verdict(verdict: Bottleneck) -> BottleneckVerdict:
     return {
         "kind": verdict.kind,
         "resources": list(verdict.resources),
-        "words": verdict.words,
+        "words": verdict.sentence,
         "sum_words": verdict.sum_words,
         "remarks": list(verdict.remarks),
     }

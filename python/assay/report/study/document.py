@@ -203,9 +203,9 @@ def _article(published: Published, runs: tuple[StudyRun, ...]) -> ArticleEntry:
         "author": article.author,
         "date": article.date,
         "url": article.url,
-        "words": article.words,
+        "words": article.citation,
         "conditions": _conditions(published.conditions),
-        "differs": [reason.words for reason in reasons(published.conditions, runs)],
+        "differs": [reason.text for reason in reasons(published.conditions, runs)],
     }
 
 

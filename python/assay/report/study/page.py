@@ -54,7 +54,7 @@ def study_page(document: StudyDocument) -> str:
     pages = environment()
     pages.filters["bound"] = bound
     return pages.get_template("study.html.j2").render(
-        told=document,
+        document=document,
         policy=POLICY.format(digests=" ".join(script_digest(script) for script in scripts)),
         css=trusted(template("report.css") + template("study.css")),
         scripts=[trusted(script) for script in scripts],

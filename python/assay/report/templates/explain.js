@@ -87,31 +87,31 @@
       this.line(`${this.select.value}: ${seconds(operation.seconds)} → ${seconds(operation.seconds * factor)}`);
       const after = {};
       for (const metric of this.figures.metrics) {
-        const told = this.predicted(metric, operation.elasticity[metric.metric], factor, after);
-        if (told) this.line(...told);
+        const prediction = this.predicted(metric, operation.elasticity[metric.metric], factor, after);
+        if (prediction) this.line(...prediction);
       }
     }
 
     predicted(metric, elasticity, factor, after) {
       if (metric.value === null) return null;
       const amount = (value) => (metric.unit === "s" ? seconds(value) : `${grouped(value)} ${metric.unit}`);
-      let value, words;
+      let value, sentence;
       if (metric.metric in COMPOSITES) {
         const [power, throughput, formula] = COMPOSITES[metric.metric];
         value = Math.sqrt(after[power] * after[throughput]);
-        words = formula;
+        sentence = formula;
       } else {
-        [value, words] = FORMS[metric.metric](metric.value, elasticity, factor);
-        words = `${amount(metric.value)} ${words}`;
+        [value, sentence] = FORMS[metric.metric](metric.value, elasticity, factor);
+        sentence = `${amount(metric.value)} ${sentence}`;
       }
       after[metric.metric] = value;
-      if (!Number.isFinite(value)) return [`${metric.label}: no bound`, words];
-      return [`${metric.label} ${amount(metric.value)} → ${amount(value)} (${signed(value / metric.value - 1)})`, words];
+      if (!Number.isFinite(value)) return [`${metric.label}: no bound`, sentence];
+      return [`${metric.label} ${amount(metric.value)} → ${amount(value)} (${signed(value / metric.value - 1)})`, sentence];
     }
 
-    line(words, formula = "") {
+    line(sentence, formula = "") {
       const line = document.createElement("div");
-      line.append(words);
+      line.append(sentence);
       if (formula) {
         const shown = document.createElement("code");
         shown.textContent = formula;

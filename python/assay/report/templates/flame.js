@@ -88,9 +88,9 @@
     }
 
     callers(node) {
-      const found = [];
-      for (let at = this.parent[node]; at >= 0; at = this.parent[at]) found.unshift(at);
-      return found;
+      const ancestors = [];
+      for (let at = this.parent[node]; at >= 0; at = this.parent[at]) ancestors.unshift(at);
+      return ancestors;
     }
 
     // Samples at or below frames that match, each counted once.
@@ -121,7 +121,7 @@
       this.place = place;
       this.tree = new CallTree(JSON.parse(place.querySelector("script").textContent));
       this.about = place.querySelector(".flame-about");
-      this.found = place.querySelector(".flame-found");
+      this.matchText = place.querySelector(".flame-found");
       this.search = place.querySelector("input[type=search]");
       this.filter = place.querySelector("select");
       this.back = place.querySelector(".flame-back");
@@ -259,7 +259,7 @@
     }
 
     frame({ node, level, x, width, isCaller }, y) {
-      const group = made("g", { "data-node": node, role: "treeitem", tabindex: "-1", "aria-level": level + 1, "aria-label": this.words(node) }, this.svg);
+      const group = made("g", { "data-node": node, role: "treeitem", tabindex: "-1", "aria-level": level + 1, "aria-label": this.description(node) }, this.svg);
       const fill = this.colour(node);
       const box = { x, y, width: Math.max(DRAWN_MIN, width - (width > 3 ? 1 : 0)), height: ROW - 1, rx: width > 6 ? 2 : 0 };
       made("rect", { ...box, fill, "fill-opacity": isCaller ? 0.55 : 1 }, group);
@@ -295,7 +295,7 @@
       return mixed(data.several, tone, CHANGE_MIN + (1 - CHANGE_MIN) * Math.min(1, size));
     }
 
-    words(node) {
+    description(node) {
       const { tree } = this;
       const all = tree.total[tree.root] || 1;
       const { data } = tree;
@@ -311,13 +311,13 @@
     changeWords(node) {
       const { change } = this.tree.data;
       if (change.difference_s[node] === null) return "not compared";
-      const told = `a pass ${signed(change.difference_s[node])} against ${seconds(change.theirs_s[node])}`;
-      if (change.low_s[node] === null) return `${told}, no interval`;
-      return `${told} [${signed(change.low_s[node])}, ${signed(change.high_s[node])}]${this.changed(node) ? "" : ", within noise"}`;
+      const difference = `a pass ${signed(change.difference_s[node])} against ${seconds(change.theirs_s[node])}`;
+      if (change.low_s[node] === null) return `${difference}, no interval`;
+      return `${difference} [${signed(change.low_s[node])}, ${signed(change.high_s[node])}]${this.changed(node) ? "" : ", within noise"}`;
     }
 
     tell(node) {
-      this.about.textContent = node === null ? HINT : this.words(node);
+      this.about.textContent = node === null ? HINT : this.description(node);
     }
 
     mark() {
@@ -329,7 +329,7 @@
         group.classList.toggle("flame-dim", wanted !== "" && !matches(node));
       }
       const share = wanted ? tree.matched(matches) / (tree.total[tree.root] || 1) : null;
-      this.found.textContent = share === null ? "" : share ? `${percent(share)} of the samples` : "nothing matches";
+      this.matchText.textContent = share === null ? "" : share ? `${percent(share)} of the samples` : "nothing matches";
     }
 
     // The picture as it is now, with the page's colour behind it.
@@ -367,7 +367,7 @@
   // Rows of a table that hold the words; what their shares add up to is said.
   function searchTable(input) {
     const table = document.getElementById(input.dataset.searchOf);
-    const found = document.getElementById(`${input.dataset.searchOf}-found`);
+    const matchText = document.getElementById(`${input.dataset.searchOf}-found`);
     input.addEventListener("input", () => {
       const wanted = input.value.trim().toLowerCase();
       let share = 0, rows = 0;
@@ -375,7 +375,7 @@
         row.hidden = !row.textContent.toLowerCase().includes(wanted);
         if (!row.hidden) { share += Number(row.dataset.share); rows += 1; }
       }
-      found.textContent = wanted ? `${grouped(rows)} rows, ${percent(share)} of the samples` : "";
+      matchText.textContent = wanted ? `${grouped(rows)} rows, ${percent(share)} of the samples` : "";
     });
   }
 

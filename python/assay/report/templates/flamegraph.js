@@ -4,10 +4,10 @@ const SVG = "http://www.w3.org/2000/svg";
 const picture = document.getElementById("frames");
 const character = Number(picture.dataset.character);
 const width = picture.width.baseVal.value;
-const told = document.getElementById("told");
+const caption = document.getElementById("caption");
 const matched = document.getElementById("matched");
 const search = document.getElementById("search");
-const greeting = told.textContent;
+const greeting = caption.textContent;
 
 const frames = Array.from(picture.children, (group) => {
   const [title, rect, text] = group.children;
@@ -87,9 +87,9 @@ picture.addEventListener("click", (event) => {
 });
 picture.addEventListener("mouseover", (event) => {
   const frame = frameOf(event);
-  told.textContent = frame ? `${frame.label}: ${frame.figures}` : greeting;
+  caption.textContent = frame ? `${frame.label}: ${frame.figures}` : greeting;
 });
-picture.addEventListener("mouseleave", () => { told.textContent = greeting; });
+picture.addEventListener("mouseleave", () => { caption.textContent = greeting; });
 search.addEventListener("input", find);
 window.addEventListener("keydown", (event) => {
   if (event.key === "Escape") zoom(all);

@@ -52,13 +52,13 @@ class CpuRow(NamedTuple):
     """One line of who used a server's CPU.
 
     Attributes:
-        words: Whose it is.
+        title: Whose it is.
         processes: How many; empty where that was not counted.
         cpu, share, run_delay, read, written: Texts.
         is_group: Whether the lines below it are parts of it.
     """
 
-    words: str
+    title: str
     processes: str
     cpu: str
     share: str

@@ -32,7 +32,7 @@ ABOUT = (
 class Column(NamedTuple):
     """A column of the table; its figure is multiplied by `step`."""
 
-    words: str
+    heading: str
     about: str
     figure: RequestsFigure
     step: float
@@ -88,7 +88,7 @@ def requests_lines(storage: StorageSection, width: int, *, everything: bool) -> 
     yield from indented("How contiguous reads were, request by request", "", width)
     every = rows(requests)
     shown = every if everything else [*every[:-1][:SHOWN_MAX], *every[-1:]]
-    cells = [["", *(column.words for column in COLUMNS)]]
+    cells = [["", *(column.heading for column in COLUMNS)]]
     cells += [[name, *map(_text, values)] for name, values in shown]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     while sum(room + len(GAP) for room in widths) > width:

@@ -36,7 +36,7 @@ class Column(NamedTuple):
     first is divided by `step`.
     """
 
-    words: str
+    heading: str
     about: str
     of_operation: StorageFigure
     of_measured: DeviceFigure | None
@@ -119,7 +119,7 @@ def storage_lines(document: RunDocument, width: int, *, everything: bool) -> Ite
 
 def _aligned(shown: list[tuple[str, list[float | None]]], width: int) -> Iterator[str]:
     """Lines of the table; on a narrow terminal it has fewer columns."""
-    cells = [["", *(column.words for column in COLUMNS)]]
+    cells = [["", *(column.heading for column in COLUMNS)]]
     cells += [[name, *map(value_text, values)] for name, values in shown]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     places = list(range(len(widths)))

@@ -31,12 +31,12 @@ class Piece:
 
     Attributes:
         name: Unique in the query.
-        words: What it is, in the query's own words.
+        description: What it is, in the query's own words.
         remove: Takes it out of the tree; what stays of it all the same.
     """
 
     name: str
-    words: str
+    description: str
     remove: Callable[[], tuple[str, ...] | None]
 
 

@@ -23,11 +23,11 @@ class QueryPart:
 
     Attributes:
         name: Unique in the query, such as `computation`, `sort`, `predicate:2` or `join:orders`.
-        words: What it is, in the query's own words.
+        description: What it is, in the query's own words.
     """
 
     name: str
-    words: str
+    description: str
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Rewritten:
 
     def facts(self) -> dict[str, Any]:
         """As JSON values, without the text."""
-        removed = [{"name": part.name, "words": part.words} for part in self.removed]
+        removed = [{"name": part.name, "words": part.description} for part in self.removed]
         return {"removed": removed, "stays": list(self.stays)}
 
 
@@ -65,7 +65,9 @@ def parts(
     Raises:
         UsageError: If it is not one query, or its grammar is not understood.
     """
-    return [QueryPart(piece.name, piece.words) for piece in _pieces(text, dialects, tables)[1]]
+    return [
+        QueryPart(piece.name, piece.description) for piece in _pieces(text, dialects, tables)[1]
+    ]
 
 
 def without(
@@ -89,7 +91,7 @@ def without(
     stays: tuple[str, ...] = ()
     for name in ordered:
         stays = by_name[name].remove() or stays
-    removed = tuple(QueryPart(name, by_name[name].words) for name in ordered)
+    removed = tuple(QueryPart(name, by_name[name].description) for name in ordered)
     return Rewritten(written(tree, dialects), removed, stays)
 
 

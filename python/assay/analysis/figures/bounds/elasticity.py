@@ -188,7 +188,7 @@ def _chart(measures: tuple[Measure, ...]) -> Chart:
 
 
 def _says(operation: Diagnosed) -> Iterator[str]:
-    yield operation.verdict.words.replace(operation.diagnosis.operation, operation.name, 1)
+    yield operation.verdict.sentence.replace(operation.diagnosis.operation, operation.name, 1)
     if operation.verdict.sum_words is not None:
         yield f"{operation.verdict.sum_words}."
 

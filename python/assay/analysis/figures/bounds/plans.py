@@ -91,7 +91,7 @@ def _measures(regret: Regret, *, by_cost: bool) -> list[Measure]:
         who = SUBJECTS[plan.kind] if plan.rounds_s else CUT_OFF
         spread = Spread(seconds, low, high, len(plan.rounds_s) or 1)
         made.append(
-            Measure(plan.name, f"{plan.name} {plan.words}", SECONDS, {who: spread}, at or None)
+            Measure(plan.name, f"{plan.name} {plan.action}", SECONDS, {who: spread}, at or None)
         )
     order = [*SUBJECTS.values(), CUT_OFF]
     return sorted(made, key=lambda measure: order.index(next(iter(measure.values))))
@@ -123,7 +123,7 @@ def _regret(regret: Regret, engine: str, operation: str) -> str:
         return f"No plan was found that is faster beyond noise: {chosen}. Regret {times}."
     return (
         f"Regret {times}: {chosen}, and {text(regret.best.seconds, SECONDS)} with the best found,"
-        f" {regret.best.words}."
+        f" {regret.best.action}."
     )
 
 
@@ -169,7 +169,7 @@ def _times(regret: Regret) -> list[tuple[Cell, ...]]:
 
 def _ways(regret: Regret) -> list[tuple[Cell, ...]]:
     return [
-        (plan.name, plan.rows, plan.estimated_rows, plan.words, plan.joined)
+        (plan.name, plan.rows, plan.estimated_rows, plan.action, plan.joined)
         for plan in regret.plans
     ]
 
@@ -203,7 +203,7 @@ def _notes(regret: Regret) -> list[str]:
 def _missing(regret: Regret) -> list[str]:
     wrong = [plan for plan in regret.plans if plan.differs is not None]
     wrong_answers = [
-        f"{plan.name} ({plan.words}) has another answer: {plan.differs}" for plan in wrong
+        f"{plan.name} ({plan.action}) has another answer: {plan.differs}" for plan in wrong
     ]
     failed = [f"{plan.name} ({plan.failed})" for plan in regret.plans if plan.failed is not None]
     return [*wrong_answers, *([f"no time of {listed(failed)}"] if failed else [])]

@@ -140,7 +140,7 @@ def _row(part: _Priced) -> tuple[Cell, ...]:
         removal.operation,
         part.subject,
         ", ".join(removal.parts),
-        removal.words,
+        removal.description,
         None if gain is None else gain.before_s,
         None if gain is None else gain.after_s,
         None if gain is None else gain.before_s - gain.after_s,

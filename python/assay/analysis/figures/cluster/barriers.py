@@ -87,7 +87,7 @@ def _measures(subjects: tuple[Subject, ...]) -> Iterator[Measure]:
         "barriers",
         COUNT,
         subjects,
-        _cluster_figure(lambda cluster: len(cluster.barriers.found)),
+        _cluster_figure(lambda cluster: len(cluster.barriers.barriers)),
     )
     yield measure("busy", "of the platform's cores, busy", SHARE, subjects, _busy)
 
@@ -123,7 +123,7 @@ def _charts(has_series: bool) -> Iterator[Chart]:  # noqa: FBT001 - of one call
 def _rows(subject: Subject, most: int) -> Iterator[tuple[Cell, ...]]:
     for run in subject.runs:
         cluster = summary_of(run.run).cluster
-        barriers = () if cluster is None else cluster.barriers.found
+        barriers = () if cluster is None else cluster.barriers.barriers
         for barrier in sorted(barriers, key=lambda barrier: -barrier.lost_s)[:most]:
             yield (
                 subject.name,
@@ -147,7 +147,7 @@ def _over_time(subject: Subject) -> Iterator[tuple[Cell, ...]]:
         if time_s > SHOWN_S:
             return
         inside = any(
-            barrier.begun_s < time_s <= barrier.ended_s for barrier in cluster.barriers.found
+            barrier.begun_s < time_s <= barrier.ended_s for barrier in cluster.barriers.barriers
         )
         yield (subject.name, time_s, sum(values[at] for values in series), "yes" if inside else "")
 
@@ -156,7 +156,7 @@ def _says(subject: Subject) -> str:
     cluster = summary_of(subject.first).cluster
     assert cluster is not None  # noqa: S101 - subjects without are told as missing
     lost, busy = cluster.barriers.lost_share, _busy(subject.first)
-    count = len(cluster.barriers.found)
+    count = len(cluster.barriers.barriers)
     use = f"; {text(busy, SHARE)} of the platform's cores were busy" if busy is not None else ""
     if not count:
         return f"{subject.name}: no barriers{use}."

@@ -244,7 +244,7 @@ def _law_table(spanned: Sequence[Spanned]) -> tuple[Table, ...]:
         if span.fit is None:
             continue
         parameters = {
-            "one node, a second": span.fit.one,
+            "one node, a second": span.fit.single_per_s,
             "contention (sigma)": span.fit.sigma,
             "coherence (kappa)": span.fit.kappa,
             "nodes at the most": span.fit.most_at,

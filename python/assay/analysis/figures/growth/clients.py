@@ -199,7 +199,7 @@ def _law_table(swept: Sequence[Swept]) -> tuple[Table, ...]:
     for sweep in swept:
         for key, fit in sweep.fits.items():
             parameters = {
-                "one client, a second": fit.one,
+                "one client, a second": fit.single_per_s,
                 "contention (sigma)": fit.sigma,
                 "coherence (kappa)": fit.kappa,
                 "clients at the knee": fit.knee_at,
@@ -253,7 +253,7 @@ def _finite(value: float | None) -> float | None:
 def _says(sweep: Swept) -> Iterator[str]:
     yield f"{sweep.name}: {_throughput(sweep)}{_knee(sweep)}."
     if sweep.limit is not None:
-        yield f"{sweep.name}: {sweep.limit.words}."
+        yield f"{sweep.name}: {sweep.limit.claim}."
     yield from _waste(sweep)
 
 

@@ -201,12 +201,12 @@ def _charts(comparisons: dict[str, Compared], tables: Sequence[Table]) -> Iterat
     for name, comparison in comparisons.items():
         table = table_name(RATIOS, name, comparisons)
         if table in made:
-            ends = f"{comparison.sizes[-1].words} by {comparison.sizes[0].words}"
+            ends = f"{comparison.sizes[-1].text} by {comparison.sizes[0].text}"
             yield Chart(table, f"{name}, {ends}", "forest", ("ratio",), table=table)
         for breakdown in comparison.shares:
             table = table_name(f"{SHARES_OF}{breakdown.of}", name, comparisons)
             if table in made and len(breakdown.shares) > 1:
-                columns = tuple(size.words for size in comparison.sizes)
+                columns = tuple(size.text for size in comparison.sizes)
                 yield Chart(table, f"share of the {breakdown.of}", "stacked", columns, table=table)
 
 
@@ -220,7 +220,7 @@ def _missing(
 ) -> Iterator[str]:
     for subject in subjects:
         if subject.name not in comparisons:
-            scales = {size_of(run.run).words for run in subject.runs if costs_of(run.run)}
+            scales = {size_of(run.run).text for run in subject.runs if costs_of(run.run)}
             only = f"only {listed(sorted(scales))} was run" if scales else "nothing succeeded"
             yield f"{subject.name}: {only}: a comparison of scales takes two at least"
     for name, comparison in comparisons.items():

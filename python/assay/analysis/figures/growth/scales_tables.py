@@ -89,7 +89,7 @@ def _title(title: str, name: str, comparisons: Mapping[str, Compared]) -> str:
 def _laws(name: str, comparison: Compared, comparisons: Mapping[str, Compared]) -> Table:
     columns = (
         Column("of"),
-        *(Column(size.words) for size in comparison.sizes),
+        *(Column(size.text) for size in comparison.sizes),
         Column("exponent", COUNT, DIGITS),
         Column("at least", COUNT, DIGITS),
         Column("at most", COUNT, DIGITS),
@@ -128,7 +128,7 @@ def _ratios(name: str, comparison: Compared, comparisons: Mapping[str, Compared]
         for cost in comparison.costs.values()
         if cost.law is not None
     )
-    title = f"{comparison.sizes[-1].words} by {comparison.sizes[0].words}"
+    title = f"{comparison.sizes[-1].text} by {comparison.sizes[0].text}"
     return Table(
         table_name(RATIOS, name, comparisons), _title(title, name, comparisons), columns, rows
     )
@@ -146,7 +146,7 @@ def _ratio_row(cost: Scaled, ratio: Factor, whole: str) -> tuple[Cell, ...]:
 def _per_cpu(name: str, comparison: Compared, comparisons: Mapping[str, Compared]) -> Table:
     columns = (
         Column("work"),
-        *(Column(size.words, COUNT, DIGITS) for size in comparison.sizes),
+        *(Column(size.text, COUNT, DIGITS) for size in comparison.sizes),
         Column("ratio", TIMES),
         Column("at least", TIMES),
         Column("at most", TIMES),
@@ -203,7 +203,7 @@ def _shares(
 ) -> Table:
     columns = (
         Column("of"),
-        *(Column(size.words, SHARE) for size in comparison.sizes),
+        *(Column(size.text, SHARE) for size in comparison.sizes),
         Column("change", SHARE),
         Column("at least", SHARE),
         Column("at most", SHARE),

@@ -79,7 +79,7 @@ def _growth(comparison: Compared) -> str:
     """Growth of costs, such as `10 times the data: 7.1 times the look-ups, 3.2 times the time`."""
     factor = comparison.factor
     much = "Ten times" if abs(factor / TEN - 1) < NEAR else times_text(factor)
-    ends = f"{comparison.sizes[0].words} to {comparison.sizes[-1].words}"
+    ends = f"{comparison.sizes[0].text} to {comparison.sizes[-1].text}"
     costs = [(cost, cost.law) for cost in headline(comparison, COUNTED_MAX) if cost.law is not None]
     parts = [_part(law, cost.title) for cost, law in costs if cost.group not in NOT_OF_THE_WHOLE]
     if not parts:
@@ -151,7 +151,7 @@ def exponent_text(law: PowerLaw) -> str:
 
 def _measure_different_things(comparison: Compared) -> Iterator[str]:
     """The finding that shares shift, or that none does."""
-    ends = f"{comparison.sizes[0].words} and {comparison.sizes[-1].words}"
+    ends = f"{comparison.sizes[0].text} and {comparison.sizes[-1].text}"
     shifted = [(breakdown, breakdown.shifted) for breakdown in comparison.shares]
     if any(own for _, own in shifted):
         parts = [f"{_shifts(own)} of the {breakdown.of}" for breakdown, own in shifted if own]
@@ -201,7 +201,7 @@ def _moved_share(comparison: Compared) -> Iterator[str]:
     if breakdown is not None and breakdown.shifted:
         yield (
             f"In all {text(breakdown.moved, SHARE)} of the {breakdown.of} goes into other work at"
-            f" {comparison.sizes[-1].words} than at {comparison.sizes[0].words}."
+            f" {comparison.sizes[-1].text} than at {comparison.sizes[0].text}."
         )
 
 
@@ -216,9 +216,9 @@ def _efficiency(comparison: Compared) -> Iterator[str]:
         noise = ends is not None and not efficiency.law.ratio.is_distinct
         yield (
             f"{times_text(work.ratio.times)} the {efficiency.work.title} take"
-            f" {times_text(cpu.ratio.times)} the CPU time: {comparison.sizes[-1].words} does"
+            f" {times_text(cpu.ratio.times)} the CPU time: {comparison.sizes[-1].text} does"
             f" {times_text(efficiency.law.ratio.times)}{between} as many a second of CPU time as"
-            f" {comparison.sizes[0].words}{', which may be noise' if noise else ''}."
+            f" {comparison.sizes[0].text}{', which may be noise' if noise else ''}."
         )
 
 
@@ -235,7 +235,7 @@ def _exceptions(comparison: Compared) -> Iterator[str]:
         names = listed(list(comparison.replanned), SHIFTS_MAX)
         first, how = next(iter(comparison.replanned.items()))
         yield (
-            f"By another plan at {comparison.sizes[-1].words} than at {comparison.sizes[0].words}:"
+            f"By another plan at {comparison.sizes[-1].text} than at {comparison.sizes[0].text}:"
             f" {names}; of {first} {how}."
         )
 

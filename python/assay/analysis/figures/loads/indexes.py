@@ -47,7 +47,7 @@ def figure(asked: Asked) -> Figure:
         tables=tuple(_tables(measured, most)),
         charts=(Chart("reads", "pages read, by what they hold", "bars", keys),) if keys else (),
         notes=tuple(
-            f"{subject.name}: {SINCE_THE_START} is {split.words}."
+            f"{subject.name}: {SINCE_THE_START} is {split.first_text}."
             for subject, split in zip(measured, splits, strict=True)
             if split is not None
         ),

@@ -83,7 +83,7 @@ def _waited(case: Case) -> list[Finding]:
 
     A result of some rows is on its way as soon as it is asked for: nothing can be left out of it.
     """
-    case = case.known("client")
+    case = case.with_measured("client")
     waited = at_least(case.part("client"), NAMED_SHARE)
     rows = {op.name: op.rows or 0 for op in case.operations}
     large = {name: share for name, share in waited.items() if rows[name] >= ROWS_MIN}

@@ -35,12 +35,13 @@ def find(case: Case) -> list[Finding]:
     if case.disk is None or not _are_to_blame(case.disk, moved):
         return []
     sizes = {
-        names: case.known(*names).of_run(waited(case.known(*names), *names)) for names in PARTS
+        names: case.with_measured(*names).of_run(waited(case.with_measured(*names), *names))
+        for names in PARTS
     }
     names = max(sizes, key=lambda parts: sizes[parts])
     if sizes[names] < EFFECT_MIN:
         return []
-    return [_finding(case.known(*names), case.disk, others, names)]
+    return [_finding(case.with_measured(*names), case.disk, others, names)]
 
 
 def _are_to_blame(disk: DiskUse, moved: float) -> bool:
@@ -60,7 +61,7 @@ def _finding(case: Case, disk: DiskUse, others: list[Neighbour], names: tuple[st
     named = [
         neighbour for neighbour in largest if (neighbour.moved_bytes or 0.0) >= NAMED_SHARE * moved
     ]
-    who = " and ".join(neighbour.words for neighbour in named)
+    who = " and ".join(neighbour.text for neighbour in named)
     claim = (
         f"{percent_text(effect)} of the time was waiting for disk {disk.device}, over which"
         f" another process, {who}, read and wrote {bytes_text(moved)}"
@@ -69,7 +70,7 @@ def _finding(case: Case, disk: DiskUse, others: list[Neighbour], names: tuple[st
         *waiting_evidence(case, fractions, names),
         *(
             Evidence(
-                f"{neighbour.words} read and wrote {bytes_text(neighbour.moved_bytes or 0.0)}",
+                f"{neighbour.text} read and wrote {bytes_text(neighbour.moved_bytes or 0.0)}",
                 f"process:{neighbour.name}",
             )
             for neighbour in named

@@ -30,7 +30,7 @@ def find(case: Case) -> list[Finding]:
 
 
 def _stolen(case: Case) -> list[Finding]:
-    case = case.known("stolen")
+    case = case.with_measured("stolen")
     fractions = waited(case, "stolen")
     effect = case.of_run(fractions)
     used = case.accounts
@@ -56,7 +56,7 @@ def _stolen(case: Case) -> list[Finding]:
 
 
 def _neighbours(case: Case) -> list[Finding]:
-    case = case.known("run_queue")
+    case = case.with_measured("run_queue")
     used, queued = case.accounts, waited(case, "run_queue")
     if used is None or used.capacity_s <= 0:
         return []
@@ -67,7 +67,7 @@ def _neighbours(case: Case) -> list[Finding]:
         return []
     others = f"others used {percent_text(background)} of the machine's CPU time"
     named = _named(case, used)
-    who = f": {' and '.join(neighbour.words for neighbour in named)}" if named else ""
+    who = f": {' and '.join(neighbour.text for neighbour in named)}" if named else ""
     claim = (
         f"The engine was ready and had no CPU {percent_text(effect)} of the time, while"
         f" {others}{who}"
@@ -77,7 +77,7 @@ def _neighbours(case: Case) -> list[Finding]:
         Evidence(others, "check:background_load"),
         *(
             Evidence(
-                f"{neighbour.words} used {percent_text(neighbour.cpu_s / used.window_s)} of a core",
+                f"{neighbour.text} used {percent_text(neighbour.cpu_s / used.window_s)} of a core",
                 f"process:{neighbour.name}",
             )
             for neighbour in named

@@ -56,12 +56,12 @@ def _join_finding(
     fractions = {operation: join_fraction(case, join, nodes)}
     effect = case.of_run(fractions)
     claim = (
-        f"Index {index.words} is not used at a join of {operation}: {unused.why}. Reading"
+        f"Index {index.text} is not used at a join of {operation}: {unused.why}. Reading"
         f" {count_text(rows_read(scan))} rows of {index.table} to find"
         f" {count_text(join.node.rows)} took {percent_text(effect)} of the time"
     )
     evidence = [
-        Evidence(f"{index.table} has the index {index.words}", f"catalogue:{index.table}"),
+        Evidence(f"{index.table} has the index {index.text}", f"catalogue:{index.table}"),
         Evidence(
             f"{join.node.native} of {operation} compares by {join.node.condition}",
             f"plan:{operation}",
@@ -85,7 +85,7 @@ def _finding(case: Case, scans: list[tuple[Timed, Unused]]) -> Finding:
     first, unused = max(scans, key=lambda pair: pair[0].fraction or 0.0)
     index, node = unused.index, first.node
     read = (node.rows or 0.0) + (node.removed_rows or 0.0)
-    index_text = index.words
+    index_text = index.text
     claim = (
         f"Index {index_text} is not used in {first.operation}: {unused.why}. Reading"
         f" {count_text(read)} rows for {count_text(node.rows)} took"

@@ -30,7 +30,7 @@ WARM_UP_S = "60"
 def find(case: Case) -> list[Finding]:
     """How much of the time was waiting for reads, and whether that went on."""
     parts, read, warmed = ("disk_read", *_unnamed(case)), storage_bytes(case), _is_warmed(case)
-    case = case.known(*parts)
+    case = case.with_measured(*parts)
     fractions = waited(case, *parts)
     effect = case.of_run(fractions)
     if effect < EFFECT_MIN or (read is not None and read < STORAGE_BYTES_MIN):

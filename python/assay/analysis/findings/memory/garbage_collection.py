@@ -65,13 +65,13 @@ def _finding(case: Case, part: str, fractions: dict[str, float]) -> Finding:
         claim += f"; {in_use}"
         # A heap that stays full is why it is collected again and again.
         if heap is not None and used >= FULL_SHARE * size:
-            evidence.append(Evidence(f"{heap.words}: {in_use}", f"setting:{heap.name}"))
+            evidence.append(Evidence(f"{heap.text}: {in_use}", f"setting:{heap.name}"))
     advice, to_try = None, "a larger heap"
     if heap is not None and heap.bytes:
         larger = LARGER * heap.bytes
         advice = Advice("setting", HEAP, {"value": str(larger)}, effect)
         to_try = case.try_words(METHOD, fractions, f"sets {heap.name} to {bytes_text(larger)}")
-        claim += f", beside {heap.words}"
+        claim += f", beside {heap.text}"
     finding = case.finding(
         METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice
     )

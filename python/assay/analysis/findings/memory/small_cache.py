@@ -53,7 +53,7 @@ def find(case: Case) -> list[Finding]:
     least = KERNEL_EFFECT_MIN if how.endswith(BY_KERNEL) else EFFECT_MIN
     if effect < least or _holds_it(setting, missed_bytes):
         return []
-    beside = f" beside {setting.words}" if setting is not None else ""
+    beside = f" beside {setting.text}" if setting is not None else ""
     claim = (
         f"The engine's cache had not {percent_text(missed)} of what was asked of it{beside};"
         f" reading {bytes_text(missed_bytes)} that the system had in memory took"
@@ -62,7 +62,7 @@ def find(case: Case) -> list[Finding]:
     evidence = [Evidence(how, "profile" if fractions else f"counter:{READ_SECONDS}")]
     evidence.append(Evidence(f"{percent_text(1 - missed)} were found", f"counter:{HITS}"))
     if setting is not None and setting.value is not None:
-        evidence.append(Evidence(f"{setting.words}", f"setting:{setting.name}"))
+        evidence.append(Evidence(f"{setting.text}", f"setting:{setting.name}"))
     advice = _advice(case, setting, effect) if setting is not None else None
     to_try = "a larger cache of the engine's own"
     if setting is not None and advice is not None:

@@ -144,7 +144,7 @@ def _spilled_text(wrote: Mapping[str, float], names: Sequence[str]) -> str:
 
 
 def _beside(setting: Setting | None) -> str:
-    return f" beside {setting.words}" if setting and setting.value is not None else ""
+    return f" beside {setting.text}" if setting and setting.value is not None else ""
 
 
 def _advice(
@@ -205,4 +205,4 @@ def _setting_evidence(setting: Setting | None) -> list[Evidence]:
     if setting is None or setting.value is None:
         return []
     limits = f" is what {setting.limits} may use" if setting.limits else ""
-    return [Evidence(f"{setting.words}{limits}", f"setting:{setting.name}")]
+    return [Evidence(f"{setting.text}{limits}", f"setting:{setting.name}")]

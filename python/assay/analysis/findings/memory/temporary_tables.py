@@ -41,7 +41,7 @@ def find(case: Case) -> list[Finding]:
     setting = case.setting(ROLE)
     if _fits(case, setting, executions):
         return []
-    beside = f" beside {setting.words}" if setting is not None else ""
+    beside = f" beside {setting.text}" if setting is not None else ""
     names = case.largest_first(fractions)
     claim = (
         f"{count_text(made)} temporary tables were written to disk{beside}; operators that collect"
@@ -60,7 +60,7 @@ def find(case: Case) -> list[Finding]:
     ]
     to_try = "more memory for temporary tables"
     if setting is not None:
-        evidence.append(Evidence(setting.words, f"setting:{setting.name}"))
+        evidence.append(Evidence(setting.text, f"setting:{setting.name}"))
         to_try = f"a larger {setting.name}"
     finding = case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)
     best = case.of_run(reach_of(nodes))

@@ -24,7 +24,7 @@ TO_TRY = "larger batches between two waits of all for all, so that there are few
 def find(case: Case) -> list[Finding]:
     """Return the time saved at best if nodes had kept their pace from before each barrier."""
     cluster = case.cluster
-    if cluster is None or not cluster.barriers.found:
+    if cluster is None or not cluster.barriers.barriers:
         return []
     shares = cluster.barriers.lost_shares
     # Under a load the barriers are those of all operations together.
@@ -33,7 +33,7 @@ def find(case: Case) -> list[Finding]:
     effect = case.of_run(fractions)
     if effect < EFFECT_MIN:
         return []
-    names, barriers = case.largest_first(fractions), cluster.barriers.found
+    names, barriers = case.largest_first(fractions), cluster.barriers.barriers
     claim = (
         f"Nodes stood still between peaks of the whole platform {len(barriers)} times, most in"
         f" {names_text(names)}: at the pace of the peaks {percent_text(effect)} of the time would"

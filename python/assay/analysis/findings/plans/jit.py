@@ -50,7 +50,7 @@ def find(case: Case) -> list[Finding]:
     if setting is not None:
         advice = Advice("setting", ROLE, {"value": "off"}, effect)
         to_try = case.try_words(METHOD, fractions, f"sets {setting.name} to off")
-        evidence.append(Evidence(f"{setting.words} compiles them", f"setting:{setting.name}"))
+        evidence.append(Evidence(f"{setting.text} compiles them", f"setting:{setting.name}"))
     return [
         case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice)
         .without_interval()

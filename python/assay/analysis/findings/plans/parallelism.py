@@ -65,8 +65,8 @@ def _on_one_core(case: Case, idle: dict[str, float], effect: float) -> list[Find
     ]
     value = None if setting is None else setting.value
     if setting is not None and value is not None and value.isdigit() and int(value) <= FEW_WORKERS:
-        claim += f"; {setting.words} does not let them"
-        evidence.append(Evidence(f"{setting.words}", f"setting:{setting.name}"))
+        claim += f"; {setting.text} does not let them"
+        evidence.append(Evidence(f"{setting.text}", f"setting:{setting.name}"))
         advice = Advice("setting", ROLE, {"value": str(case.engine_cores)}, effect)
         does = f"sets {setting.name} to {case.engine_cores}"
         to_try = case.try_words(METHOD, idle, does)

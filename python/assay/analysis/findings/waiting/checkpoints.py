@@ -46,7 +46,7 @@ def find(case: Case) -> list[Finding]:
     effect = case.of_run(fractions)
     if effect < EFFECT_MIN:
         return []
-    beside = f" beside {setting.words}" if setting is not None else ""
+    beside = f" beside {setting.text}" if setting is not None else ""
     claim = (
         f"{count_text(requested)} checkpoints were asked for because the log was full{beside};"
         f" whole pages are {percent_text(share)} of the {bytes_text(logged)} of log"
@@ -57,7 +57,7 @@ def find(case: Case) -> list[Finding]:
     ]
     advice, to_try = None, "a larger log, so that checkpoints are further apart"
     if setting is not None:
-        evidence.append(Evidence(setting.words, f"setting:{setting.name}"))
+        evidence.append(Evidence(setting.text, f"setting:{setting.name}"))
         if setting.bytes:
             larger = LARGER * setting.bytes
             advice = Advice("setting", LOG_SIZE, {"value": str(larger)}, effect)

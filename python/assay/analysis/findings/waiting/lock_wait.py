@@ -33,7 +33,7 @@ LOCK_SECONDS, LOCK_WAITS = "lock_wait_seconds", "lock_waits"
 
 def find(case: Case) -> list[Finding]:
     """Return the larger of both sorts of waiting, with the session that holds the lock."""
-    case = case.known(LOCK, LATCH)
+    case = case.with_measured(LOCK, LATCH)
     fractions = {name: waited(case, name) for name in (LOCK, LATCH)}
     name = max(fractions, key=lambda part: case.of_run(fractions[part]))
     if case.of_run(fractions[name]) < EFFECT_MIN:
@@ -137,7 +137,7 @@ def _one_writer_finding(case: Case, fractions: dict[str, float], timeout: Settin
         sentence = f"{count_text(waits)} waits for the lock, {seconds_text(waited_s)} in all"
         evidence.append(Evidence(sentence, f"counter:{LOCK_SECONDS}"))
     if timeout.value is not None:
-        sentence = f"{timeout.words}: a connection that finds the lock held tries again for so long"
+        sentence = f"{timeout.text}: a connection that finds the lock held tries again for so long"
         evidence.append(Evidence(sentence, f"setting:{timeout.name}"))
     to_try = "shorter transactions that write, and fewer connections that write"
     if alone:

@@ -54,7 +54,7 @@ def find(case: Case) -> list[Finding]:
     if case.of_run(fractions) < EFFECT_MIN:
         return []
     claim = (
-        f"The log is too small for the changes: {size.words} holds {seconds_text(held_s)} of them."
+        f"The log is too small for the changes: {size.text} holds {seconds_text(held_s)} of them."
         f" It was written round {turns:.2g} times, and changed pages had to be written out first"
     )
     evidence = [
@@ -64,7 +64,7 @@ def find(case: Case) -> list[Finding]:
             f" written were pages, beside {bytes_text(logged)} of log",
             f"counter:{WRITTEN}",
         ),
-        Evidence(size.words, f"setting:{size.name}"),
+        Evidence(size.text, f"setting:{size.name}"),
         *(
             Evidence(f"{name}: {percent_text(share)} of its time in {part}", f"where:{name}")
             for name, share in case.node(part).items()

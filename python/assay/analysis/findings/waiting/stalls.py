@@ -48,7 +48,7 @@ def find(case: Case) -> list[Finding]:
 
 def _log(case: Case) -> list[Finding]:
     parts, part = _log_parts(case)
-    case = case.known(*parts)
+    case = case.with_measured(*parts)
     fractions = waited(case, *parts)
     effect = case.of_run(fractions)
     logged = case.total(LOG_BYTES)
@@ -63,10 +63,10 @@ def _log(case: Case) -> list[Finding]:
         claim += f", while {bytes_text(logged)} went into the log"
         evidence.append(Evidence(f"{bytes_text(logged)} of log", f"counter:{LOG_BYTES}"))
     else:
-        claim += f" of commits under {' and '.join(setting.words for setting in settings)}"
+        claim += f" of commits under {' and '.join(setting.text for setting in settings)}"
     to_try = "a faster disk for the log, more operations a commit, or commits that do not wait"
     for setting in settings:
-        sentence = f"{setting.words}: commits wait until the disk has the log"
+        sentence = f"{setting.text}: commits wait until the disk has the log"
         evidence.append(Evidence(sentence, f"setting:{setting.name}"))
     if settings:
         to_try += f" ({', '.join(map(_change_words, settings))})"
@@ -145,7 +145,7 @@ def _dips(case: Case, dips: set[int], missing: float) -> Finding:
         sentence = f"checkpoints wrote {count_text(figure)} pages"
         evidence.append(Evidence(sentence, f"counter:{CHECKPOINT_FIGURE}"))
     if setting is not None and setting.value is not None:
-        evidence.append(Evidence(f"{setting.words}", f"setting:{setting.name}"))
+        evidence.append(Evidence(f"{setting.text}", f"setting:{setting.name}"))
     return Finding(
         claim=(
             f"Checkpoints stall the load: {percent_text(missing)} of its operations are missing in"
