@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from assay.report.notebook import LoadedRun
 
 # Verbs by whose name there is a package, too.
-PACKAGES = frozenset({"engines", "report", "studies", "study", "workloads"})
+PACKAGES = frozenset({"engines", "report", "study", "workloads"})
 
 
 def load(run: str = "latest", runs: str | Path | None = None) -> LoadedRun:
@@ -46,6 +46,12 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - whichever verb
     from assay.verbs import function_of
 
     return function_of(name)
+
+
+def __dir__() -> list[str]:
+    from assay.verbs import names
+
+    return sorted({*globals(), *names()})
 
 
 class _CallablePackage(ModuleType):

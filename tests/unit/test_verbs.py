@@ -6,6 +6,7 @@ import inspect
 import subprocess
 import sys
 from pathlib import Path
+from pkgutil import iter_modules
 from typing import Any
 
 import pytest
@@ -67,6 +68,12 @@ def test_a_verb_by_whose_name_there_is_a_package_is_called_by_it(verb: str) -> N
     )
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert told.stdout.split() == ["True", "assay.study.pace", "True"]
+
+
+def test_packages_by_whose_name_there_is_a_verb_are_named() -> None:
+    packages = {module.name for module in iter_modules(assay.__path__) if module.ispkg}
+    assert packages & set(verbs.names()) == assay.PACKAGES
+    assert set(dir(assay)) >= {"load", *verbs.names()}
 
 
 def test_a_package_calls_its_verb(tmp_path: Path) -> None:

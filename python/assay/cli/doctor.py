@@ -32,7 +32,7 @@ def doctor(
       assay doctor --json
       assay doctor --restore     put back what a killed run left, now
     """
-    from assay.report.terminal.doctor import ability_lines
+    from assay.report.terminal.lists.doctor import ability_lines
     from assay.verbs.doctor import doctor as examined
 
     if restore:
@@ -44,7 +44,7 @@ def doctor(
 
 def _restore(*, as_json: bool) -> None:
     """Puts back what dead runs left; exit code 2 where something could not be."""
-    from assay.report.terminal.doctor import restored_lines
+    from assay.report.terminal.lists.doctor import restored_lines
     from assay.verbs.doctor import restore
 
     restored = [asdict(left) for left in restore()]

@@ -24,7 +24,7 @@ def list_engines(context: typer.Context, *, as_json: AsJson = False) -> None:
     """
     if context.invoked_subcommand is not None:
         return
-    from assay.report.terminal.catalogue import listed_lines
+    from assay.report.terminal.lists.catalogue import listed_lines
     from assay.verbs.engines import engines as there_are
 
     facts = there_are()
@@ -43,7 +43,7 @@ def show_engine(
     Example:
       assay engines show duckdb
     """
-    from assay.report.terminal.catalogue import engine_lines
+    from assay.report.terminal.lists.catalogue import engine_lines
     from assay.verbs.engines import show
 
     shown = show(name)

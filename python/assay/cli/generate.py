@@ -60,7 +60,7 @@ def generate(
       assay generate bsbm --seed 7 --out other      other data of the same kind
     """
     from assay.cli.shared.progress import Progress
-    from assay.report.terminal.generate import file_lines
+    from assay.report.terminal.lists.generate import file_lines
     from assay.verbs.generate import generate as written_by
 
     check_scale_name(context.meta[SCALE], workload)

@@ -14,7 +14,7 @@ def runs(*, runs: RunsDir = None, as_json: AsJson = False) -> None:
       assay runs
       assay runs --runs /data/runs --json
     """
-    from assay.report.terminal.runs import listed_lines
+    from assay.report.terminal.lists.runs import listed_lines
     from assay.verbs.runs import runs as listed
 
     documents = listed(runs)

@@ -57,7 +57,7 @@ def show(
       assay studies show tpch-profile
       assay studies show ./my/study.toml --quick
     """
-    from assay.report.terminal.studies import plan_lines
+    from assay.report.terminal.lists.studies import plan_lines
     from assay.verbs.studies import show as planned
 
     plan = planned(
@@ -79,7 +79,7 @@ def figures(*, as_json: AsJson = False) -> None:
     Example:
       assay studies figures
     """
-    from assay.report.terminal.studies import kind_lines
+    from assay.report.terminal.lists.studies import kind_lines
     from assay.verbs.studies import figures as kinds
 
     document = [

@@ -26,7 +26,7 @@ def list_workloads(context: typer.Context, *, as_json: AsJson = False) -> None:
     """
     if context.invoked_subcommand is not None:
         return
-    from assay.report.terminal.catalogue import listed_lines
+    from assay.report.terminal.lists.catalogue import listed_lines
     from assay.verbs.workloads import workloads as there_are
 
     about = {facts.name: facts.about for facts in there_are()}
@@ -54,7 +54,7 @@ def show_workload(
       assay workloads show tpch
       assay workloads show tpch --operation q03
     """
-    from assay.report.terminal.catalogue import workload_lines
+    from assay.report.terminal.lists.catalogue import workload_lines
     from assay.verbs.workloads import show
 
     if operation is not None:
@@ -65,7 +65,7 @@ def show_workload(
 
 
 def _show_parts(name: str, operation: str, engine: str, *, as_json: bool) -> None:
-    from assay.report.terminal.catalogue import part_lines
+    from assay.report.terminal.lists.catalogue import part_lines
     from assay.verbs.workloads import parts
 
     shown = parts(name, operation, engine)
