@@ -1,12 +1,14 @@
 """Assay measures database engines and explains the measurement.
 
-`assay.load("latest").charts` gives a run's charts in a notebook. Verbs of the command line are
-functions, too: `assay.run("tpch", scale=0.1)`, `assay.sweep("tpcc", clients=[1, 2, 4])`; all of
-them are in `assay.verbs`.
+`assay.load("latest").charts` gives a run's charts in a notebook. Each verb of the command line is a
+function, too: `assay.run("tpch", scale=0.1)`, `assay.sweep("tpcc", clients=[1, 2, 4])`,
+`assay.explain("latest")`; they are in `assay.verbs`.
 """
 
 from __future__ import annotations
 
+import sys
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from assay.version import VERSION
@@ -17,6 +19,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from assay.report.notebook import LoadedRun
+
+# Verbs by whose name there is a package, too.
+PACKAGES = frozenset({"engines", "report", "study", "workloads"})
 
 
 def load(run: str = "latest", runs: str | Path | None = None) -> LoadedRun:
@@ -38,9 +43,33 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - whichever verb
     """A verb of `assay.verbs`, imported when it is first asked for."""
     if name.startswith("_"):
         raise AttributeError(name)
-    from importlib import import_module
+    from assay.verbs import function_of
 
-    verbs = import_module("assay.verbs")
-    if name not in verbs.__all__:
-        raise AttributeError(f"assay has no {name!r}; its verbs are {', '.join(verbs.__all__)}")
-    return getattr(verbs, name)
+    return function_of(name)
+
+
+def __dir__() -> list[str]:
+    from assay.verbs import names
+
+    return sorted({*globals(), *names()})
+
+
+class _CallablePackage(ModuleType):
+    """A package by whose name there is a verb: `assay.report("latest")` calls the verb."""
+
+    def __call__(self, *arguments: Any, **options: Any) -> Any:  # noqa: ANN401 - the verb's own
+        from assay.verbs import function_of
+
+        return function_of(self.__name__.removeprefix("assay."))(*arguments, **options)
+
+
+class _Assay(ModuleType):
+    """The package itself: the import system gives it its subpackages as attributes."""
+
+    def __setattr__(self, name: str, value: Any) -> None:  # noqa: ANN401 - whatever is set
+        if name in PACKAGES and isinstance(value, ModuleType):
+            value.__class__ = _CallablePackage
+        super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Assay

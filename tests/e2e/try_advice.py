@@ -8,8 +8,8 @@ import json
 import sys
 from pathlib import Path
 
-from assay.cli.output import complain
-from assay.cli.watching import Watching
+from assay.cli.shared.output import complain
+from assay.cli.shared.watching import Watching
 from assay.model.errors import RunFailedError, UsageError
 from assay.model.finding import Advice, Finding
 from assay.record.reader import Run

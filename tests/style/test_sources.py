@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.cli.verbs import VERBS
+from assay.cli.shared.verbs import VERBS, python_name
 from tests.conftest import HERE, LONG, long_tests
 from tests.style import sources
 from tests.style.sources import PACKAGE, ROOT, python_files, relative, rust_files
@@ -140,7 +140,8 @@ class TestDeadFiles:
         made = re.findall(r"python/(assay/[\w/]+)\.py", makefile)
         made += re.findall(r"-m (assay[\w.]+)", makefile)
         commands = {target.partition(":")[0] for target in project["scripts"].values()}
-        verbs = {f"assay.cli.{module}" for verb in VERBS.values() for module in verb.modules}
+        verbs = {f"assay.cli.{python_name(name)}" for name in VERBS}
+        verbs |= {f"assay.cli.shared.{verb.kind[0]}" for verb in VERBS.values()}
         return commands | verbs | {path.replace("/", ".") for path in made}
 
     def found_by_scanning(self, path: Path) -> bool:

@@ -11,11 +11,11 @@ import pytest
 from typer.testing import CliRunner
 
 from assay.cli.main import app
-from assay.cli.run_options import run_options, run_parameters
-from assay.cli.verbs import VERBS, command_of
+from assay.cli.shared.run_options import run_parameters
+from assay.cli.shared.verbs import VERBS, command_of
 from assay.model.errors import UsageError
 from assay.running.asked.declaring import Group, as_keys, declared
-from assay.running.asked.options import PlainOptions, RunOptions, option_names
+from assay.running.asked.options import PlainOptions, RunOptions, option_names, options_of
 from assay.running.asked.reference import PAGE, options_page
 from assay.running.asked.request import RunRequest
 from assay.running.asked.understanding import request_of
@@ -28,8 +28,8 @@ def test_every_field_of_a_run_is_declared_as_an_option_but_the_workload() -> Non
 
 
 def test_what_the_command_line_leaves_out_is_as_a_study_leaves_it_out() -> None:
-    told = {one.name: one.default for one in run_parameters()}
-    assert run_options("tpch", told) == RunOptions(workload="tpch")
+    defaults = {one.name: one.default for one in run_parameters() if one.default is not None}
+    assert options_of({"workload": "tpch", **defaults}) == RunOptions(workload="tpch")
 
 
 def test_plain_options_mean_the_same_in_the_request() -> None:

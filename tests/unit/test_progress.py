@@ -8,7 +8,7 @@ import time
 import pytest
 from rich.console import Console
 
-from assay.cli.progress import Progress
+from assay.cli.shared.progress import Progress
 
 
 @pytest.fixture

@@ -50,7 +50,7 @@ def _verified(monkeypatch: pytest.MonkeyPatch) -> None:
         return [right if one.check == right.check else one for one in judge(run)]
 
     monkeypatch.setattr("assay.report.document.judge", verified)
-    monkeypatch.setattr("assay.checks.judge.judge", verified)
+    monkeypatch.setattr("assay.verbs.whatif.judge", verified)
 
 
 def told(tmp_path: Path, **about: Any) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from assay.cli.main import run_command
-from assay.cli.scale_name import check_scale_name, scale_names
+from assay.cli.shared.scale_name import check_scale_name, scale_names
 from assay.model.errors import UsageError
 
 

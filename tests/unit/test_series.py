@@ -15,7 +15,7 @@ from assay.running.asked.request import RunRequest
 from assay.study.series import Purpose, Series, documents_made_before
 from assay.study.several import Terms
 from assay.study.variants import Part, Study, Variant
-from assay.verbs.watching import Logged
+from assay.verbs.shared.watching import Logged
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

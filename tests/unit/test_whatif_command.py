@@ -18,7 +18,7 @@ from assay.analysis.whatif import measured_of, predict
 from assay.analysis.whatif.changes import ScaleOperation, SetCores
 from assay.analysis.whatif.timing import TimedOperation
 from assay.cli.main import run_command
-from assay.cli.whatif import _in_order
+from assay.cli.shared.in_order import in_order
 from assay.record.reader import Run
 from assay.report.document import document
 from assay.report.terminal.what_if import predicted_lines
@@ -182,13 +182,13 @@ def test_changes_are_carried_out_as_they_were_given(
 
 
 def test_options_keep_their_order_and_those_of_a_file_come_first() -> None:
-    texts = {"--halve": ["of a file", "b", "d"], "--cores": ["4"]}
+    values = {"halve": ["of a file", "b", "d"], "cores": [4]}
     arguments = ["latest", "--halve", "b", "--cores=4", "--halve=d"]
-    assert list(_in_order(arguments, texts)) == [
-        ("--halve", "of a file"),
-        ("--halve", "b"),
-        ("--cores", "4"),
-        ("--halve", "d"),
+    assert list(in_order(arguments, values)) == [
+        ("halve", "of a file"),
+        ("halve", "b"),
+        ("cores", "4"),
+        ("halve", "d"),
     ]
 
 

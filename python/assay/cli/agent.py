@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from assay.cli.output import say
+from assay.cli.shared.output import say
 
 
 def agent(
@@ -61,11 +61,6 @@ def agent(
       assay run tpcc --dsn ... --clients 64 --fleet tls://driver-1:8786 ...
                      --engine-host db
     """
-    from assay.running.fleet.agent import serve
-    from assay.running.fleet.asked import check_network, parse_meeting, security, tls_directory
+    from assay.verbs.agent import agent as served
 
-    meeting = parse_meeting(address, "agent")
-    folder = None if tls is None else str(tls)
-    check_network(meeting, folder, "--", plain=plain)
-    safety = security(None if folder is None else tls_directory(folder, "--"))
-    serve(meeting, safety, name=name, listen=listen, tell=say)
+    served(address, listen=listen, name=name, tls=tls, plain=plain, tell=say)

@@ -7,18 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
-from assay.cli.options import (
-    Again,
-    AsJson,
-    Budget,
-    Repeat,
-    RunsDir,
-    Whole,
-    Workload,
-)
-from assay.cli.run_options import run_keys, with_run_options
-from assay.cli.scale_name import SCALE, check_scale_name
+from assay.cli.shared.options import Again, AsJson, Budget, Repeat, RunsDir, Whole, Workload, option
+from assay.cli.shared.run_options import run_keys, with_run_options
+from assay.cli.shared.scale_name import SCALE, check_scale_name
 from assay.running.asked.declaring import Group
+from assay.verbs.shared.defaults import COMPARE_ROUNDS
 
 EXAMPLES = """
 \b
@@ -39,64 +32,45 @@ Exit codes:
 
 Engines = Annotated[
     list[str] | None,
-    typer.Option(
-        "--engine",
-        help="The engine of the first side, and once more that of the second; given once, it is of"
+    option(
+        Group.ASKED,
+        "The engine of the first side, and once more that of the second; given once, it is of"
         " both.",
-        metavar="NAME[@VERSION]",
-        rich_help_panel=Group.ASKED,
+        "NAME[@VERSION]",
     ),
 ]
 Vary = Annotated[
     list[str] | None,
-    typer.Option(
-        "--vary",
-        help="An option of `assay run`, or else a setting of the engine, and its value of each"
+    option(
+        Group.ASKED,
+        "An option of `assay run`, or else a setting of the engine, and its value of each"
         " side; can be repeated.",
-        metavar="KEY=V1,V2",
-        rich_help_panel=Group.ASKED,
+        "KEY=V1,V2",
     ),
 ]
 First = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--a",
-        help="The same of the first side alone.",
-        metavar="KEY=VALUE",
-        rich_help_panel=Group.ASKED,
-    ),
+    list[str] | None, option(Group.ASKED, "The same of the first side alone.", "KEY=VALUE")
 ]
 Second = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--b",
-        help="The same of the second side alone.",
-        metavar="KEY=VALUE",
-        rich_help_panel=Group.ASKED,
-    ),
+    list[str] | None, option(Group.ASKED, "The same of the second side alone.", "KEY=VALUE")
 ]
 Alike = Annotated[
-    bool,
-    typer.Option(
-        "--alike",
-        help="Both sides are the same: what differs is noise.",
-        rich_help_panel=Group.ASKED,
-    ),
+    bool, option(Group.ASKED, "Both sides are the same: what differs is noise.", None, "--alike")
 ]
 UnequalDurability = Annotated[
     bool,
-    typer.Option(
+    option(
+        Group.ASKED,
+        "Compare although commits survive less on one side.",
+        None,
         "--unequal-durability",
-        help="Compare although commits survive less on one side.",
-        rich_help_panel=Group.ASKED,
     ),
 ]
 Profile = Annotated[
     bool,
-    typer.Option(
-        "--profile/--no-profile",
-        help="Take CPU samples of the engine: by them the difference is explained.",
-        rich_help_panel=Group.OBSERVATION,
+    option(
+        Group.OBSERVATION,
+        "Take CPU samples of the engine: by them the difference is explained.",
     ),
 ]
 
@@ -112,7 +86,7 @@ def compare(
     b: Second = None,
     alike: Alike = False,
     unequal_durability: UnequalDurability = False,
-    repeat: Repeat = 5,
+    repeat: Repeat = COMPARE_ROUNDS,
     profile: Profile = True,
     budget: Budget = None,
     again: Again = False,
@@ -127,8 +101,8 @@ def compare(
     split over its statements, and put down to plans, columns, reads, the optimiser, kinds of work
     and waits. Each run is an ordinary one; after an end before time the same command goes on.
     """
-    from assay.cli.several import end, shown
-    from assay.cli.watching import Watching
+    from assay.cli.shared.several import end, shown
+    from assay.cli.shared.watching import Watching
     from assay.report.terminal.compare import compare_lines
     from assay.verbs.compare import compare as made
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import asdict
+from typing import Annotated
 
 import typer
 
-from assay.cli.options import AsJson
-from assay.cli.output import complain, say, say_json
-
-if TYPE_CHECKING:
-    from assay.running.changes.left import Left
+from assay.cli.shared.options import AsJson
+from assay.cli.shared.output import complain, say_result
+from assay.model.errors import RunFailedError
 
 
 def doctor(
@@ -33,53 +32,23 @@ def doctor(
       assay doctor --json
       assay doctor --restore     put back what a killed run left, now
     """
-    from dataclasses import asdict
-
-    from assay.running.host.abilities import examine
-    from assay.running.host.places import cache_dir, runs_dir
+    from assay.report.terminal.lists.doctor import ability_lines
+    from assay.verbs.doctor import doctor as examined
 
     if restore:
         _restore(as_json=as_json)
         return
-    abilities = examine(runs_dir(None), cache_dir())
-    if as_json:
-        say_json([asdict(ability) for ability in abilities])
-        return
-    for ability in abilities:
-        mark = {"yes": "yes", "partly": "partly", "no": "NO"}[ability.works]
-        say(f"{mark:<8}{ability.name:<22}{ability.seen}")
-        if ability.mend:
-            say(f"{'':<30}{ability.mend}")
+    abilities = [asdict(ability) for ability in examined()]
+    say_result(abilities, lambda: ability_lines(abilities), as_json=as_json)
 
 
 def _restore(*, as_json: bool) -> None:
     """Puts back what dead runs left; exit code 2 where something could not be."""
-    from dataclasses import asdict
+    from assay.report.terminal.lists.doctor import restored_lines
+    from assay.verbs.doctor import restore
 
-    from assay.running.changes.left import restore_left
-    from assay.running.host.places import instances_dir
-
-    restored = restore_left(instances_dir())
-    if as_json:
-        say_json([asdict(left) for left in restored])
-    else:
-        for left in restored:
-            _tell(left)
-        if not restored:
-            say("no run has changed anything here that is not put back")
-    if any(left.problems for left in restored):
+    restored = [asdict(left) for left in restore()]
+    say_result(restored, lambda: restored_lines(restored), as_json=as_json)
+    if any(left["problems"] for left in restored):
         complain("not all of it is put back: see what is said above, mend it, and try again")
-        raise typer.Exit(2)
-
-
-def _tell(left: Left) -> None:
-    done = "NOT PUT BACK" if left.problems else "put back"
-    if left.whose == "live":
-        done = f"left: the run goes on (pid {left.owner_pid}), and puts it back itself"
-    elif left.whose == "guarded":
-        done = "left: its run is dead, and its guardian is putting it back; look again in a moment"
-    say(f"{left.run}: {done}")
-    for line in left.words:
-        say(f"  {line}")
-    for problem in left.problems:
-        say(f"  {problem}")
+        raise typer.Exit(RunFailedError.exit_code)

@@ -7,8 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from assay.cli.options import Again, AsJson, Budget, RunsDir
-from assay.cli.run_options import run_keys, with_run_options
+from assay.cli.shared.options import Again, AsJson, Budget, RunsDir
+from assay.cli.shared.run_options import run_keys, with_run_options
+from assay.verbs.shared.defaults import DURABILITY_RUNS, KILLED_BETWEEN, KILLS
 
 OF_RUNS = (
     "engine",
@@ -58,16 +59,16 @@ Between = Annotated[
 ]
 
 
-@with_run_options(only=OF_RUNS, defaults={"clients": 4})
+@with_run_options(only=OF_RUNS, defaults=DURABILITY_RUNS)
 def durability(
     context: typer.Context,
     workload: Annotated[
         str, typer.Argument(help="A workload that says what it leaves to be found, such as tpcc.")
     ],
     *,
-    kills: Kills = 5,
+    kills: Kills = KILLS,
     copies: Copies = 0,
-    between: Between = "2s-5s",
+    between: Between = KILLED_BETWEEN,
     budget: Budget = None,
     again: Again = False,
     runs: RunsDir = None,
@@ -79,8 +80,8 @@ def durability(
     Each kill is an ordinary run with --kill. After an end before time, the same command goes on
     where it was.
     """
-    from assay.cli.several import end, shown
-    from assay.cli.watching import Watching
+    from assay.cli.shared.several import end, shown
+    from assay.cli.shared.watching import Watching
     from assay.verbs.durability import durability as made
 
     study = made(

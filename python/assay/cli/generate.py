@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from assay.cli.options import AsJson
-from assay.cli.output import complain, console, say, say_json
-from assay.cli.scale_name import SCALE, check_scale_name
+from assay.cli.shared.options import AsJson
+from assay.cli.shared.output import complain, console, say_result
+from assay.cli.shared.scale_name import SCALE, check_scale_name
 from assay.model.errors import RunFailedError, stopped_by
 
 
@@ -60,26 +59,28 @@ def generate(
       assay generate tpch --scale 0.1 --format csv --out data
       assay generate bsbm --seed 7 --out other      other data of the same kind
     """
-    from assay.cli.progress import Progress
-    from assay.model.units import bytes_text, rate_text
-    from assay.running.data.data_files import Wanted, write_files
-    from assay.running.telling import telling
-    from assay.workloads.discovery import find_workload
+    from assay.cli.shared.progress import Progress
+    from assay.report.terminal.lists.generate import file_lines
+    from assay.verbs.generate import generate as written_by
 
     check_scale_name(context.meta[SCALE], workload)
-    wanted = Wanted(find_workload(workload), scale, form, out, seed, threads or os.cpu_count() or 1)
     progress = Progress(console())
     try:
-        written = write_files(wanted, telling(progress))
+        written = written_by(
+            workload,
+            out=out,
+            scale=scale,
+            form=form,
+            seed=seed,
+            threads=threads,
+            teller=progress,
+        )
     except KeyboardInterrupt as stop:
         progress.close()
         complain(f"stopped by {stopped_by(stop)}: nothing is left of what was written")
         raise typer.Exit(RunFailedError.exit_code) from stop
     finally:
         progress.close()
-    if as_json:
-        say_json({"workload": workload, "files": [asdict(file) for file in written]})
-        return
-    for file in written:
-        rate = rate_text(file.rows / max(file.seconds, 1e-9))
-        say(f"{file.path}  {file.rows:,} rows  {bytes_text(file.bytes)}  {rate}")
+    files = [asdict(file) for file in written]
+    document = {"workload": workload, "files": files}
+    say_result(document, lambda: file_lines(files), as_json=as_json)

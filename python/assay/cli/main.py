@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from assay.cli.configuration import defaults
-from assay.cli.output import complain, say_json
-from assay.cli.verbs import SETTINGS, VERBS, LazyVerbs, command_of
+from assay.cli.shared.configuration import defaults
+from assay.cli.shared.output import complain, say_json
+from assay.cli.shared.verbs import SETTINGS, VERBS, LazyVerbs, command_of
 from assay.model.errors import AssayError, RunFailedError, UsageError
 
 if TYPE_CHECKING:
@@ -49,9 +49,9 @@ def top(
 ) -> None:
     """Measures database engines and explains the measurement."""
     if version:
-        from assay.cli.catalogue import version as tell_version
+        from assay.cli.shared.version import say_version
 
-        tell_version(as_json=as_json)
+        say_version(as_json=as_json)
         raise typer.Exit
     if as_json and context.invoked_subcommand is None:
         raise UsageError("--json before a verb goes with --version only")

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from inspect import cleandoc
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from assay.cli.options import EXIT_INVALID, Again, AsJson, Budget, Repeat, RunsDir, Workload
-from assay.cli.output import complain
-from assay.cli.run_options import run_keys, with_run_options
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+from assay.cli.shared.options import EXIT_INVALID, Again, AsJson, Budget, Repeat, RunsDir, Workload
+from assay.cli.shared.output import complain
+from assay.cli.shared.run_options import run_keys, with_run_options
+from assay.verbs.shared.defaults import CUT_OFF, PLANS, PLANS_ROUNDS
 
 EXAMPLES = """
 \b
@@ -42,9 +39,9 @@ def plans(
     workload: Workload,
     *,
     operation: Operation,
-    most: Most = 24,
-    cut_off: CutOff = 3.0,
-    repeat: Repeat = 5,
+    most: Most = PLANS,
+    cut_off: CutOff = CUT_OFF,
+    repeat: Repeat = PLANS_ROUNDS,
     budget: Budget = None,
     again: Again = False,
     runs: RunsDir = None,
@@ -56,8 +53,8 @@ def plans(
     Techniques are switched off one by one and in pairs, and tables joined in other orders. Plans of
     distinct shape are timed in turns, their answers compared; all data are in memory.
     """
-    from assay.cli.several import end, shown
-    from assay.cli.watching import Watching
+    from assay.cli.shared.several import end, shown
+    from assay.cli.shared.watching import Watching
     from assay.verbs.plans import plans as made
 
     study = made(
@@ -73,20 +70,10 @@ def plans(
         **run_keys(context, options),
     )
     shown(study, whole=True, as_json=as_json)
-    if any(row[-1] == "another" for row in _rows(study.document)):
+    if not study.answers_agree:
         complain("some plans gave another answer than the chosen one")
         raise typer.Exit(EXIT_INVALID)
     end(study)
 
 
 plans.__doc__ = f"{cleandoc(plans.__doc__ or '')}\n{EXAMPLES}"
-
-
-def _rows(document: Mapping[str, Any]) -> list[list[Any]]:
-    return [
-        row
-        for figure in document["figures"]
-        for table in figure["tables"]
-        if table["name"] == "plans"
-        for row in table["rows"]
-    ]

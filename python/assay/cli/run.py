@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from inspect import cleandoc
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 import typer
 
-from assay.cli.executing import executed
-from assay.cli.options import AsJson, Page, RunsDir, Strict, Whole, Workload, exit_code, given
-from assay.cli.output import complain, console, say_json
-from assay.cli.run_options import run_options, with_run_options
-from assay.cli.scale_name import SCALE, check_scale_name
-
-if TYPE_CHECKING:
-    from assay.report.documents.run import RunDocument
+from assay.cli.shared.executing import end_by_verdict, executed
+from assay.cli.shared.options import AsJson, Page, RunsDir, Strict, Whole, Workload
+from assay.cli.shared.output import console, say_json
+from assay.cli.shared.run_options import given, run_keys, with_run_options
+from assay.cli.shared.scale_name import SCALE, check_scale_name
 
 EXAMPLES = """
 \b
@@ -51,28 +48,23 @@ def run(
     **options: Any,  # noqa: ANN401 - options of a run
 ) -> None:
     """Runs a workload on an engine, checks and explains it, and writes a report."""
-    from assay.cli.progress import Progress
-    from assay.record.places import runs_dir
+    from assay.cli.shared.progress import Progress
     from assay.report.terminal.summary import render
-    from assay.running.asked.understanding import request_of
-    from assay.running.execute import execute
+    from assay.verbs.run import run as made_by
 
     check_scale_name(context.meta[SCALE], workload)
-    request = request_of(run_options(workload, options), given(context))
+    keys, asked = run_keys(context, options), given(context)
     shown = console()
-    document = executed(
-        lambda progress: execute(request, runs_dir(runs), progress),
+    made = executed(
+        lambda teller: made_by(workload, page=page, runs=runs, teller=teller, given=asked, **keys),
         Progress(shown),
         as_json=as_json,
         with_page=page,
     )
-    render(cast("RunDocument", document), all_operations=whole, console=shown)
+    render(made.document, all_operations=whole, console=shown)
     if as_json:
-        say_json(document)
-    code = exit_code(document["verdict"], strict=strict)
-    if code:
-        complain(f"the run is {document['verdict']}")
-        raise typer.Exit(code)
+        say_json(made.document)
+    end_by_verdict(made.document["verdict"], "run", strict=strict)
 
 
 run.__doc__ = f"{cleandoc(run.__doc__ or '')}\n{EXAMPLES}"

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from inspect import cleandoc
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import typer
 
-from assay.cli.options import AsJson, RunsDir
-from assay.cli.run_options import options_set
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from assay.record.reader import Run
+from assay.cli.shared.options import AsJson, RunsDir
+from assay.cli.shared.output import say_result, width
+from assay.cli.shared.run_options import options_set
 
 EXAMPLES = """
 \b
@@ -61,25 +57,10 @@ def size(
     finished runs to the size that is asked for, by a law where several scales were run, and are
     divided by what the nodes have. Every step is told as an assumption.
     """
-    from dataclasses import asdict
-
-    from assay.analysis.figures.cluster.sizing import figure
-    from assay.analysis.figures.contract import Asked
-    from assay.analysis.study_runs import StudyRun
-    from assay.cli.output import console, say, say_json
-    from assay.record.places import runs_dir
-    from assay.record.reader import find_workload_run
-    from assay.report.study.figure_entries import figure_content
     from assay.report.study.terminal import figure_lines
-    from assay.report.terminal.summary import width_of
+    from assay.verbs.size import size as sized
 
-    place = runs_dir(runs)
-    records = [find_workload_run(name, place) for name in which or ["latest"]]
-    taken = tuple(
-        StudyRun("runs", {"scale": f"{run.facts['request']['scale']:g}"}, number, run)
-        for number, run in enumerate(records, 1)
-    )
-    values = {
+    values: dict[str, Any] = {
         "scale": scale,
         "nodes": nodes,
         "cores": cores,
@@ -88,32 +69,10 @@ def size(
         "disk": disk,
         "utilisation": utilisation,
     }
-    # What nobody said is left to the figure, which calls it assumed.
-    options = {name: values[name] for name in options_set(context, values)}
-    _check(records)
-    made = figure(Asked("size", "sizing", _title(records[0], nodes), taken, options))
-    if as_json:
-        say_json(asdict(made) | {"runs": [run.id for run in records]})
-        return
-    for line in figure_lines(figure_content(made), width_of(console(stderr=False))):
-        say(line)
-
-
-def _check(runs: Sequence[Run]) -> None:
-    """Refuses runs that do not belong together, or do not tell what they took."""
-    from assay.analysis.size.runs import measured_of
-    from assay.model.errors import UsageError
-
-    try:
-        measured_of(runs)
-    except ValueError as error:
-        raise UsageError(str(error)) from error
-
-
-def _title(run: Run, nodes: int) -> str:
-    workload = run.facts["workload"]
-    on = f"{nodes} node{'' if nodes == 1 else 's'}"
-    return f"{workload.get('title') or workload['name']} on {on}, on paper"
+    # What nobody said is left to the verb, which calls it assumed.
+    given = {name: values[name] for name in options_set(context, values)}
+    made = sized(which or ["latest"], runs=runs, **given)
+    say_result(made.document, lambda: figure_lines(made.content, width()), as_json=as_json)
 
 
 size.__doc__ = f"{cleandoc(size.__doc__ or '')}\n{EXAMPLES}"

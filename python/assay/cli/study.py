@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from assay.cli.options import Again, AsJson, Budget, RunsDir, Whole
+from assay.cli.shared.options import Again, AsJson, Budget, RunsDir, Whole
 
 EXAMPLES = """
 \b
@@ -77,8 +77,8 @@ def study(
     Each run is an ordinary one. After an end before time, or with a larger budget, the same command
     goes on: no run that ended well is repeated.
     """
-    from assay.cli.several import end, shown
-    from assay.cli.watching import Watching
+    from assay.cli.shared.several import end, shown
+    from assay.cli.shared.watching import Watching
     from assay.verbs.study import study as carried_out
 
     made = carried_out(

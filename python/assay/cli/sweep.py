@@ -7,18 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
-from assay.cli.options import (
-    Again,
-    AsJson,
-    Budget,
-    Repeat,
-    RunsDir,
-    Whole,
-    Workload,
-)
-from assay.cli.run_options import run_keys, with_run_options
-from assay.cli.scale_name import SCALE, check_scale_name
+from assay.cli.shared.options import Again, AsJson, Budget, Repeat, RunsDir, Whole, Workload, option
+from assay.cli.shared.run_options import run_keys, with_run_options
+from assay.cli.shared.scale_name import SCALE, check_scale_name
 from assay.running.asked.declaring import Group
+from assay.verbs.shared.defaults import SWEEP_ROUNDS
 
 EXAMPLES = """
 \b
@@ -40,55 +33,43 @@ Exit codes:
 
 Engines = Annotated[
     list[str] | None,
-    typer.Option(
-        "--engine",
-        help="An engine (see `assay engines`); repeated, each is run at every level [default:"
+    option(
+        Group.ASKED,
+        "An engine (see `assay engines`); repeated, each is run at every level [default:"
         " duckdb, or what --dsn names].",
-        metavar="NAME[@VERSION]",
-        rich_help_panel=Group.ASKED,
+        "NAME[@VERSION]",
     ),
 ]
 Clients = Annotated[
     str | None,
-    typer.Option(
-        help="Numbers of sessions that draw from the mix.",
-        metavar="1,2,4,8,16",
-        rich_help_panel=Group.LOAD,
-    ),
+    option(Group.LOAD, "Numbers of sessions that draw from the mix.", "1,2,4,8,16"),
 ]
 Scales = Annotated[
     str | None,
-    typer.Option(
-        "--scale",
-        help="Scales of the data: what each cost grows by [default: the workload's own].",
-        metavar="1,10,...",
-        rich_help_panel=Group.ASKED,
+    option(
+        Group.ASKED,
+        "Scales of the data: what each cost grows by [default: the workload's own].",
+        "1,10,...",
     ),
 ]
 Extrapolate = Annotated[
     str | None,
-    typer.Option(
-        help="Larger scales that are not run, by the laws of those that are.",
-        metavar="100",
-        rich_help_panel=Group.ASKED,
-    ),
+    option(Group.ASKED, "Larger scales that are not run, by the laws of those that are.", "100"),
 ]
 Profile = Annotated[
     bool | None,
-    typer.Option(
-        "--profile/--no-profile",
-        help="Take CPU samples of the engine [default: at several scales, else not].",
-        rich_help_panel=Group.OBSERVATION,
+    option(
+        Group.OBSERVATION,
+        "Take CPU samples of the engine [default: at several scales, else not].",
     ),
 ]
 Vary = Annotated[
     list[str] | None,
-    typer.Option(
-        "--vary",
-        help="An option of `assay run`, a knob (`assay engines show ENGINE` lists them) or else a"
+    option(
+        Group.ASKED,
+        "An option of `assay run`, a knob (`assay engines show ENGINE` lists them) or else a"
         " setting of the engine, and its values; can be repeated: all combinations are run.",
-        metavar="KEY=V1,V2,...",
-        rich_help_panel=Group.ASKED,
+        "KEY=V1,V2,...",
     ),
 ]
 
@@ -104,7 +85,7 @@ def sweep(
     extrapolate: Extrapolate = None,
     profile: Profile = None,
     vary: Vary = None,
-    repeat: Repeat = 3,
+    repeat: Repeat = SWEEP_ROUNDS,
     budget: Budget = None,
     again: Again = False,
     runs: RunsDir = None,
@@ -119,8 +100,8 @@ def sweep(
     tells what each cost grows by, which shares of the time shift, and what larger scales would
     cost. Each run is an ordinary one; after an end before time the same command goes on.
     """
-    from assay.cli.several import end, shown
-    from assay.cli.watching import Watching
+    from assay.cli.shared.several import end, shown
+    from assay.cli.shared.watching import Watching
     from assay.study.sweep import numbers_of_clients, scales_from
     from assay.verbs.sweep import sweep as made
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from assay.cli.options import EXIT_INVALID, Again, AsJson, Budget, Repeat, RunsDir
-from assay.cli.output import complain, console, say, say_json
+from assay.cli.shared.options import EXIT_INVALID, Again, AsJson, Budget, Repeat, RunsDir
+from assay.cli.shared.output import complain, say_result, width
 from assay.model.errors import UsageError
+from assay.verbs.shared.defaults import TRY_ROUNDS
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from assay.report.documents.try_ import PredictionHistory, TryDocument
 
 
 def try_(
@@ -29,7 +28,7 @@ def try_(
         ),
     ] = None,
     *,
-    repeat: Repeat = 3,
+    repeat: Repeat = TRY_ROUNDS,
     budget: Budget = None,
     again: Again = False,
     dsn: Annotated[
@@ -54,18 +53,17 @@ def try_(
       assay try latest 2 --repeat 5           the second finding of the run
       assay try --history                     how often advice came true
     """
-    from assay.cli.watching import Watching
-    from assay.record.places import runs_dir
-    from assay.verbs.try_ import try_ as carried_out
-
-    place = runs_dir(runs)
     if history:
         if which is not None or finding is not None:
             raise UsageError("--history is of all that was tried; leave RUN and FINDING out")
-        _history(place, as_json=as_json)
+        _say_history(runs, as_json=as_json)
         return
     if which is None or finding is None:
         raise UsageError("say which RUN and which FINDING, as in: assay try latest spill:q18")
+    from assay.cli.shared.watching import Watching
+    from assay.report.terminal.try_ import trial_lines
+    from assay.verbs.try_ import try_ as carried_out
+
     document = carried_out(
         which,
         finding,
@@ -74,35 +72,20 @@ def try_(
         dsn=dsn,
         budget=budget,
         again=again,
-        runs=place,
+        runs=runs,
         watcher=Watching(),
     )
-    if as_json:
-        say_json(document)
-    else:
-        _show(document)
+    say_result(document, lambda: trial_lines(document, width()), as_json=as_json)
     if document["answers"]["verdict"] == "invalid":
         complain("answers are wrong with the change")
         raise typer.Exit(EXIT_INVALID)
 
 
-def _history(place: Path, *, as_json: bool) -> None:
-    from assay.analysis.try_.calibration import calibrate
-    from assay.record.predictions import read_predictions
+def _say_history(runs: Path | None, *, as_json: bool) -> None:
+    from assay.record.places import runs_dir
     from assay.report.terminal.try_ import calibration_lines
+    from assay.verbs.try_ import history
 
-    calibration = cast("PredictionHistory", calibrate(read_predictions(place)).facts())
-    if as_json:
-        say_json(calibration)
-        return
-    for line in calibration_lines(calibration, str(place)):
-        say(line)
-
-
-def _show(document: dict[str, Any]) -> None:
-    from assay.report.terminal.summary import width_of
-    from assay.report.terminal.try_ import trial_lines
-
-    shown = console(stderr=False)
-    for line in trial_lines(cast("TryDocument", document), width_of(shown)):
-        say(line)
+    calibration = history(runs)
+    place = str(runs_dir(runs))
+    say_result(calibration, lambda: calibration_lines(calibration, place), as_json=as_json)

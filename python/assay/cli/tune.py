@@ -7,15 +7,14 @@ from typing import Annotated, Any
 
 import typer
 
-from assay.cli.options import Again, AsJson, Budget, RunsDir, Whole, Workload
-from assay.cli.output import complain
-from assay.cli.run_options import run_keys, with_run_options
-from assay.cli.scale_name import SCALE, check_scale_name
+from assay.cli.shared.options import Again, AsJson, Budget, RunsDir, Whole, Workload, option
+from assay.cli.shared.output import complain
+from assay.cli.shared.run_options import run_keys, with_run_options
+from assay.cli.shared.scale_name import SCALE, check_scale_name
 from assay.running.asked.declaring import Group
+from assay.verbs.shared.defaults import TUNE_BUDGET, TUNE_RUNS
 
 EXIT_NOTHING = 5
-# As runs of a search are where nobody says otherwise.
-SHORT = {"min_time": "3s", "time": "10s", "warmup": "3s", "plans": False}
 EXAMPLES = """
 \b
 Examples:
@@ -33,34 +32,33 @@ Exit codes:
 
 Knobs = Annotated[
     list[str] | None,
-    typer.Option(
-        "--knob",
-        help="A setting of the engine and between which values it is searched; can be repeated"
+    option(
+        Group.ASKED,
+        "A setting of the engine and between which values it is searched; can be repeated"
         " [default: the knobs that the engine names].",
-        metavar="NAME=LOW..HIGH|NAME=a,b,c|NAME",
-        rich_help_panel=Group.ASKED,
+        "NAME=LOW..HIGH|NAME=a,b,c|NAME",
     ),
 ]
 Objective = Annotated[
     str | None,
-    typer.Option(
-        help="What is made better: a metric of runs, such as geometric_mean_seconds or"
+    option(
+        Group.ASKED,
+        "What is made better: a metric of runs, such as geometric_mean_seconds or"
         " latency_seconds_p99, or an operation [default: seconds of all operations; of a mix,"
         " operations a second].",
-        metavar="METRIC",
-        rich_help_panel=Group.ASKED,
+        "METRIC",
     ),
 ]
 
 
-@with_run_options(defaults=SHORT)
+@with_run_options(defaults=TUNE_RUNS)
 def tune(
     context: typer.Context,
     workload: Workload,
     *,
     knob: Knobs = None,
     objective: Objective = None,
-    budget: Budget = "20m",
+    budget: Budget = TUNE_BUDGET,
     again: Again = False,
     runs: RunsDir = None,
     whole: Whole = False,
@@ -74,8 +72,8 @@ def tune(
     that interval excludes the default, or with the budget; inside the noise nothing is recommended.
     Each run is an ordinary one; after an end before time the same command goes on.
     """
-    from assay.cli.several import shown
-    from assay.cli.watching import Watching
+    from assay.cli.shared.several import shown
+    from assay.cli.shared.watching import Watching
     from assay.verbs.tune import tune as searched
 
     check_scale_name(context.meta[SCALE], workload)

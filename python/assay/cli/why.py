@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from inspect import cleandoc
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from assay.cli.options import Again, AsJson, Budget, RunsDir, Whole, Workload
-from assay.cli.output import console, say, say_json
-from assay.cli.run_options import run_keys, with_run_options
-
-if TYPE_CHECKING:
-    from assay.report.notebook import LoadedStudy
+from assay.cli.shared.options import Again, AsJson, Budget, RunsDir, Whole, Workload
+from assay.cli.shared.output import say_result, width
+from assay.cli.shared.run_options import run_keys, with_run_options
+from assay.verbs.shared.defaults import WHY_RUNS
 
 OF_RUNS = (
     "operation",
@@ -41,7 +39,7 @@ Exit codes:
 """
 
 
-@with_run_options(only=OF_RUNS, defaults={"min_time": "2s"})
+@with_run_options(only=OF_RUNS, defaults=WHY_RUNS)
 def why(
     context: typer.Context,
     workload: Workload,
@@ -65,7 +63,8 @@ def why(
     several levels, leaves the computation away, and says how the time answers. After an end before
     time, the same command goes on where it was.
     """
-    from assay.cli.watching import Watching
+    from assay.cli.shared.watching import Watching
+    from assay.report.terminal.why import why_lines
     from assay.verbs.why import why as made
 
     study = made(
@@ -78,21 +77,7 @@ def why(
         watcher=Watching(),
         **run_keys(context, options),
     )
-    _show(study, whole=whole, as_json=as_json)
+    say_result(study.bounds, lambda: why_lines(study.bounds, width(), whole=whole), as_json=as_json)
 
 
 why.__doc__ = f"{cleandoc(why.__doc__ or '')}\n{EXAMPLES}"
-
-
-def _show(study: LoadedStudy, *, whole: bool, as_json: bool) -> None:
-    from assay.record.studies import read_study
-    from assay.report.sections.why import why_document
-    from assay.report.terminal.summary import width_of
-    from assay.report.terminal.why import why_lines
-
-    document = why_document(read_study(study.directory), study.document["report"])
-    if as_json:
-        say_json(document)
-        return
-    for line in why_lines(document, width_of(console(stderr=False)), whole=whole):
-        say(line)

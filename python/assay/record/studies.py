@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.model.errors import RecordUnreadableError, RunFailedError, suggestion
 from assay.record.layout import KIND_RUN, STATUS_COMPLETE, STATUS_FAILED
+from assay.record.reader import find_run
 from assay.record.toml_text import toml_text
 
 if TYPE_CHECKING:
@@ -286,3 +287,18 @@ def find_study(which: str, runs: Path) -> Path:
         raise RecordUnreadableError(f"{which!r} begins {len(meant)} studies: give more of the id.")
     hint = suggestion(which, ids) if ids else "there are none yet."
     raise RecordUnreadableError(f"no study {which!r} in {runs / STUDIES_DIR}; {hint}")
+
+
+def find_run_or_study(which: str, runs: Path) -> tuple[Path, bool]:
+    """Return the directory of a run, or else of a study, and whether it is a study.
+
+    Raises:
+        RecordUnreadableError: If there is neither.
+    """
+    try:
+        return find_run(which, runs), False
+    except RecordUnreadableError as error:
+        try:
+            return find_study(which, runs), True
+        except RecordUnreadableError:
+            raise error from None

@@ -1,19 +1,32 @@
-"""The verbs of the command line, to be called from Python: `assay.verbs.sweep(...)`.
+"""The verbs of the command line as functions of Python: `assay sweep` is `assay.sweep(...)`.
 
-Each makes ordinary runs and returns what came of them, opened for a notebook. Options of runs are
-keyword arguments, named as the keys of a study's file: `time="10s"`, `set={"work_mem": "64MB"}`.
+A module each, which has the function of its name and is imported when it is first asked for. Verbs
+that make runs return what came of them, opened for a notebook; options of runs are keyword
+arguments, named as the keys of a study's file: `time="10s"`, `set={"work_mem": "64MB"}`.
 """
 
 from __future__ import annotations
 
-from assay.verbs.compare import compare
-from assay.verbs.durability import durability
-from assay.verbs.plans import plans
-from assay.verbs.run import run
-from assay.verbs.study import study
-from assay.verbs.sweep import sweep
-from assay.verbs.try_ import try_
-from assay.verbs.tune import tune
-from assay.verbs.why import why
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["compare", "durability", "plans", "run", "study", "sweep", "try_", "tune", "why"]
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def names() -> list[str]:
+    """Return the names of all verbs."""
+    return sorted(module.name for module in iter_modules(__path__) if not module.ispkg)
+
+
+def function_of(verb: str) -> Callable[..., Any]:
+    """Return the function of a verb.
+
+    Raises:
+        AttributeError: With the names of all verbs, where there is none of this name.
+    """
+    if verb not in names():
+        raise AttributeError(f"assay has no {verb!r}; its verbs are {', '.join(names())}")
+    function: Callable[..., Any] = getattr(import_module(f"assay.verbs.{verb}"), verb)
+    return function

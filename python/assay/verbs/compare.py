@@ -9,8 +9,9 @@ from assay.study.compare import CompareAsked, check_durability, comparison_study
 from assay.study.declared.expanding import Wanted, expanded
 from assay.study.declared.facts import asked_budget_s
 from assay.study.several import Terms
-from assay.verbs.declared import carried_out
-from assay.verbs.watching import Logged
+from assay.verbs.shared.declared import carried_out
+from assay.verbs.shared.defaults import COMPARE_ROUNDS
+from assay.verbs.shared.watching import Logged
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
 
     from assay.report.notebook import LoadedStudy
     from assay.study.series import Watcher
-
-REPETITIONS = 5
 
 
 def compare(
@@ -31,7 +30,7 @@ def compare(
     b: Sequence[str] = (),
     alike: bool = False,
     unequal_durability: bool = False,
-    repeat: int = REPETITIONS,
+    repeat: int = COMPARE_ROUNDS,
     budget: str | None = None,
     again: bool = False,
     runs: Path | str | None = None,

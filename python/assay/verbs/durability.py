@@ -13,13 +13,13 @@ from assay.study.declared.facts import asked_budget_s
 from assay.study.durability import Crashes, durability_study, parse_between
 from assay.study.series import Purpose, Series
 from assay.study.several import Terms
-from assay.verbs.declared import tell_left_out
-from assay.verbs.watching import Logged
+from assay.verbs.shared.declared import tell_left_out
+from assay.verbs.shared.defaults import DURABILITY_RUNS, KILLED_BETWEEN, KILLS
+from assay.verbs.shared.watching import Logged
 
 if TYPE_CHECKING:
     from assay.study.series import Watcher
 
-CLIENTS, KILLS, BETWEEN = 4, 5, "2s-5s"
 # What tells whether the host was quiet; nothing asks the engine, which is to be killed.
 OBSERVED = {"warmup": "1s", "probes": "system,processes", "plans": False}
 
@@ -29,7 +29,7 @@ def durability(
     *,
     kills: int = KILLS,
     copies: int = 0,
-    between: str = BETWEEN,
+    between: str = KILLED_BETWEEN,
     budget: str | None = None,
     again: bool = False,
     runs: Path | str | None = None,
@@ -53,7 +53,7 @@ def durability(
         UsageError: For runs that cannot be made; nothing was run.
         RunFailedError: If a run ended early; those before it are kept, and the same call goes on.
     """
-    keys = {"workload": workload, "clients": CLIENTS, **OBSERVED, **options}
+    keys = {"workload": workload, **DURABILITY_RUNS, **OBSERVED, **options}
     base = request_of(options_of(keys), list(options))
     study = durability_study(base, Crashes(kills, copies, parse_between(between)))
     purpose = Purpose(

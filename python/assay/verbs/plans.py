@@ -9,7 +9,7 @@ from assay.model.errors import UsageError
 from assay.record.layout import STATUS_COMPLETE
 from assay.record.places import runs_dir
 from assay.record.reader import Run
-from assay.report.notebook import LoadedStudy
+from assay.report.notebook import LoadedPlans
 from assay.running.asked.asking import considered
 from assay.running.asked.options import options_of
 from assay.running.asked.understanding import request_of
@@ -17,15 +17,15 @@ from assay.study.declared.facts import asked_budget_s
 from assay.study.plans import Forcing, Search, Ways
 from assay.study.series import Purpose, Series
 from assay.study.several import Terms, begun_in
-from assay.verbs.declared import tell_left_out
-from assay.verbs.watching import Logged
+from assay.verbs.shared.declared import tell_left_out
+from assay.verbs.shared.defaults import CUT_OFF, PLANS, PLANS_ROUNDS
+from assay.verbs.shared.watching import Logged
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from assay.study.series import Watcher
 
-MOST, ROUNDS, CUT_OFF = 24, 5, 3.0
 # How long the chosen plan is timed to know when others take too long.
 CHOSEN_TIME = "1s"
 
@@ -34,15 +34,15 @@ def plans(
     workload: str,
     *,
     operation: str,
-    most: int = MOST,
-    repeat: int = ROUNDS,
+    most: int = PLANS,
+    repeat: int = PLANS_ROUNDS,
     cut_off: float = CUT_OFF,
     budget: str | None = None,
     again: bool = False,
     runs: Path | str | None = None,
     watcher: Watcher | None = None,
     **options: Any,
-) -> LoadedStudy:
+) -> LoadedPlans:
     """Forces other plans of a query than the chosen one; tells what choosing otherwise is worth.
 
     Args:
@@ -85,11 +85,11 @@ def plans(
         there = _runs(directory, place)
         study = search.study(there)
         if all(part.name in there for part in study.parts):
-            return LoadedStudy(directory)
+            return LoadedPlans(directory)
         outcome = series.make(study)
         if outcome.left_out:
             tell_left_out(outcome, terms, series.watcher)
-            return LoadedStudy(directory)
+            return LoadedPlans(directory)
 
 
 def _runs(directory: Path, place: Path) -> dict[str, Run]:

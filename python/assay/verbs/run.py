@@ -2,31 +2,43 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from assay.record.places import runs_dir
+from assay.record.reader import Run
 from assay.report.build import build
-from assay.report.notebook import LoadedRun, load_run
+from assay.report.notebook import LoadedRun
 from assay.running.asked.options import options_of
 from assay.running.asked.understanding import request_of
 from assay.running.execute import execute
-from assay.verbs.watching import Logged
+from assay.verbs.shared.watching import Logged
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from pathlib import Path
 
+    from assay.report.documents.run import RunDocument
     from assay.running.telling import Teller
 
 
 def run(
-    workload: str, *, runs: Path | str | None = None, teller: Teller | None = None, **options: Any
+    workload: str,
+    *,
+    page: bool = True,
+    runs: Path | str | None = None,
+    teller: Teller | None = None,
+    given: Collection[str] | None = None,
+    **options: Any,
 ) -> LoadedRun:
     """Runs a workload on an engine, checks and explains it, and writes a report.
 
     Args:
         workload: Its name, or a folder of `.sql` or `.rq` files.
+        page: Write the report's page; `assay.report` does it later.
         runs: Directory of runs; `$ASSAY_RUNS`, else `./runs`, unless given.
         teller: Hears how far it is.
+        given: Options that are refused where they have no effect; None: all. The others are
+            defaults, for whatever they fit.
         options: Of the run, by the keys of a study's file.
 
     Raises:
@@ -34,7 +46,9 @@ def run(
         RunFailedError: If it ended early; its partial record is kept.
     """
     asked = options_of({"workload": workload, **options})
-    place = runs_dir(runs)
-    directory = execute(request_of(asked, list(options)), place, teller or Logged())
-    build(directory)
-    return load_run(str(directory), place)
+    request = request_of(asked, list(options) if given is None else given)
+    told = teller or Logged()
+    directory = execute(request, runs_dir(runs), told)
+    told.phase("checks and report")
+    document = build(directory, with_page=page)
+    return LoadedRun(Run(directory), cast("RunDocument", document))

@@ -10,8 +10,8 @@ from assay.study.declared.expanding import Wanted, expanded
 from assay.study.declared.facts import asked_budget_s
 from assay.study.declared.reading import find_declared
 from assay.study.several import Terms
-from assay.verbs.declared import carried_out
-from assay.verbs.watching import Logged
+from assay.verbs.shared.declared import carried_out
+from assay.verbs.shared.watching import Logged
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

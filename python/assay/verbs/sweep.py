@@ -11,8 +11,9 @@ from assay.study.declared.expanding import Wanted, expanded
 from assay.study.declared.facts import asked_budget_s
 from assay.study.several import Terms
 from assay.study.sweep import Sweep, sweep_study, turned
-from assay.verbs.declared import carried_out
-from assay.verbs.watching import Logged
+from assay.verbs.shared.declared import carried_out
+from assay.verbs.shared.defaults import SWEEP_ROUNDS
+from assay.verbs.shared.watching import Logged
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
 
     from assay.report.notebook import LoadedStudy
     from assay.study.series import Watcher
-
-REPETITIONS = 3
 
 
 def sweep(
@@ -32,7 +31,7 @@ def sweep(
     scale: Sequence[float] = (),
     extrapolate: Sequence[float] = (),
     vary: Sequence[str] = (),
-    repeat: int = REPETITIONS,
+    repeat: int = SWEEP_ROUNDS,
     budget: str | None = None,
     again: bool = False,
     runs: Path | str | None = None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 from assay.analysis.summarise import summarise
 from assay.analysis.try_.calibration import calibrate
@@ -17,33 +17,32 @@ from assay.study.declared.facts import asked_budget_s
 from assay.study.series import Purpose, Series
 from assay.study.several import Terms, begun_in
 from assay.study.try_ import chosen, trial_study
-from assay.verbs.declared import tell_left_out
-from assay.verbs.watching import Logged
+from assay.verbs.shared.declared import tell_left_out
+from assay.verbs.shared.defaults import TRY_ROUNDS
+from assay.verbs.shared.watching import Logged
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
     from assay.model.finding import Finding
-    from assay.report.documents.try_ import PlacedTrial
+    from assay.report.documents.try_ import PlacedTrial, PredictionHistory, TryDocument
     from assay.study.series import Watcher
     from assay.study.several import Begun
-
-REPETITIONS = 3
 
 
 def try_(
     run: str | Run,
     finding: str | Finding,
     *,
-    repeat: int = REPETITIONS,
+    repeat: int = TRY_ROUNDS,
     seed: int = 1,
     dsn: str | None = None,
     budget: str | None = None,
     again: bool = False,
     runs: Path | str | None = None,
     watcher: Watcher | None = None,
-) -> dict[str, Any]:
+) -> TryDocument:
     """Carries out a finding's advice and compares the gain with what was predicted.
 
     Args:
@@ -92,7 +91,17 @@ def try_(
     now = datetime.now(tz=UTC).isoformat(timespec="seconds")
     if directory.name not in {row.get("study") for row in read_predictions(place)}:
         append_prediction(place, prediction(document, now) | {"study": directory.name})
-    return document | {"calibration": calibrate(read_predictions(place)).facts()}
+    return {**document, "calibration": history(place)}
+
+
+def history(runs: Path | str | None = None) -> PredictionHistory:
+    """Returns how often predictions came true so far, as `assay try --history --json` prints it.
+
+    Args:
+        runs: Directory of runs; `$ASSAY_RUNS`, else `./runs`, unless given.
+    """
+    calibration = calibrate(read_predictions(runs_dir(runs)))
+    return cast("PredictionHistory", calibration.facts())
 
 
 def _runs(begun: Sequence[Begun], variant: str, place: Path) -> list[Run]:

@@ -27,7 +27,8 @@ from assay.study.several import Terms
 from assay.study.tuning.knobs import searched_knobs
 from assay.study.tuning.planning import Left, Tune, limit_s
 from assay.study.variants import Study
-from assay.verbs.watching import Logged
+from assay.verbs.shared.defaults import TUNE_BUDGET, TUNE_RUNS
+from assay.verbs.shared.watching import Logged
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,10 +38,6 @@ if TYPE_CHECKING:
     from assay.running.asked.asking import Asked
     from assay.study.series import Watcher
     from assay.study.variants import Part
-
-BUDGET = "20m"
-# What runs of a search are where nobody says otherwise: shorter than one that is looked at itself.
-SHORT = {"min_time": "3s", "time": "10s", "warmup": "3s", "plans": False}
 
 
 @dataclass(frozen=True)
@@ -87,13 +84,13 @@ def tune(
             these runs have no figure of; nothing was run.
         RunFailedError: If the default itself fails.
     """
-    keys = {**SHORT, **options, "workload": workload}
+    keys = {**TUNE_RUNS, **options, "workload": workload}
     base = request_of(options_of(keys), list(options))
     asked = considered(base)
     knobs = searched_knobs(knob, asked.engine.knobs(), base.engine)
     titles = (asked.engine.facts.title, asked.workload.facts.title)
     _check_objective(objective, asked)
-    terms = Terms(asked_budget_s(budget or BUDGET))
+    terms = Terms(asked_budget_s(budget or TUNE_BUDGET))
     searched = Tune(base, knobs, objective, titles=titles)
     purpose = Purpose(
         f"tune-{asked.workload.facts.name}",

@@ -11,7 +11,7 @@ from assay.model.errors import RecordUnreadableError, RunFailedError
 from assay.record.layout import KIND_CEILING
 from assay.record.places import runs_dir
 from assay.record.reader import Run, took_s
-from assay.report.notebook import LoadedStudy
+from assay.report.notebook import LoadedWhy
 from assay.running.asked.options import options_of
 from assay.running.asked.understanding import request_of
 from assay.study.ceiling.newest import begin_with, newest_look
@@ -19,7 +19,8 @@ from assay.study.declared.facts import asked_budget_s
 from assay.study.series import Purpose, Series, documents_made_before, judging
 from assay.study.several import Terms
 from assay.study.why import QUICK, SCARCE, Depth, why_study
-from assay.verbs.watching import Logged
+from assay.verbs.shared.defaults import WHY_RUNS
+from assay.verbs.shared.watching import Logged
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from assay.study.series import Watcher
 
 MADE_BY = "assay why"
-MIN_TIME = "2s"
 
 
 def why(
@@ -41,7 +41,7 @@ def why(
     runs: Path | str | None = None,
     watcher: Watcher | None = None,
     **options: Any,
-) -> LoadedStudy:
+) -> LoadedWhy:
     """Finds out what bounds a workload's operations, by making resources scarce in turns.
 
     Args:
@@ -58,7 +58,7 @@ def why(
         UsageError: If nothing can be made scarce here.
         RunFailedError: If the first run fails, or none of the others ended well.
     """
-    keys = {"min_time": MIN_TIME, **options, "workload": workload}
+    keys = {**WHY_RUNS, **options, "workload": workload}
     base = request_of(options_of(keys), list(options))
     depth = QUICK if quick else Depth()
     depth = depth if repeat is None else replace(depth, repetitions=repeat)
@@ -95,7 +95,7 @@ def why(
             if len(outcome.left_out) == len(study.order())
             else f"no run of the study ended well: assay show {directory}"
         )
-    return LoadedStudy(directory)
+    return LoadedWhy(directory)
 
 
 def _pilot_before(place: Path, about: dict[str, Any]) -> Run | None:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         WhatIfSection,
         WorthRow,
     )
+    from assay.report.results.what_if import WhatIf
 
 TOP_OPERATIONS = 10
 FIGURE_WIDTH = 9
@@ -50,6 +51,15 @@ TIME_WORDS: dict[SensitivityTime, str] = {
 }
 TIMES = tuple(TIME_WORDS)
 TIME_WIDTH = 7
+
+
+def what_if_lines(result: WhatIf, width: int, *, all_operations: bool = False) -> Iterator[str]:
+    """Yield the lines that `assay whatif` prints; none where nothing was measured."""
+    shown = {"all_operations": all_operations}
+    if result.prediction is not None:
+        yield from predicted_lines(result.report, result.prediction, width, **shown)
+    elif result.weights is not None:
+        yield from weighed_lines(result.report, result.weights, width, **shown)
 
 
 def predicted_lines(

@@ -25,6 +25,9 @@ SUBJECTS = {
     ORDER: "an order by chance",
 }
 CUT_OFF = "cut off"
+# The table of plans, whose last column says whether a plan gave the answer of the chosen one.
+TABLE = "plans"
+SAME_ANSWER, OTHER_ANSWER = "the same", "another"
 AXES = {True: "what the optimiser expects it to cost", False: "rows that its joins give"}
 TIMES_OF = (
     Column("plan"),
@@ -69,7 +72,7 @@ def figure(asked: Asked) -> Figure:
         subjects=tuple(name for name in (*SUBJECTS.values(), CUT_OFF) if name in subjects),
         measures=measures,
         tables=(
-            Table("plans", "plans, the fastest first", TIMES_OF, tuple(_times(regret))),
+            Table(TABLE, "plans, the fastest first", TIMES_OF, tuple(_times(regret))),
             Table("ways", "how each came about, and what it joins", WAYS, tuple(_ways(regret))),
         ),
         charts=(Chart("plans", "seconds", "scatter", keys, logarithmic=True, axis=AXES[by_cost]),),
@@ -179,7 +182,7 @@ def _answer(plan: ForcedPlan) -> str:
         return f"> {text(plan.cut_off_s, SECONDS)}"
     if plan.failed is not None:
         return "failed"
-    return "the same" if plan.differs is None else "another"
+    return SAME_ANSWER if plan.differs is None else OTHER_ANSWER
 
 
 def _notes(regret: Regret) -> list[str]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from assay.cli.output import complain, console
-from assay.cli.progress import Progress
-from assay.cli.study_progress import StudyProgress
+from assay.cli.shared.output import complain, console
+from assay.cli.shared.progress import Progress
+from assay.cli.shared.study_progress import StudyProgress
 from assay.model.errors import AssayError
 from assay.record.studies import STUDY_FILE
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from assay.cli.progress import REDRAW_INTERVAL_S
+from assay.cli.shared.progress import REDRAW_INTERVAL_S
 from assay.model.units import count_text, seconds_text
 
 if TYPE_CHECKING:

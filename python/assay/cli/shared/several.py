@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from assay.cli.options import EXIT_INVALID
-from assay.cli.output import complain, console, say, say_json
+from assay.cli.shared.options import EXIT_INVALID
+from assay.cli.shared.output import complain, say_result, width
 from assay.model.errors import RunFailedError
 
 if TYPE_CHECKING:
@@ -30,22 +30,15 @@ def shown(
         as_json: The document instead.
     """
     from assay.report.study.terminal import article_lines
-    from assay.report.terminal.summary import width_of
 
-    if as_json:
-        say_json(made.document)
-    else:
-        width = width_of(console(stderr=False))
-        for line in (lines or article_lines)(made.document, width, whole=whole):
-            say(line)
+    document, of = made.document, lines or article_lines
+    say_result(document, lambda: of(document, width(), whole=whole), as_json=as_json)
     return made
 
 
 def end(made: LoadedStudy) -> None:
     """Ends the command as the study ended: with 2 if runs failed, with 3 if one is invalid."""
-    from assay.record.studies import read_study
-
-    if read_study(made.directory).failed():
+    if made.failed:
         complain("some runs failed; the same command tries them again")
         raise typer.Exit(RunFailedError.exit_code)
     if made.document["verdict"] == "invalid":

@@ -1,42 +1,40 @@
-"""Makes one record and its document; one that ended early is told and left."""
+"""Makes one record; one that ended early is told and left."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 import typer
 
-from assay.cli.output import complain, folded, say_json
+from assay.cli.shared.options import exit_code
+from assay.cli.shared.output import complain, folded, say_json
 from assay.model.errors import AssayError, RunFailedError, stopped_by
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
-    from assay.cli.progress import Progress
+    from assay.cli.shared.progress import Progress
+
+Made = TypeVar("Made")
 
 
 def executed(
-    make: Callable[[Progress], Path], progress: Progress, *, as_json: bool, with_page: bool = True
-) -> dict[str, Any]:
-    """The document of what was made.
+    make: Callable[[Progress], Made], progress: Progress, *, as_json: bool, with_page: bool = True
+) -> Made:
+    """Returns what was made.
 
     Args:
-        make: Makes a record, tells how far it is, and returns the record's directory.
+        make: Makes a record and reports on it, and tells how far it is.
         progress: Is closed in any case.
         as_json: Print the document of a partial record, too.
-        with_page: Write the report's page.
+        with_page: Write the page of a partial record.
 
     Raises:
         AssayError: If it failed before there was a record; so does Ctrl-C, as a KeyboardInterrupt.
         Exit: If it ended early and there is a partial record.
     """
-    from assay.report.build import build
-
     try:
-        directory = make(progress)
-        progress.phase("checks and report")
-        return build(directory, with_page=with_page)
+        return make(progress)
     except (AssayError, KeyboardInterrupt) as error:
         progress.close()
         if progress.partial is None:
@@ -47,7 +45,17 @@ def executed(
             complain(folded(str(error)))
         complain(f"what was measured until then is kept: assay show {progress.partial}")
         if as_json:
+            from assay.report.build import build
+
             say_json(build(progress.partial, with_page=with_page))
         raise typer.Exit(RunFailedError.exit_code) from error
     finally:
         progress.close()
+
+
+def end_by_verdict(verdict: str, what: str, *, strict: bool) -> None:
+    """Ends the command with 3 where the verdict asks for it."""
+    code = exit_code(verdict, strict=strict)
+    if code:
+        complain(f"the {what} is {verdict}")
+        raise typer.Exit(code)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from assay.cli.help import GroupedCommand
+from assay.cli.shared.help import GroupedCommand
 from assay.model.errors import UsageError
 
 if TYPE_CHECKING:

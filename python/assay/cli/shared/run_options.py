@@ -11,7 +11,7 @@ import annotated_types
 import typer
 
 from assay.running.asked.declaring import Option, declared, long_name
-from assay.running.asked.options import RunOptions, options_of
+from assay.running.asked.options import RunOptions
 from assay.running.asked.parsing import parse_settings
 
 if TYPE_CHECKING:
@@ -62,20 +62,6 @@ def run_parameters() -> Iterator[inspect.Parameter]:
             yield _parameter(name, field, option)
 
 
-def run_options(workload: str, options: Mapping[str, Any]) -> RunOptions:
-    """The options of a run of a workload.
-
-    Args:
-        workload: Its name or folder.
-        options: Values of the command line by the names of options.
-
-    Raises:
-        UsageError: For a setting that is not NAME=VALUE.
-    """
-    values = {name: _value(name, value) for name, value in options.items() if value is not None}
-    return options_of({"workload": workload, **values})
-
-
 def run_keys(context: typer.Context, options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options of runs that were set, as keys of a study, without those left at defaults.
 
@@ -97,6 +83,12 @@ def options_set(context: typer.Context, names: Collection[str]) -> list[str]:
     """Options that anybody said: a person, the environment or a file of defaults."""
     sources = {name: context.get_parameter_source(name) for name in names}
     return [name for name, source in sources.items() if source and source.name != "DEFAULT"]
+
+
+def given(context: typer.Context) -> list[str]:
+    """Options that stand on the command line: files and the environment are defaults."""
+    sources = {name: context.get_parameter_source(name) for name in context.params}
+    return [name for name, source in sources.items() if source and source.name == "COMMANDLINE"]
 
 
 def _value(name: str, value: Any) -> Any:  # noqa: ANN401 - of whatever option it is

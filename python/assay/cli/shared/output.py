@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
 
 
 def complain(message: str) -> None:
@@ -27,6 +30,27 @@ def say_json(document: object) -> None:
 def say(text: str) -> None:
     """One line of a result that people asked for, on stdout."""
     print(text)
+
+
+def say_lines(lines: Iterable[str]) -> None:
+    """Several such lines."""
+    for line in lines:
+        say(line)
+
+
+def say_result(document: object, lines: Callable[[], Iterable[str]], *, as_json: bool) -> None:
+    """Prints a result: its document with `--json`, else its lines."""
+    if as_json:
+        say_json(document)
+    else:
+        say_lines(lines())
+
+
+def width() -> int:
+    """Return how wide lines of a result may be."""
+    from assay.report.terminal.summary import width_of
+
+    return width_of(console(stderr=False))
 
 
 def console(*, stderr: bool = True) -> Any:  # noqa: ANN401 - rich is imported only when it is used

@@ -1,0 +1,21 @@
+"""`assay runs`: lists the runs that there are."""
+
+from __future__ import annotations
+
+from assay.cli.shared.options import AsJson, RunsDir
+from assay.cli.shared.output import say_result
+
+
+def runs(*, runs: RunsDir = None, as_json: AsJson = False) -> None:
+    """Lists the runs of a directory, oldest first: verdict, what was run, total, id.
+
+    \b
+    Examples:
+      assay runs
+      assay runs --runs /data/runs --json
+    """
+    from assay.report.terminal.lists.runs import listed_lines
+    from assay.verbs.runs import runs as listed
+
+    documents = listed(runs)
+    say_result(documents, lambda: listed_lines(documents), as_json=as_json)

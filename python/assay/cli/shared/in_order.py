@@ -1,0 +1,43 @@
+"""Options of a verb in the order in which they were given, whatever their names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from assay.cli.shared.help import GroupedCommand
+from assay.running.asked.declaring import long_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+GIVEN = "assay.given"
+
+
+class InOrder(GroupedCommand):
+    """A command that remembers its arguments."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - Typer's own
+        """Keeps the arguments before they are grouped by option."""
+        ctx.meta[GIVEN] = list(args)
+        return super().parse_args(ctx, args)
+
+
+def in_order(
+    arguments: Sequence[str], values: Mapping[str, Sequence[object]]
+) -> Iterator[tuple[str, str]]:
+    """Yield options with their values: those of files and of the environment first.
+
+    Args:
+        arguments: Of the command line.
+        values: All values by the option's key: `operation_time` is `--operation-time`.
+    """
+    keys = {long_name(key): key for key in values}
+    asked = [argument.partition("=")[0] for argument in arguments]
+    order = [keys[option] for option in asked if option in keys]
+    left = {key: [str(value) for value in of_key] for key, of_key in values.items()}
+    for key, of_key in left.items():
+        while len(of_key) > order.count(key):
+            yield key, of_key.pop(0)
+    for key in order:
+        if left[key]:
+            yield key, left[key].pop(0)

@@ -1,0 +1,71 @@
+"""Options that several verbs share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from assay.running.asked.declaring import Group
+
+
+def option(group: Group, help_text: str, shown: str | None = None, *flags: str, **more: Any) -> Any:  # noqa: ANN401 - Typer's own
+    """Return an option of a verb whose help has groups, as a run's options are declared.
+
+    Args:
+        group: Where help lists it.
+        help_text: A sentence.
+        shown: What a value looks like; None: its type.
+        flags: How it is written; none: as its parameter is named.
+        more: As Typer has it, such as `min`.
+    """
+    return typer.Option(*flags, help=help_text, metavar=shown, rich_help_panel=group, **more)
+
+
+AsJson = Annotated[
+    bool, option(Group.OUTPUT, "One JSON document on stdout; the rest on stderr.", None, "--json")
+]
+RunsDir = Annotated[
+    Path | None,
+    option(Group.OUTPUT, "Directory of runs [default: $ASSAY_RUNS, else ./runs].", "DIR", "--runs"),
+]
+Whole = Annotated[
+    bool, option(Group.OUTPUT, "Show everything: all rows, tables and remarks.", None, "--all")
+]
+Page = Annotated[
+    bool,
+    option(
+        Group.OUTPUT,
+        "Write the report's page; `assay report` does it later.",
+        None,
+        "--page/--no-page",
+    ),
+]
+Strict = Annotated[bool, option(Group.OUTPUT, "An 'unknown' verdict also ends with 3.")]
+Again = Annotated[
+    bool, option(Group.RUNS, "Make all runs anew, though some are there.", None, "--again")
+]
+Budget = Annotated[
+    str | None,
+    option(Group.RUNS, "No run is begun that would end after so much time.", "30m"),
+]
+Repeat = Annotated[int, option(Group.RUNS, "Rounds: in each, a run of every kind.", min=1)]
+Workload = Annotated[
+    str,
+    typer.Argument(
+        help="A workload (see `assay workloads`), or a folder of .sql or .rq files.",
+        metavar="WORKLOAD",
+    ),
+]
+WhichRun = Annotated[
+    str, typer.Argument(help="'latest', an id or its beginning, or a path.", metavar="RUN")
+]
+EXIT_INVALID = 3
+
+
+def exit_code(verdict: str, *, strict: bool) -> int:
+    """The exit code that a verdict means."""
+    if verdict == "invalid" or (strict and verdict == "unknown"):
+        return EXIT_INVALID
+    return 0

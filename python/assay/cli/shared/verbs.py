@@ -1,0 +1,104 @@
+"""The verbs of the command line. A verb's module is imported when the verb is called."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from keyword import iskeyword
+from typing import TYPE_CHECKING, Any
+
+import typer
+from typer.core import TyperGroup
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 80}
+
+
+@dataclass(frozen=True)
+class Verb:
+    """A verb, as the list of verbs has it.
+
+    Attributes:
+        section: Under which it is listed.
+        about: In one line.
+        kind: The class of its command, by module of `assay.cli.shared` and name.
+    """
+
+    section: str
+    about: str
+    kind: tuple[str, str] = ("help", "GroupedCommand")
+
+
+MEASURE, EXPLAIN, LOOK, PREPARE = "Measure", "Explain", "Look again", "What there is"
+SCALED = ("scale_name", "NamedScale")
+VERBS = {
+    "run": Verb(MEASURE, "Run a workload on an engine, check and explain it.", SCALED),
+    "study": Verb(MEASURE, "Carry out a study: many runs that answer one question."),
+    "sweep": Verb(MEASURE, "Vary clients, scales, or values of a setting.", SCALED),
+    "compare": Verb(MEASURE, "Compare two engines, versions or settings.", SCALED),
+    "tune": Verb(MEASURE, "Search settings of an engine for faster ones.", SCALED),
+    "plans": Verb(MEASURE, "Force other plans of a query than the chosen one."),
+    "durability": Verb(MEASURE, "Kill an engine under load, look for what it lost."),
+    "ceiling": Verb(MEASURE, "Measure what this host can do, without an engine."),
+    "explain": Verb(EXPLAIN, "Say where the time of a run or an operation went."),
+    "why": Verb(EXPLAIN, "Find out by experiment what bounds operations."),
+    "try": Verb(EXPLAIN, "Carry out one advice, measure what it gains."),
+    "whatif": Verb(EXPLAIN, "Predict what changes would do.", ("in_order", "InOrder")),
+    "size": Verb(EXPLAIN, "Say which cluster a workload needs."),
+    "show": Verb(LOOK, "Show a run or a study."),
+    "report": Verb(LOOK, "Write a run's or a study's report as one HTML file."),
+    "export": Verb(LOOK, "Write what was measured in other tools' formats."),
+    "runs": Verb(LOOK, "List the runs that there are."),
+    "engines": Verb(PREPARE, "List engines, tell all of one, install them."),
+    "workloads": Verb(PREPARE, "List workloads, tell all of one, begin a new one."),
+    "studies": Verb(PREPARE, "List studies, tell all of one, begin a new one."),
+    "generate": Verb(PREPARE, "Write a workload's data to files.", SCALED),
+    "agent": Verb(PREPARE, "Offer this host to runs that drive from several."),
+    "doctor": Verb(PREPARE, "Say what can be measured here, and what is missing."),
+}
+
+
+class LazyVerbs(TyperGroup):
+    """All verbs, each made when it is asked for."""
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401, ARG002 - Typer's own
+        """Names, in the order of help."""
+        return list(VERBS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401, ARG002 - Typer's own
+        """The command of a verb; None if there is no such verb."""
+        if cmd_name in VERBS and cmd_name not in self.commands:
+            self.commands[cmd_name] = command_of(cmd_name)
+        return self.commands.get(cmd_name)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002
+        """Lists verbs by section, without importing them."""
+        for section in (MEASURE, EXPLAIN, LOOK, PREPARE):
+            named = [(name, verb.about) for name, verb in VERBS.items() if verb.section == section]
+            with formatter.section(section):
+                formatter.write_dl(named)
+
+
+def command_of(name: str) -> Any:  # noqa: ANN401 - Typer does not export its commands' type
+    """The command of a verb, made from the function or the group of its name."""
+    function = python_name(name)
+    made = getattr(import_module(f"assay.cli.{function}"), function)
+    if isinstance(made, typer.Typer):
+        group = typer.main.get_command(made)
+        group.name = name
+        return group
+    kind_module, kind = VERBS[name].kind
+    return _command(name, made, getattr(import_module(f"assay.cli.shared.{kind_module}"), kind))
+
+
+def python_name(verb: str) -> str:
+    """Return the name of a verb's function and module: `try` is a word of Python, so `try_`."""
+    return f"{verb}_" if iskeyword(verb) else verb
+
+
+def _command(name: str, verb: Callable[..., None], kind: type[Any]) -> Any:  # noqa: ANN401
+    alone = typer.Typer(rich_markup_mode=None, add_completion=False)
+    alone.command(name=name, cls=kind, context_settings=SETTINGS)(verb)
+    return typer.main.get_command(alone)

@@ -1,0 +1,62 @@
+"""`assay show`: is a run valid, how fast was it, where did the time go; a study's article."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+import typer
+
+from assay.cli.shared.options import AsJson, RunsDir, Strict, WhichRun, Whole, exit_code
+from assay.cli.shared.output import console, say_json, say_lines, width
+
+if TYPE_CHECKING:
+    from assay.report.documents.ceiling import CeilingDocument
+    from assay.report.documents.run import RunDocument
+    from assay.report.documents.study import StudyDocument
+
+
+def show(
+    which: WhichRun = "latest",
+    *,
+    runs: RunsDir = None,
+    whole: Whole = False,
+    strict: Strict = False,
+    as_json: AsJson = False,
+) -> None:
+    """Shows a run: is it valid, how fast, where did the time go. Of a study: its article.
+
+    Of what `assay ceiling` measured: its tables.
+
+    \b
+    Examples:
+      assay show latest
+      assay show latest --all
+      assay show 4c193c --json                the last six digits of an id do
+    """
+    from assay.verbs.show import show as shown
+
+    document = cast("dict[str, Any]", shown(which, runs=runs))
+    if as_json:
+        say_json(document)
+    else:
+        _print(document, whole=whole)
+    code = 0 if "study" in document else exit_code(document["verdict"], strict=strict)
+    if code:
+        raise typer.Exit(code)
+
+
+def _print(document: dict[str, Any], *, whole: bool) -> None:
+    from assay.record.layout import KIND_CEILING
+
+    if "study" in document:
+        from assay.report.study.terminal import article_lines
+
+        say_lines(article_lines(cast("StudyDocument", document), width(), whole=whole))
+    elif document.get("kind") == KIND_CEILING:
+        from assay.report.ceiling.terminal import ceiling_lines
+
+        say_lines(ceiling_lines(cast("CeilingDocument", document)))
+    else:
+        from assay.report.terminal.summary import render
+
+        render(cast("RunDocument", document), all_operations=whole, console=console(stderr=False))

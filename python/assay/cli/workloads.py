@@ -1,0 +1,96 @@
+"""`assay workloads`: the workloads that there are, what is known of one, and a new one."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from assay.cli.shared.options import AsJson
+from assay.cli.shared.output import say, say_result
+
+workloads = typer.Typer(rich_markup_mode=None)
+
+
+@workloads.callback(invoke_without_command=True)
+def list_workloads(context: typer.Context, *, as_json: AsJson = False) -> None:
+    """Lists the workloads, tells all of one, begins a new one.
+
+    \b
+    Examples:
+      assay workloads
+      assay workloads show tpch
+      assay workloads new ./my-queries
+    """
+    if context.invoked_subcommand is not None:
+        return
+    from assay.report.terminal.lists.catalogue import listed_lines
+    from assay.verbs.workloads import workloads as there_are
+
+    about = {facts.name: facts.about for facts in there_are()}
+    document = [{"name": name, "about": text} for name, text in about.items()]
+    say_result(document, lambda: listed_lines(about), as_json=as_json)
+
+
+@workloads.command("show")
+def show_workload(
+    name: Annotated[str, typer.Argument(help="Name or folder of a workload.")],
+    *,
+    operation: Annotated[
+        str | None,
+        typer.Option(help="Tell the parts that it can be asked without.", metavar="NAME"),
+    ] = None,
+    engine: Annotated[
+        str, typer.Option(help="With --operation: whose text it is.", metavar="NAME")
+    ] = "duckdb",
+    as_json: AsJson = False,
+) -> None:
+    """Tells the operations of one workload, or the parts of one operation.
+
+    \b
+    Examples:
+      assay workloads show tpch
+      assay workloads show tpch --operation q03
+    """
+    from assay.report.terminal.lists.catalogue import workload_lines
+    from assay.verbs.workloads import show
+
+    if operation is not None:
+        _show_parts(name, operation, engine, as_json=as_json)
+        return
+    document = show(name).model_dump()
+    say_result(document, lambda: workload_lines(document), as_json=as_json)
+
+
+def _show_parts(name: str, operation: str, engine: str, *, as_json: bool) -> None:
+    from assay.report.terminal.lists.catalogue import part_lines
+    from assay.verbs.workloads import parts
+
+    shown = parts(name, operation, engine)
+    words = {part.name: part.description for part in shown.parts}
+    say_result(
+        [asdict(part) for part in shown.parts],
+        lambda: part_lines(shown.text, words, shown.workload, operation),
+        as_json=as_json,
+    )
+
+
+@workloads.command("new")
+def begin_workload(
+    folder: Annotated[Path, typer.Argument(help="Folder to be made.", metavar="FOLDER")],
+) -> None:
+    """Writes a commented example: a workload of your own, in SQL files.
+
+    \b
+    Example:
+      assay workloads new ./my-queries
+      assay run ./my-queries
+    """
+    from assay.verbs.workloads import new
+
+    new(folder)
+    place = str(folder) if folder.is_absolute() else f"./{folder}"
+    say(f"{folder} is a workload now: read {folder / 'workload.toml'}, then try")
+    say(f"  assay run {place}")

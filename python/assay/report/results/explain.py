@@ -1,0 +1,149 @@
+"""Results of `assay explain`: each has the document that `--json` prints."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from assay.report.sections.operation import operation_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+    from pathlib import Path
+
+    from assay.report.documents.plan_difference import PlanDifferenceRow
+    from assay.report.documents.profile import ProfileSection, UnclassifiedRow
+    from assay.report.documents.profile_difference import ProfileDifference
+    from assay.report.documents.run import RunDocument
+
+# Parts of a run's document that explain it.
+SECTIONS = (
+    *("where", "operations", "findings", "plans", "plan_work", "plan_capture"),
+    *("engine_counters", "storage"),
+)
+
+
+@dataclass(frozen=True)
+class ExplainedRun:
+    """A whole run.
+
+    Attributes:
+        report: The document of the run.
+        profile: Its CPU samples; None: there are none.
+        no_profile: Why there are no CPU samples; empty where there are some.
+    """
+
+    report: RunDocument
+    profile: ProfileSection | None
+    no_profile: str
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """Return the sections that explain the run, and its CPU samples."""
+        report: Mapping[str, object] = self.report
+        sections = {name: report[name] for name in SECTIONS}
+        return {"run": self.report["run"], **sections, "profile": self.profile}
+
+
+@dataclass(frozen=True)
+class ExplainedOperation:
+    """One operation of a run.
+
+    Attributes:
+        report: The document of the run.
+        operation: Its name.
+        profile: Its CPU samples; None: there are none.
+        no_profile: Why there are no CPU samples; empty where there are some.
+    """
+
+    report: RunDocument
+    operation: str
+    profile: ProfileSection | None
+    no_profile: str
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """Return the operation with its findings, its plans and its CPU samples."""
+        explained = operation_of(self.report, self.operation)
+        return {"run": self.report["run"], **explained, "profile": self.profile}
+
+
+@dataclass(frozen=True)
+class ExplainedSamples:
+    """The CPU samples of a run alone, for an article.
+
+    Attributes:
+        report: The document of the run.
+        profile: Its CPU samples.
+    """
+
+    report: RunDocument
+    profile: ProfileSection
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """Return the CPU samples."""
+        return {"run": self.report["run"], "profile": self.profile}
+
+
+@dataclass(frozen=True)
+class MissingRules:
+    """Functions of a run's CPU samples that no rule classifies.
+
+    Attributes:
+        run: Id of the run.
+        outermost: Functions that no rule may rest on.
+    """
+
+    run: str
+    rows: list[UnclassifiedRow]
+    outermost: Collection[str]
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """Return the functions."""
+        return {"run": self.run, "unclassified": self.rows}
+
+
+@dataclass(frozen=True)
+class ExplainedDifference:
+    """What changed from another run to this one.
+
+    Attributes:
+        ours: The document of this run.
+        theirs: The document of the other one.
+        operation: The operation that is compared; None: all of them.
+        samples: Differences of the CPU samples; None: they were not taken of both runs.
+        plans: Differences of the plans.
+        no_plans: Why plans are not compared; None where both runs have some.
+        durability: Level of durability by the run's id.
+        unequal: A sentence where those levels differ, else None.
+        page: File of the differential flame graph; None: none was asked for.
+    """
+
+    ours: RunDocument
+    theirs: RunDocument
+    operation: str | None
+    samples: ProfileDifference | None
+    plans: list[PlanDifferenceRow]
+    no_plans: str | None
+    durability: Mapping[str, str | None]
+    unequal: str | None
+    page: Path | None
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """Return the differences between samples and between plans."""
+        return {
+            "run": self.ours["run"],
+            "against": self.theirs["run"],
+            "durability": self.durability,
+            "difference": self.samples,
+            "plans": self.plans,
+            "html": None if self.page is None else str(self.page),
+        }
+
+
+Explanation = (
+    ExplainedRun | ExplainedOperation | ExplainedSamples | MissingRules | ExplainedDifference
+)

@@ -1,0 +1,35 @@
+"""Result of `assay size`: a figure, and the runs that it is made of."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from assay.report.study.figure_entries import figure_content
+
+if TYPE_CHECKING:
+    from assay.analysis.figures.contract import Figure
+    from assay.report.documents.study import FigureContent
+
+
+@dataclass(frozen=True)
+class Size:
+    """A cluster on paper.
+
+    Attributes:
+        figure: What it takes of the cluster, and what that assumes.
+        runs: Ids of the runs that it is carried from.
+    """
+
+    figure: Figure
+    runs: list[str]
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """Return the figure as `assay size --json` prints it."""
+        return asdict(self.figure) | {"runs": self.runs}
+
+    @property
+    def content(self) -> FigureContent:
+        """Return the figure as a study's article has it."""
+        return figure_content(self.figure)

@@ -1,0 +1,33 @@
+"""Result of `assay whatif`: a prediction, or what the metrics of a run depend on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from assay.report.documents.prediction import PredictionDocument
+    from assay.report.documents.run import RunDocument
+    from assay.report.documents.what_if import WhatIfSection
+
+
+@dataclass(frozen=True)
+class WhatIf:
+    """The metrics of a run with changes, or their weights without one.
+
+    Attributes:
+        report: The document of the run.
+        prediction: Its metrics after the changes; None: no change was named.
+        weights: What its metrics depend on; None: changes were named, or nothing was measured.
+    """
+
+    report: RunDocument
+    prediction: PredictionDocument | None
+    weights: WhatIfSection | None
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """Return the prediction, or the weights, as `assay whatif --json` prints them."""
+        if self.prediction is not None:
+            return {"run": self.report["run"], "prediction": self.prediction}
+        return {"run": self.report["run"], "what_if": self.weights}

@@ -1,0 +1,76 @@
+"""What there is, on a terminal: engines and workloads, and what is known of one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+
+def listed_lines(about: Mapping[str, str]) -> Iterator[str]:
+    """Yield a line a name, with what it is."""
+    room = max(len(name) for name in about) + 2
+    for name, text in about.items():
+        yield f"{name:<{room}}{text}"
+
+
+def engine_lines(document: Mapping[str, Any], readme: str) -> Iterator[str]:
+    """Yield the lines that `assay engines show` prints.
+
+    Args:
+        document: What `--json` prints.
+        readme: How the engine is measured; empty where that is not said.
+    """
+    if readme:
+        yield readme
+    yield from _techniques(document["techniques"]["techniques"])
+    yield from _durability(document["durability"])
+
+
+def workload_lines(document: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the lines that `assay workloads show` prints of a workload's facts."""
+    yield f"{document['title']}: {document['about']}" if document["about"] else document["title"]
+    operations = document["operations"]
+    width = max(len(name) for name in operations)
+    for name, operation in operations.items():
+        yield f"  {name:<{width}}  {operation['title']}".rstrip()
+    if document["legal"]:
+        yield document["legal"]
+
+
+def part_lines(text: str, parts: Mapping[str, str], workload: str, operation: str) -> Iterator[str]:
+    """Yield the lines that `assay workloads show --operation` prints.
+
+    Args:
+        text: Of the operation.
+        parts: What it can be asked without, in words, by the names that `--remove` takes.
+        workload: Name of its workload.
+        operation: Its name.
+    """
+    yield f"{text.strip()}\n"
+    width = max((len(name) for name in parts), default=0)
+    for name, words in parts.items():
+        yield f"  {name:<{width}}  {words}"
+    yield f"assay run {workload} --operation {operation} --remove NAME asks it without"
+
+
+def _techniques(techniques: Mapping[str, Any]) -> Iterator[str]:
+    """The techniques that `--without` can switch off."""
+    if not techniques:
+        return
+    width = max(map(len, techniques))
+    yield "\nTechniques that --without switches off:"
+    for name, technique in techniques.items():
+        yield f"  {name:<{width}}  {technique['says']}"
+
+
+def _durability(levels: Mapping[str, Any]) -> Iterator[str]:
+    """The levels that `--durability` takes."""
+    if not levels:
+        return
+    yield "\nLevels of --durability; full where none is asked for:"
+    for name, level in levels.items():
+        settings = ", ".join(f"{key} = {value}" for key, value in level["settings"].items())
+        behind = f" ({settings})" if level["about"] and settings else ""
+        yield f"  {name:<8}  {level['about'] or settings}{behind}"

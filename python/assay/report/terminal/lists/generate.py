@@ -1,0 +1,19 @@
+"""Files of data that were written, on a terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from assay.model.units import bytes_text, rate_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+SHORTEST_S = 1e-9
+
+
+def file_lines(files: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield a line a file: its path, rows, size, and rows a second."""
+    for file in files:
+        rate = rate_text(file["rows"] / max(file["seconds"], SHORTEST_S))
+        yield f"{file['path']}  {file['rows']:,} rows  {bytes_text(file['bytes'])}  {rate}"

@@ -1,0 +1,45 @@
+"""`assay agent`: a host that drives its share of runs, or observes their engine."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from assay.running.fleet.agent import serve
+from assay.running.fleet.asked import check_network, parse_meeting, security, tls_directory
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+log = logging.getLogger(__name__)
+
+
+def agent(
+    address: str,
+    *,
+    listen: bool = False,
+    name: str | None = None,
+    tls: Path | str | None = None,
+    plain: bool = False,
+    tell: Callable[[str], None] = log.info,
+) -> None:
+    """Drives a share of the clients of runs that are started elsewhere, until a signal.
+
+    Args:
+        address: Where agents and runs meet: `tcp://HOST:PORT`, or `tls://HOST:PORT`.
+        listen: Be that place, and drive nothing: one host of all says this.
+        name: Of this agent, once among all; None: the host's name.
+        tls: Folder with `ca.pem`, `cert.pem` and `key.pem`.
+        plain: Allow an address that others reach without TLS, on a network that is yours alone.
+        tell: Hears a line about each event.
+
+    Raises:
+        UsageError: For an address that is none, or that others reach without TLS.
+        RunFailedError: If the address cannot be bound, or another agent has the name.
+    """
+    meeting = parse_meeting(address, "agent")
+    folder = None if tls is None else str(tls)
+    check_network(meeting, folder, "--", plain=plain)
+    safety = security(None if folder is None else tls_directory(folder, "--"))
+    serve(meeting, safety, name=name, listen=listen, tell=tell)

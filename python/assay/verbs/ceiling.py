@@ -1,0 +1,117 @@
+"""`assay ceiling`: what this host's disk, memory and cores can do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from assay.model.errors import UsageError, suggestion
+from assay.model.units import bytes_text, parse_bytes, parse_duration_s, seconds_text
+from assay.record.places import runs_dir
+from assay.report.build import build
+from assay.running.host.places import instances_dir
+from assay.study.ceiling.measuring import measure_ceiling
+from assay.study.ceiling.trials import (
+    FILE_BYTES_MIN,
+    PARTS,
+    TIME_S_MAX,
+    TIME_S_MIN,
+    CeilingRequest,
+    quick_defaults,
+)
+from assay.verbs.shared.watching import Logged
+
+if TYPE_CHECKING:
+    from assay.report.documents.ceiling import CeilingDocument
+    from assay.running.telling import Teller
+
+
+def ceiling(
+    *,
+    quick: bool = False,
+    directory: Path | str | None = None,
+    size: str | None = None,
+    time: str | None = None,
+    rounds: int | None = None,
+    only: str | None = None,
+    seed: int = 1,
+    runs: Path | str | None = None,
+    teller: Teller | None = None,
+) -> CeilingDocument:
+    """Measures what this host can do: requests a second of its disk by size, memory, cores.
+
+    Args:
+        quick: Fewer sizes and depths, shorter: half a minute.
+        directory: Whose disk is measured; None: that of engines' data.
+        size: Of the file that is read, such as `4GB`; None: 4 GB, where it is quick 1 GB.
+        time: How long each trial lasts, such as `250ms`; None: that, where it is quick 100 ms.
+        rounds: How often each trial is made; None: 5 times, where it is quick 3 times.
+        only: What is tried, of `disk,memory,core`; None: all.
+        seed: Of the order of trials and of places.
+        runs: Directory of runs; `$ASSAY_RUNS`, else `./runs`, unless given.
+        teller: Hears how far it is.
+
+    Returns:
+        What `assay ceiling --json` prints.
+
+    Raises:
+        UsageError: If an option has no meaning; nothing was measured.
+        RunFailedError: If it ended early; its partial record is kept.
+    """
+    place = _directory(directory)
+    asked: dict[str, Any] = {
+        "size_bytes": None if size is None else _size_bytes(size),
+        "time_s": None if time is None else _time_s(time),
+        "parts": None if only is None else _parts(only),
+        "rounds": rounds,
+        "seed": seed,
+    }
+    given = {name: value for name, value in asked.items() if value is not None}
+    defaults = quick_defaults() if quick else {}
+    request = CeilingRequest(place, **{**defaults, **given, "quick": quick})
+    told = teller or Logged()
+    record = measure_ceiling(request, runs_dir(runs), told)
+    told.phase("checks and report")
+    return cast("CeilingDocument", build(record))
+
+
+def _directory(asked: Path | str | None) -> Path:
+    """The directory asked for; else the one of engines' data, which is made if it is not there."""
+    if asked is not None:
+        return Path(asked)
+    place = instances_dir()
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{error}: name another directory with --dir.") from error
+    return place
+
+
+def _size_bytes(text: str) -> int:
+    try:
+        size = parse_bytes(text)
+    except ValueError as error:
+        raise UsageError(f"--size: {error}; write it as 4GB or 512MB") from error
+    if size < FILE_BYTES_MIN:
+        least = bytes_text(FILE_BYTES_MIN)
+        raise UsageError(f"--size: the deepest queue of the largest reads needs {least} or more")
+    return size
+
+
+def _time_s(text: str) -> float:
+    try:
+        time_s = parse_duration_s(text)
+    except ValueError as error:
+        raise UsageError(f"--time: {error}; write it as 250ms or 1s") from error
+    if not TIME_S_MIN <= time_s <= TIME_S_MAX:
+        ends = f"{seconds_text(TIME_S_MIN)} to {seconds_text(TIME_S_MAX)}"
+        raise UsageError(f"--time: a trial lasts {ends}, not {text}")
+    return time_s
+
+
+def _parts(text: str) -> tuple[str, ...]:
+    parts = [part.strip() for part in text.split(",")]
+    for part in parts:
+        if part not in PARTS:
+            raise UsageError(f"--only: no part {part!r}; {suggestion(part, list(PARTS))}")
+    return tuple(part for part in PARTS if part in parts)

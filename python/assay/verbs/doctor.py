@@ -1,0 +1,23 @@
+"""`assay doctor`: what this host allows to be measured, and what runs have changed on it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.running.changes.left import restore_left
+from assay.running.host.abilities import examine
+from assay.running.host.places import cache_dir, instances_dir, runs_dir
+
+if TYPE_CHECKING:
+    from assay.running.changes.left import Left
+    from assay.running.host.ability import Ability
+
+
+def doctor() -> list[Ability]:
+    """Returns what can be measured here, what cannot and why, and how to allow more."""
+    return examine(runs_dir(None), cache_dir())
+
+
+def restore() -> list[Left]:
+    """Puts back what runs changed on this host that are dead; what there was, and is left."""
+    return restore_left(instances_dir())

@@ -1,0 +1,96 @@
+"""`assay engines`: the engines that there are, what is known of one, and how to obtain one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from assay.engines.contract import Wanted
+from assay.engines.discovery import find_engine, find_engines
+from assay.running.host.places import engines_dir
+from assay.running.telling import telling
+from assay.verbs.shared.watching import Logged
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from assay.engines.contract import EngineFacts
+    from assay.running.telling import Teller
+
+README = "README.md"
+
+
+@dataclass(frozen=True)
+class ShownEngine:
+    """One engine.
+
+    Attributes:
+        document: What `assay engines show --json` prints: its facts, its techniques, its knobs.
+        readme: How it is measured, in Markdown; empty where its folder does not say.
+    """
+
+    document: dict[str, Any]
+    readme: str
+
+
+@dataclass(frozen=True)
+class InstalledEngine:
+    """An engine that is there.
+
+    Attributes:
+        name: Of the engine.
+        title: The engine as people write it.
+        version: Its own version.
+        home: Where it is; None: it is a library of Assay.
+    """
+
+    name: str
+    title: str
+    version: str
+    home: Path | None
+
+    @property
+    def document(self) -> dict[str, str]:
+        """Return what `assay engines install --json` prints."""
+        return {"engine": self.name, "version": self.version, "home": str(self.home or "")}
+
+
+def engines() -> list[EngineFacts]:
+    """Returns the facts of all engines."""
+    return [folder.facts for folder in find_engines().values()]
+
+
+def show(name: str) -> ShownEngine:
+    """Returns what is known of one engine: settings, versions, how it is measured.
+
+    Raises:
+        UsageError: If there is no such engine.
+    """
+    folder = find_engine(name)
+    document = folder.facts.model_dump() | {
+        "folder": str(folder.folder),
+        "techniques": folder.techniques().model_dump(),
+        "knobs": folder.knobs().model_dump(),
+    }
+    readme = folder.folder / README
+    # The folder of one's own need not have one.
+    text = readme.read_text(encoding="utf-8").rstrip() if readme.is_file() else ""
+    return ShownEngine(document, text)
+
+
+def install(name: str, teller: Teller | None = None) -> InstalledEngine:
+    """Obtains an engine, so that the first run does not have to.
+
+    Args:
+        name: Of the engine, with `@VERSION` where it is not the newest that Assay knows.
+        teller: Hears how far it is.
+
+    Raises:
+        UsageError: If there is no such engine.
+        EngineError: If it cannot be had.
+    """
+    asked, _, version = name.partition("@")
+    folder = find_engine(asked)
+    wanted = Wanted(engines_dir(), version or None)
+    product = folder.engine().obtain(wanted, telling(teller or Logged()))
+    return InstalledEngine(asked, folder.facts.title, product.version, product.home)

@@ -1,0 +1,279 @@
+"""`assay explain`: what the time of a run went into, and all that is known of one operation."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from assay.analysis.answers.durability import level_of, unequal
+from assay.analysis.operations import operation_table
+from assay.analysis.profile.difference import as_long_as
+from assay.analysis.profile.samples import read_profile
+from assay.analysis.profile.samples import unclassified as unclassified_rows
+from assay.analysis.work.rules import parse_rules
+from assay.model.errors import UsageError, suggestion
+from assay.record.places import runs_dir
+from assay.record.reader import find_workload_run
+from assay.report.build import run_document
+from assay.report.document import document
+from assay.report.page.difference import write_page
+from assay.report.results.explain import (
+    ExplainedDifference,
+    ExplainedOperation,
+    ExplainedRun,
+    ExplainedSamples,
+    MissingRules,
+)
+from assay.report.sections.difference import difference
+from assay.report.sections.plan_difference import plan_differences
+from assay.report.sections.plans import captured_of
+from assay.report.sections.profile import SYMBOLS_MAX, section
+from assay.report.words.method import no_profile
+
+if TYPE_CHECKING:
+    from assay.analysis.profile.profile import Profile
+    from assay.analysis.work.rules import Rules
+    from assay.record.reader import Run
+    from assay.report.documents.profile import UnclassifiedRow
+    from assay.report.results.explain import Explanation
+
+TABLE, ARTICLE = "table", "article"
+STYLES = [TABLE, ARTICLE]
+# What the first would change is not in what the others print.
+NOT_WITH = {
+    "--style article": ("--open-families", "--unclassified", "--against"),
+    "--open-families": ("--unclassified", "--against"),
+    "--unclassified": ("--against",),
+}
+
+
+def explain(
+    run: str = "latest",
+    *,
+    operation: str | None = None,
+    against: str | None = None,
+    unequal_durability: bool = False,
+    operations: Path | str | None = None,
+    unclassified: bool = False,
+    open_families: bool = False,
+    all_symbols: bool = False,
+    style: str = TABLE,
+    html: Path | str | None = None,
+    runs: Path | str | None = None,
+) -> Explanation:
+    """Explains a run: where its time went, why, what its plans do, what its CPU time is spent on.
+
+    Args:
+        run: `latest`, an id, the beginning of one, or a path.
+        operation: This operation only.
+        against: Another run: what changed from it to this one.
+        unequal_durability: Compare although commits survive less in one of the runs.
+        operations: File of rules of your own, which come before the engine's.
+        unclassified: The rules that are missing.
+        open_families: The functions of each template are to be shown, so CPU samples are needed.
+        all_symbols: All functions, not only the first.
+        style: `table`, or `article`: the CPU samples alone.
+        html: With `against`: where a differential flame graph is written.
+        runs: Directory of runs; `$ASSAY_RUNS`, else `./runs`, unless given.
+
+    Returns:
+        A result whose `document` is what `assay explain --json` prints.
+
+    Raises:
+        UsageError: If there is no such operation, samples are needed and there are none, or one
+            option has no effect with another.
+        RecordUnreadableError: If there is no such run or its record is damaged.
+    """
+    _refuse(style, against, html)
+    asked = {
+        "--style article": style == ARTICLE,
+        "--open-families": open_families,
+        "--unclassified": unclassified,
+        "--against": against is not None,
+    }
+    _refuse_together(asked)
+    place = runs_dir(runs)
+    record, rules = find_workload_run(run, place), _rules(operations)
+    most = None if all_symbols else SYMBOLS_MAX
+    if against is not None:
+        pair = record, find_workload_run(against, place)
+        differ = _unequal_durability(pair, allowed=unequal_durability)
+        return _difference(pair, rules, operation, None if html is None else Path(html), differ)
+    if unclassified:
+        return _missing_rules(record, _sampled(record, rules, operation), operation)
+    if style == ARTICLE:
+        profile = _sampled(record, rules, operation)
+        return ExplainedSamples(run_document(record), section(record, profile, operation, most))
+    if operation is not None:
+        return _operation(record, rules, operation, most)
+    return _whole(record, rules, most, is_needed=open_families or rules is not None)
+
+
+def _refuse(style: str, against: str | None, html: Path | str | None) -> None:
+    if style not in STYLES:
+        raise UsageError(f"no style {style!r}: {suggestion(style, STYLES)}")
+    if html is not None and against is None:
+        raise UsageError(
+            "--html draws a difference and needs --against RUN; the flame graph of one run is in"
+            " its report: assay report latest"
+        )
+
+
+def _refuse_together(asked: dict[str, bool]) -> None:
+    """Refuses options of which one would have no effect on what another prints."""
+    for option, others in NOT_WITH.items():
+        for other in others:
+            if asked[option] and asked[other]:
+                raise UsageError(f"{option} has no effect with {other}: leave one of them away")
+
+
+def _rules(path: Path | str | None) -> Rules | None:
+    if path is None:
+        return None
+    try:
+        return parse_rules(Path(path).read_text(encoding="utf-8"), str(path))
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"cannot read the rules in {path}: {error}") from error
+
+
+def _profile(
+    run: Run, rules: Rules | None, operation: str | None, *, is_needed: bool
+) -> Profile | None:
+    """The CPU samples of a run; None if there are none and they are not needed.
+
+    Raises:
+        UsageError: If they are needed, or the operation is not known.
+    """
+    profile = read_profile(run, rules)
+    if profile is not None:
+        _check_operation(profile, operation)
+    elif is_needed:
+        raise UsageError(f"run {run.id} has no CPU samples to explain: {no_profile(run)}")
+    elif operation is not None:
+        _check_planned(run, operation)
+    return profile
+
+
+def _sampled(run: Run, rules: Rules | None, operation: str | None) -> Profile:
+    """The CPU samples of a run, without which there is nothing to tell."""
+    profile = _profile(run, rules, operation, is_needed=True)
+    assert profile is not None  # noqa: S101 - it raises where there are none
+    return profile
+
+
+def _check_planned(run: Run, operation: str) -> None:
+    """Raises `UsageError` for an operation of a run that has plans of others only."""
+    names = list(captured_of(run).plans)
+    if names and operation not in names:
+        raise UsageError(f"no plan of an operation {operation!r}: {suggestion(operation, names)}")
+
+
+def _check_operation(profile: Profile, operation: str | None) -> None:
+    why_not = _why_mixed(profile)
+    if operation is not None and why_not is not None:
+        raise UsageError(f"{why_not}, or leave --operation away")
+    names = profile.passes["operation"].unique(maintain_order=True).to_list()
+    if operation is not None and operation not in names:
+        raise UsageError(f"no operation {operation!r} was measured: {suggestion(operation, names)}")
+
+
+def _why_mixed(profile: Profile) -> str | None:
+    """Why samples are of no operation; None where they are."""
+    if profile.sampling.told_apart:
+        return None
+    return (
+        "the samples are of several sessions of an engine of one process, whose threads do not tell"
+        " them apart by operation: measure with --clients 1"
+    )
+
+
+def _operation(
+    run: Run, rules: Rules | None, operation: str, most: int | None
+) -> ExplainedOperation:
+    """All that is known of one operation; its CPU samples only where there are some."""
+    profile, report = read_profile(run, rules), document(run, run.dir)
+    names = [row["name"] for row in report["operations"]]
+    if operation not in names:
+        raise UsageError(f"no operation {operation!r} was measured: {suggestion(operation, names)}")
+    why_not = no_profile(run) if profile is None else _why_mixed(profile)
+    sampled = None if profile is None or why_not else section(run, profile, operation, most)
+    return ExplainedOperation(report, operation, sampled, why_not or "")
+
+
+def _whole(run: Run, rules: Rules | None, most: int | None, *, is_needed: bool) -> ExplainedRun:
+    """All that is known of a run; its CPU samples only where there are some."""
+    profile, report = _profile(run, rules, None, is_needed=is_needed), document(run, run.dir)
+    if profile is None:
+        return ExplainedRun(report, None, no_profile(run))
+    return ExplainedRun(report, section(run, profile, None, most), "")
+
+
+def _missing_rules(run: Run, profile: Profile, operation: str | None) -> MissingRules:
+    rows = cast("list[UnclassifiedRow]", unclassified_rows(profile, operation).to_dicts())
+    return MissingRules(run.id, rows, profile.rules.outermost)
+
+
+def _unequal_durability(runs: tuple[Run, Run], *, allowed: bool) -> str | None:
+    """Return a sentence where levels of durability are unequal; refuse that unless allowed."""
+    ours, theirs = (level_of(run.facts) for run in runs)
+    if unequal((ours, theirs)) is None:
+        return None
+    text = f"durability differs: {ours} in {runs[0].id}, {theirs} in {runs[1].id}"
+    if not allowed:
+        raise UsageError(
+            f"{text}: a commit that survives less costs less. Measure one of them again with"
+            " --durability, or compare them all the same with --unequal-durability"
+        )
+    return text
+
+
+def _difference(
+    runs: tuple[Run, Run],
+    rules: Rules | None,
+    operation: str | None,
+    page: Path | None,
+    unequal_levels: str | None,
+) -> ExplainedDifference:
+    """What changed: between the samples where both runs have them, and between plans."""
+    ours, theirs = runs
+    needed = bool(page or rules)
+    profiles = tuple(_profile(run, rules, operation, is_needed=needed) for run in runs)
+    samples, reports = None, (run_document(ours), run_document(theirs))
+    if profiles[0] is not None and profiles[1] is not None:
+        pair = profiles[0], profiles[1]
+        if _scale(ours) != _scale(theirs):
+            pair = pair[0], as_long_as(pair[1], pair[0], operation)
+        samples = difference(*pair, operation)
+        if page is not None:
+            write_page(page, reports, pair, samples)
+    return ExplainedDifference(
+        *reports,
+        operation,
+        samples,
+        plan_differences(ours, theirs, (_seconds(ours), _seconds(theirs)), operation),
+        _no_plans(runs),
+        {run.id: level_of(run.facts) for run in runs},
+        unequal_levels,
+        page,
+    )
+
+
+def _no_plans(runs: tuple[Run, Run]) -> str | None:
+    """Return why plans of two runs are not compared; None where both have some."""
+    for run in runs:
+        captured = captured_of(run)
+        if not captured.plans:
+            return f"{run.id} has none: {captured.reason}"
+    return None
+
+
+def _scale(run: Run) -> object:
+    return run.facts["request"].get("scale")
+
+
+def _seconds(run: Run) -> dict[str, float]:
+    """Return the time of each operation of a run."""
+    if not run.has("events"):
+        return {}
+    table = operation_table(run.table("events")).drop_nulls("seconds")
+    return dict(table.select("operation", "seconds").iter_rows())

@@ -1,0 +1,28 @@
+"""Defaults of verbs: the command line shows them, and the functions of Python have them."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+# Rounds: in each, a run of every kind.
+SWEEP_ROUNDS: Final = 3
+COMPARE_ROUNDS: Final = 5
+PLANS_ROUNDS: Final = 5
+TRY_ROUNDS: Final = 3
+# Plans at most, and how many times as long as the chosen one a plan may take.
+PLANS: Final = 24
+CUT_OFF: Final = 3.0
+KILLS: Final = 5
+# When after the load's begin an engine is killed.
+KILLED_BETWEEN: Final = "2s-5s"
+TUNE_BUDGET: Final = "20m"
+# Options of a verb's runs whose default is another one than that of `assay run`.
+DURABILITY_RUNS: Final[dict[str, Any]] = {"clients": 4}
+WHY_RUNS: Final[dict[str, Any]] = {"min_time": "2s"}
+# Runs of a search are shorter than one that is looked at itself.
+TUNE_RUNS: Final[dict[str, Any]] = {
+    "min_time": "3s",
+    "time": "10s",
+    "warmup": "3s",
+    "plans": False,
+}

@@ -1,0 +1,43 @@
+"""`assay show`: what a run, a study or a look at the host came to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from assay.record.places import runs_dir
+from assay.record.studies import find_run_or_study
+from assay.report.kept import current
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from assay.report.documents.ceiling import CeilingDocument
+    from assay.report.documents.run import RunDocument
+    from assay.report.documents.study import StudyDocument
+
+
+def show(
+    which: str = "latest", *, runs: Path | str | None = None
+) -> RunDocument | StudyDocument | CeilingDocument:
+    """Returns the document of a run, a study or a ceiling, as `assay show --json` prints it.
+
+    The document that is kept beside a record is taken where one made anew would be the same.
+
+    Args:
+        which: `latest`, an id, the beginning of one, or a path.
+        runs: Directory of runs; `$ASSAY_RUNS`, else `./runs`, unless given.
+
+    Raises:
+        RecordUnreadableError: If there is no such run or study, or its record is damaged.
+    """
+    directory, is_study = find_run_or_study(which, runs_dir(runs))
+    if is_study:
+        from assay.report.study.build import build_study
+
+        return build_study(directory)
+    document = current(directory)
+    if document is None:
+        from assay.report.build import build
+
+        document = build(directory)
+    return cast("RunDocument | CeilingDocument", document)

@@ -1,0 +1,90 @@
+"""`assay size`: a cluster on paper, from what finished runs took."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.analysis.figures.cluster.sizing import figure
+from assay.analysis.figures.contract import Asked
+from assay.analysis.size.runs import measured_of
+from assay.analysis.study_runs import StudyRun
+from assay.model.errors import UsageError
+from assay.record.places import runs_dir
+from assay.record.reader import find_workload_run
+from assay.report.results.size import Size
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from assay.record.reader import Run
+
+
+def size(
+    which: str | Sequence[str] = "latest",
+    *,
+    scale: float,
+    nodes: int,
+    cores: int | None = None,
+    memory: str | None = None,
+    network: str | None = None,
+    disk: str | None = None,
+    utilisation: float | None = None,
+    runs: Path | str | None = None,
+) -> Size:
+    """Says what a workload would take at least of a cluster that is not there, on paper.
+
+    What is None is assumed, and the result says so.
+
+    Args:
+        which: A run, or runs of one workload on one engine, at one scale or several: `latest`, ids
+            or their beginnings, or paths.
+        scale: Of the data that are thought of.
+        nodes: Of the cluster that is thought of.
+        cores: Of each node.
+        memory: Of each node, such as `128GiB`.
+        network: Of each node, in each direction, such as `10Gbit`.
+        disk: Of each node, a second, such as `2GiB`.
+        utilisation: The part of its cores that an operation keeps busy.
+        runs: Directory of runs; `$ASSAY_RUNS`, else `./runs`, unless given.
+
+    Returns:
+        A result whose `document` is what `assay size --json` prints.
+
+    Raises:
+        UsageError: For runs that do not belong together, or do not tell what they took.
+    """
+    place = runs_dir(runs)
+    names = [which] if isinstance(which, str) else which
+    records = [find_workload_run(name, place) for name in names]
+    taken = tuple(
+        StudyRun("runs", {"scale": f"{run.facts['request']['scale']:g}"}, number, run)
+        for number, run in enumerate(records, 1)
+    )
+    values = {
+        "scale": scale,
+        "nodes": nodes,
+        "cores": cores,
+        "memory": memory,
+        "network": network,
+        "disk": disk,
+        "utilisation": utilisation,
+    }
+    options = {name: value for name, value in values.items() if value is not None}
+    _check(records)
+    made = figure(Asked("size", "sizing", _title(records[0], nodes), taken, options))
+    return Size(made, [run.id for run in records])
+
+
+def _check(runs: Sequence[Run]) -> None:
+    """Refuses runs that do not belong together, or do not tell what they took."""
+    try:
+        measured_of(runs)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+
+
+def _title(run: Run, nodes: int) -> str:
+    workload = run.facts["workload"]
+    on = f"{nodes} node{'' if nodes == 1 else 's'}"
+    return f"{workload.get('title') or workload['name']} on {on}, on paper"
