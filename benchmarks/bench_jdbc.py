@@ -58,18 +58,20 @@ def main() -> None:
     options.add_argument("--rounds", type=int, default=5)
     options.add_argument("--seconds", type=float, default=3.0)
     options.add_argument("--engine", default="postgresql@15")
+    options.add_argument("--clients", type=int, help="only with so many")
     options.add_argument("--child", help=argparse.SUPPRESS)
     asked = options.parse_args()
     if asked.child is not None:
         drive_once(json.loads(asked.child))
         return
+    cells = [cell for cell in CELLS if asked.clients in {None, cell[1]}]
     settings = {"max_connections": "100", "synchronous_commit": "off"}
     with server(asked.engine, settings, "tcp") as running, bridge() as (socket, pid):
         prepare(running)
         ways = {"native": {"dsn": running.dsn}, "bridged": {"jdbc": address(running, socket)}}
-        taken: dict[tuple[str, int], list[dict[str, dict[str, float]]]] = {c: [] for c in CELLS}
+        taken: dict[tuple[str, int], list[dict[str, dict[str, float]]]] = {c: [] for c in cells}
         for number in range(asked.rounds + 1):
-            for cell in CELLS:
+            for cell in cells:
                 order = list(ways) if number % 2 else list(ways)[::-1]
                 by_way = {way: measured(ways[way], cell, asked.seconds, pid) for way in order}
                 if number:

@@ -26,10 +26,6 @@ from assay.analysis.profile.samples import read_profile
 from assay.analysis.profile.tables import symbols_table
 from assay.record.reader import Run
 
-# High, so that a million samples take a minute and not an hour.
-FREQUENCY_HZ = 9_999
-# Of a run that tells how many samples a second there are.
-TRIAL_S = 5.0
 ASSAY = [sys.executable, "-m", "assay.cli.main"]
 
 
@@ -39,6 +35,15 @@ def main() -> None:
     options.add_argument("--scale", type=float, default=0.1)
     options.add_argument("--samples", type=int, default=1_000_000)
     options.add_argument("--rounds", type=int, default=5)
+    options.add_argument(
+        "--trial",
+        type=float,
+        default=5.0,
+        help="seconds of a run that tells how many samples a second there are",
+    )
+    options.add_argument(
+        "--hz", type=int, default=9_999, help="high, so that a million samples take a minute"
+    )
     options.add_argument("--table", type=Path, help=argparse.SUPPRESS)
     asked = options.parse_args()
     if asked.table is not None:
@@ -47,15 +52,15 @@ def main() -> None:
     perf.program()
     with tempfile.TemporaryDirectory() as place:
         run = [*ASSAY, "run", "tpch", "--engine", asked.engine, "--scale", str(asked.scale)]
-        compare(Path(place), [*run, "--runs", f"{place}/runs"], asked.samples, asked.rounds)
+        run += ["--runs", f"{place}/runs"]
+        rate = table(profiled(Path(place), run, asked.hz, asked.trial))["samples"] / asked.trial
+        compare(Path(place), run, asked.hz, asked.samples / rate, asked.rounds)
 
 
-def compare(place: Path, run: list[str], samples: int, rounds: int) -> None:
+def compare(place: Path, run: list[str], hz: int, seconds: float, rounds: int) -> None:
     data = place / "perf.data"
-    rate = table(profiled(place, run, TRIAL_S))["samples"] / TRIAL_S
-    seconds = samples / rate
-    directory = profiled(place, run, seconds)
-    record = [perf.program(), "record", "-F", str(FREQUENCY_HZ), "-g", "-o", str(data)]
+    directory = profiled(place, run, hz, seconds)
+    record = [perf.program(), "record", "-F", str(hz), "-g", "-o", str(data)]
     carry_out([*record, "--", *run], seconds)
     theirs = sum(perf.samples_by_symbol(data).values())
     reports = {
@@ -76,9 +81,9 @@ def compare(place: Path, run: list[str], samples: int, rounds: int) -> None:
         )
 
 
-def profiled(place: Path, run: list[str], seconds: float) -> Path:
+def profiled(place: Path, run: list[str], hz: int, seconds: float) -> Path:
     """A run with a profile."""
-    carry_out([*run, "--profile", "--profile-hz", str(FREQUENCY_HZ)], seconds)
+    carry_out([*run, "--profile", "--profile-hz", str(hz)], seconds)
     return max((place / "runs").glob("*/run.json"), key=lambda file: file.stat().st_mtime).parent
 
 

@@ -14,6 +14,7 @@ Client CPU is user and system time of the client's processes while rows are made
 The goals are less than a microsecond of it a row, and 2.5 times as fast as `insert` on PostgreSQL.
 
     .venv/bin/python benchmarks/bench_tpcc_load.py [--engine mariadb] [--warehouses 10] [--rounds 3]
+        [--tables warehouse,district,customer]
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import psycopg
@@ -89,6 +90,15 @@ PRODUCTS = {
 
 
 @dataclass(frozen=True)
+class Work:
+    """What each side loads: the rows of some tables, and how many of them an INSERT has."""
+
+    warehouses: int
+    rows: int
+    tables: Sequence[str]
+
+
+@dataclass(frozen=True)
 class Load:
     """What one load took.
 
@@ -120,16 +130,20 @@ def main() -> None:
     options.add_argument("--rounds", type=int, default=3)
     options.add_argument("--rows", type=int, default=200, help="rows of an INSERT")
     options.add_argument("--engine", default="postgresql@18", help="postgresql, mariadb or mysql")
+    options.add_argument(
+        "--tables", default=",".join(TPCC.facts.tables), help="those that are filled [all]"
+    )
     options.add_argument("--child", help=argparse.SUPPRESS)
     asked = options.parse_args()
     if asked.child is not None:
         print(json.dumps(load(**json.loads(asked.child))))
         return
+    work = Work(asked.warehouses, asked.rows, tuple(asked.tables.split(",")))
     taken: dict[str, list[Load]] = {side: [] for side in SIDES}
     for number in range(asked.rounds):
         first = number % len(SIDES)
         for side in (*SIDES[first:], *SIDES[:first]):
-            loaded = loaded_by(side, asked.engine, asked.warehouses, asked.rows)
+            loaded = loaded_by(side, asked.engine, work)
             taken[side].append(loaded)
             phases = "  ".join(f"{phase} {loaded.seconds[phase]:.2f}" for phase in PHASES)
             print(
@@ -166,35 +180,35 @@ def ratio_text(peers: Sequence[float], ours: Sequence[float]) -> str:
     return f"{statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
 
 
-def loaded_by(side: str, product: str, warehouses: int, rows: int) -> Load:
+def loaded_by(side: str, product: str, work: Work) -> Load:
     """A load into a new server, by a client that is a process of its own."""
     name = product.partition("@")[0]
     with started(product, dict(find_engine(name).engine().load_settings())) as server:
         job = {"side": side, "name": name, "address": dict(server.address)}
-        job |= {"warehouses": warehouses, "rows": rows}
+        job |= {"work": asdict(work)}
         command = [sys.executable, __file__, "--child", json.dumps(job)]
         done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
     return Load(**json.loads(done.stdout))
 
 
-def load(side: str, name: str, address: Address, warehouses: int, rows: int) -> dict[str, Any]:
+def load(side: str, name: str, address: Address, work: dict[str, Any]) -> dict[str, Any]:
     """In a process of its own: loads, and tells what it took and what is there then."""
     engine, product, phases = find_engine(name).engine(), PRODUCTS[name], Phases()
-    instance = engine.attach(address)
+    instance, asked = engine.attach(address), Work(**work)
     if side == "assay":
-        load_as_a_run(engine, instance, product, warehouses, phases)
+        load_as_a_run(engine, instance, product, asked, phases)
     else:
-        drawn = [drawn_for(warehouse, warehouses) for warehouse in range(1, warehouses + 1)]
-        work = [
-            [*statements(warehouse_rows, rows)] if side == "ready" else warehouse_rows
+        drawn = [drawn_for(warehouse, asked) for warehouse in range(1, asked.warehouses + 1)]
+        parts = [
+            [*statements(warehouse_rows, asked.rows)] if side == "ready" else warehouse_rows
             for warehouse_rows in drawn
         ]
         context = multiprocessing.get_context("fork")
-        arguments = [(product, address, part, rows) for part in work]
+        arguments = [(product, address, part, asked.rows) for part in parts]
         processes = [context.Process(target=send, args=sent) for sent in arguments]
-        load_by(processes, engine, instance, product, warehouses, phases)
+        load_by(processes, engine, instance, product, asked.warehouses, phases)
     phases.enter("")
-    held = contents(product, address)
+    held = contents(product, address, asked.tables)
     engine.detach(instance)
     seconds = {phase: phases.seconds.get(phase, 0.0) for phase in PHASES}
     loaded = sum(count for count, _ in held.values())
@@ -227,9 +241,9 @@ def cpu_s() -> float:
 
 
 def load_as_a_run(
-    engine: Any, instance: Instance, product: Product, warehouses: int, phases: Phases
+    engine: Any, instance: Instance, product: Product, work: Work, phases: Phases
 ) -> None:
-    filling = filling_of(TPCC, product.dialects, warehouses)
+    filling = filling_of(TPCC, product.dialects, work.warehouses) | {"tables": work.tables}
     of = {"tables": "rows", "loading": "rows", PHASES[-1]: PHASES[-1]}
     phases.enter("rows")
     fill(engine, instance, filling, lambda phase, *_: phases.enter(of.get(phase, "keys")))
@@ -265,13 +279,13 @@ def load_by(
 Drawn = list[tuple[str, list[pa.RecordBatch]]]
 
 
-def drawn_for(warehouse: int, warehouses: int) -> Drawn:
+def drawn_for(warehouse: int, work: Work) -> Drawn:
     """The values of a warehouse's rows, by table; the first one has those of no warehouse, too."""
     drawn = []
-    for table in TPCC.facts.tables:
-        stream = table_rows(TPCC.row_facts(warehouses), table, 1)
+    for table in work.tables:
+        stream = table_rows(TPCC.row_facts(work.warehouses), table, 1)
         batches = list(pa.RecordBatchReader.from_stream(stream))
-        if len(batches) == PARTS_A_WAREHOUSE * warehouses and table != "item":
+        if len(batches) == PARTS_A_WAREHOUSE * work.warehouses and table != "item":
             first = PARTS_A_WAREHOUSE * (warehouse - 1)
             drawn.append((table, batches[first : first + PARTS_A_WAREHOUSE]))
         elif warehouse == 1:
@@ -316,11 +330,13 @@ def send(product: Product, address: Address, work: Drawn | list[str], rows: int)
     connection.close()
 
 
-def contents(product: Product, address: Address) -> dict[str, tuple[int, str]]:
+def contents(
+    product: Product, address: Address, tables: Sequence[str]
+) -> dict[str, tuple[int, str]]:
     """Rows and digest of each table."""
     connection = product.connect(address)
     cursor, held = connection.cursor(), {}
-    for table in TPCC.facts.tables:
+    for table in tables:
         cursor.execute(product.digest(table))
         held[table] = cursor.fetchone()
     connection.close()

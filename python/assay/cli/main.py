@@ -7,6 +7,7 @@ is better beyond noise.
 
 from __future__ import annotations
 
+import gc
 import signal
 import sys
 import traceback
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from types import FrameType
 
 CODE_OF_TYPER_FOR_CTRL_C = 130
+# Modules and documents stay until the end: with Python's 700, a tenth of a short run's CPU time is
+# spent on looking at them for garbage.
+OBJECTS_PER_COLLECTION = 50_000
 
 app = typer.Typer(
     name="assay",
@@ -110,6 +114,7 @@ def _stop(number: int, _frame: FrameType | None) -> None:
 
 def main() -> None:
     """Entry point of the command. SIGTERM and a closed terminal end a run as Ctrl-C does."""
+    gc.set_threshold(OBJECTS_PER_COLLECTION)
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _stop)
     sys.exit(run_command())

@@ -32,9 +32,7 @@ def resamples(measured: Measured) -> list[list[float]]:
         return []
     table = pl.DataFrame({op.name: op.passes for op in measured.operations})
     drawn = random.Random(SEED)  # noqa: S311 - nothing is to be kept secret
-    medians = []
-    for _ in range(RESAMPLES):
-        times = table[drawn.choices(range(count), k=count)].median().row(0)
-        if None not in times:
-            medians.append(list(times))
-    return medians
+    places = [place for _ in range(RESAMPLES) for place in drawn.choices(range(count), k=count)]
+    sample = pl.Series([number for number in range(RESAMPLES) for _ in range(count)])
+    medians = table[places].group_by(sample, maintain_order=True).median()
+    return [list(times) for times in medians.drop_nulls()[:, 1:].rows()]
