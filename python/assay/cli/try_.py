@@ -36,6 +36,16 @@ def try_(
         str | None,
         typer.Option(help="The running server once more: its password is in no record."),
     ] = None,
+    allow_changes: Annotated[
+        bool,
+        typer.Option(
+            "--allow-changes",
+            help="Tables of a running server may be changed; the change is taken back.",
+        ),
+    ] = False,
+    keep: Annotated[
+        bool, typer.Option("--keep", help="With --allow-changes: the change stays at the end.")
+    ] = False,
     seed: Annotated[int, typer.Option(help="Seed of the order of runs.", min=0)] = 1,
     history: Annotated[
         bool, typer.Option("--history", help="How often predictions came true so far.")
@@ -72,6 +82,8 @@ def try_(
         repeat=repeat,
         seed=seed,
         dsn=dsn,
+        allow_changes=allow_changes,
+        keep=keep,
         budget=budget,
         again=again,
         runs=place,

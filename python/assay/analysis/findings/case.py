@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from assay.analysis.findings.changing import change_of, is_of_session
 from assay.analysis.findings.intervals import share_interval
 from assay.analysis.operations import is_measured
 from assay.analysis.time.computing import computing_by_operation
@@ -17,6 +19,7 @@ from assay.analysis.time.operation_tree import COMPUTING, operation_tree
 from assay.analysis.time.run_tree import run_tree
 from assay.analysis.time.split import COVERAGE_MAX
 from assay.model.finding import Finding
+from assay.model.secrets import HIDDEN
 from assay.model.units import size_bytes
 
 if TYPE_CHECKING:
@@ -35,7 +38,7 @@ if TYPE_CHECKING:
     from assay.analysis.time.tree import TimeNode
     from assay.model.blocker import Blocker
     from assay.model.catalogue import Alternative, ChangedSetting, Index
-    from assay.model.finding import Advice, Evidence, Tells
+    from assay.model.finding import Advice, Change, Evidence, Tells
     from assay.model.neighbour import Neighbour
     from assay.model.other_work import Worker
     from assay.model.plan import Plan
@@ -53,6 +56,12 @@ EXECUTIONS = {
 KNOWN_SHARE = 0.5
 # Parts of an operation's time that are waiting for storage.
 DISK = ("disk_read", "disk_write", "disk")
+
+
+# Advice that changes tables.
+STATEMENTS = ("index", "statistics", "vacuum")
+# The command that carries advice out, as `try_words` writes it.
+TRY = re.compile(r"assay try \S+ [^`]+(?=`)")
 
 
 @dataclass(frozen=True)
@@ -163,6 +172,7 @@ class Case:
         look_interval_s: Time between two looks at the engine's threads; None: nobody looked.
         fleet_share: The largest share of the CPUs it could use that a driver of a fleet did use;
             None: one driver drove, or no host told.
+        own_tables: Whether it asked tables that were there, which Assay did not make.
     """
 
     run_id: str
@@ -205,6 +215,7 @@ class Case:
     client_queue_share: float | None = None
     look_interval_s: float | None = None
     fleet_share: float | None = None
+    own_tables: bool = False
 
     @cached_property
     def trees(self) -> dict[str, TimeNode]:
@@ -368,6 +379,10 @@ class Case:
             advice: What can be carried out.
         """
         names = self.largest_first(fractions)
+        change = None
+        if advice is not None and self.on_running_server:
+            change = self._change(advice)
+            advice, to_try = self._for_server(advice, change, to_try)
         return Finding(
             claim=claim,
             effect_share=self.of_run(fractions),
@@ -380,7 +395,38 @@ class Case:
             fractions={name: min(1.0, max(0.0, fractions[name])) for name in names},
             evidence=tuple(evidence),
             advice=advice,
+            change=change,
         )
+
+    @property
+    def on_running_server(self) -> bool:
+        """Whether the run was on a server that ran already."""
+        return self.request.get("dsn") is not None
+
+    def _for_server(
+        self, advice: Advice, change: Change | None, to_try: str | None
+    ) -> tuple[Advice | None, str | None]:
+        """Return advice and command for a server that is not ours.
+
+        Both are None where `assay try` would refuse: a setting that no session can have for itself,
+        or a change of tables that cannot be taken back.
+        """
+        by_statement = advice.kind in STATEMENTS and self.own_tables
+        if advice.kind == "setting" and not is_of_session(advice, self.advice):
+            return None, None
+        if by_statement and (change is None or change.undo is None):
+            return None, None
+        if to_try is not None:
+            again = " --dsn ..." if HIDDEN in self.request["dsn"] else ""
+            allow = " --allow-changes" if by_statement else ""
+            to_try = TRY.sub(rf"\g<0>{again}{allow}", to_try, count=1)
+            to_try += ", measures, and takes it back" if by_statement else ""
+        return advice, to_try
+
+    def _change(self, advice: Advice) -> Change | None:
+        """Return the statements that make an advised change on the server of this run."""
+        plans = [plan for several in self.plans.values() for plan in several]
+        return change_of(advice, self.advice, plans)
 
     def largest_first(self, fractions: Mapping[str, float]) -> tuple[str, ...]:
         """Names of operations, the one with most of the run's time first."""

@@ -40,6 +40,8 @@ STRUCTURAL: tuple[PlanChangeKind, ...] = (
     "operator",
     "parallelism",
 )
+# Of the plan as a whole; what changed in a step of it comes first.
+OF_WHOLE: tuple[PlanChangeKind, ...] = ("parallelism",)
 READS = ("scan", "index scan", "bitmap scan")
 JOINS = ("hash join", "merge join", "nested loop")
 SORTS = ("sort", "top-n")
@@ -177,10 +179,11 @@ def compare_plans(before: Plan, after: Plan, *, same_engine: bool = True) -> Pla
     return PlanComparison(before, after, tuple(pairs), tuple(sorted(changes, key=_weight)))
 
 
-def _weight(change: PlanChange) -> tuple[bool, float]:
+def _weight(change: PlanChange) -> tuple[bool, bool, float]:
     # A step that is new or gone takes all of its time more or less.
     difference = (change.after_s or 0.0) - (change.before_s or 0.0)
-    return change.kind not in STRUCTURAL, -abs(difference)
+    # Workers come and go with what is read: where that changed, they are no cause of their own.
+    return change.kind not in STRUCTURAL, change.kind in OF_WHOLE, -abs(difference)
 
 
 def _steps(node: PlanNode) -> list[_Step]:
@@ -403,7 +406,11 @@ def _named(node: PlanNode) -> str:
 
 
 def _way(node: PlanNode) -> str:
-    return f"{node.operator} of {node.index}" if node.index else node.operator
+    """How a table is read, with the indexes by which its rows are found."""
+    indexes = [node.index] if node.index else []
+    if node.operator == "bitmap scan":
+        indexes = [below.index for below in node.walk() if below.index]
+    return f"{node.operator} of {' and '.join(indexes)}" if indexes else node.operator
 
 
 def _count(number: int | None) -> str:

@@ -152,19 +152,34 @@ def _read(document: dict[str, Any], error: str | None) -> Captured:
         error,
         schema.get("grammar"),
         {str(table): dict(columns) for table, columns in schema.get("tables", {}).items()},
-        _indexes(document.get("catalogue") or {}),
+        _indexes(document.get("catalogue") or {}, _schemas(plans)),
         _changed_settings(document.get("catalogue") or {}),
         tuple(Alternative.read(facts) for facts in document.get("alternatives", ())),
     )
 
 
-def _indexes(catalogue: dict[str, Any]) -> dict[str, tuple[Index, ...]] | None:
+def _schemas(plans: dict[str, tuple[Plan, ...]]) -> dict[str, set[str]]:
+    """Return the schemas of each table that the plans read, as far as the engine tells them."""
+    schemas: dict[str, set[str]] = {}
+    for plan in (plan for several in plans.values() for plan in several):
+        for node in plan.root.walk():
+            if node.object is not None and node.schema is not None:
+                schemas.setdefault(node.object, set()).add(node.schema)
+    return schemas
+
+
+def _indexes(
+    catalogue: dict[str, Any], schemas: dict[str, set[str]]
+) -> dict[str, tuple[Index, ...]] | None:
+    """Return the indexes by table, without those of tables of the same name in other schemas."""
     if catalogue.get("indexes") is None:
         return None
     by_table: dict[str, tuple[Index, ...]] = {}
     for facts in catalogue["indexes"]:
         index = Index.read(facts)
-        by_table[index.table] = (*by_table.get(index.table, ()), index)
+        read = schemas.get(index.table)
+        if read is None or index.schema is None or index.schema in read:
+            by_table[index.table] = (*by_table.get(index.table, ()), index)
     return by_table
 
 
@@ -181,7 +196,8 @@ def _checked(plan: Plan) -> Plan:
         raise ValueError("a plan does not say of what it is")  # noqa: TRY004 - damage, not a defect
     for node in plan.root.walk():
         _check_numbers(node, NUMBERS + BYTES)
-        texts = (node.native, node.object or "", node.index or "", node.condition or "")
+        named = (node.object, node.index, node.schema, node.condition)
+        texts = [node.native, *(text or "" for text in named)]
         if node.operator not in OPERATORS or not all(isinstance(text, str) for text in texts):
             raise ValueError(f"{node.operator!r} is no operator")
     return plan
