@@ -14,6 +14,9 @@ from assay.cli.run_options import run_options, with_run_options
 from assay.cli.scale_name import SCALE, check_scale_name
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
+    from assay.record.reader import Run
     from assay.report.documents.run import RunDocument
 
 EXAMPLES = """
@@ -53,6 +56,7 @@ def run(
     """Runs a workload on an engine, checks and explains it, and writes a report."""
     from assay.cli.progress import Progress
     from assay.record.places import runs_dir
+    from assay.record.reader import Run
     from assay.report.terminal.summary import render
     from assay.running.asked.understanding import request_of
     from assay.running.execute import execute
@@ -67,12 +71,28 @@ def run(
         with_page=page,
     )
     render(cast("RunDocument", document), all_operations=whole, console=shown)
+    if document.get("own_tables"):
+        _show_before_and_after(Run(runs_dir(runs) / document["run"]), shown)
     if as_json:
         say_json(document)
     code = exit_code(document["verdict"], strict=strict)
     if code:
         complain(f"the run is {document['verdict']}")
         raise typer.Exit(code)
+
+
+def _show_before_and_after(run: Run, console: Console) -> None:
+    """Prints how the operations' times changed since the same was asked before, if it was."""
+    from assay.record.earlier import earlier_run
+    from assay.report.sections.before_after import before_after
+    from assay.report.terminal.before_after import before_after_lines
+    from assay.report.terminal.summary import width_of
+
+    before = earlier_run(run, run.dir.parent)
+    if before is not None:
+        console.print()
+        for line in before_after_lines(before_after(before, run), width_of(console)):
+            console.print(line, markup=False)
 
 
 run.__doc__ = f"{cleandoc(run.__doc__ or '')}\n{EXAMPLES}"

@@ -73,7 +73,8 @@ class Advice:
     Attributes:
         kind: What sort of change it is.
         subject: The role of a setting (`work_memory`), or a table.
-        values: What it needs: `value` of a setting; `columns` of an index, separated by commas.
+        values: What it needs: `value` of a setting; `columns` of an index, separated by commas,
+            and the table's `schema` where it is known.
         gain_share: Share of the run's time that it is predicted to save; None: not predicted.
     """
 

@@ -18,7 +18,7 @@ from assay.analysis.time.computing import computing_by_operation
 from assay.analysis.time.operation_tree import COMPUTING, operation_tree
 from assay.analysis.time.run_tree import run_tree
 from assay.analysis.time.split import COVERAGE_MAX
-from assay.model.finding import Finding
+from assay.model.finding import Advice, Finding
 from assay.model.secrets import HIDDEN
 from assay.model.units import size_bytes
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from assay.analysis.time.tree import TimeNode
     from assay.model.blocker import Blocker
     from assay.model.catalogue import Alternative, ChangedSetting, Index
-    from assay.model.finding import Advice, Change, Evidence, Tells
+    from assay.model.finding import Change, Evidence, Tells
     from assay.model.neighbour import Neighbour
     from assay.model.other_work import Worker
     from assay.model.plan import Plan
@@ -381,7 +381,7 @@ class Case:
         names = self.largest_first(fractions)
         change = None
         if advice is not None and self.on_running_server:
-            change = self._change(advice)
+            change = change_of(advice, self.advice)
             advice, to_try = self._for_server(advice, change, to_try)
         return Finding(
             claim=claim,
@@ -422,11 +422,6 @@ class Case:
             to_try = TRY.sub(rf"\g<0>{again}{allow}", to_try, count=1)
             to_try += ", measures, and takes it back" if by_statement else ""
         return advice, to_try
-
-    def _change(self, advice: Advice) -> Change | None:
-        """Return the statements that make an advised change on the server of this run."""
-        plans = [plan for several in self.plans.values() for plan in several]
-        return change_of(advice, self.advice, plans)
 
     def largest_first(self, fractions: Mapping[str, float]) -> tuple[str, ...]:
         """Names of operations, the one with most of the run's time first."""
@@ -482,6 +477,11 @@ class Case:
             tuple(cheaper.get("alike", ())),
         )
 
+    def indexes_of(self, table: str | None, schema: str | None) -> tuple[Index, ...]:
+        """Return the indexes of a table; where schemas are known, of the one in this schema."""
+        indexes = (self.indexes or {}).get(table or "", ())
+        return tuple(index for index in indexes if schema is None or index.schema in (None, schema))
+
     def can(self, statement: str) -> bool:
         """Whether the engine says how an index, statistics or a vacuum is made."""
         return statement in self.advice.get("statements", {})
@@ -496,6 +496,14 @@ class Case:
         names = self.largest_first(fractions)
         key = f"{method}:{names[0]}" if names else method
         return f"`assay try {self.run_id} {key}` {does}"
+
+
+def index_advice(
+    table: str, columns: Sequence[str], schema: str | None, gain_share: float
+) -> Advice:
+    """Return the advice to make an index of a table; its schema, where it is known, is a value."""
+    values = {"columns": ",".join(columns)} | ({} if schema is None else {"schema": schema})
+    return Advice("index", table, values, gain_share)
 
 
 def names_text(names: Sequence[str], most: int = 3) -> str:

@@ -11,19 +11,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from assay.model.finding import Advice
-    from assay.model.plan import Plan
 
 RESTART = "it takes effect when the server is started anew"
 EACH_SETTING = "{limits} may use that much"
 
 
-def change_of(advice: Advice, facts: Mapping[str, Any], plans: Iterable[Plan]) -> Change | None:
+def change_of(advice: Advice, facts: Mapping[str, Any]) -> Change | None:
     """Return the statements that make an advised change; None: the engine names none.
 
     Args:
         advice: What is advised.
         facts: `engine.advice` of the record.
-        plans: Of the run: they say in which schema the table is.
     """
     running = (facts.get("running") or {}).get(advice.kind)
     if running is None:
@@ -34,7 +32,7 @@ def change_of(advice: Advice, facts: Mapping[str, Any], plans: Iterable[Plan]) -
         statements = _setting(advice, facts, [texts.get(file) for file in files])
     else:
         columns = [name.strip() for name in advice.values.get("columns", "").split(",")]
-        schema, quote = schema_of(advice.subject, plans), facts.get("quote", '"')
+        schema, quote = advice.values.get("schema"), facts.get("quote", '"')
         statements = [
             None
             if texts.get(file) is None
@@ -53,17 +51,6 @@ def is_of_session(advice: Advice, facts: Mapping[str, Any]) -> bool:
     """Whether the advice is a setting of which each session can have a value of its own."""
     declared = (facts.get("settings") or {}).get(advice.subject) or {}
     return advice.kind == "setting" and bool(declared.get("session"))
-
-
-def schema_of(table: str, plans: Iterable[Plan]) -> str | None:
-    """Return the one schema in which the plans read a table; None: not known, or several."""
-    schemas = {
-        node.schema
-        for plan in plans
-        for node in plan.root.walk()
-        if node.object == table and node.schema is not None
-    }
-    return next(iter(schemas)) if len(schemas) == 1 else None
 
 
 def _setting(

@@ -152,34 +152,19 @@ def _read(document: dict[str, Any], error: str | None) -> Captured:
         error,
         schema.get("grammar"),
         {str(table): dict(columns) for table, columns in schema.get("tables", {}).items()},
-        _indexes(document.get("catalogue") or {}, _schemas(plans)),
+        _indexes(document.get("catalogue") or {}),
         _changed_settings(document.get("catalogue") or {}),
         tuple(Alternative.read(facts) for facts in document.get("alternatives", ())),
     )
 
 
-def _schemas(plans: dict[str, tuple[Plan, ...]]) -> dict[str, set[str]]:
-    """Return the schemas of each table that the plans read, as far as the engine tells them."""
-    schemas: dict[str, set[str]] = {}
-    for plan in (plan for several in plans.values() for plan in several):
-        for node in plan.root.walk():
-            if node.object is not None and node.schema is not None:
-                schemas.setdefault(node.object, set()).add(node.schema)
-    return schemas
-
-
-def _indexes(
-    catalogue: dict[str, Any], schemas: dict[str, set[str]]
-) -> dict[str, tuple[Index, ...]] | None:
-    """Return the indexes by table, without those of tables of the same name in other schemas."""
+def _indexes(catalogue: dict[str, Any]) -> dict[str, tuple[Index, ...]] | None:
     if catalogue.get("indexes") is None:
         return None
     by_table: dict[str, tuple[Index, ...]] = {}
     for facts in catalogue["indexes"]:
         index = Index.read(facts)
-        read = schemas.get(index.table)
-        if read is None or index.schema is None or index.schema in read:
-            by_table[index.table] = (*by_table.get(index.table, ()), index)
+        by_table[index.table] = (*by_table.get(index.table, ()), index)
     return by_table
 
 
