@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import signal
+
 import pytest
 
-from tests.e2e.conftest import server_laboratory
+from tests.e2e.conftest import server_laboratory, wait_until
 from tests.e2e.server import RunningServer
 from tests.e2e.test_running_server import BRIEF, folder_of, url_of
 
@@ -78,6 +81,17 @@ def test_with_leave_it_is_made_measured_and_taken_back(journey, sales):
     (operation,) = [row for row in told["operations"] if row["operation"] == "by_customer"]
     assert operation["gain"]["share"] > 0.5
     assert sales.asked(INDEXES) == []
+
+
+def test_killed_with_the_change_made_it_is_taken_back(journey, sales):
+    lab, asked, document = journey
+    arguments = ("try", document["run"], KEY, "--dsn", asked[2], "--allow-changes", "--again")
+    begun = lab.begin(*arguments)
+    wait_until(lambda: sales.asked(INDEXES) != [], "the index")
+    os.kill(begun.pid, signal.SIGKILL)
+    begun.communicate()
+    wait_until(lambda: sales.asked(INDEXES) == [], "no index")
+    lab.assert_nothing_left()
 
 
 def test_the_same_command_after_the_change_shows_every_operation_before_and_after(journey, sales):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from typing import Any
 
 import pytest
@@ -11,8 +12,7 @@ from assay.engines.contract import EngineError, Instance
 from assay.engines.discovery import find_engine
 from assay.model.errors import RunFailedError
 from assay.model.finding import Advice
-from assay.running.asked.request import RunRequest
-from assay.running.server.changed_tables import changed_tables
+from assay.running.server.changed_tables import serve_changes
 
 INDEX = Advice("index", "orders", {"columns": "customer_id,day"})
 IN_SALES = Advice("index", "orders", {"columns": "customer_id,day", "schema": "sales"})
@@ -63,11 +63,6 @@ class TestStatements:
         assert change_of(INDEX, find_engine("duckdb").advice() or {}) is None
 
 
-class Teller:
-    def phase(self, name: str, *_: object) -> None:
-        """Heard and forgotten."""
-
-
 class Server:
     """Runs statements; refuses those that begin with one of some words."""
 
@@ -84,48 +79,61 @@ class Server:
             raise EngineError(f"{sql} is refused")
 
 
-def request(**asked: Any) -> RunRequest:
-    return RunRequest(workload="q", engine="postgresql", scale=1.0, **asked)
+class Owner:
+    """The channel to whoever asked; `ends` is raised in place of a word from there."""
+
+    def __init__(self, server: Server, ends: type[BaseException] | None = None) -> None:
+        self.server, self.ends = server, ends
+        self.heard: list[str] = []
+
+    def send(self, kind: str) -> None:
+        self.heard.append(kind)
+
+    def receive(self) -> None:
+        self.server.ran.append("measured")
+        if self.ends is not None:
+            raise self.ends
 
 
-CHANGED = request(changes={"index": "create"}, undo={"index": "drop"})
+@pytest.fixture(autouse=True)
+def signals():
+    """Serving leaves signals ignored, for its process ends with it."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
-class TestChangedTables:
-    def within(self, server: Server, asked: RunRequest, error: Exception | None = None) -> None:
-        teller: Any = Teller()
-        with changed_tables(asked, server, Instance({}, None), teller):  # type: ignore[arg-type]
-            server.ran.append("measured")
-            if error is not None:
-                raise error
+def serve(server: Server, ends: type[BaseException] | None = None, make: str = "create") -> Owner:
+    owner: Any = Owner(server, ends)
+    job = {"make": {"index": make} if make else {}, "undo": {"index": "drop"}}
+    serve_changes(owner, job, server, Instance({}, None))  # type: ignore[arg-type]
+    return owner
 
+
+class TestServing:
     def test_it_is_made_and_taken_back(self) -> None:
         server = Server()
-        self.within(server, CHANGED)
+        assert serve(server).heard == ["changed", "undone"]
         assert server.ran == ["drop", "create", "measured", "drop"]
 
-    def test_it_is_taken_back_when_the_run_fails(self) -> None:
+    def test_it_is_taken_back_when_the_guardian_ends_it(self) -> None:
         server = Server()
-        with pytest.raises(KeyError):
-            self.within(server, CHANGED, KeyError())
+        with pytest.raises(KeyboardInterrupt):
+            serve(server, KeyboardInterrupt)
         assert server.ran[-1] == "drop"
 
     def test_what_a_refused_change_left_is_taken_back(self) -> None:
         server = Server("create")
         with pytest.raises(EngineError):
-            self.within(server, CHANGED)
+            serve(server)
         assert server.ran == ["drop", "create", "drop"]
 
     def test_what_cannot_be_taken_back_is_named_with_its_statement(self) -> None:
         with pytest.raises(RunFailedError, match="run this by hand: drop"):
-            self.within(Server("drop"), CHANGED)
+            serve(Server("drop"))
 
     def test_a_run_as_it_was_takes_back_what_a_killed_one_left(self) -> None:
         server = Server("drop")
-        self.within(server, request(undo={"index": "drop"}))
+        serve(server, make="")
         assert server.ran == ["drop", "measured"]
-
-    def test_other_runs_touch_nothing(self) -> None:
-        server = Server()
-        self.within(server, request())
-        assert server.ran == ["measured"]

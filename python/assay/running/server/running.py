@@ -79,7 +79,8 @@ def _on(
             )
 
         if not asked.workload.makes_data or not _loads(engine, instance):
-            with changed_tables(asked.request, engine, instance, loading.teller):
+            raw, teller = loading.raw, loading.teller
+            with changed_tables(asked.request, instance.address, guardian, raw, teller):
                 yield subject(), None
             return
         loading.teller.phase("data")
