@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +19,7 @@ ROWS = (
     "create table sales.orders as select i as order_id, i % 20000 as customer_id,"
     " repeat('x', 80) as note from generate_series(1, 200000) as i"
 )
+NOTEBOOK = Path(__file__).parents[2] / "docs" / "notebooks" / "your-own-database.ipynb"
 TABLES = (
     "create schema sales authorization owner",
     ROWS,
@@ -92,6 +97,25 @@ def test_killed_with_the_change_made_it_is_taken_back(journey, sales):
     begun.communicate()
     wait_until(lambda: sales.asked(INDEXES) == [], "no index")
     lab.assert_nothing_left()
+
+
+def test_the_notebook_of_the_journey_runs_from_its_first_cell_to_its_last(journey, sales):
+    lab, asked, _ = journey
+    cells = json.loads(NOTEBOOK.read_text())["cells"]
+    sources = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    told = "print(after.before_after(before).write_json())"
+    ran = subprocess.run(
+        [sys.executable, "-c", "\n".join([*sources, told])],
+        env={**lab.env(), "DSN": asked[2], "QUERIES": asked[0]},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+    rows = {row["operation"]: row for row in json.loads(ran.stdout.splitlines()[-1])}
+    assert rows["by_customer"]["verdict"] == "faster"
+    assert "assay_orders_customer_id" in rows["by_customer"]["plan"]
+    assert sales.asked(INDEXES) == []
 
 
 def test_the_same_command_after_the_change_shows_every_operation_before_and_after(journey, sales):
