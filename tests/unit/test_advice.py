@@ -162,7 +162,12 @@ class TestFacts:
     def test_they_are_recorded_as_they_stand_in_the_file(self) -> None:
         told = find_engine("postgresql").advice()
         assert told is not None
-        memory = {"name": "work_mem", "values": "bytes", "limits": "each operator"}
+        memory = {
+            "name": "work_mem",
+            "values": "bytes",
+            "limits": "each operator",
+            "session": True,
+        }
         assert told["settings"]["work_memory"] == memory
         assert find_engine("null").advice() is None
 

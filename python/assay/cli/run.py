@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from inspect import cleandoc
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -12,6 +12,11 @@ from assay.cli.shared.options import AsJson, Page, RunsDir, Strict, Whole, Workl
 from assay.cli.shared.output import console, say_json
 from assay.cli.shared.run_options import given, run_keys, with_run_options
 from assay.cli.shared.scale_name import SCALE, check_scale_name
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from assay.report.notebook import LoadedRun
 
 EXAMPLES = """
 \b
@@ -62,9 +67,25 @@ def run(
         with_page=page,
     )
     render(made.document, all_operations=whole, console=shown)
+    if made.document.get("own_tables"):
+        _show_before_and_after(made, shown)
     if as_json:
         say_json(made.document)
     end_by_verdict(made.document["verdict"], "run", strict=strict)
+
+
+def _show_before_and_after(made: LoadedRun, console: Console) -> None:
+    """Prints how the operations' times changed since the same was asked before, if it was."""
+    from assay.record.earlier import earlier_run
+    from assay.report.sections.before_after import before_after
+    from assay.report.terminal.before_after import before_after_lines
+    from assay.report.terminal.summary import width_of
+
+    before = earlier_run(made.run, made.run.dir.parent)
+    if before is not None:
+        console.print()
+        for line in before_after_lines(before_after(before, made.run), width_of(console)):
+            console.print(line, markup=False)
 
 
 run.__doc__ = f"{cleandoc(run.__doc__ or '')}\n{EXAMPLES}"

@@ -15,6 +15,18 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+AllowChanges = Annotated[
+    bool,
+    typer.Option(
+        "--allow-changes",
+        help="Tables of a running server may be changed; the change is taken back.",
+    ),
+]
+Keep = Annotated[
+    bool, typer.Option("--keep", help="With --allow-changes: the change stays at the end.")
+]
+
+
 def try_(
     which: Annotated[
         str | None,
@@ -35,6 +47,8 @@ def try_(
         str | None,
         typer.Option(help="The running server once more: its password is in no record."),
     ] = None,
+    allow_changes: AllowChanges = False,
+    keep: Keep = False,
     seed: Annotated[int, typer.Option(help="Seed of the order of runs.", min=0)] = 1,
     history: Annotated[
         bool, typer.Option("--history", help="How often predictions came true so far.")
@@ -51,6 +65,7 @@ def try_(
     Examples:
       assay try latest spill:q18
       assay try latest 2 --repeat 5           the second finding of the run
+      assay try latest missing-index:q3 --dsn ... --allow-changes
       assay try --history                     how often advice came true
     """
     if history:
@@ -70,6 +85,8 @@ def try_(
         repeat=repeat,
         seed=seed,
         dsn=dsn,
+        allow_changes=allow_changes,
+        keep=keep,
         budget=budget,
         again=again,
         runs=runs,

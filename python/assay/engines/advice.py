@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from assay.engines.contract import EngineError
 from assay.model.errors import suggestion
+from assay.model.sql import PLACEHOLDERS, statement_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,11 +29,9 @@ ROLES = (
     "lock_timeout",
     "temporary_memory",
 )
-PLACEHOLDERS = frozenset({"name", "table", "columns"})
-# The shortest limit of a name among engines that we know.
-NAME_LETTERS_MAX = 63
 
 Doing = Literal["index", "statistics", "vacuum"]
+RunningChange = Literal["index", "statistics", "vacuum", "setting"]
 
 
 class CannotError(Exception):
@@ -65,6 +64,8 @@ class SettingFacts(BaseModel):
         limits: Of memory, what may use that much, in words; of a timeout, what is waited for.
         cheaper: The value under which commits wait less, and what that costs, in words.
         needs: Another setting and its values, in lower case, without which this one does nothing.
+        session: Whether each session can have a value of its own.
+        restart: Whether a server has to be started anew for another value.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -76,6 +77,8 @@ class SettingFacts(BaseModel):
     off: str = "off"
     limits: str | None = None
     cheaper: CheaperValue | None = None
+    session: bool = False
+    restart: bool = False
 
 
 class CostlyFacts(BaseModel):
@@ -100,6 +103,22 @@ class CostlyFacts(BaseModel):
     default: str
 
 
+class RunningFacts(BaseModel):
+    """How a change is made on a server that others use meanwhile.
+
+    Attributes:
+        make: File of SQL that makes it.
+        undo: File of SQL that takes it back; None: no statement does.
+        costs: What it costs beside its gain, as a clause.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    make: str
+    undo: str | None = None
+    costs: str
+
+
 class AdviceFacts(BaseModel):
     """`advice.toml`. Unknown keys are errors.
 
@@ -107,8 +126,10 @@ class AdviceFacts(BaseModel):
         quote: Stands around names in SQL; doubled where it is part of one.
         by_column: Whether tables are stored column by column, so that scans read on fast.
         sizes: Words behind a number of bytes, with what each is.
+        sizes_in_sql: Whether a size in SQL has these words; else it is a number of bytes.
         settings: By role.
         statements: Files of SQL by what they do, with `$table`, `$columns` and `$name` of an index.
+        running: How the same is done on a server that others use, by what is done.
         beside: What a statement does beside what it is for, in words.
         costly: Settings that cost time by themselves.
         upkeep: Settings that pace upkeep, by the sort of work in the engine's words.
@@ -120,8 +141,10 @@ class AdviceFacts(BaseModel):
     quote: str = '"'
     by_column: bool = False
     sizes: dict[str, int] = {}
+    sizes_in_sql: bool = False
     settings: dict[str, SettingFacts] = {}
     statements: dict[Doing, str] = {}
+    running: dict[RunningChange, RunningFacts] = {}
     beside: dict[Doing, str] = {}
     costly: tuple[CostlyFacts, ...] = ()
     upkeep: dict[str, tuple[str, ...]] = {}
@@ -152,15 +175,7 @@ class AdviceFacts(BaseModel):
 
     def statement(self, template: str, table: str, columns: Sequence[str]) -> str:
         """A file's SQL with the names in it, quoted."""
-        name = "_".join(("assay", table, *columns))[:NAME_LETTERS_MAX]
-        quoted = ", ".join(map(self.quoted, columns))
-        return Template(template).substitute(
-            name=self.quoted(name), table=self.quoted(table), columns=quoted
-        )
-
-    def quoted(self, name: str) -> str:
-        """A name as it stands in SQL, whatever letters it has."""
-        return f"{self.quote}{name.replace(self.quote, 2 * self.quote)}{self.quote}"
+        return statement_of(template, table, columns, quote=self.quote)
 
     def _value(self, facts: SettingFacts, value: str) -> str:
         if facts.values == "switch" and value in {"on", "off"}:
@@ -198,21 +213,28 @@ def read_advice(document: Mapping[str, Any], file: Path) -> AdviceFacts:
         hint = f"; {suggestion(word, list(model.model_fields))}" if unknown else ""
         raise EngineError(f"{file}: {key}: {first['msg']}{hint}") from error
     for doing, name in facts.statements.items():
-        _check_template(file, doing, file.parent / name)
+        _check_template(file, f"statements.{doing}", file.parent / name)
+    for change, running in facts.running.items():
+        for name in running_files(running):
+            _check_template(file, f"running.{change}", file.parent / name)
     return facts
+
+
+def running_files(facts: RunningFacts) -> tuple[str, ...]:
+    """Return the files of SQL that make a change and take it back."""
+    return (facts.make,) if facts.undo is None else (facts.make, facts.undo)
 
 
 def _check_template(file: Path, doing: str, path: Path) -> None:
     try:
         template = Template(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
-        raise EngineError(f"{file}: statements.{doing}: {path} cannot be read: {error}") from error
+        raise EngineError(f"{file}: {doing}: {path} cannot be read: {error}") from error
     strange = set(template.get_identifiers()) - PLACEHOLDERS
     if strange or not template.is_valid():
         named = f"${min(strange)}" if strange else "a lone $"
-        raise EngineError(
-            f"{path}: {named} stands for nothing; known: $columns, $name, $table, and $$ for a $"
-        )
+        known = ", ".join(f"${name}" for name in sorted(PLACEHOLDERS))
+        raise EngineError(f"{path}: {named} stands for nothing; known: {known}, and $$ for a $")
 
 
 def _spaced(role: str) -> str:

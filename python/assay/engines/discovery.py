@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from assay.engines.advice import AdviceFacts, read_advice
+from assay.engines.advice import AdviceFacts, read_advice, running_files
 from assay.engines.contract import Engine, EngineError, EngineFacts
 from assay.engines.knobs import KnobsFacts, read_knobs
 from assay.engines.techniques import TechniquesFacts, read_techniques
@@ -79,9 +79,15 @@ class EngineFolder:
             EngineError: If `advice.toml` cannot be read or says something unknown.
         """
         document = self._facts_of(ADVICE)
-        if document is not None:
-            self.advising()
-        return document
+        if document is None:
+            return None
+        running = self.advising().running
+        texts = {
+            name: (self.folder / name).read_text(encoding="utf-8")
+            for facts in running.values()
+            for name in running_files(facts)
+        }
+        return document | ({"sql": texts} if texts else {})
 
     def advising(self) -> AdviceFacts:
         """The same, understood; an engine that does not say can do nothing. Raises as `advice`."""

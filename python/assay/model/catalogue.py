@@ -26,6 +26,7 @@ class Index:
         state: Why the optimiser may not use it, in the engine's word; None: it may, or that is
             all that is known.
         mend: The statement after which it may.
+        schema: Of the table; None: the engine does not say.
     """
 
     table: str
@@ -39,6 +40,7 @@ class Index:
     types: tuple[str, ...] = ()
     state: str | None = None
     mend: str | None = None
+    schema: str | None = None
 
     @property
     def text(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from assay.model.units import percent_text
@@ -73,7 +73,8 @@ class Advice:
     Attributes:
         kind: What sort of change it is.
         subject: The role of a setting (`work_memory`), or a table.
-        values: What it needs: `value` of a setting; `columns` of an index, separated by commas.
+        values: What it needs: `value` of a setting; `columns` of an index, separated by commas,
+            and the table's `schema` where it is known.
         gain_share: Share of the run's time that it is predicted to save; None: not predicted.
     """
 
@@ -81,6 +82,21 @@ class Advice:
     subject: str
     values: Mapping[str, str] = field(default_factory=dict)
     gain_share: float | None = None
+
+
+@dataclass(frozen=True)
+class Change:
+    """Statements that make an advised change on a server, ready to be pasted.
+
+    Attributes:
+        sql: Makes the change.
+        undo: Takes it back; None: it cannot be taken back by a statement.
+        costs: What it costs beside its gain, as a clause.
+    """
+
+    sql: str
+    undo: str | None = None
+    costs: str | None = None
 
 
 @dataclass(frozen=True)
@@ -100,6 +116,8 @@ class Finding:
         fractions: Of these operations how much of the own time it is about, 0 to 1, where known.
         evidence: What it rests on.
         advice: What `assay try` would carry out.
+        change: The statements that make it on the running server; None: the server is ours, or the
+            engine names none.
         part: Path of the node of the time tree that the effect is a part of, such as `computing`
             or `waiting/lock`; None: of no one node.
         saved: Share of the run's time that its removal would save, at least and at best; None:
@@ -120,6 +138,7 @@ class Finding:
     fractions: Mapping[str, float] = field(default_factory=dict)
     evidence: tuple[Evidence, ...] = ()
     advice: Advice | None = None
+    change: Change | None = None
     part: str | None = None
     saved: tuple[float, float] | None = None
     certainty: Certainty = "seen"
@@ -205,4 +224,5 @@ class Finding:
                 "values": dict(advice.values),
                 "gain_share": advice.gain_share,
             },
+            "change": None if self.change is None else asdict(self.change),
         }

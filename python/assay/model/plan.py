@@ -43,6 +43,7 @@ class PlanNode:
         native: The engine's own word, such as `Parallel Hash Join`.
         object: The table that it reads or writes.
         index: The index that it reads.
+        schema: The schema of the table; None: the engine does not say.
         condition: What it joins, filters, groups or sorts by, in the engine's words.
         estimated_rows: Rows that the optimiser expected it to give, over all loops.
         rows: Rows that it gave, over all loops.
@@ -87,6 +88,7 @@ class PlanNode:
     spilled_bytes: int | None = None
     columns: tuple[str, ...] | None = None
     work: str | None = None
+    schema: str | None = None
     details: dict[str, Any] = field(default_factory=dict)
     children: tuple[PlanNode, ...] = ()
 

@@ -108,6 +108,7 @@ def document(run: Run, path: Path) -> RunDocument:
         "engine_title": facts["engine"]["title"],
         "engine_version": facts["engine"]["version"],
         "scale": facts["request"]["scale"],
+        "own_tables": bool((facts.get("workload") or {}).get("own_tables")),
         "scale_name": facts["workload"]["scale_name"],
         "conditions": _conditions(facts, state),
         "state": state,

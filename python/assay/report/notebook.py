@@ -16,15 +16,26 @@ from assay.report.sections.why import why_document
 from assay.report.study.build import build_study
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     import polars as pl
 
     from assay.record.reader import Run
     from assay.record.studies import StudyRun
+    from assay.report.documents.findings import FindingRow
     from assay.report.documents.run import RunDocument
     from assay.report.documents.study import StudyDocument
+    from assay.report.documents.time import TimeTreeNode
     from assay.report.documents.why import WhyDocument
+
+
+# Columns of the tables; those that are neither texts nor counts are numbers.
+OPERATIONS = ("operation", "seconds", "share", "passes", "rows", "outcome", "error", "cores")
+TIME = ("operation", "path", "title", "share", "source")
+CHANGES = ("operation", "before_s", "after_s", "factor", "low", "high", "verdict", "plan")
+TEXTS = frozenset({"operation", "outcome", "error", "path", "title", "source", "verdict", "plan"})
+COUNTS = frozenset({"passes", "rows"})
 
 
 class LoadedRun:
@@ -51,6 +62,87 @@ class LoadedRun:
         """`.operations`, `.timeline` and `.passes`, as Altair charts; `.names`: all."""
         return Charts(self.document, read_timeline(self.run), read_load(self.run))
 
+    @property
+    def verdict(self) -> str:
+        """`valid`, `invalid` or `unknown`: the worst verdict of all checks."""
+        return self.document["verdict"]
+
+    @cached_property
+    def operations(self) -> pl.DataFrame:
+        """One row an operation of the measured part.
+
+        Columns: `operation`, `seconds` (median service time), `share` (of the sum of all, 0 to 1),
+        `passes`, `rows`, `outcome` (`ok`, `failed` or `skipped`), `error` (class of the first
+        error) and `cores` (CPU seconds a second). What was not measured is null.
+        """
+        import polars as pl
+
+        rows = [
+            (
+                row["name"],
+                row["seconds"],
+                row["share"],
+                row["passes"],
+                row["rows"],
+                row["outcome"],
+                row["error"],
+                row["parallelism"],
+            )
+            for row in self.document["operations"]
+        ]
+        return pl.DataFrame(rows, schema=_schema(OPERATIONS), orient="row")
+
+    @cached_property
+    def causes(self) -> list[FindingRow]:
+        """Why it took so long, the largest effect first; what only bounds or describes is left out.
+
+        Each has `claim`, `effect_share` (of the run's time, 0 to 1), `certainty` (`seen` by two
+        independent witnesses, or `suspected`), `evidence`, `operations`, `to_try`, and on a running
+        server `change`: the statements that make the advised change and take it back.
+        """
+        return [row for row in self.document["findings"] if row["tells"] == "cause"]
+
+    @cached_property
+    def time(self) -> pl.DataFrame:
+        """Where wall time went: one row a node of the time trees, parents first.
+
+        Columns: `operation` (null: all together), `path` (such as `waiting/lock`; empty: the whole
+        tree), `title`, `share` (of the tree's wall time, 0 to 1; the parts of a node add up to it)
+        and `source` (what measured it). Empty where the time was not split.
+        """
+        import polars as pl
+
+        section = self.document["time"]
+        trees = [(None, section["run"]), *section["operations"].items()]
+        rows = [row for name, tree in trees if tree is not None for row in _nodes(name, tree, "")]
+        return pl.DataFrame(rows, schema=_schema(TIME), orient="row")
+
+    def before_after(self, before: LoadedRun) -> pl.DataFrame:
+        """Return each operation's time in an earlier run and in this one.
+
+        Columns: `operation`, `before_s`, `after_s` (geometric means over passes), `factor` (after
+        divided by before), `low`, `high` (95 % interval of the factor; null: fewer than three
+        passes in a run), `verdict` (`faster`, `slower`, `within noise`, `not known`, `other text`)
+        and `plan` (what changed in its plan; null: nothing).
+        """
+        import polars as pl
+
+        from assay.report.sections.before_after import before_after
+
+        rows = [
+            (
+                row["operation"],
+                row["before_s"],
+                row["after_s"],
+                row["factor"],
+                *(row["interval"] or (None, None)),
+                row["verdict"],
+                row["plan"],
+            )
+            for row in before_after(before.run, self.run)["operations"]
+        ]
+        return pl.DataFrame(rows, schema=_schema(CHANGES), orient="row")
+
     def table(self, stream: str) -> pl.DataFrame:
         """A stream of the record, such as `events`, `processes` or `disks`.
 
@@ -58,6 +150,24 @@ class LoadedRun:
             RecordUnreadableError: If the run has no such stream.
         """
         return self.run.table(stream)
+
+
+def _schema(columns: Sequence[str]) -> dict[str, pl.DataType | type[pl.DataType]]:
+    import polars as pl
+
+    return {
+        name: pl.String if name in TEXTS else pl.Int64 if name in COUNTS else pl.Float64
+        for name in columns
+    }
+
+
+def _nodes(
+    operation: str | None, node: TimeTreeNode, path: str
+) -> Iterator[tuple[str | None, str, str, float, str | None]]:
+    """Yield a node of a time tree and all below it; `path` is that of the node."""
+    yield operation, path, node["title"], node["share"], node["source"]
+    for child in node["children"]:
+        yield from _nodes(operation, child, f"{path}/{child['name']}".removeprefix("/"))
 
 
 class LoadedStudy:

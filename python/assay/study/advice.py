@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from assay.engines.advice import CannotError
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
     from assay.engines.advice import Doing
     from assay.engines.discovery import EngineFolder
-    from assay.model.finding import Advice
+    from assay.model.finding import Advice, Change
     from assay.running.asked.request import RunRequest
 
 # Advice about the state of a run says how long it has to be played before it is measured.
@@ -33,8 +34,17 @@ class AdvisedRun:
     request: RunRequest
 
 
-def followed(request: RunRequest, advice: Advice, engine: EngineFolder) -> AdvisedRun:
+def followed(
+    request: RunRequest, advice: Advice, engine: EngineFolder, on_server: Change | None = None
+) -> AdvisedRun:
     """The request with the advice followed.
+
+    Args:
+        request: The run that the advice is about.
+        advice: What is to be changed.
+        engine: Of the run.
+        on_server: Statements that change tables of a running server, and take that back; None: the
+            tables are ours, or it is no change of tables.
 
     Raises:
         UsageError: If the engine, or a run like this, cannot follow it; says why.
@@ -48,8 +58,9 @@ def followed(request: RunRequest, advice: Advice, engine: EngineFolder) -> Advis
         "clients": _clients,
         "state": _state,
     }
+    way = ways[advice.kind] if on_server is None else partial(_on_server, change=on_server)
     try:
-        change = ways[advice.kind](request, advice, engine)
+        change = way(request, advice, engine)
     except CannotError as why:
         raise UsageError(f"this cannot be carried out on {engine.facts.title}: {why}") from why
     if change.request == request:
@@ -68,15 +79,37 @@ def _statement(request: RunRequest, advice: Advice, engine: EngineFolder) -> Adv
     """Data that are prepared once more, after all that was asked for."""
     doing: Doing = advice.kind  # type: ignore[assignment]
     facts = engine.advising()
+    columns = _columns(advice)
     if doing not in facts.statements:
         raise CannotError(facts.without.get(doing, f"it has no statement for {doing}"))
-    columns = [name.strip() for name in advice.values.get("columns", "").split(",") if name.strip()]
     if doing == "index" and not columns:
         raise CannotError(f"the finding does not say which columns of {advice.subject}")
     template = (engine.folder / facts.statements[doing]).read_text(encoding="utf-8")
     sql = facts.statement(template, advice.subject, columns)
-    label = f"{doing} of {advice.subject}" + (f" ({', '.join(columns)})" if columns else "")
+    label = _label(advice)
     return AdvisedRun(label, request.changed(prepare={**request.prepare, label: sql}))
+
+
+def _on_server(
+    request: RunRequest, advice: Advice, engine: EngineFolder, change: Change
+) -> AdvisedRun:
+    """A change of tables that are not ours, which every run takes back."""
+    del engine
+    if change.undo is None:
+        raise CannotError("no statement takes the change back")
+    label = _label(advice)
+    undo = {label: change.undo}
+    return AdvisedRun(label, request.changed(changes={label: change.sql}, undo=undo))
+
+
+def _label(advice: Advice) -> str:
+    columns = _columns(advice)
+    return f"{advice.kind} of {advice.subject}" + (f" ({', '.join(columns)})" if columns else "")
+
+
+def _columns(advice: Advice) -> list[str]:
+    texts = advice.values.get("columns", "").split(",")
+    return [name.strip() for name in texts if name.strip()]
 
 
 def _clients(request: RunRequest, advice: Advice, engine: EngineFolder) -> AdvisedRun:

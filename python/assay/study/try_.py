@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from assay.analysis.findings.case import STATEMENTS
 from assay.engines.discovery import find_engine
 from assay.model.errors import UsageError, suggestion
 from assay.running.asked.request import recorded_request
@@ -13,7 +14,7 @@ from assay.study.variants import Part, Study, Variant
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from assay.model.finding import Finding
+    from assay.model.finding import Change, Finding
     from assay.record.reader import Run
 
     Numbered = tuple[int, Finding]
@@ -76,16 +77,56 @@ def _triable_text(numbered: Sequence[Numbered]) -> str:
 
 
 def trial_study(
-    run: Run, finding: Finding, repetitions: int, seed: int, dsn: str | None = None
+    run: Run,
+    finding: Finding,
+    repetitions: int,
+    seed: int,
+    dsn: str | None = None,
+    *,
+    allow_changes: bool = False,
 ) -> Study:
     """The study that carries out a finding's advice. Its first variant is the run as it was.
+
+    Args:
+        run: The run that the finding is of.
+        finding: With advice.
+        repetitions: Rounds.
+        seed: Of the order of runs.
+        dsn: The running server once more, where its password is in no record.
+        allow_changes: Whether tables of a running server may be changed, and changed back.
 
     Raises:
         UsageError: If the advice cannot be carried out, or the record does not tell all of the run.
     """
     assert finding.advice is not None  # noqa: S101 - only those with advice are chosen
     base = recorded_request(run.facts["request"], dsn)
-    change = followed(base, finding.advice, find_engine(base.engine))
+    statements = server_change(run, finding)
+    if statements is not None and not allow_changes:
+        raise UsageError(_changes_tables(statements))
+    if allow_changes and statements is None:
+        raise UsageError("--allow-changes: this advice changes no tables of a server; leave it out")
+    change = followed(base, finding.advice, find_engine(base.engine), statements)
+    if statements is not None:
+        base = base.changed(undo=change.request.undo)
     variants = (Variant(BASELINE, base), Variant(change.text, change.request))
     question = f"Does {change.text} do what {finding.key} of {run.id} says?"
     return Study(question, (Part(PART, variants, repetitions),), seed)
+
+
+def server_change(run: Run, finding: Finding) -> Change | None:
+    """Return the statements of a finding that changes tables which Assay did not make.
+
+    None: its advice changes no tables, or those of a data set of ours.
+    """
+    own_tables = (run.facts.get("workload") or {}).get("own_tables")
+    if not own_tables or run.facts["request"].get("dsn") is None:
+        return None
+    is_of_tables = finding.advice is not None and finding.advice.kind in STATEMENTS
+    return finding.change if is_of_tables else None
+
+
+def _changes_tables(change: Change) -> str:
+    return (
+        "this changes tables of a running server. With --allow-changes it is made, measured and"
+        f" taken back; by hand: {' '.join(change.sql.split())} ({change.costs})"
+    )

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, cast
 
 from assay.analysis.summarise import summarise
 from assay.analysis.try_.calibration import calibrate
-from assay.model.errors import RunFailedError
+from assay.model.errors import RunFailedError, UsageError
 from assay.record.layout import STATUS_COMPLETE
 from assay.record.places import runs_dir
 from assay.record.predictions import append_prediction, read_predictions
 from assay.record.reader import Run, find_workload_run, took_s
 from assay.report.sections.try_ import prediction, trial_document
+from assay.running.asked.request import RunRequest
+from assay.running.server.changed_tables import make_changes
 from assay.study.declared.facts import asked_budget_s
 from assay.study.series import Purpose, Series
 from assay.study.several import Terms, begun_in
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from assay.report.documents.try_ import PlacedTrial, PredictionHistory, TryDocument
     from assay.study.series import Watcher
     from assay.study.several import Begun
+    from assay.study.variants import Study
 
 
 def try_(
@@ -38,6 +41,8 @@ def try_(
     repeat: int = TRY_ROUNDS,
     seed: int = 1,
     dsn: str | None = None,
+    allow_changes: bool = False,
+    keep: bool = False,
     budget: str | None = None,
     again: bool = False,
     runs: Path | str | None = None,
@@ -51,6 +56,8 @@ def try_(
         repeat: Rounds: in each, a run as it was and one with the change.
         seed: Of the order of runs.
         dsn: The running server once more: its password is in no record.
+        allow_changes: Tables of a running server may be changed; each run changes them back.
+        keep: The change is made once more at the end, and stays.
         budget: No run is begun that would end after so much time, such as `30m`.
         again: Make all runs anew, though some are there.
         runs: Directory of runs; `$ASSAY_RUNS`, else `./runs`, unless given.
@@ -66,7 +73,9 @@ def try_(
     place = runs_dir(runs)
     record = find_workload_run(run, place) if isinstance(run, str) else run
     about = chosen(summarise(record).findings, finding) if isinstance(finding, str) else finding
-    study = trial_study(record, about, repeat, seed, dsn)
+    if keep and not allow_changes:
+        raise UsageError("--keep keeps a change that --allow-changes makes: give both")
+    study = trial_study(record, about, repeat, seed, dsn, allow_changes=allow_changes)
     purpose = Purpose(
         f"try-{record.facts['workload']['name']}",
         record.facts["engine"]["name"],
@@ -88,6 +97,8 @@ def try_(
         **trial_document(record, about, after, rounds),
         "study": str(directory),
     }
+    if keep:
+        keep_change(study)
     now = datetime.now(tz=UTC).isoformat(timespec="seconds")
     if directory.name not in {row.get("study") for row in read_predictions(place)}:
         append_prediction(place, prediction(document, now) | {"study": directory.name})
@@ -102,6 +113,13 @@ def history(runs: Path | str | None = None) -> PredictionHistory:
     """
     calibration = calibrate(read_predictions(runs_dir(runs)))
     return cast("PredictionHistory", calibration.facts())
+
+
+def keep_change(study: Study) -> None:
+    """Makes the change of a study's last variant, which then stays."""
+    request = study.parts[0].variants[-1].request
+    assert isinstance(request, RunRequest)  # noqa: S101 - advice is about runs of a workload
+    make_changes(request)
 
 
 def _runs(begun: Sequence[Begun], variant: str, place: Path) -> list[Run]:

@@ -252,6 +252,7 @@ class Workload:
             "legal": facts.legal,
             "scale_name": facts.scale_name,
             "content_sha256": self.content_hash,
+            "own_tables": not self.makes_data,
             "arrival": facts.arrival,
             "before": [*facts.before, *self.checks],
             "checks": list(self.checks),

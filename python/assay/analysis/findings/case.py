@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from assay.analysis.findings.changing import change_of, is_of_session
 from assay.analysis.findings.intervals import share_interval
 from assay.analysis.host.task_counters import EXECUTIONS
 from assay.analysis.operations import is_measured
@@ -17,7 +19,8 @@ from assay.analysis.time.computing import computing_by_operation
 from assay.analysis.time.operation_tree import COMPUTING, operation_tree
 from assay.analysis.time.run_tree import run_tree
 from assay.analysis.time.split import COVERAGE_MAX
-from assay.model.finding import Finding
+from assay.model.finding import Advice, Finding
+from assay.model.secrets import HIDDEN
 from assay.model.units import size_bytes
 
 if TYPE_CHECKING:
@@ -36,7 +39,7 @@ if TYPE_CHECKING:
     from assay.analysis.time.tree import TimeNode
     from assay.model.blocker import Blocker
     from assay.model.catalogue import Alternative, ChangedSetting, Index
-    from assay.model.finding import Advice, Evidence, Tells
+    from assay.model.finding import Change, Evidence, Tells
     from assay.model.neighbour import Neighbour
     from assay.model.other_work import Worker
     from assay.model.plan import Plan
@@ -45,6 +48,12 @@ if TYPE_CHECKING:
 KNOWN_SHARE = 0.5
 # Parts of an operation's time that are waiting for storage.
 DISK = ("disk_read", "disk_write", "disk")
+
+
+# Advice that changes tables.
+STATEMENTS = ("index", "statistics", "vacuum")
+# The command that carries advice out, as `try_words` writes it.
+TRY = re.compile(r"assay try \S+ [^`]+(?=`)")
 
 
 @dataclass(frozen=True)
@@ -155,6 +164,7 @@ class Case:
         look_interval_s: Time between two looks at the engine's threads; None: nobody looked.
         fleet_share: The largest share of the CPUs it could use that a driver of a fleet did use;
             None: one driver drove, or no host told.
+        own_tables: Whether it asked tables that were there, which Assay did not make.
     """
 
     run_id: str
@@ -197,6 +207,7 @@ class Case:
     client_queue_share: float | None = None
     look_interval_s: float | None = None
     fleet_share: float | None = None
+    own_tables: bool = False
 
     @cached_property
     def trees(self) -> dict[str, TimeNode]:
@@ -360,6 +371,10 @@ class Case:
             advice: What can be carried out.
         """
         names = self.largest_first(fractions)
+        change = None
+        if advice is not None and self.on_running_server:
+            change = change_of(advice, self.advice)
+            advice, to_try = self._for_server(advice, change, to_try)
         return Finding(
             claim=claim,
             effect_share=self.of_run(fractions),
@@ -372,7 +387,33 @@ class Case:
             fractions={name: min(1.0, max(0.0, fractions[name])) for name in names},
             evidence=tuple(evidence),
             advice=advice,
+            change=change,
         )
+
+    @property
+    def on_running_server(self) -> bool:
+        """Whether the run was on a server that ran already."""
+        return self.request.get("dsn") is not None
+
+    def _for_server(
+        self, advice: Advice, change: Change | None, to_try: str | None
+    ) -> tuple[Advice | None, str | None]:
+        """Return advice and command for a server that is not ours.
+
+        Both are None where `assay try` would refuse: a setting that no session can have for itself,
+        or a change of tables that cannot be taken back.
+        """
+        by_statement = advice.kind in STATEMENTS and self.own_tables
+        if advice.kind == "setting" and not is_of_session(advice, self.advice):
+            return None, None
+        if by_statement and (change is None or change.undo is None):
+            return None, None
+        if to_try is not None:
+            again = " --dsn ..." if HIDDEN in self.request["dsn"] else ""
+            allow = " --allow-changes" if by_statement else ""
+            to_try = TRY.sub(rf"\g<0>{again}{allow}", to_try, count=1)
+            to_try += ", measures, and takes it back" if by_statement else ""
+        return advice, to_try
 
     def largest_first(self, fractions: Mapping[str, float]) -> tuple[str, ...]:
         """Names of operations, the one with most of the run's time first."""
@@ -428,6 +469,11 @@ class Case:
             tuple(cheaper.get("alike", ())),
         )
 
+    def indexes_of(self, table: str | None, schema: str | None) -> tuple[Index, ...]:
+        """Return the indexes of a table; where schemas are known, of the one in this schema."""
+        indexes = (self.indexes or {}).get(table or "", ())
+        return tuple(index for index in indexes if schema is None or index.schema in (None, schema))
+
     def can(self, statement: str) -> bool:
         """Whether the engine says how an index, statistics or a vacuum is made."""
         return statement in self.advice.get("statements", {})
@@ -442,6 +488,14 @@ class Case:
         names = self.largest_first(fractions)
         key = f"{method}:{names[0]}" if names else method
         return f"`assay try {self.run_id} {key}` {does}"
+
+
+def index_advice(
+    table: str, columns: Sequence[str], schema: str | None, gain_share: float
+) -> Advice:
+    """Return the advice to make an index of a table; its schema, where it is known, is a value."""
+    values = {"columns": ",".join(columns)} | ({} if schema is None else {"schema": schema})
+    return Advice("index", table, values, gain_share)
 
 
 def names_text(names: Sequence[str], most: int = 3) -> str:

@@ -32,9 +32,11 @@ def sweep_words(case: Case, side: Side, counters: tuple[str, ...], operation: st
             values = ",".join(_values(case, knob))
             only = "" if operation is None else f" --operation {operation}"
             asked = case.request
+            server = " --dsn ..." if case.on_running_server else f" --engine {asked['engine']}"
+            scale = "" if case.own_tables else f" --scale {asked['scale']:g}"
             command = (
-                f"assay sweep {asked['workload']}{only} --engine {asked['engine']}"
-                f" --scale {asked['scale']:g} --vary {knob['setting']}={values}"
+                f"assay sweep {asked['workload']}{only}{server}{scale}"
+                f" --vary {knob['setting']}={values}"
             )
             return f"`{command}` varies {knob['about']}"
     return ""

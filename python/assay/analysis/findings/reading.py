@@ -90,6 +90,7 @@ def read_case(
         workers=other_work_of(run),
         neighbours=neighbours_of(run),
         disk=disk_use_of(run),
+        own_tables=bool((run.facts.get("workload") or {}).get("own_tables")),
     )
 
 

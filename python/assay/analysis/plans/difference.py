@@ -40,6 +40,8 @@ STRUCTURAL: tuple[PlanChangeKind, ...] = (
     "operator",
     "parallelism",
 )
+# How tables are read. Workers come and go with it, so it is said before them.
+OF_READING: tuple[PlanChangeKind, ...] = ("access path", "index")
 READS = ("scan", "index scan", "bitmap scan")
 JOINS = ("hash join", "merge join", "nested loop")
 SORTS = ("sort", "top-n")
@@ -174,13 +176,20 @@ def compare_plans(before: Plan, after: Plan, *, same_engine: bool = True) -> Pla
         *(change for old, new in matched for change in _of_one(old, new)),
         *_of_whole(before, after, olds, news),
     ]
-    return PlanComparison(before, after, tuple(pairs), tuple(sorted(changes, key=_weight)))
+    return PlanComparison(before, after, tuple(pairs), tuple(_largest_first(changes)))
 
 
-def _weight(change: PlanChange) -> tuple[bool, float]:
-    # A step that is new or gone takes all of its time more or less.
-    difference = (change.after_s or 0.0) - (change.before_s or 0.0)
-    return change.kind not in STRUCTURAL, -abs(difference)
+def _largest_first(changes: Sequence[PlanChange]) -> list[PlanChange]:
+    """Changes of what is done by their difference in time, then those of how it went."""
+    reads_otherwise = any(change.kind in OF_READING for change in changes)
+
+    def weight(change: PlanChange) -> tuple[bool, bool, float]:
+        # A step that is new or gone takes all of its time more or less.
+        difference = (change.after_s or 0.0) - (change.before_s or 0.0)
+        follows = reads_otherwise and change.kind == "parallelism"
+        return change.kind not in STRUCTURAL, follows, -abs(difference)
+
+    return sorted(changes, key=weight)
 
 
 def _steps(node: PlanNode) -> list[_Step]:
@@ -403,7 +412,11 @@ def _named(node: PlanNode) -> str:
 
 
 def _way(node: PlanNode) -> str:
-    return f"{node.operator} of {node.index}" if node.index else node.operator
+    """How a table is read, with the indexes by which its rows are found."""
+    indexes = [node.index] if node.index else []
+    if node.operator == "bitmap scan":
+        indexes = [below.index for below in node.walk() if below.index]
+    return f"{node.operator} of {' and '.join(indexes)}" if indexes else node.operator
 
 
 def _count(number: int | None) -> str:

@@ -181,7 +181,8 @@ def _checked(plan: Plan) -> Plan:
         raise ValueError("a plan does not say of what it is")  # noqa: TRY004 - damage, not a defect
     for node in plan.root.walk():
         _check_numbers(node, NUMBERS + BYTES)
-        texts = (node.native, node.object or "", node.index or "", node.condition or "")
+        named = (node.object, node.index, node.schema, node.condition)
+        texts = [node.native, *(text or "" for text in named)]
         if node.operator not in OPERATORS or not all(isinstance(text, str) for text in texts):
             raise ValueError(f"{node.operator!r} is no operator")
     return plan

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from assay.engines.contract import EngineError
 from assay.engines.postgres_family import connecting
+from assay.engines.postgresql.pooled import is_pooled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -94,5 +95,11 @@ def _refuse_binding(binding: object) -> None:
 
 
 def connect(dsn: str, purpose: str) -> psycopg.Connection[tuple[object, ...]]:
-    """A connection that commits each statement. Raises `EngineError` with the mend."""
-    return connecting.connect(dsn, purpose, TITLE)
+    """A connection that commits each statement. Raises `EngineError` with the mend.
+
+    Behind a pooler it prepares no statement by itself: another client's may have the same name.
+    """
+    connection = connecting.connect(dsn, purpose, TITLE)
+    if is_pooled(connection):
+        connection.prepare_threshold = None
+    return connection

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
 
 from assay.engines.contract import EngineError
 from assay.engines.postgresql.plan_asking import ESTIMATED, EXECUTED, error_text, steers
@@ -36,10 +37,11 @@ class PlanFacts:
         self._changed: list[ChangedSetting] | None = None
 
     def indexes(self) -> list[Index]:
-        """Indexes of the tables that sessions find. Raises `EngineError`."""
+        """Indexes of all tables but the server's own. Raises `EngineError`."""
+        rows = cast("list[tuple[Any, ...]]", self._rows("plans/indexes.sql"))
         return [
-            Index(*cast("tuple[str, str]", row[:2]), tuple(cast("list[str]", row[2])), *row[3:])  # type: ignore[arg-type]
-            for row in self._rows("plans/indexes.sql")
+            replace(Index(table, name, tuple(columns), *more), schema=schema)
+            for table, name, columns, *more, schema in rows
         ]
 
     def changed_settings(self) -> list[ChangedSetting]:

@@ -244,6 +244,7 @@ def _tree(
         native=_native(node),
         object=node.get("Relation Name") or node.get("CTE Name") or node.get("Function Name"),
         index=node.get("Index Name"),
+        schema=node.get("Schema") if node.get("Relation Name") else None,
         condition=_condition(node),
         estimated_rows=_estimated(node, above),
         rows=None if rows is None else rows.rows,

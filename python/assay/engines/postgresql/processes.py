@@ -8,6 +8,8 @@ import struct
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from assay.engines.postgresql.pooled import backend_of
+
 if TYPE_CHECKING:
     import psycopg
 
@@ -18,7 +20,10 @@ PROGRAM = "postgres"
 
 def root_process(connection: psycopg.Connection[tuple[object, ...]]) -> int | None:
     """The pid of the postmaster; None if it is not on this host or cannot be told."""
-    backend = connection.info.backend_pid
+    backend, client_port = backend_of(connection)
+    if backend != connection.info.backend_pid:
+        # By way of a pooler: the server names its process and the pooler's port together.
+        return _parent(backend) if f"({client_port})" in _title(backend) else None
     with socket.socket(fileno=os.dup(connection.fileno())) as peer:
         if peer.family == socket.AF_UNIX:
             credentials = peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, CREDENTIALS.size)

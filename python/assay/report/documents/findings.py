@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NotRequired
 
 from annotated_types import Ge, Le, Len
 from typing_extensions import TypedDict
@@ -31,6 +31,16 @@ class FindingAdvice(TypedDict):
     values: dict[str, str]
     gain_share: MeasuredValue
     """Share of the run's time that it is predicted to save."""
+
+
+class FindingChange(TypedDict):
+    """Statements that make the advised change on a server, ready to be pasted."""
+
+    sql: str
+    undo: str | None
+    """Takes it back; null: no statement does."""
+    costs: str | None
+    """What it costs beside its gain."""
 
 
 class FindingRow(TypedDict):
@@ -72,3 +82,5 @@ class FindingRow(TypedDict):
     """What it rests on."""
     advice: FindingAdvice | None
     """What `assay try` would carry out."""
+    change: NotRequired[FindingChange | None]
+    """Statements that make it on a running server; documents of older versions have no such key."""

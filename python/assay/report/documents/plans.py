@@ -163,6 +163,8 @@ class PlanOperator(TypedDict):
     """The table that it reads or writes."""
     index: str | None
     """The index that it reads."""
+    schema: str | None
+    """The schema of the table; null: the engine does not say."""
     condition: str | None
     """What it joins, filters, groups or sorts by, in the engine's words."""
     estimated_rows: MeasuredValue

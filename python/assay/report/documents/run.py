@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -66,6 +66,8 @@ class RunDocument(TypedDict):
     """The engine's own version."""
     scale: float
     """Scale of the data in the workload's measure."""
+    own_tables: NotRequired[bool]
+    """Whether it asked tables that were there, so that the scale says nothing of their size."""
     scale_name: str
     """What the workload calls its scale, such as SF."""
     conditions: ConditionsSection

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from assay.model.units import percent_text
 from assay.report.page.plans import has_plan
-from assay.report.words.findings import carry_out
+from assay.report.words.findings import COSTS, carry_out, to_do_texts
 
 if TYPE_CHECKING:
     from assay.report.documents.engine_counters import EngineCountersSection
@@ -115,6 +115,7 @@ def _row(document: RunDocument, finding: FindingRow, places: Anchors) -> dict[st
             }
             for evidence in finding["evidence"]
         ],
+        "change": _change(finding),
         "to_try": _to_try(finding["to_try"]),
         "gain": None if advice is None else _gain(advice["gain_share"]),
         "carry_out": carry_out(document["run"], finding),
@@ -138,6 +139,12 @@ def _operations(
 
 def _gain(share: float | None) -> str | None:
     return None if share is None else f"predicted to save {percent_text(share)} of the time"
+
+
+def _change(finding: FindingRow) -> list[tuple[str, str, bool]]:
+    """Lead, text and whether the text can be copied, of each part of a change on a server."""
+    parts = (text.partition(": ") for text in to_do_texts(finding))
+    return [(lead, text, not lead.startswith(COSTS)) for lead, _, text in parts]
 
 
 def _to_try(text: str | None) -> list[tuple[str, bool]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.model.units import percent_text
-from assay.report.words.findings import carry_out
+from assay.report.words.findings import carry_out, to_do_texts
 from assay.report.words.wrapping import indented, labelled
 
 if TYPE_CHECKING:
@@ -86,6 +86,8 @@ def effect_parts(finding: FindingRow) -> Iterator[str]:
 
 
 def _to_do(run: str, finding: FindingRow, width: int) -> Iterator[str]:
+    for text in to_do_texts(finding):
+        yield from indented(text, "     ", width)
     if finding["to_try"]:
         yield from indented(f"To try: {finding['to_try']}", "     ", width)
     command = carry_out(run, finding)

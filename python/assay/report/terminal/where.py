@@ -76,8 +76,8 @@ def why_not_split(document: RunDocument, operation: OperationRow) -> str:
         return (
             f"not told, what was counted of its threads comes to {percent_text(coverage)} of their"
             f" time, and above {percent_text(LOOKED_COVERAGE_MAX)} it is not believed:"
-            f" {seconds_text(operation['seconds'])} is too short for counters and looks. A larger"
-            " --scale makes it longer"
+            f" {seconds_text(operation['seconds'])} is too short for counters and looks"
+            + ("" if document.get("own_tables") else ". A larger --scale makes it longer")
         )
     if not knows_engine(document):
         return f"not measured, {NOT_KNOWN}"

@@ -4,8 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from assay.report.words.wrapping import one_line
+
 if TYPE_CHECKING:
     from assay.report.documents.findings import FindingRow
+
+
+COSTS = "It costs"
+
+
+def to_do_texts(finding: FindingRow) -> list[str]:
+    """Return the statements that make the change on a server, what they cost, and their undoing."""
+    change = finding.get("change")
+    if change is None:
+        return []
+    texts = [f"To do: {one_line(change['sql'])}"]
+    if change["costs"]:
+        texts.append(f"{COSTS}: {change['costs']}.")
+    if change["undo"]:
+        texts.append(f"To undo: {one_line(change['undo'])}")
+    return texts
 
 
 def carry_out(run: str, finding: FindingRow) -> str | None:

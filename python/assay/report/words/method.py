@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from assay.analysis.time.split import BY_DELAY_ACCOUNTING
 from assay.analysis.time.where import BY_LOOKS
+from assay.model.secrets import HIDDEN
 from assay.model.units import rate_text, seconds_text
 from assay.record.layout import ACCOUNT_DRIVER, ENGINE_ACCOUNTS, STATUS_RUNNING
 from assay.report.sections.finding_methods import known_methods
@@ -269,14 +271,24 @@ def why_no_profile(run: Run, document: RunDocument) -> str | None:
     return f"CPU samples: not measured, {no_profile(run)}"
 
 
+def run_command(run: Run) -> str:
+    """The command that makes a run like this one: its workload, engine and data."""
+    request = run.facts["request"]
+    command = f"assay run {quote(request['workload'])}"
+    if request.get("dsn") is not None:
+        command += f" --dsn {'...' if HIDDEN in request['dsn'] else quote(request['dsn'])}"
+    else:
+        command += f" --engine {request['engine']}"
+    if (run.facts.get("workload") or {}).get("own_tables"):
+        return command
+    return f"{command} --scale {request['scale']:g}"
+
+
 def no_profile(run: Run) -> str:
     """Why a run has no profile, and how to get one."""
     probe = run.facts.get("probes", {}).get("profile") or {}
     request = run.facts["request"]
-    again = (
-        f"`assay run {request['workload']} --engine {request['engine']}"
-        f" --scale {request['scale']:g} --profile` takes them."
-    )
+    again = f"`{run_command(run)} --profile` takes them."
     if probe.get("error"):
         return f"{probe['error']}. `assay doctor` says what this machine allows."
     if run.facts["status"] == STATUS_RUNNING and request.get("profile_hz") is not None:

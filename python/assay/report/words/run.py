@@ -76,6 +76,8 @@ def host_text(document: RunDocument) -> str:
 
 
 def _workload(document: RunDocument) -> str:
+    if document.get("own_tables"):
+        return document["workload_title"]
     return f"{document['workload_title']} {document['scale_name']} {document['scale']:g}"
 
 

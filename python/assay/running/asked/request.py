@@ -39,6 +39,9 @@ class RunRequest(PlainOptions):
         durability: The engine's level of durability; None: it has none, or settings are of none.
         durability_settings: Settings of that level that are not among `settings`.
         prepare: SQL that changes the loaded data before anything is timed, by the file's name.
+        changes: SQL that changes tables of a running server before anything is timed, by a label.
+        undo: SQL that takes the same back when the run ends, and before it begins, in case a killed
+            run left it; by the same labels.
         parameters: `default` (the validation values) or `drawn` from the seed.
         language: In which the engine is asked; None: the first of the workload's that it speaks.
         rate_per_s: Operations a second that become due; None: as soon as a session is free.
@@ -84,6 +87,8 @@ class RunRequest(PlainOptions):
     durability: str | None = None
     durability_settings: dict[str, str] = Field(default_factory=dict)
     prepare: dict[str, str] = Field(default_factory=dict)
+    changes: dict[str, str] = Field(default_factory=dict)
+    undo: dict[str, str] = Field(default_factory=dict)
     parameters: str = PARAMETERS_DEFAULT
     language: Language | None = None
     rate_per_s: float | None = None

@@ -42,6 +42,7 @@ class Loading:
 
     def __init__(self, asked: Asked, raw: Path, teller: Teller) -> None:
         self._asked = asked
+        self.raw = raw
         self._log = raw / "host-load.log"
         self.teller = teller
 

@@ -1,8 +1,9 @@
 """The driver's host: a process of its own that holds the driver's loop and embedded engines.
 
 It is started by the guardian, told what to do over its control socket, and ends when that closes.
-It has four jobs. `load` fills an engine with a workload's data; `prepare` changes them by SQL that
-was asked for; `drive` plays a plan on it; `reference` has another engine say which rows are right.
+It has five jobs. `load` fills an engine with a workload's data; `prepare` changes them by SQL that
+was asked for; `change` changes tables of a running server for as long as a run lasts; `drive` plays
+a plan on it; `reference` has another engine say which rows are right.
 """
 
 from __future__ import annotations
@@ -75,7 +76,13 @@ def main() -> int:
     job = channel.receive()
     if job is None:
         return 1
-    jobs = {"load": _load, "prepare": _prepare, "drive": _drive, "reference": _reference}
+    jobs = {
+        "load": _load,
+        "prepare": _prepare,
+        "change": _change,
+        "drive": _drive,
+        "reference": _reference,
+    }
     try:
         jobs[job.pop("kind")](channel, job)
     except AssayError as error:
@@ -131,6 +138,14 @@ def _fill(channel: Channel, job: dict[str, Any], engine: Engine, instance: Insta
 
     filled = fill(engine, instance, job["filling"], tell)
     channel.send("loaded", **filled.facts())
+
+
+def _change(channel: Channel, job: dict[str, Any]) -> None:
+    """Changes tables of a running server, and takes that back when it is told to or alone."""
+    from assay.running.server.changed_tables import serve_changes
+
+    with _instance(job) as (engine, instance):
+        serve_changes(channel, job, engine, instance)
 
 
 def _prepare(channel: Channel, job: dict[str, Any]) -> None:

@@ -108,15 +108,25 @@ def host(
     job: dict[str, Any],
     log: Path,
     groups: Sequence[Path] = (),
+    grace_s: float = GRACE_S,
 ) -> Iterator[Host]:
-    """A driver's host with a job, in control groups if it is to be; gone when the block is left."""
+    """A driver's host with a job, in control groups if it is to be; gone when the block is left.
+
+    Args:
+        guardian: Starts it, and ends it when we are gone.
+        kind: The job.
+        job: Its facts. They go over the control socket alone: they may hold a password.
+        log: File of what it says.
+        groups: Control groups that it is in.
+        grace_s: So long it may take to end after it was asked to.
+    """
     ours, theirs = socket.socketpair()
     child = guardian.start(
         COMMAND,
         env=os.environ,
         cwd=guardian.directory,
         log=log,
-        stop_grace_s=GRACE_S,
+        stop_grace_s=grace_s,
         control=theirs,
         groups=groups,
     )

@@ -14,6 +14,7 @@ from assay.engines.contract import TellsIfItLoads, TellsPort
 from assay.model.errors import AssayError, UsageError
 from assay.running.processes.guardian import read_process
 from assay.running.server.bridging import reached
+from assay.running.server.changed_tables import changed_tables
 from assay.running.server.subject import Subject, nodes_of
 
 if TYPE_CHECKING:
@@ -78,7 +79,9 @@ def _on(
             )
 
         if not asked.workload.makes_data or not _loads(engine, instance):
-            yield subject(), None
+            raw, teller = loading.raw, loading.teller
+            with changed_tables(asked.request, instance.address, guardian, raw, teller):
+                yield subject(), None
             return
         loading.teller.phase("data")
         with schema.used() as is_whole:

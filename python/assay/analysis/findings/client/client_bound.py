@@ -65,11 +65,16 @@ def _saturated(case: Case, share: float) -> Finding:
         interval=None,
         runs=(case.run_id,),
         method=METHOD,
-        to_try="fewer --clients, --pin engine=...,client=..., or a second machine for the client",
+        to_try=f"fewer --clients, {_pin(case)}, or a second machine for the client",
         tells="bound",
         evidence=(Evidence(f"{used} it could use", "check:client_saturation"),),
         advice=_fewer(case),
     )
+
+
+def _pin(case: Case) -> str:
+    """The option that gives the client CPUs; a server that ran already is not ours to pin."""
+    return "--pin client=..." if case.on_running_server else "--pin engine=...,client=..."
 
 
 def _fewer(case: Case) -> Advice | None:
@@ -134,7 +139,7 @@ def _queue_finding(case: Case, waited: Mapping[str, float], part: float) -> Find
             for name, share in waited.items()
         ),
     ]
-    to_try = "CPUs of its own for the client (--pin engine=...,client=...), or another host for it"
+    to_try = f"CPUs of its own for the client ({_pin(case)}), or another host for it"
     finding = case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)
     return finding.of(NETWORK, saved=(effect / 2, min(1.0, case.client_queue_share or effect)))
 

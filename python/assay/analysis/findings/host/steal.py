@@ -21,7 +21,8 @@ EFFECT_MIN = 0.05
 BACKGROUND_SHARE_MIN = 0.05
 # Of what others used; programs that used less are not named.
 NAMED_SHARE, NAMED_MAX = 0.2, 3
-QUIETER = "a quieter host, or CPUs of its own for the engine: --pin engine=..."
+QUIETER = "a quieter host"
+PINNED = ", or CPUs of its own for the engine: --pin engine=..."
 
 
 def find(case: Case) -> list[Finding]:
@@ -83,8 +84,13 @@ def _neighbours(case: Case) -> list[Finding]:
             for neighbour in named
         ),
     ]
-    finding = case.finding(METHOD, claim, fractions, to_try=QUIETER, evidence=evidence)
+    finding = case.finding(METHOD, claim, fractions, to_try=_quieter(case), evidence=evidence)
     return [finding.of("computing/queue")]
+
+
+def _quieter(case: Case) -> str:
+    """What gives the engine CPUs; a server that ran already is not ours to pin."""
+    return QUIETER if case.on_running_server else QUIETER + PINNED
 
 
 def _named(case: Case, used: Accounts) -> list[Neighbour]:

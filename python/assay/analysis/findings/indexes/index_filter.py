@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from assay.analysis.findings.case import index_advice
 from assay.analysis.findings.indexes.missing_index import indexable, usable_index
 from assay.analysis.findings.plans.plan_time import Timed, reach_of, timed_nodes
 from assay.analysis.time.operation_tree import COMPUTING
-from assay.model.finding import Advice, Evidence
+from assay.model.finding import Evidence
 from assay.model.units import count_text, percent_text
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def find(case: Case) -> list[Finding]:
         # A filter by what a function returns has no column to put into an index.
         filtered = indexable(_filter(scan), table)
         # Where the filter has an index of its own, the question is why that one was not chosen.
-        if filtered and usable_index(case, table, filtered) is None:
+        if filtered and usable_index(case, table, filtered, scan.node.schema) is None:
             columns = _columns(scan, table)
             by_filter.setdefault((table, index, columns), []).append(scan)
     findings = [_finding(case, *key, scans) for key, scans in by_filter.items()]
@@ -88,7 +89,7 @@ def _finding(
         f" filter keeps {count_text(first.node.rows)} of them: {_filter(first)}. Reading the others"
         f" took {percent_text(effect)} of the time"
     )
-    advice = Advice("index", table, {"columns": ",".join(columns)}, effect)
+    advice = index_advice(table, columns, first.node.schema, effect)
     to_try = case.try_words(METHOD, wasted, f"makes an index of {table} ({', '.join(columns)})")
     evidence = [
         Evidence(
@@ -110,7 +111,7 @@ def _removed_share(scan: Timed) -> float:
 
 
 def _catalogue_evidence(case: Case, table: str, name: str) -> list[Evidence]:
-    indexes: tuple[Index, ...] = (case.indexes or {}).get(table, ())
+    indexes: tuple[Index, ...] = case.indexes_of(table, None)
     return [
         Evidence(f"{name} of {table} has {', '.join(index.columns)} only", f"catalogue:{table}")
         for index in indexes

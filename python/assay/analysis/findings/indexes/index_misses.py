@@ -51,13 +51,14 @@ def find(case: Case) -> list[Finding]:
         )
         for index in missing[:NAMED_INDEXES]
     ]
+    buffer = "" if case.on_running_server else " (--buffer=...)"
     finding = Finding(
         claim=claim,
         effect_share=min(1.0, share),
         interval=None,
         runs=(case.run_id,),
         method=METHOD,
-        to_try="a larger cache (--buffer=...): what fits it is read once",
+        to_try=f"a larger cache{buffer}: what fits it is read once",
         tells="shape",
         evidence=tuple(evidence),
     )

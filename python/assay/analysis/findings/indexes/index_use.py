@@ -70,7 +70,7 @@ def unused_index(case: Case, scan: Timed) -> Unused | None:
         for alternative in case.alternatives.get(scan.operation, ())
         if alternative.statement == scan.plan.statement
     ]
-    for index in case.indexes.get(table, ()):
+    for index in case.indexes_of(table, scan.node.schema):
         if _is_used_by_value(index, others):
             return None
         if index.predicate is None and _is_about(condition, index):
@@ -94,7 +94,7 @@ def hidden_at_join(case: Case, join: Timed, scan: PlanNode) -> Unused | None:
     It is hidden where the condition does something to the table's own column.
     """
     condition = join.node.condition or ""
-    for index in (case.indexes or {}).get(scan.object or "", ()):
+    for index in case.indexes_of(scan.object, scan.schema):
         if not index.valid or index.predicate is not None:
             continue
         name = rf"\b{re.escape(index.table)}\.\"?{re.escape(_leading(index))}\b\"?"

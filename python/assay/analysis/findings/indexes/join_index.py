@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from assay.analysis.findings.case import index_advice
 from assay.analysis.findings.indexes.missing_index import usable_index
 from assay.analysis.findings.plans.estimates import Q_ERROR_MIN
 from assay.analysis.findings.plans.plan_time import Timed, timed_nodes
 from assay.analysis.time.operation_tree import COMPUTING
-from assay.model.finding import Advice, Evidence
+from assay.model.finding import Evidence
 from assay.model.units import count_text, percent_text
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def find(case: Case) -> list[Finding]:
     findings = []
     for join, inner in wasteful_joins(nodes):
         named = joined_column(join, inner)
-        if named is not None and usable_index(case, *named) is None:
+        if named is not None and usable_index(case, *named, inner.schema) is None:
             findings.append(_finding(case, join, inner, named, nodes))
     return [finding for finding in findings if finding.effect_share >= EFFECT_MIN]
 
@@ -126,7 +127,7 @@ def _finding(
         f" to find {count_text(join.node.rows)} by {names}; that took {percent_text(effect)} of the"
         " time"
     )
-    advice = Advice("index", table, {"columns": ",".join(columns)}, effect)
+    advice = index_advice(table, columns, scan.schema, effect)
     to_try = case.try_words(METHOD, fractions, f"makes an index of {table} ({names})")
     evidence = [
         Evidence(

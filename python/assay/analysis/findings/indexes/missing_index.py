@@ -10,12 +10,12 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from assay.analysis.findings.case import names_text
+from assay.analysis.findings.case import index_advice, names_text
 from assay.analysis.findings.indexes.index_use import unused_index
 from assay.analysis.findings.plans.plan_time import Timed, fraction_of, reach_of, timed_nodes
 from assay.analysis.findings.plans.setting_trials import is_faster_by_default
 from assay.analysis.time.operation_tree import COMPUTING
-from assay.model.finding import Advice, Evidence
+from assay.model.finding import Evidence
 from assay.model.units import count_text, percent_text
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def find(case: Case) -> list[Finding]:
     """Return one finding a table and the columns that its rows are filtered by."""
     if not case.can("index"):
         return []
-    by_index: dict[tuple[str, tuple[str, ...]], list[Timed]] = {}
+    by_index: dict[tuple[str, str | None, tuple[str, ...]], list[Timed]] = {}
     for timed in timed_nodes(case):
         if timed.node.object is None or unused_index(case, timed) is not None:
             continue
@@ -70,11 +70,11 @@ def find(case: Case) -> list[Finding]:
             continue
         if _is_wasteful(case, timed.node):
             columns = indexable(timed.node.condition, timed.node.object)
-            by_index.setdefault((timed.node.object, columns), []).append(timed)
+            by_index.setdefault((timed.node.object, timed.node.schema, columns), []).append(timed)
     findings = [
         _finding(case, table, columns, scans)
-        for (table, columns), scans in by_index.items()
-        if usable_index(case, table, columns) is None
+        for (table, schema, columns), scans in by_index.items()
+        if usable_index(case, table, columns, schema) is None
     ]
     return [finding for finding in findings if finding.effect_share >= EFFECT_MIN]
 
@@ -141,24 +141,28 @@ def _compared(condition: str | None, table: str) -> tuple[tuple[str, ...], list[
     return tuple(dict.fromkeys(equal)), ranges
 
 
-def usable_index(case: Case, table: str, columns: Sequence[str]) -> Index | None:
+def usable_index(
+    case: Case, table: str, columns: Sequence[str], schema: str | None
+) -> Index | None:
     """Return an index of the table that begins with one of these columns; None: there is none.
 
     A hidden, broken or partial index serves no query that does not name it, so it does not count.
     """
     wanted = {column.lower() for column in columns}
-    for index in (case.indexes or {}).get(table, ()):
+    for index in case.indexes_of(table, schema):
         is_whole = index.valid and index.predicate is None
         if is_whole and index.columns and index.columns[0].strip('"`').lower() in wanted:
             return index
     return None
 
 
-def _catalogue_evidence(case: Case, table: str, columns: Sequence[str]) -> list[Evidence]:
+def _catalogue_evidence(
+    case: Case, table: str, columns: Sequence[str], schema: str | None
+) -> list[Evidence]:
     """Return evidence that the catalogue has no such index; empty without a catalogue."""
     if case.indexes is None or not columns:
         return []
-    count = len(case.indexes.get(table, ()))
+    count = len(case.indexes_of(table, schema))
     wanted = " or ".join(columns)
     has = "no index" if not count else f"{count} index" + ("es" if count > 1 else "")
     sentence = f"{table} has {has}" + (f", none that begins with {wanted}" if count else "")
@@ -200,9 +204,9 @@ def _finding(case: Case, table: str, columns: Sequence[str], scans: Sequence[Tim
     advice, to_try = None, None if asked is None else f"an index of {table} for: {asked}"
     if columns:
         names = ", ".join(columns)
-        advice = Advice("index", table, {"columns": ",".join(columns)}, case.of_run(wasted))
+        advice = index_advice(table, columns, first.schema, case.of_run(wasted))
         to_try = case.try_words(METHOD, wasted, f"makes an index of {table} ({names})")
-    evidence = _catalogue_evidence(case, table, columns) + [
+    evidence = _catalogue_evidence(case, table, columns, first.schema) + [
         Evidence(
             f"{scan.node.native} of {scan.operation} removed"
             f" {percent_text(_removed_share(scan.node))} of the rows it read and took"

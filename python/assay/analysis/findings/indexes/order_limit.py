@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from assay.analysis.findings.case import index_advice
 from assay.analysis.findings.indexes.missing_index import equal_columns
 from assay.analysis.findings.plans.plan_time import Timed, fraction_of, reach_of, timed_nodes
 from assay.analysis.time.operation_tree import COMPUTING
-from assay.model.finding import Advice, Evidence
+from assay.model.finding import Evidence
 from assay.model.units import count_text, percent_text
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def find(case: Case) -> list[Finding]:
         for scan in _scan_below(sort.node)
         if (columns := _columns(sort.node, scan))
         and _is_wasteful(sort, scan)
-        and not _has_index(case, scan.object or "", columns)
+        and not _has_index(case, scan, columns)
     ]
     return [finding for finding in findings if finding.effect_share >= EFFECT_MIN]
 
@@ -65,14 +66,14 @@ def _columns(sort: PlanNode, scan: PlanNode) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*searched, *ordered]))
 
 
-def _has_index(case: Case, table: str, columns: Sequence[str]) -> bool:
+def _has_index(case: Case, scan: PlanNode, columns: Sequence[str]) -> bool:
     """Whether a valid index of all rows begins with all of these columns."""
     wanted = tuple(column.lower() for column in columns)
     return any(
         index.valid
         and index.predicate is None
         and tuple(column.strip('"`').lower() for column in index.columns[: len(wanted)]) == wanted
-        for index in (case.indexes or {}).get(table, ())
+        for index in case.indexes_of(scan.object, scan.schema)
     )
 
 
@@ -147,7 +148,7 @@ def _finding(
         f" {table} by {names} to return {count_text(kept)}; that took {percent_text(effect)} of the"
         " time"
     )
-    advice = Advice("index", table, {"columns": ",".join(columns)}, effect)
+    advice = index_advice(table, columns, scan.schema, effect)
     to_try = case.try_words(METHOD, fractions, f"makes an index of {table} ({names})")
     evidence = [
         Evidence(

@@ -1,5 +1,5 @@
--- Indexes of the tables that sessions find without naming a schema: key columns in order, and of
--- each index the collations and operator classes that are not those of its columns.
+-- Indexes of all tables that are not the server's own: key columns in order, of each index the
+-- collations and operator classes that are not those of its columns, and the table's schema.
 select
     t.relname,
     i.relname,
@@ -21,11 +21,12 @@ select
         left join pg_opclass as o on o.oid = x.indclass[n] and not o.opcdefault
         cross join lateral (values (c.collname::text), (o.opcname::text)) as w (word)
         where word is not null
-    )
+    ),
+    t.relnamespace::regnamespace::text
 from pg_index as x
 join pg_class as i on i.oid = x.indexrelid
 join pg_class as t on t.oid = x.indrelid
 join pg_am as m on m.oid = i.relam
-where pg_table_is_visible(t.oid)
-  and t.relnamespace <> all (array['pg_catalog'::regnamespace, 'information_schema'::regnamespace])
-order by t.relname, i.relname
+where t.relnamespace <> all (array['pg_catalog'::regnamespace, 'information_schema'::regnamespace])
+  and t.relnamespace <> 'pg_toast'::regnamespace
+order by not pg_table_is_visible(t.oid), t.relname, i.relname

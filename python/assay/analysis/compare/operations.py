@@ -1,0 +1,130 @@
+"""Times of each operation in two runs, with an interval for the ratio.
+
+The typical time of an operation is the geometric mean over its passes. Under a load, consecutive
+executions depend on each other, so they are put into batches, and each batch's median counts once.
+The interval is Welch's, of the difference of the means of logarithms. It says how passes of these
+two runs differ; what differs from one run to the next is not in it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
+from typing import TYPE_CHECKING
+
+from assay.analysis.load.latency import measured_times, succeeded
+from assay.analysis.stats.student import student_quantile
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from assay.record.reader import Run
+
+NS = 1e-9
+# An interval of fewer values would rest on the assumption of their distribution alone.
+VALUES_MIN = 3
+BATCHES = 20
+
+
+@dataclass(frozen=True)
+class OperationTimes:
+    """One operation in two runs.
+
+    Attributes:
+        operation: Its name.
+        before_s, after_s: Typical time in each run; None: it did not succeed there.
+        factor: `after_s` divided by `before_s`; None without one of them.
+        interval: 95 % interval of the factor; None: fewer than `VALUES_MIN` executions in a run.
+    """
+
+    operation: str
+    before_s: float | None
+    after_s: float | None
+    factor: float | None = None
+    interval: tuple[float, float] | None = None
+
+    @property
+    def differs(self) -> bool | None:
+        """Whether the interval excludes 1; None without an interval."""
+        if self.interval is None:
+            return None
+        low, high = self.interval
+        return not low <= 1.0 <= high
+
+
+def operation_times(before: Run, after: Run) -> list[OperationTimes]:
+    """Return every operation of either run, in the order of `after`, then those of `before` alone.
+
+    Raises:
+        RecordUnreadableError: If the events of a run cannot be read.
+    """
+    old, new = _values(before), _values(after)
+    return [
+        times_of(name, old.get(name, ()), new.get(name, ())) for name in dict.fromkeys([*new, *old])
+    ]
+
+
+def times_of(name: str, before: Sequence[float], after: Sequence[float]) -> OperationTimes:
+    """Return the times of one operation from its executions.
+
+    Args:
+        name: Of the operation.
+        before: Seconds of its executions in one run, in their order; above zero.
+        after: In the other one.
+    """
+    old, new = _logarithms(before), _logarithms(after)
+    before_s = math.exp(_mean(old)) if old else None
+    after_s = math.exp(_mean(new)) if new else None
+    if not (old and new):
+        return OperationTimes(name, before_s, after_s)
+    difference = _mean(new) - _mean(old)
+    margin = _margin(old, new)
+    interval = None
+    if margin is not None:
+        interval = math.exp(difference - margin), math.exp(difference + margin)
+    return OperationTimes(name, before_s, after_s, math.exp(difference), interval)
+
+
+def _values(run: Run) -> dict[str, list[float]]:
+    if not run.has("events"):
+        return {}
+    events = succeeded(measured_times(run.table("events")))
+    values: dict[str, list[float]] = {}
+    for name, service_ns in events.select("operation", "service_ns").iter_rows():
+        if service_ns > 0:
+            values.setdefault(str(name), []).append(service_ns * NS)
+    return values
+
+
+def _logarithms(values: Sequence[float]) -> list[float]:
+    """Logarithms of the values, or of the medians of consecutive batches if there are many."""
+    if len(values) > 2 * BATCHES:
+        edges = [len(values) * number // BATCHES for number in range(BATCHES + 1)]
+        values = [median(values[begin:end]) for begin, end in pairwise(edges)]
+    return [math.log(value) for value in values]
+
+
+def _mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values)
+
+
+def _margin(old: Sequence[float], new: Sequence[float]) -> float | None:
+    """Half of Welch's 95 % interval of the difference of two means; None of too few values."""
+    if min(len(old), len(new)) < VALUES_MIN:
+        return None
+    spreads = [_square_error(old), _square_error(new)]
+    whole = sum(spreads)
+    if not whole:
+        return 0.0
+    freedom = whole**2 / sum(
+        spread**2 / (len(values) - 1) for spread, values in zip(spreads, (old, new), strict=True)
+    )
+    return student_quantile(freedom) * math.sqrt(whole)
+
+
+def _square_error(values: Sequence[float]) -> float:
+    """The square of the standard error of the mean."""
+    mean = _mean(values)
+    return math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1) / len(values)

@@ -1,0 +1,93 @@
+"""The statements that make an advised change on a server, from the engine's `advice.toml`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from assay.model.finding import Change
+from assay.model.sql import setting_statement, statement_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from assay.model.finding import Advice
+
+RESTART = "it takes effect when the server is started anew"
+EACH_SETTING = "{limits} may use that much"
+
+
+def change_of(advice: Advice, facts: Mapping[str, Any]) -> Change | None:
+    """Return the statements that make an advised change; None: the engine names none.
+
+    Args:
+        advice: What is advised.
+        facts: `engine.advice` of the record.
+    """
+    running = (facts.get("running") or {}).get(advice.kind)
+    if running is None:
+        return None
+    texts = facts.get("sql") or {}
+    files = (running["make"], running.get("undo"))
+    if advice.kind == "setting":
+        statements = _setting(advice, facts, [texts.get(file) for file in files])
+    else:
+        columns = [name.strip() for name in advice.values.get("columns", "").split(",")]
+        schema, quote = advice.values.get("schema"), facts.get("quote", '"')
+        statements = [
+            None
+            if texts.get(file) is None
+            else statement_of(
+                texts[file], advice.subject, list(filter(None, columns)), schema=schema, quote=quote
+            ).strip()
+            for file in files
+        ]
+    make, undo = statements
+    if make is None:
+        return None
+    return Change(make, undo, _costs(advice, facts, running["costs"]))
+
+
+def is_of_session(advice: Advice, facts: Mapping[str, Any]) -> bool:
+    """Whether the advice is a setting of which each session can have a value of its own."""
+    declared = (facts.get("settings") or {}).get(advice.subject) or {}
+    return advice.kind == "setting" and bool(declared.get("session"))
+
+
+def _setting(
+    advice: Advice, facts: Mapping[str, Any], templates: Iterable[str | None]
+) -> list[str | None]:
+    declared = (facts.get("settings") or {}).get(advice.subject)
+    if declared is None or "value" not in advice.values:
+        return [None, None]
+    value = advice.values["value"]
+    if declared.get("values", "switch") == "switch":
+        value = declared.get(value, value)
+    return [
+        None
+        if template is None
+        else setting_statement(template, declared["name"], _of_size(value, declared, facts)).strip()
+        for template in templates
+    ]
+
+
+def _of_size(value: str, declared: Mapping[str, Any], facts: Mapping[str, Any]) -> str:
+    """A number of bytes in the engine's word where its SQL takes words; else the bytes."""
+    words = (facts.get("sizes") or {}) if facts.get("sizes_in_sql") else {}
+    if declared.get("values") != "bytes" or not value.isdecimal() or not words:
+        return value
+    size, units = int(value), sorted(words.items(), key=lambda pair: -pair[1])
+    for word, step in units:
+        if size >= step and size % step == 0:
+            return f"{size // step}{word}"
+    word, step = units[-1]
+    return f"{-(-size // step)}{word}"
+
+
+def _costs(advice: Advice, facts: Mapping[str, Any], costs: str) -> str:
+    declared = (facts.get("settings") or {}).get(advice.subject) or {}
+    clauses = [costs]
+    if advice.kind == "setting" and declared.get("limits"):
+        clauses.append(EACH_SETTING.format(limits=declared["limits"]))
+    if advice.kind == "setting" and declared.get("restart"):
+        clauses.append(RESTART)
+    return "; ".join(clauses)

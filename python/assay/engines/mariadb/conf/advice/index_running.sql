@@ -1,0 +1,1 @@
+create index $name on $table ($columns) algorithm=inplace lock=none;

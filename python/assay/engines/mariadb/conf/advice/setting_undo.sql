@@ -1,0 +1,1 @@
+set global $setting = default;

@@ -1,0 +1,1 @@
+set persist $setting = $value;

@@ -1,0 +1,2 @@
+reset persist $setting;
+set global $setting = default;

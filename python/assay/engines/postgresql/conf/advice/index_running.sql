@@ -1,0 +1,1 @@
+create index concurrently $name on $table ($columns);

@@ -1,0 +1,2 @@
+alter system reset $setting;
+select pg_reload_conf();

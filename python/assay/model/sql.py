@@ -1,0 +1,59 @@
+"""Statements of SQL from templates: names are quoted, values are written as texts."""
+
+from __future__ import annotations
+
+from string import Template
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# `$in_schema` is the schema of the table with a dot behind it, empty where it is not known;
+# `$setting` and `$value` are of a setting.
+PLACEHOLDERS = frozenset({"name", "table", "columns", "in_schema", "setting", "value"})
+# The shortest limit of a name among engines that we know.
+NAME_LETTERS_MAX = 63
+
+
+def quoted(name: str, quote: str = '"') -> str:
+    """Return a name as it stands in SQL, whatever letters it has."""
+    return f"{quote}{name.replace(quote, 2 * quote)}{quote}"
+
+
+def statement_of(
+    template: str,
+    table: str,
+    columns: Sequence[str],
+    *,
+    schema: str | None = None,
+    quote: str = '"',
+) -> str:
+    """Return a template's SQL about a table.
+
+    Args:
+        template: With `$table`, `$columns`, `$in_schema`, and `$name` of an index of ours.
+        table: Its name without a schema.
+        columns: Those of an index; empty of what is about the whole table.
+        schema: Of the table; None: sessions find the table without.
+        quote: Stands around names.
+    """
+    name = "_".join(("assay", table, *columns))[:NAME_LETTERS_MAX]
+    in_schema = "" if schema is None else f"{quoted(schema, quote)}."
+    return Template(template).safe_substitute(
+        name=quoted(name, quote),
+        table=f"{in_schema}{quoted(table, quote)}",
+        in_schema=in_schema,
+        columns=", ".join(quoted(column, quote) for column in columns),
+    )
+
+
+def setting_statement(template: str, name: str, value: str) -> str:
+    """Return a template's SQL about a setting.
+
+    Args:
+        template: With `$setting` and `$value`.
+        name: Of the setting.
+        value: As the engine takes it; a text is put into quotes.
+    """
+    written = value if value.isdecimal() else "'" + value.replace("'", "''") + "'"
+    return Template(template).safe_substitute(setting=name, value=written)

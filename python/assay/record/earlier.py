@@ -1,0 +1,56 @@
+"""Finds the run before a run that was asked for in the same way."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.model.errors import AssayError
+from assay.record.layout import KIND_RUN, STATUS_COMPLETE
+from assay.record.reader import Run, list_runs
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# A run of the same question lies no further back than so many runs of the same workload.
+LOOKED_AT_MAX = 20
+# What a request may differ by: how long it is measured is no other question.
+NOT_COMPARED = ("min_time_s", "time_s", "seed", "changes", "undo")
+
+
+def earlier_run(run: Run, runs_dir: Path) -> Run | None:
+    """Return the latest complete run before this one that asks the same; None: there is none.
+
+    The statements themselves may differ: whoever compares the runs says so of each operation.
+
+    Args:
+        run: The later run.
+        runs_dir: Where runs are.
+    """
+    same_name = _name_of(run.id)
+    earlier = [
+        path
+        for path in list_runs(runs_dir)
+        if path.name < run.id and _name_of(path.name) == same_name
+    ]
+    for path in reversed(earlier[-LOOKED_AT_MAX:]):
+        try:
+            other = Run(path)
+            if other.kind == KIND_RUN and _asks_the_same(run, other):
+                return other
+        except AssayError:
+            # A damaged record is told of when it is asked for.
+            continue
+    return None
+
+
+def _name_of(run_id: str) -> str:
+    """Workload and engine of a run, as its id has them."""
+    return run_id.partition("-")[2].rpartition("-")[0]
+
+
+def _asks_the_same(run: Run, other: Run) -> bool:
+    requests = [
+        {name: value for name, value in facts["request"].items() if name not in NOT_COMPARED}
+        for facts in (run.facts, other.facts)
+    ]
+    return other.facts.get("status") == STATUS_COMPLETE and requests[0] == requests[1]
