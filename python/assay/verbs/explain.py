@@ -24,6 +24,7 @@ from assay.report.results.explain import (
     ExplainedSamples,
     MissingRules,
 )
+from assay.report.sections.before_after import before_after
 from assay.report.sections.difference import difference
 from assay.report.sections.plan_difference import plan_differences
 from assay.report.sections.plans import captured_of
@@ -255,6 +256,7 @@ def _difference(
         {run.id: level_of(run.facts) for run in runs},
         unequal_levels,
         page,
+        before_after(theirs, ours),
     )
 
 

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
     from pathlib import Path
 
+    from assay.report.documents.before_after import BeforeAfter
     from assay.report.documents.plan_difference import PlanDifferenceRow
     from assay.report.documents.profile import ProfileSection, UnclassifiedRow
     from assay.report.documents.profile_difference import ProfileDifference
@@ -119,6 +120,7 @@ class ExplainedDifference:
         durability: Level of durability by the run's id.
         unequal: A sentence where those levels differ, else None.
         page: File of the differential flame graph; None: none was asked for.
+        times: Each operation's time in both runs.
     """
 
     ours: RunDocument
@@ -130,14 +132,16 @@ class ExplainedDifference:
     durability: Mapping[str, str | None]
     unequal: str | None
     page: Path | None
+    times: BeforeAfter
 
     @property
     def document(self) -> dict[str, Any]:
-        """Return the differences between samples and between plans."""
+        """Return the operations' times in both runs, and the differences of samples and plans."""
         return {
             "run": self.ours["run"],
             "against": self.theirs["run"],
             "durability": self.durability,
+            "operations": self.times["operations"],
             "difference": self.samples,
             "plans": self.plans,
             "html": None if self.page is None else str(self.page),

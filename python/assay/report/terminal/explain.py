@@ -12,9 +12,10 @@ from assay.report.results.explain import (
     MissingRules,
 )
 from assay.report.terminal.article import article_lines
+from assay.report.terminal.before_after import before_after_lines
 from assay.report.terminal.difference import compared_lines, uncompared_lines
 from assay.report.terminal.operation import operation_lines
-from assay.report.terminal.plans import changed_lines, difference_lines
+from assay.report.terminal.plans import changed_line, difference_lines
 from assay.report.terminal.run import run_lines
 from assay.report.words.missing_rules import skeleton_lines
 from assay.report.words.run import title
@@ -64,6 +65,9 @@ def _difference_lines(
             explained.ours, explained.theirs, explained.samples, width, all_symbols=all_symbols
         )
     yield ""
+    if explained.operation is None:
+        yield from before_after_lines(explained.times, width)
+        yield ""
     yield from _plan_lines(explained, width)
     if explained.page is not None:
         yield f"Page {explained.page}"
@@ -73,6 +77,6 @@ def _plan_lines(explained: ExplainedDifference, width: int) -> Iterator[str]:
     if explained.no_plans is not None:
         yield from indented(f"Plans: not compared, {explained.no_plans}", "", width)
     elif explained.operation is None or not explained.plans:
-        yield from changed_lines(explained.plans, width)
+        yield changed_line(explained.plans)
     else:
         yield from difference_lines(explained.plans, width)

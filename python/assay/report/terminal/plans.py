@@ -39,7 +39,6 @@ SHARE_NOTABLE = 0.05
 SHARE_LEFT_OUT = 0.01
 # Fewer are those of parallel workers.
 LOOPS_NOTABLE = 10
-CHANGES_SHOWN = 1
 MARKS = {"same": " ", "changed": "*", "new": "+", "gone": "-"}
 
 
@@ -248,28 +247,17 @@ def _cut(text: str, width: int) -> str:
     return text if len(text) <= width else f"{text[: max(1, width - 1)]}…"
 
 
-def changed_lines(differences: list[PlanDifferenceRow], width: int) -> Iterator[str]:
-    """Which operations two runs execute in another way; `plan_differences` tells of all."""
-    changed = [difference for difference in differences if difference["changed"]]
+def changed_line(differences: list[PlanDifferenceRow]) -> str:
+    """Return in how many operations two runs have other plans; `plan_differences` has all."""
     if not differences:
-        yield "  No operation has a plan in both runs, so no plans are compared."
-        return
+        return "  No operation has a plan in both runs, so no plans are compared."
+    changed = sum(difference["changed"] for difference in differences)
     if not changed:
-        yield f"  Plans: executed in the same way in all of {len(differences)} operations"
-        return
-    yield f"  Plans: executed in another way in {len(changed)} of {len(differences)} operations"
-    yield ""
-    yield f"{'this run':>10} {'against':>10} {'difference':>11}  operation"
-    for difference in changed:
-        sentences = [one_line(change["says"]) for change in difference["changes"][:CHANGES_SHOWN]]
-        if len(difference["changes"]) > CHANGES_SHOWN:
-            sentences.append(f"({len(difference['changes']) - CHANGES_SHOWN} more: --operation)")
-        lead = (
-            f"{_three(difference['ours_s'], difference['theirs_s'])}  {difference['operation']}  "
-        )
-        yield from textwrap.wrap(
-            " ".join(sentences), width, initial_indent=lead, subsequent_indent=" " * len(lead)
-        )
+        return f"  Plans: executed in the same way in all of {len(differences)} operations"
+    return (
+        f"  Plans: executed in another way in {changed} of {len(differences)} operations"
+        " (step by step: --operation NAME)"
+    )
 
 
 def difference_lines(differences: list[PlanDifferenceRow], width: int) -> Iterator[str]:
