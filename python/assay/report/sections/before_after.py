@@ -60,7 +60,10 @@ def _plan_changes(before: Run, after: Run) -> dict[str, str]:
     changes: dict[str, list[str]] = {}
     for difference in plan_differences(after, before, ({}, {})):
         if difference["changed"]:
-            sentences = [change["says"] for change in difference["changes"][:CHANGES_NAMED]]
+            first, *others = difference["changes"]
+            # Workers come and go with what is read, which is said already.
+            others = [change for change in others if change["kind"] != "parallelism"]
+            sentences = [change["says"] for change in (first, *others)]
             changes.setdefault(difference["operation"], []).extend(sentences)
     return {name: "; ".join(sentences[:CHANGES_NAMED]) for name, sentences in changes.items()}
 

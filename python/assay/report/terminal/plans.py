@@ -256,7 +256,7 @@ def changed_line(differences: list[PlanDifferenceRow]) -> str:
         return f"  Plans: executed in the same way in all of {len(differences)} operations"
     return (
         f"  Plans: executed in another way in {changed} of {len(differences)} operations"
-        " (step by step: --operation NAME)"
+        " (steps: --operation)"
     )
 
 
