@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from assay.cli.main import run_command
 from assay.engines.knobs import KnobsFacts
 from assay.model.errors import suggestion
 
@@ -40,3 +41,10 @@ def test_a_word_that_is_within_others_is_told_by_these() -> None:
     known = [f"setting.{number}" for number in range(30)] + ["engine.shuffle.partitions"]
     told = suggestion("partitions", known)
     assert told == "known: engine.shuffle.partitions and 30 more"
+
+
+def test_an_engine_is_shown_with_its_knobs(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["engines", "show", "duckdb"]) == 0
+    shown = capsys.readouterr().out
+    assert "Knobs that are worth varying (--vary):\n" in shown
+    assert "  memory (memory_limit) " in shown

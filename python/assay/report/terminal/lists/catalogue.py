@@ -25,6 +25,7 @@ def engine_lines(document: Mapping[str, Any], readme: str) -> Iterator[str]:
     if readme:
         yield readme
     yield from _techniques(document["techniques"]["techniques"])
+    yield from _knobs(document["knobs"]["knobs"])
     yield from _durability(document["durability"])
 
 
@@ -63,6 +64,17 @@ def _techniques(techniques: Mapping[str, Any]) -> Iterator[str]:
     yield "\nTechniques that --without switches off:"
     for name, technique in techniques.items():
         yield f"  {name:<{width}}  {technique['says']}"
+
+
+def _knobs(knobs: Mapping[str, Any]) -> Iterator[str]:
+    """The knobs that `--vary` knows by a name of their own."""
+    if not knobs:
+        return
+    about = {f"{name} ({knob['setting']})": knob["about"] for name, knob in knobs.items()}
+    width = max(map(len, about))
+    yield "\nKnobs that are worth varying (--vary):"
+    for name, text in about.items():
+        yield f"  {name:<{width}}  {text}"
 
 
 def _durability(levels: Mapping[str, Any]) -> Iterator[str]:
