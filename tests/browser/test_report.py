@@ -40,11 +40,21 @@ def browser() -> Iterator[Browser]:
 
 
 class Opened:
-    """A page that remembers everything that went wrong in it."""
+    """A page that remembers everything that went wrong in it.
+
+    It is the browser's one page, empty again: a new one would compile the charts' program anew,
+    which takes as long as all else that a test does.
+    """
 
     def __init__(self, browser: Browser, width: int = WIDE) -> None:
         self.wrong: list[str] = []
-        self.page: Page = browser.new_page(viewport={"width": width, "height": 900})
+        context = browser.contexts[0] if browser.contexts else browser.new_context()
+        self.page: Page = context.pages[0] if context.pages else context.new_page()
+        self.page.goto("about:blank")
+        self.page.mouse.move(0, 0)
+        self.page.set_viewport_size({"width": width, "height": 900})
+        self.page.emulate_media(color_scheme="light")
+        self.page.unroute("**/*")
         self.page.route("**/*", self._only_files)
         self.page.on(
             "console", lambda message: self.wrong.append(f"{message.type}: {message.text}")

@@ -12,18 +12,25 @@ from assay.record.toml_text import toml_text
 
 LETTERS = st.characters(exclude_categories=["Cs"])
 TEXTS = st.one_of(st.text(LETTERS), st.text(st.sampled_from("'\"\\\n\r\t\x7f a#$[]")))
+# What goes wrong with three values beside each other goes wrong with any number.
+WIDTH_MAX = 3
 PLAIN = st.one_of(
     st.booleans(), st.integers(-(2**63), 2**63 - 1), st.floats(allow_nan=False), TEXTS
 )
 VALUES = st.recursive(
     PLAIN,
-    lambda inner: st.one_of(st.lists(PLAIN), st.dictionaries(TEXTS, inner)),
+    lambda inner: st.one_of(
+        st.lists(PLAIN, max_size=WIDTH_MAX), st.dictionaries(TEXTS, inner, max_size=WIDTH_MAX)
+    ),
     max_leaves=6,
 )
-TABLES = st.dictionaries(TEXTS, VALUES)
+TABLES = st.dictionaries(TEXTS, VALUES, max_size=WIDTH_MAX)
+DOCUMENTS = st.dictionaries(
+    TEXTS, st.one_of(VALUES, st.lists(TABLES, min_size=1, max_size=WIDTH_MAX)), max_size=WIDTH_MAX
+)
 
 
-@given(st.dictionaries(TEXTS, st.one_of(VALUES, st.lists(TABLES, min_size=1))))
+@given(DOCUMENTS)
 def test_it_is_read_as_it_was_written(document: dict[str, object]) -> None:
     assert tomllib.loads(toml_text(document, "A word\non it.")) == document
 
