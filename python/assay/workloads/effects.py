@@ -57,13 +57,11 @@ class Effect:
         reason: Why it is no plain query; empty of one that only reads.
         rollback: Whether a rollback undoes it: `kept` stays and harms no one, such as a number of
             a sequence; what `ends` the transaction or escapes it stays for good.
-        is_query: Whether it begins as a query does.
     """
 
     kind: Kind = "reads"
     reason: str = ""
     rollback: Rollback = "undone"
-    is_query: bool = True
 
     def worse(self, other: Effect) -> Effect:
         """Return the effect of both together: the worst of each, with the reason of the worst."""
@@ -74,7 +72,7 @@ class Effect:
 
 
 READS = Effect()
-UNGUARDS = Effect("writes", "it lets the session write again", "ends", is_query=False)
+UNGUARDS = Effect("writes", "it lets the session write again", "ends")
 
 
 @dataclass(frozen=True)
@@ -94,7 +92,7 @@ def _facts() -> _Facts:
 
     def effects(key: str, kind: Kind) -> dict[str, Effect]:
         return {
-            name: Effect(kind, group["reason"], group.get("rollback", "undone"), is_query=False)
+            name: Effect(kind, group["reason"], group.get("rollback", "undone"))
             for group in tables[key]
             for name in group["names"]
         }
@@ -113,14 +111,17 @@ def effect_of(text: str, dialects: Sequence[str]) -> Effect:
 
     Args:
         text: With or without `$1` where values are bound.
-        dialects: The engine's, in its search order.
+        dialects: The engine's, in its search order; none where its product is not known.
     """
     if language_of(dialects) == SPARQL:
         return _sparql_effect(text)
+    if not dialects:
+        # Of an unknown product: what one of them would do.
+        return effect_of(text, ("postgresql",)).worse(effect_of(text, (MYSQL,)))
     try:
         pieces = parts(_plain(text, dialects), dialects)
     except ValueError as error:
-        return Effect("unknown", f"it cannot be read: {error}", "ends", is_query=False)
+        return Effect("unknown", f"it cannot be read: {error}", "ends")
     effect = READS
     for piece in pieces:
         statement = _Statement([_Word.of(token) for token in piece.tokens], dialects)
@@ -151,7 +152,7 @@ def _sparql_effect(text: str) -> Effect:
     if match is None:
         return READS
     word = match[1].split()[0].strip("{").lower()
-    return Effect("writes", f"{word} changes statements of the graph", "ends", is_query=False)
+    return Effect("writes", f"{word} changes statements of the graph", "ends")
 
 
 @dataclass(frozen=True)
@@ -211,7 +212,7 @@ class _Statement:
             return replace(effect, reason=f"{first} {effect.reason}")
         if first in self._facts.sets["reading"]:
             return READS
-        return Effect("unknown", f"{first or 'it'} is no word of a query", "ends", is_query=False)
+        return Effect("unknown", f"{first or 'it'} is no word of a query", "ends")
 
     def _ended(self, first: str) -> Effect:
         """What a statement that begins, ends or commits a transaction means to a rollback."""
@@ -219,8 +220,11 @@ class _Statement:
         commits = MYSQL in map(_grammar, self._dialects)
         if first in self._facts.sets["steering"] and "to" not in texts:
             return Effect("reads", f"{first} begins or ends a transaction", "ends")
-        if commits and (first in self._facts.commits or (first == "set" and "autocommit" in texts)):
-            return Effect("reads", f"{first} commits what came before it", "ends")
+        commits_itself = (
+            first in self._facts.commits or self._facts.words.get(first, READS).kind == "unknown"
+        )
+        if commits and (commits_itself or (first == "set" and "autocommit" in texts)):
+            return Effect("reads", f"{first} commits, or may commit, what came before it", "ends")
         never = {"database", "tablespace", "system", "subscription", "concurrently"}
         if first in {"create", "drop", "alter"} and never.intersection(texts[:4]):
             return Effect("reads", f"{first} {texts[1]} cannot be rolled back", "ends")
@@ -242,7 +246,7 @@ class _Statement:
             if first != "analyze":
                 return READS
             # Of statistics; MySQL commits what came before it.
-            statistics = Effect("writes", "analyze writes statistics", is_query=False)
+            statistics = Effect("writes", "analyze writes statistics")
             return statistics.worse(self._ended(first))
         if not options & {"analyze", "analyse"}:
             return READS
@@ -332,13 +336,13 @@ class _Statement:
         second = texts[at + 1] if at + 1 < len(texts) else ""
         servers = {"global", "persist", "persist_only", "password"}
         if texts[at] == "set" and (second in servers or _of_server(texts)):
-            return Effect("writes", f"set {second} changes the server", "ends", is_query=False)
+            return Effect("writes", f"set {second} changes the server", "ends")
         return READS
 
     def _reset(self, at: int) -> Effect:
         """The effect of RESET, which of MySQL's server drops logs and positions."""
         if MYSQL in map(_grammar, self._dialects) and "query" not in self._texts[at + 1 : at + 2]:
-            return Effect("writes", "reset changes the server", "ends", is_query=False)
+            return Effect("writes", "reset changes the server", "ends")
         return READS
 
     def _copy(self, at: int) -> Effect:
@@ -347,14 +351,14 @@ class _Statement:
         while place < len(self._texts) and self._texts[place] not in {"from", "to"}:
             place = self._closed(place) if self._texts[place] == "(" else place + 1
         if self._texts[place : place + 1] == ["from"]:
-            return Effect("writes", "copy adds rows", is_query=False)
+            return Effect("writes", "copy adds rows")
         target = self._texts[place + 1 : place + 2]
         if target == ["program"]:
             reason = "copy to program runs a program on the server's host"
-            return Effect("writes", reason, "ends", is_query=False)
+            return Effect("writes", reason, "ends")
         if target == ["stdout"]:
             return READS
-        return Effect("writes", "copy writes a file of the server", "ends", is_query=False)
+        return Effect("writes", "copy writes a file of the server", "ends")
 
     def _pragma(self, at: int) -> Effect:
         """The effect of a pragma of SQLite, with a value or without one."""
@@ -366,14 +370,14 @@ class _Statement:
         if name in sets["unguarding"] and valued:
             return UNGUARDS
         if name in sets["writing_pragmas"] or (valued and name not in sets["harmless_pragmas"]):
-            return Effect("writes", f"pragma {name} changes the file", "ends", is_query=False)
+            return Effect("writes", f"pragma {name} changes the file", "ends")
         return READS
 
     def _load(self, at: int) -> Effect:
         """The effect of LOAD: rows of a file, or code of a library."""
         if self._texts[at + 1 : at + 2] in (["data"], ["xml"]):
-            return Effect("writes", "load data adds rows", is_query=False)
-        return Effect("writes", "load brings code into the server", "ends", is_query=False)
+            return Effect("writes", "load data adds rows")
+        return Effect("writes", "load brings code into the server", "ends")
 
 
 def _of_server(texts: Sequence[str]) -> bool:
