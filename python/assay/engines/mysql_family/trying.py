@@ -45,7 +45,7 @@ OF_TRANSACTIONS = "it begins or ends a transaction"
 OF_USE = "it changes the database, which is done where it is played"
 NAME = re.compile(r"(?:Table|column|FUNCTION|PROCEDURE|database) '?([^'\s]+)'?")
 SYNTAX_NEAR = re.compile(r"near '(.*)' at line (\d+)", re.DOTALL)
-TABLE_DENIED = re.compile(r"(\w[\w ]*) command denied to user (\S+) for table ['`]?([^'\s]+)['`]?")
+TABLE_DENIED = re.compile(r"(\w[\w ]*) command denied to user (\S+) for table '?([^'\s]+)'?")
 ROUTINE_DENIED = re.compile(r"execute command denied to user (\S+) for routine '([^']+)'")
 COLUMN_DENIED = re.compile(
     r"(\w[\w ]*) command denied to user (\S+) for column '([^']+)' in table '([^']+)'"
@@ -64,7 +64,15 @@ def try_statements(
     """See `assay.engines.checking.TriesStatements`; `conf` is the engine's."""
     connection = connect(instance.address)
     try:
-        return [[_tried(connection, trial, conf) for trial in trials] for trials in operations]
+        tried = []
+        for trials in operations:
+            # A function that the optimiser calls may write.
+            connection.begin()
+            tried.append([_tried(connection, trial, conf) for trial in trials])
+            connection.rollback()
+        return tried
+    except pymysql.Error as error:
+        raise EngineError(f"the server ended the connection: {error_text(error)}") from error
     finally:
         if connection.open:
             connection.close()
@@ -103,7 +111,7 @@ def _tried(connection: Connection, trial: Trial, conf: Path) -> Tried:
         return _guessed(_rows(connection, f"{file_text('plans/estimated.sql', conf)}\n{text}"))
     except pymysql.Error as error:
         if not connection.open:
-            raise EngineError(f"the server ended the connection: {error_text(error)}") from error
+            raise
         return _refused(text, error)
 
 
@@ -128,13 +136,14 @@ def _refused(text: str, error: pymysql.Error) -> Tried:
     if number in UNTRIED:
         return Tried(untried=f"the server said: {line}")
     kind = KINDS.get(number, "other")
-    match = NAME.search(line)
+    match = NAME.search(line) or TABLE_DENIED.search(line)
+    name = None if match is None else match[match.re.groups].replace("`", "")
     position = _syntax_position(text, message) if kind == "syntax" else None
     if kind == "syntax":
         near = SYNTAX_NEAR.search(message)
         line = f"syntax error near '{near[1].splitlines()[0][:40]}'" if near and near[1] else line
     grant = _grant(line) if kind == "permission" else None
-    return Tried(Refusal(kind, line, match[1] if match else None, position, grant))
+    return Tried(Refusal(kind, line, name, position, grant))
 
 
 def _syntax_position(text: str, message: str) -> int | None:

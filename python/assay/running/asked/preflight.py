@@ -91,7 +91,7 @@ def preflight(
             rows.append({"operation": statement.operation, "statement": number, **facts})
     if refused:
         known = []
-        if any(refusal.kind in OF_NAMES for _, refusal in refused):
+        if any(refusal.name is not None for _, refusal in refused):
             known = engine.known_tables(instance)
         lines = "\n".join(f"  {_line(statement, refusal, known)}" for statement, refusal in refused)
         raise UsageError(
@@ -105,6 +105,10 @@ def _line(statement: PlayedStatement, refusal: Refusal, known: Sequence[KnownTab
     mend = ""
     if refusal.grant is not None:
         mend = f"; what is missing: {refusal.grant}"
+        name = _bare(refusal.name or "")
+        if name and all(table.name.lower() != name for table in known):
+            # Some servers do not say of a table whether it is there, without a permission.
+            mend += "; if there is no such table" + _near_table(name, known).replace(";", ":", 1)
     elif refusal.kind == "table" and refusal.name is not None:
         mend = _near_table(_bare(refusal.name), known)
     elif refusal.kind == "column" and refusal.name is not None:
@@ -114,7 +118,7 @@ def _line(statement: PlayedStatement, refusal: Refusal, known: Sequence[KnownTab
 
 def _near_table(name: str, known: Sequence[KnownTable]) -> str:
     if not known:
-        return "; no table is there that this user sees: see the database's name in --dsn"
+        return ""
     elsewhere = [table for table in known if table.name.lower() == name and not table.visible]
     if elsewhere:
         schema = elsewhere[0].schema
