@@ -7,7 +7,10 @@ its statements do is then known by their words alone, and a wrong name by its fi
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
+
+from assay.engines.contract import EngineError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,6 +33,30 @@ class ReadsOnly(Protocol):
     def read_only(self, address: Address) -> Address:
         """Return the address whose connections read only, those for administration among them."""
         ...
+
+
+@runtime_checkable
+class OpensFiles(Protocol):
+    """Embedded engines that open a database file of somebody's, see `Place.file`."""
+
+    @property
+    def reads_only_by(self) -> str:
+        """How a file is opened for reading alone, for people."""
+        ...
+
+    def file(self, dsn: str) -> Path:
+        """Return the file that a DSN names. Raises `EngineError` if there is none."""
+        ...
+
+
+def named_file(dsn: str, scheme: str) -> Path:
+    """Return the file of `scheme:PATH` or `scheme:///PATH`. Raises `EngineError`: none is there."""
+    path = Path(dsn.removeprefix(f"{scheme}:").removeprefix("//")).expanduser().absolute()
+    if not path.is_file():
+        raise EngineError(
+            f"--dsn {dsn}: there is no file {path}: write it as {scheme}:FILE or {scheme}:///FILE"
+        )
+    return path
 
 
 @runtime_checkable

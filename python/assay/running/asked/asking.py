@@ -11,15 +11,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from assay import _core
+from assay.engines.checking import OpensFiles
 from assay.engines.contract import (
     Bridged,
     ChecksSettings,
+    Embedded,
     Engine,
     EngineError,
     HasSessionSettings,
+    Place,
     Prepares,
     Product,
     Server,
@@ -117,6 +121,14 @@ class Asked:
     def dsn(self) -> str:
         """Where a running server is reached, by sessions with the settings that were asked for."""
         return dsn_with_settings(self.request, self.behaviour)
+
+    @cached_property
+    def file(self) -> Path | None:
+        """Somebody's database file that is asked; None: a server, or an engine of our own is."""
+        dsn, behaviour = self.request.dsn, self.behaviour
+        return (
+            behaviour.file(dsn) if dsn is not None and isinstance(behaviour, OpensFiles) else None
+        )
 
     @cached_property
     def test(self) -> SpecifiedTest | None:
@@ -365,10 +377,11 @@ def obtained(asked: Asked, teller: Teller) -> Obtained:
         UsageError: If a running server cannot execute a statement.
         EngineError: If it cannot be obtained or reached.
     """
-    if asked.request.dsn is not None:
+    if asked.request.dsn is not None and asked.file is None:
         return _looked_at(asked)
     product = _product(asked.request, asked.behaviour, teller)
-    return Obtained(product, product.version)
+    facts = None if asked.file is None else _tried_on_file(asked, asked.file)
+    return Obtained(product, product.version, facts)
 
 
 def check_settings(asked: Asked) -> None:
@@ -396,12 +409,15 @@ def _check_request(
     """Refuses what could only fail later, after data was loaded."""
     _check_tables(workload, workload.tables(language), request.scale, 0)
     server = isinstance(behaviour, Server)
-    if request.dsn is not None and not server:
+    opens_files = isinstance(behaviour, OpensFiles)
+    if request.dsn is not None and not (server or opens_files):
         raise UsageError(f"--dsn: {request.engine} is no server; leave --engine out")
+    if request.dsn is not None and opens_files:
+        _check_file(request.dsn, workload, request.engine)
     if (
         request.dsn is not None
         and request.settings
-        and not isinstance(behaviour, HasSessionSettings)
+        and not isinstance(behaviour, HasSessionSettings | OpensFiles)
     ):
         raise UsageError(
             f"--set goes with a server of our own: sessions of {request.engine} have no settings,"
@@ -415,6 +431,20 @@ def _check_request(
         raise UsageError(
             f"--pin: CPU {', '.join(map(str, strange))} is not there or not ours; there are"
             f" {', '.join(map(str, sorted(allowed)))}"
+        )
+
+
+def _check_file(dsn: str, workload: Workload, engine: str) -> None:
+    """Refuse an address that is no file of the engine, and data that would be loaded into one."""
+    schemes = find_engine(engine).facts.schemes
+    if not any(dsn.startswith(f"{scheme}:") for scheme in schemes):
+        raise UsageError(
+            f"--dsn: {engine} is no server; write {schemes[0]}:FILE, or leave --engine out"
+        )
+    if workload.makes_data:
+        raise UsageError(
+            f"--dsn {dsn}: {workload.facts.name} makes tables, which are not made in a file of"
+            " yours: leave --dsn out, or name a folder of .sql files that asks its tables"
         )
 
 
@@ -619,3 +649,18 @@ def _looked_at(asked: Asked) -> Obtained:
             return Obtained(None, behaviour.version(instance), facts)
         finally:
             behaviour.detach(instance)
+
+
+def _tried_on_file(asked: Asked, file: Path) -> dict[str, Any]:
+    """Have an embedded engine prepare the statements that it is asked of a file."""
+    behaviour = asked.behaviour
+    assert isinstance(behaviour, Embedded)  # noqa: S101 - no other engine opens files
+    with TemporaryDirectory() as scratch:
+        place = Place(Path(scratch), Path(scratch), file, reads_only=True)
+        instance = behaviour.start(place, asked.request.settings)
+        try:
+            facts = preflight(played_statements(asked), behaviour, instance)
+        finally:
+            behaviour.stop(instance)
+    check_unknown(asked)
+    return facts

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from assay.engines.checking import ReadsOnly, TellsGrammar, TriesStatements
+from assay.engines.checking import OpensFiles, ReadsOnly, TellsGrammar, TriesStatements
 from assay.engines.contract import TellsIfItLoads
 from assay.model.errors import UsageError
 from assay.running.asked.played import played_statements
@@ -119,7 +119,7 @@ def writing_facts(asked: PlayedRun) -> dict[str, Any] | None:
             if effect.rollback == "kept"
         ]
     told = None
-    if leave == READ_ONLY and isinstance(asked.behaviour, ReadsOnly):
+    if leave == READ_ONLY and isinstance(asked.behaviour, ReadsOnly | OpensFiles):
         told = asked.behaviour.reads_only_by
     return {"leave": leave, "server_told": told, "kept": kept}
 
