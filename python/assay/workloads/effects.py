@@ -57,18 +57,31 @@ class Effect:
         reason: Why it is no plain query; empty of one that only reads.
         rollback: Whether a rollback undoes it: `kept` stays and harms no one, such as a number of
             a sequence; what `ends` the transaction or escapes it stays for good.
+        lasts: Why a rollback does not undo it, where that is another reason.
+        is_strange: Whether it begins with no word that is known, such as a misspelt one.
     """
 
     kind: Kind = "reads"
     reason: str = ""
     rollback: Rollback = "undone"
+    is_strange: bool = False
+    lasts: str = ""
+
+    @property
+    def why_it_lasts(self) -> str:
+        """Why a rollback does not undo it; empty if it does."""
+        return "" if self.rollback == "undone" else self.lasts or self.reason
 
     def worse(self, other: Effect) -> Effect:
         """Return the effect of both together: the worst of each, with the reason of the worst."""
         first, second = sorted((self, other), key=lambda effect: -KINDS.index(effect.kind))
-        rollback = max(self.rollback, other.rollback, key=ROLLBACKS.index)
-        reason = first.reason or second.reason
-        return replace(first, reason=reason, rollback=rollback)
+        lasting = max(self, other, key=lambda effect: ROLLBACKS.index(effect.rollback))
+        return replace(
+            first,
+            reason=first.reason or second.reason,
+            rollback=lasting.rollback,
+            lasts=lasting.why_it_lasts,
+        )
 
 
 READS = Effect()
@@ -121,7 +134,7 @@ def effect_of(text: str, dialects: Sequence[str]) -> Effect:
     try:
         pieces = parts(_plain(text, dialects), dialects)
     except ValueError as error:
-        return Effect("unknown", f"it cannot be read: {error}", "ends")
+        return Effect("unknown", f"it cannot be read: {error}", "ends", is_strange=True)
     effect = READS
     for piece in pieces:
         statement = _Statement([_Word.of(token) for token in piece.tokens], dialects)
@@ -212,7 +225,7 @@ class _Statement:
             return replace(effect, reason=f"{first} {effect.reason}")
         if first in self._facts.sets["reading"]:
             return READS
-        return Effect("unknown", f"{first or 'it'} is no word of a query", "ends")
+        return Effect("unknown", f"{first or 'it'} is no word of a query", "ends", is_strange=True)
 
     def _ended(self, first: str) -> Effect:
         """What a statement that begins, ends or commits a transaction means to a rollback."""

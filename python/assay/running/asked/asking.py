@@ -55,6 +55,7 @@ from assay.running.asked.writing import (
     check_unknown,
     check_writes,
     guarded,
+    reads_only,
     writing_facts,
 )
 from assay.running.changes.asking import check_conditions
@@ -656,7 +657,7 @@ def _tried_on_file(asked: Asked, file: Path) -> dict[str, Any]:
     behaviour = asked.behaviour
     assert isinstance(behaviour, Embedded)  # noqa: S101 - no other engine opens files
     with TemporaryDirectory() as scratch:
-        place = Place(Path(scratch), Path(scratch), file, reads_only=True)
+        place = Place(Path(scratch), Path(scratch), file, reads_only=reads_only(asked))
         instance = behaviour.start(place, asked.request.settings)
         try:
             facts = preflight(played_statements(asked), behaviour, instance)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 # The words of a transaction that is taken back, the same for every engine that has transactions.
 BEGIN, ROLLBACK = "begin", "rollback"
+# What may stand before the first word of a statement.
+BEFORE = re.compile(rf"(?:\s|{scripts.COMMENT.pattern})*", re.DOTALL)
 
 
 class PlayedRun(Protocol):
@@ -84,8 +87,7 @@ class PlayedStatement:
     def place(self, position: int | None = None) -> str:
         """Return file and line of a position in the text; of its first word where none is told."""
         if position is None:
-            bare = scripts.COMMENT.match(self.text.lstrip())
-            position = 0 if bare is None else len(bare[0]) + 1
+            position = match.end() if (match := BEFORE.match(self.text)) else 0
         return f"{self.file}:{self.line + self.text.count(chr(10), 0, position)}"
 
 

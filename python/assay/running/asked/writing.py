@@ -61,15 +61,13 @@ def check_writes(asked: PlayedRun) -> None:
     if request.roll_back:
         _check_rollback(asked)
         return
-    # A word that nobody knows is better told by the engine, where it prepares statements.
+    # A misspelt word is better told by the engine, where it prepares statements.
     tries = isinstance(asked.behaviour, TriesStatements)
-    _refuse(
-        asked, lambda effect: effect.kind == "writes" or (effect.kind == "unknown" and not tries)
-    )
+    _refuse(asked, lambda effect: effect.kind != "reads" and not (effect.is_strange and tries))
 
 
 def check_unknown(asked: PlayedRun) -> None:
-    """Refuse statements whose text does not tell what they do; the engine has prepared them.
+    """Refuse statements whose first word is not known, though the engine has prepared them.
 
     Raises:
         UsageError: As `check_writes` does.
@@ -114,7 +112,7 @@ def writing_facts(asked: PlayedRun) -> dict[str, Any] | None:
     kept = []
     if leave == ROLLED_BACK:
         kept = [
-            {"operation": statement.operation, "reason": effect.reason}
+            {"operation": statement.operation, "reason": effect.why_it_lasts}
             for statement, effect in _effects(asked)
             if effect.rollback == "kept"
         ]
@@ -180,8 +178,9 @@ def _effects(asked: PlayedRun) -> list[tuple[PlayedStatement, Effect]]:
 
 def _lines(asked: PlayedRun, refused: Callable[[Effect], bool]) -> list[str]:
     """File, line and reason of each statement that is refused."""
+    rolls_back = asked.request.roll_back
     return [
-        f"{statement.place()}: {effect.reason}"
+        f"{statement.place()}: {effect.why_it_lasts if rolls_back else effect.reason}"
         for statement, effect in _effects(asked)
         if refused(effect)
     ]
