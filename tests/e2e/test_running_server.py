@@ -238,7 +238,9 @@ def test_what_cannot_be_executed_is_named_before_anything_is_played(guest, serve
 
 
 def test_one_failing_query_of_several_is_named_and_the_others_are_measured(guest, server, tmp_path):
-    folder = folder_of(tmp_path, a="select 1", b="select 1 / (id - id) from customers", c="select 2")
+    folder = folder_of(
+        tmp_path, a="select 1", b="select 1 / (id - id) from customers", c="select 2"
+    )
     document = guest.document("run", str(folder), "--dsn", url_of(server), *BRIEF, code=3)
     assert outcomes(document) == {"a": "ok", "b": "failed", "c": "ok"}
     assert document["verdict"] == "invalid"
