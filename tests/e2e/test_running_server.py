@@ -230,8 +230,10 @@ def test_what_cannot_be_executed_is_named_before_anything_is_played(guest, serve
     assert [line.strip().removeprefix(f"{folder}/") for line in lines[1:]] == [
         'b.sql:3: column "nmae" does not exist; the nearest name is "name" of table customers',
         'c.sql:1: relation "custmers" does not exist; the nearest name is "customers"',
-        "c.sql:1: permission denied for table hidden; what is missing: grant select on hidden to"
-        " owner",
+        (
+            "c.sql:1: permission denied for table hidden;"
+            " what is missing: grant select on hidden to owner"
+        ),
         'd.sql:1: syntax error at or near "selec"',
     ]
     assert not guest.runs.exists() or not list(guest.runs.iterdir())

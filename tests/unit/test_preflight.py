@@ -1,4 +1,4 @@
-"""What is refused before anything is played: writes without leave, and statements that cannot be."""
+"""What is refused before anything is played: writes without leave, and wrong statements."""
 
 from __future__ import annotations
 
@@ -76,8 +76,10 @@ def refused(text: str, **refusals: Refusal) -> list[str]:
         (
             "select o.x,\n custmer_id from orders",
             Refusal("column", 'column "custmer_id" does not exist', "custmer_id", 13),
-            'queries/q.sql:4: column "custmer_id" does not exist; the nearest name is "customer_id"'
-            " of table orders",
+            (
+                'queries/q.sql:4: column "custmer_id" does not exist;'
+                ' the nearest name is "customer_id" of table orders'
+            ),
         ),
         (
             "select totl from orders",
@@ -112,8 +114,10 @@ def refused(text: str, **refusals: Refusal) -> list[str]:
         (
             "select 1 from ordrs",
             Refusal("permission", "denied", "ordrs", None, "grant select on ordrs to me"),
-            "queries/q.sql:3: denied; what is missing: grant select on ordrs to me; if there is no"
-            ' such table: the nearest name is "orders"',
+            (
+                "queries/q.sql:3: denied; what is missing: grant select on ordrs to me;"
+                ' if there is no such table: the nearest name is "orders"'
+            ),
         ),
     ],
 )
