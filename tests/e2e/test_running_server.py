@@ -211,13 +211,43 @@ def test_an_operation_over_its_time_is_cancelled_on_the_server(guest, server, tm
     wait_until(lambda: not server.busy(), "a statement runs on")
 
 
-def test_one_wrong_query_of_several_is_named_and_the_others_are_measured(guest, server, tmp_path):
-    folder = folder_of(tmp_path, a="select 1", b="select nosuch from customers", c="select 2")
+def test_what_cannot_be_executed_is_named_before_anything_is_played(guest, server, tmp_path):
+    folder = folder_of(
+        tmp_path,
+        a="select 1",
+        b="-- a typo\nselect id,\n  nmae\nfrom customers",
+        c="select * from custmers; select * from hidden",
+        d="selec 1",
+    )
+    server.asked("create table hidden (n integer)")
+    try:
+        told = guest.assay("run", str(folder), "--dsn", url_of(server), *BRIEF)
+    finally:
+        server.asked("drop table hidden")
+    assert told.returncode == 1, told.stderr
+    lines = told.stderr.splitlines()
+    assert "4 of 5 statements" in lines[0]
+    assert [line.strip().removeprefix(f"{folder}/") for line in lines[1:]] == [
+        'b.sql:3: column "nmae" does not exist; the nearest name is "name" of table customers',
+        'c.sql:1: relation "custmers" does not exist; the nearest name is "customers"',
+        (
+            "c.sql:1: permission denied for table hidden;"
+            " what is missing: grant select on hidden to owner"
+        ),
+        'd.sql:1: syntax error at or near "selec"',
+    ]
+    assert not guest.runs.exists() or not list(guest.runs.iterdir())
+
+
+def test_one_failing_query_of_several_is_named_and_the_others_are_measured(guest, server, tmp_path):
+    folder = folder_of(
+        tmp_path, a="select 1", b="select 1 / (id - id) from customers", c="select 2"
+    )
     document = guest.document("run", str(folder), "--dsn", url_of(server), *BRIEF, code=3)
     assert outcomes(document) == {"a": "ok", "b": "failed", "c": "ok"}
     assert document["verdict"] == "invalid"
     reason = {check["check"]: check["reason"] for check in document["checks"]}["outcomes"]
-    assert all(word in reason for word in ("b", "42703", "nosuch")), reason
+    assert all(word in reason for word in ("b", "22012", "division")), reason
 
 
 def test_a_server_without_room_for_its_own_files_is_told(guest, server, tmp_path):

@@ -152,10 +152,16 @@ class Product:
 
 @dataclass(frozen=True)
 class Place:
-    """Where one instance lives. `data` holds what must survive a restart; all of it is ours."""
+    """Where one instance lives. `data` holds what must survive a restart; all of it is ours.
+
+    `file` is a database file that is somebody else's, in the place of what is in `data`; it is
+    opened for reading alone where `reads_only` says so.
+    """
 
     data: Path
     scratch: Path
+    file: Path | None = None
+    reads_only: bool = False
 
 
 # How a server is reached: values that go to the driver's host over its control socket, never to a

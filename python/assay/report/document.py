@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         DurabilityLevel,
         FleetSection,
         HostSection,
+        WritesSection,
     )
     from assay.report.documents.engine_counters import EngineCountersSection
     from assay.report.documents.findings import FindingRow
@@ -214,8 +215,17 @@ def _conditions(facts: dict[str, Any], state: StateSection | None) -> Conditions
         "think_time": request.get("think_time", False),
         "foreign_keys": request.get("foreign_keys", False),
         "pipeline": request.get("pipeline", False),
+        "writes": _writes(facts),
         "fleet": _fleet(facts),
     }
+
+
+def _writes(facts: dict[str, Any]) -> WritesSection | None:
+    writes = facts.get("writes")
+    if writes is None:
+        return None
+    kept = [f"{entry['operation']}: {entry['reason']}" for entry in writes["kept"]]
+    return {"leave": writes["leave"], "server_told": writes["server_told"], "kept": kept}
 
 
 def _fleet(facts: dict[str, Any]) -> FleetSection | None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.engines.contract import HasCounters, HasPlans, Server
 from assay.model.errors import AssayError, RunFailedError
+from assay.model.language import SQL
 from assay.model.units import NS_PER_S
 from assay.probes.contract import HearsMeasured, Refusing, Target
 from assay.probes.discovery import find_probes
@@ -32,6 +33,7 @@ from assay.record.writer import RunWriter, ensure_runs_dir, new_run_id, write_js
 from assay.running.asked.asking import understood
 from assay.running.asked.driver_plan import plan_sessions, steps
 from assay.running.asked.parsing import STATE_HOT, STATE_LOADED
+from assay.running.asked.played import played_statements
 from assay.running.changes.changing import END, START, changing
 from assay.running.changes.copies import COPY
 from assay.running.changes.device import NotMountedError
@@ -312,6 +314,7 @@ class _Execution:
         loads = self._request.state == STATE_LOADED
         return subject.job() | {
             "script": self._asked.script.facts(),
+            "tried": self._tried,
             "clients": plan_sessions(self._asked.plan),
             "plan": self._asked.plan,
             "raw_dir": str(self._run.raw),
@@ -346,6 +349,15 @@ class _Execution:
             return None
         data = self._changes.room.data
         return data if data.is_dir() else data.parent
+
+    @property
+    def _tried(self) -> list[list[dict[str, Any]]] | None:
+        """Statements that the engine prepares first; None: it has done so, or they are Assay's."""
+        done = self._request.dsn is not None or self._asked.workload.makes_data
+        if done or self._request.prepare or self._asked.language != SQL:
+            return None
+        operations = played_statements(self._asked)
+        return [[asdict(statement) for statement in statements] for statements in operations]
 
     @property
     def _counts_operations(self) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from assay.engines.contract import EngineError, Product
+from assay.engines.contract import EngineError
 from assay.model.errors import UsageError
 from assay.running.asked.asking import check_settings, considered, obtained
 from assay.running.asked.request import RunRequest
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from assay.running.asked.asking import Asked
+    from assay.running.asked.asking import Asked, Obtained
     from assay.running.telling import Teller
     from assay.study.several import RunOne
     from assay.study.variants import PlannedRun, Study, StudyRequest
@@ -92,7 +92,7 @@ def prepared(
     Raises:
         UsageError: For all settings that an engine refuses, by part and variant.
     """
-    products: dict[Source, tuple[Product | None, str]] = {}
+    products: dict[Source, Obtained] = {}
     reasons: dict[Source, str] = {}
     problems = []
     for names, request in _distinct(runs, of_file=of_file):
@@ -109,9 +109,9 @@ def prepared(
         except EngineError as error:
             reasons[source] = str(error)
             continue
-        product, version = products[source]
+        found = products[source]
         try:
-            check_settings(replace(asked, product=product, version=version))
+            check_settings(replace(asked, product=found.product, version=found.version))
         except EngineError as error:
             problems.append((names, str(error)))
     _refuse(problems)

@@ -383,7 +383,7 @@ class Workload:
                 file is missing or names what no rule gives.
         """
         spans = refreshing.batches_of(self.refresh_orders(scale), batches)
-        path = self._operation_file(operation, dialects)
+        path = self.operation_file(operation, dialects)
         try:
             statements = refreshing.statements_of(
                 scripts.statements(read_text(path), dialects),
@@ -414,7 +414,7 @@ class Workload:
         if operation in self.given:
             return Statement(operation, self.given[operation], f"{operation}.sql", {})
         plain = self._plain(operation)
-        path = self._operation_file(plain, dialects)
+        path = self.operation_file(plain, dialects)
         facts = self.facts.operations[plain]
         constants = rules.constants_at(self.facts.constants, scale)
         template, drawn_later = read_text(path), plain in self.drawn_operations
@@ -537,7 +537,7 @@ class Workload:
         self, operation: str, dialects: Sequence[str], scale: float, seed: int | None
     ) -> ScriptOperation:
         text = self.statement(operation, dialects, scale, seed).text
-        path = self._operation_file(operation_of(operation), dialects)
+        path = self.operation_file(operation_of(operation), dialects)
         plain, fixed = self._plain(operation), operation in self.checks
         program = self.facts.operations[plain].program
         try:
@@ -631,9 +631,10 @@ class Workload:
         """The operation that a check is one of; any other is itself."""
         return operation_of(operation) if operation in self.checks else operation
 
-    def _operation_file(self, operation: str, dialects: Sequence[str]) -> Path:
+    def operation_file(self, operation: str, dialects: Sequence[str]) -> Path:
+        """Return the file of an operation in a dialect. Raises `UsageError` where there is none."""
         if operation in self.of_source:
-            return self.data._operation_file(operation, dialects)
+            return self.data.operation_file(operation, dialects)
         suffix = suffix_of(dialects)
         plain = self.operations_folder / f"{operation}{suffix}"
         path = texts.version(plain, dialects)

@@ -13,6 +13,17 @@ if TYPE_CHECKING:
 
 LIMIT = re.compile(r"(?i)\blimit\s+(\d+)\s*;?\s*\Z")
 
+# What every database has.
+SYSTEM_SCHEMAS = (
+    "information_schema",
+    "mysql",
+    "performance_schema",
+    "pg_catalog",
+    "sys",
+    "system",
+)
+OF_THE_SYSTEM = ("dual", "duckdb_", "pg_", "pragma_", "sqlite_")
+
 
 @dataclass(frozen=True)
 class Reads:
@@ -51,6 +62,40 @@ def reads(text: str, dialect: str | None = None) -> Reads | None:
     )
     tables = {table.name.lower() for tree in trees for table in tree.find_all(exp.Table)}
     return Reads(frozenset(tables), changes=not queries or inside)
+
+
+def tables_named(text: str, dialect: str | None = None) -> frozenset[str]:
+    """Return names, in small letters, of tables that a text needs and does not make itself.
+
+    Common tables, functions, files and what the system has are left out. Empty if its grammar is
+    not known.
+
+    Args:
+        text: One statement or several.
+        dialect: As sqlglot names it; None: what all dialects share.
+    """
+    import sqlglot
+    from sqlglot import exp
+    from sqlglot.errors import SqlglotError
+
+    try:
+        trees = [tree for tree in sqlglot.parse(text, read=dialect) if tree is not None]
+    except SqlglotError:
+        return frozenset()
+    own = {cte.alias.lower() for tree in trees for cte in tree.find_all(exp.CTE)}
+    tables = [table for tree in trees for table in tree.find_all(exp.Table)]
+    return (
+        frozenset(
+            table.name.lower()
+            for table in tables
+            if isinstance(table.this, exp.Identifier)
+            and not table.catalog
+            and table.db.lower() not in SYSTEM_SCHEMAS
+            and not table.name.lower().startswith(OF_THE_SYSTEM)
+            and table.name.replace("_", "a").replace("$", "a").isalnum()
+        )
+        - own
+    )
 
 
 def ordered_by(text: str, columns: Sequence[str], dialect: str | None = None) -> list[str]:

@@ -12,6 +12,7 @@ import duckdb
 import pyarrow
 
 from assay._core import PythonSession
+from assay.engines.checking import named_file
 from assay.engines.contract import (
     ArrowStream,
     Cached,
@@ -21,6 +22,7 @@ from assay.engines.contract import (
     Place,
     Product,
 )
+from assay.engines.duckdb import trying
 from assay.engines.duckdb.explaining import DuckPlans
 from assay.engines.duckdb.plans import normalised
 from assay.model.errors import suggestion
@@ -29,11 +31,13 @@ from assay.model.secrets import is_secret, without_secrets
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from assay.engines.checking import KnownTable, Trial, Tried
     from assay.engines.contract import Tell, Wanted
     from assay.model.plan import Plan
     from assay.model.script import Script, ScriptStatement
 
 DATABASE_FILE = "assay.duckdb"
+SCHEME = "duckdb"
 CONF = Path(__file__).parent / "conf"
 NO_ROWS = pyarrow.table({})
 
@@ -87,6 +91,8 @@ class DuckSession:
 class DuckEngine:
     """See `assay.engines.contract`: `Engine`, `Embedded`, `BulkLoads`, `Prepares` and more."""
 
+    reads_only_by = "the file is opened for reading, access_mode=read_only"
+
     def __init__(self, facts: EngineFacts) -> None:
         self._facts = facts
 
@@ -121,15 +127,28 @@ class DuckEngine:
             "temp_directory": str(place.scratch),
             **settings,
         }
+        file = place.file or place.data / DATABASE_FILE
         try:
-            connection = duckdb.connect(place.data / DATABASE_FILE, config=config)
+            connection = duckdb.connect(file, read_only=place.reads_only, config=config)
         except duckdb.Error as error:
             # After an empty line it advises settings in its own words, not in options of ours.
             message = str(error).partition("\n\n")[0]
-            raise EngineError(
-                f"DuckDB cannot open {place.data / DATABASE_FILE}: {message}"
-            ) from error
+            raise EngineError(f"DuckDB cannot open {file}: {message}") from error
         return Instance(dict(settings), connection, place)
+
+    def file(self, dsn: str) -> Path:
+        """The database file that a DSN names."""
+        return named_file(dsn, SCHEME)
+
+    def try_statements(
+        self, instance: Instance, operations: Sequence[Sequence[Trial]]
+    ) -> list[list[Tried]]:
+        """By EXPLAIN, which executes nothing."""
+        return trying.try_statements(instance.handle.cursor(), operations)
+
+    def known_tables(self, instance: Instance) -> list[KnownTable]:
+        """Of all schemas of the file."""
+        return trying.known_tables(instance.handle, _script("trying/tables.sql"))
 
     def stop(self, instance: Instance) -> None:
         """Closes the database, which writes a checkpoint."""

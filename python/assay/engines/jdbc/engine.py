@@ -13,10 +13,12 @@ from assay.engines.bridge.jre import find_java
 from assay.engines.bridge.link import Link
 from assay.engines.bridge.statements import marked_script
 from assay.engines.contract import EngineError, Instance
+from assay.engines.jdbc import trying
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
+    from assay.engines.checking import KnownTable, Trial, Tried
     from assay.engines.contract import (
         Address,
         Bridging,
@@ -29,12 +31,22 @@ if TYPE_CHECKING:
     )
     from assay.model.script import Script
 
+# A property that the bridge takes out, see `java/Client.java`.
+READS_ONLY = {"assay.readOnly": "true"}
+# What drivers want beside it: one to be told for each statement, one when it opens the file.
+READS_ONLY_OF = {
+    "jdbc:postgresql:": {"readOnlyMode": "always"},
+    "jdbc:sqlite:": {"open_mode": "1"},
+}
+
 
 class JdbcEngine:
     """See `assay.engines.contract`: `Server`, `Bridged`.
 
     An instance's `handle` is a `Link`. It makes no tables: every database has its own way of that.
     """
+
+    reads_only_by = "Connection.setReadOnly(true)"
 
     def __init__(self, facts: EngineFacts) -> None:
         self._facts = facts
@@ -57,6 +69,29 @@ class JdbcEngine:
     def address(self, dsn: str) -> Address:
         """The address of a running database, a URL as its driver has it."""
         return read_dsn(dsn)
+
+    def grammar(self, dsn: str) -> tuple[str, ...]:
+        """Of the product that the URL names; empty where it is none that is known."""
+        return trying.grammar(dsn)
+
+    def read_only(self, address: Address) -> Address:
+        """By the driver, which tells the database what its own protocol has for it."""
+        properties = {**address.get("properties", {}), **READS_ONLY}
+        for url, more in READS_ONLY_OF.items():
+            if address["url"].startswith(url):
+                properties |= more
+        return {**address, "properties": properties}
+
+    def try_statements(
+        self, instance: Instance, operations: Sequence[Sequence[Trial]]
+    ) -> list[list[Tried]]:
+        """By EXPLAIN, of products that have it."""
+        return trying.try_statements(instance.handle, operations)
+
+    def known_tables(self, instance: Instance) -> list[KnownTable]:
+        """None: their names are not asked for."""
+        del instance
+        return []
 
     def bridged(self, address: Address, bridging: Bridging) -> Address:
         """Starts a bridge that has the drivers that were named."""

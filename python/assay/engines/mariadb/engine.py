@@ -29,6 +29,7 @@ class MariaEngine(ConfiguredEngine):
 
     conf = CONF
     directory = "mariadb"
+    read_only_setting = "tx_read_only"
     programs = ("mariadbd", "mysqld")
 
     def find_program(self, home: Path) -> Program:

@@ -30,6 +30,7 @@ class MysqlEngine(ConfiguredEngine):
 
     conf = CONF
     directory = "mysql"
+    read_only_setting = "transaction_read_only"
     programs = ("mysqld",)
 
     def find_program(self, home: Path) -> Program:

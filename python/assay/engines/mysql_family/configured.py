@@ -6,16 +6,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from assay.engines.contract import EngineError
-from assay.engines.mysql_family import loading
+from assay.engines.mysql_family import loading, trying
 from assay.engines.mysql_family.configuration import canonical, read_configuration
 from assay.engines.mysql_family.engine import FamilyEngine
 from assay.engines.mysql_family.server import buffer_pool, refuse_ours, serve
 from assay.engines.obtaining import obtain
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from assay.engines.checking import KnownTable, Trial, Tried
     from assay.engines.contract import (
         Address,
         Cached,
@@ -39,9 +40,31 @@ class ConfiguredEngine(FamilyEngine):
 
     Attributes:
         directory: The server's own directory below `place.data`.
+        read_only_setting: The session's setting that has each transaction read only.
     """
 
     directory: str
+    read_only_setting: str
+
+    @property
+    def reads_only_by(self) -> str:
+        """The setting with its value."""
+        return f"{self.read_only_setting}=1"
+
+    def read_only(self, address: Address) -> Address:
+        """By a setting of the session, so that each of its transactions reads only."""
+        settings = {**address.get("settings", {}), self.read_only_setting: "1"}
+        return {**address, "settings": settings}
+
+    def try_statements(
+        self, instance: Instance, operations: Sequence[Sequence[Trial]]
+    ) -> list[list[Tried]]:
+        """By PREPARE, and EXPLAIN for the cost, on a connection of its own."""
+        return trying.try_statements(instance, operations, self.conf)
+
+    def known_tables(self, instance: Instance) -> list[KnownTable]:
+        """Of all databases that this account sees."""
+        return trying.known_tables(instance)
 
     def find_program(self, home: Path) -> Program:
         """The server's program below a product's home. Raises `EngineError`."""

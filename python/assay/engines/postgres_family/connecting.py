@@ -61,6 +61,13 @@ MENDS = (
         "this is no setting of a session: give it in the server's own configuration",
     ),
     (
+        r"unsupported startup parameter",
+        (
+            "a pooler between refuses settings of the session, so the server cannot be told to"
+            " read only: name the server itself in --dsn, or say --allow-writes"
+        ),
+    ),
+    (
         r"unrecognized configuration parameter|invalid value for parameter",
         "mend the setting in --set, or in the options of the DSN",
     ),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 from assay import _core
 from assay.engines.contract import EngineError, Instance
 from assay.engines.obtaining import obtain
-from assay.engines.postgresql import loading, schemas
+from assay.engines.postgresql import loading, schemas, trying
 from assay.engines.postgresql.connecting import connect, read_dsn, resolved_dsn, with_options
 from assay.engines.postgresql.counters import PostgresCounters
 from assay.engines.postgresql.explaining import PostgresPlans
@@ -21,9 +21,10 @@ from assay.engines.postgresql.statements import file_text, split
 from assay.model.secrets import is_secret, without_secrets
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from assay.engines.checking import KnownTable, Trial, Tried
     from assay.engines.contract import (
         Address,
         ArrowStream,
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
     from assay.model.script import Script
 
 ADMINISTRATION = "assay administration"
+# What every connection of an address is told that may only read.
+READ_ONLY = {"default_transaction_read_only": "on"}
 # Settings that are command lines of the shell: nobody can tell what in them is a secret.
 COMMANDS = "_command"
 
@@ -49,6 +52,8 @@ class PostgresEngine:
     An instance's `handle` is a connection that belongs to one thread. Its address has `dsn`, what
     sessions connect to, and for private servers `dsn_tcp`, the same over TCP, `pid` and `data`.
     """
+
+    reads_only_by = "default_transaction_read_only=on"
 
     def __init__(self, facts: EngineFacts) -> None:
         self._facts = facts
@@ -82,6 +87,20 @@ class PostgresEngine:
     def with_settings(self, dsn: str, settings: Mapping[str, str]) -> str:
         """By the `options` of a connection, where the last word on a setting counts."""
         return with_options(dsn, settings)
+
+    def read_only(self, address: Address) -> Address:
+        """By a setting of the session, so that each of its transactions reads only."""
+        return {**address, "dsn": with_options(address["dsn"], READ_ONLY)}
+
+    def try_statements(
+        self, instance: Instance, operations: Sequence[Sequence[Trial]]
+    ) -> list[list[Tried]]:
+        """By EXPLAIN with one draw of the values, in a transaction that reads only."""
+        return trying.try_statements(instance, operations)
+
+    def known_tables(self, instance: Instance) -> list[KnownTable]:
+        """Of all schemas that this role sees."""
+        return trying.known_tables(instance)
 
     def attach(self, address: Address) -> Instance:
         """Connects; to a private server's database are added the extensions that we read.

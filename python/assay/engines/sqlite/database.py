@@ -29,8 +29,11 @@ RESULT_NAMES = {
     for code, name in names.items()
     if isinstance(code, int)
 }
+# The core opens files for writing: this is how it is told not to.
+QUERY_ONLY = "pragma query_only = 1"
 BLANK = " \t\r\n;"
 CONF = Path(__file__).parent / "conf"
+MADE_WHERE_MISSING = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
 
 
 @dataclass
@@ -39,6 +42,7 @@ class Database:
 
     Attributes:
         settings: Checked, with our defaults.
+        reads_only: Whether no connection may write.
         connections: Others of Python's, which are closed with the database.
         sessions: The driver's connections.
         before_loading: Settings to go back to while it is filled; nothing is durable then.
@@ -48,14 +52,20 @@ class Database:
     path: Path
     settings: Mapping[str, str]
     own: apsw.Connection
+    reads_only: bool = False
     connections: list[apsw.Connection] = field(default_factory=list)
     sessions: list[_core.SqliteSession] = field(default_factory=list)
     before_loading: dict[str, str] | None = None
     failure: RunFailedError | None = None
 
+    @property
+    def flags(self) -> int:
+        """How later connections open the file, which is there."""
+        return apsw.SQLITE_OPEN_READONLY if self.reads_only else apsw.SQLITE_OPEN_READWRITE
+
     def connection(self) -> apsw.Connection:
         """A connection more, which is closed with the database."""
-        made = connected(self.path, self.settings)
+        made = connected(self.path, self.settings, self.flags)
         self.connections.append(made)
         return made
 
@@ -67,11 +77,12 @@ class Database:
 
     def native(self, settings: Mapping[str, str]) -> str:
         """How the core opens the file (JSON): it has been given the functions of apsw's SQLite."""
-        own = (name for name in settings if name not in pragmas.OF_THE_FILE)
+        own = [name for name in settings if name not in pragmas.OF_THE_FILE]
+        init = [f"pragma {name} = {settings[name]}" for name in own]
         return json.dumps(
             {
                 "path": str(self.path),
-                "init": [f"pragma {name} = {settings[name]}" for name in own],
+                "init": [*init, QUERY_ONLY] if self.reads_only else init,
                 "names": RESULT_NAMES,
             }
         )
@@ -91,10 +102,23 @@ def opened(path: Path, settings: Mapping[str, str], scratch: Path) -> Database:
         EngineError: If it cannot be opened or has other settings then.
     """
     own = connected(path, settings)
-    give_to_core(own)
+    return _shared(Database(path, settings, own), scratch)
+
+
+def opened_file(
+    path: Path, settings: Mapping[str, str], scratch: Path, *, reads_only: bool
+) -> Database:
+    """The database in a file that is somebody else's. Raises `EngineError` as `opened` does."""
+    flags = apsw.SQLITE_OPEN_READONLY if reads_only else apsw.SQLITE_OPEN_READWRITE
+    own = connected(path, settings, flags)
+    return _shared(Database(path, settings, own, reads_only), scratch)
+
+
+def _shared(database: Database, scratch: Path) -> Database:
+    give_to_core(database.own)
     # Of the whole process; SQLite would put sorts and the like into /var/tmp.
-    own.pragma("temp_store_directory", str(scratch))
-    return Database(path, settings, own)
+    database.own.pragma("temp_store_directory", str(scratch))
+    return database
 
 
 def give_to_core(connection: apsw.Connection) -> None:
@@ -107,11 +131,13 @@ def give_to_core(connection: apsw.Connection) -> None:
     connection.enable_load_extension(enable=False)
 
 
-def connected(path: Path, settings: Mapping[str, str]) -> apsw.Connection:
+def connected(
+    path: Path, settings: Mapping[str, str], flags: int = MADE_WHERE_MISSING
+) -> apsw.Connection:
     """A connection with its settings. Raises `EngineError`."""
     connection = None
     try:
-        connection = apsw.Connection(str(path))
+        connection = apsw.Connection(str(path), flags=flags)
         pragmas.apply(connection, settings)
     except (apsw.Error, EngineError) as error:
         if connection is not None:

@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING
 
 import apsw
 
+from assay.engines.checking import named_file
 from assay.engines.contract import EngineError, EngineFacts, Instance, Place, Product
-from assay.engines.sqlite import loading
+from assay.engines.sqlite import loading, trying
 from assay.engines.sqlite import settings as pragmas
 from assay.engines.sqlite.counters import SqliteCounters
 from assay.engines.sqlite.database import (
     DATABASE_FILE,
     Database,
     opened,
+    opened_file,
     quoted,
     script,
     statements,
@@ -23,15 +25,23 @@ from assay.engines.sqlite.explaining import SqlitePlans
 from assay.engines.sqlite.plans import normalised
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
+    from assay.engines.checking import KnownTable, Trial, Tried
     from assay.engines.contract import ArrowStream, Tell, Wanted
     from assay.model.plan import Plan
     from assay.model.script import Script
 
+SCHEME = "sqlite"
+# How long a session waits for others; of a file of somebody's nothing else is set.
+PATIENCE = "busy_timeout"
+
 
 class SqliteEngine:
     """See `assay.engines.contract`: `Engine`, `Embedded`, `BulkLoads`, `HasKeys` and more."""
+
+    reads_only_by = "the file is opened for reading, query_only=1"
 
     def __init__(self, facts: EngineFacts) -> None:
         self._facts = facts
@@ -59,9 +69,34 @@ class SqliteEngine:
 
     def start(self, place: Place, settings: Mapping[str, str]) -> Instance:
         """Opens the database file of `place`, making it if it is not there."""
+        if place.file is not None:
+            return self._on_file(place, place.file, settings)
         asked = pragmas.checked({**self._facts.settings, **settings})
         database = opened(place.data / DATABASE_FILE, asked, place.scratch)
         return Instance(dict(settings), database, place)
+
+    def _on_file(self, place: Place, file: Path, settings: Mapping[str, str]) -> Instance:
+        """Opens somebody's file with no settings but those that were asked for."""
+        if strange := sorted(set(settings) & {pragmas.JOURNAL_MODE, *pragmas.OF_THE_FILE}):
+            raise EngineError(f"--set {strange[0]}: it would change {file}; leave it out.")
+        patience = {PATIENCE: self._facts.settings[PATIENCE]}
+        asked = pragmas.checked({**patience, **settings})
+        database = opened_file(file, asked, place.scratch, reads_only=place.reads_only)
+        return Instance(dict(settings), database, place)
+
+    def file(self, dsn: str) -> Path:
+        """The database file that a DSN names."""
+        return named_file(dsn, SCHEME)
+
+    def try_statements(
+        self, instance: Instance, operations: Sequence[Sequence[Trial]]
+    ) -> list[list[Tried]]:
+        """By EXPLAIN, which executes nothing."""
+        return trying.try_statements(_database(instance).own, operations)
+
+    def known_tables(self, instance: Instance) -> list[KnownTable]:
+        """Of the file itself."""
+        return trying.known_tables(_database(instance).own)
 
     def stop(self, instance: Instance) -> None:
         """Closes all connections, the last of which writes a checkpoint."""

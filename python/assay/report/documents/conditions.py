@@ -25,6 +25,17 @@ class FleetSection(TypedDict):
     they are of the run's."""
 
 
+class WritesSection(TypedDict):
+    """Leave to write into tables of a server or a file that are not Assay's."""
+
+    leave: Literal["read only", "rolled back", "allowed"]
+    """Rolled back: each operation was played between begin and rollback, both in its latency."""
+    server_told: str | None
+    """How the server was told to refuse writes; null: it was not, or cannot be."""
+    kept: list[str]
+    """What a rollback does not take back, as `operation: reason`."""
+
+
 class ConditionsSection(TypedDict):
     """State and load under which it was measured."""
 
@@ -70,6 +81,8 @@ class ConditionsSection(TypedDict):
     """Whether the data had the workload's foreign keys."""
     pipeline: bool
     """Whether statements that need no earlier answer were sent before it had come."""
+    writes: WritesSection | None
+    """Leave to write; null: all tables are Assay's, or the record is an older one."""
     fleet: FleetSection | None
     """The hosts that drove together; null where one driver drove."""
 

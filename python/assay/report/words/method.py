@@ -14,6 +14,7 @@ from assay.report.sections.finding_methods import known_methods
 from assay.report.words.changes import changes_paragraph
 from assay.report.words.order import order_sentences
 from assay.report.words.state import state_sentence
+from assay.report.words.writes import writes_sentences
 
 if TYPE_CHECKING:
     from assay.analysis.host.timeline import Timeline
@@ -230,7 +231,7 @@ def paragraphs(document: RunDocument) -> list[str]:
     of_server += [SESSIONS_WORDS] if document["sessions"] else []
     return [
         f"{order_sentences(conditions)}{state_sentence(document)}{_measured_words(document)}",
-        *filter(None, [changes_paragraph(document)]),
+        *filter(None, [changes_paragraph(document), writes_sentences(conditions.get("writes"))]),
         *of_power,
         *of_server,
         PROBES_WORDS.format(interval=seconds_text(conditions["probe_interval_s"])),

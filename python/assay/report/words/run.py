@@ -9,6 +9,7 @@ from assay.record.layout import ACCOUNT_BRIDGE
 from assay.report.words.conditions import load_conditions
 from assay.report.words.order import order_words
 from assay.report.words.specified import conditions_of_test
+from assay.report.words.writes import writes_phrase
 
 if TYPE_CHECKING:
     from assay.report.documents.checks import CheckRow
@@ -38,6 +39,7 @@ def conditions_text(document: RunDocument) -> str:
         parts.append(f"queries without {', '.join(conditions['remove'])}")
     if conditions["without"]:
         parts.append(f"{', '.join(conditions['without'])} switched off")
+    parts.append(writes_phrase(conditions.get("writes")))
     # The answers of a workload with conditions are those of its conditions.
     parts += [
         reason.partition("," if "answers" in reason else ";")[0]

@@ -9,17 +9,21 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from assay import _core
+from assay.engines.checking import OpensFiles
 from assay.engines.contract import (
     Bridged,
     ChecksSettings,
+    Embedded,
     Engine,
     EngineError,
     HasSessionSettings,
+    Place,
     Prepares,
     Product,
     Server,
@@ -36,6 +40,8 @@ from assay.probes.discovery import find_probes
 from assay.running.asked.driver_plan import Mix, driver_plan, plan_of
 from assay.running.asked.order import LoadOrder, asked_order, check_order
 from assay.running.asked.parsing import STATE_HOT, STATE_LOADED
+from assay.running.asked.played import played_statements, rolled_back
+from assay.running.asked.preflight import check_tables, preflight
 from assay.running.asked.request import RunRequest
 from assay.running.asked.specified import (
     PieceTexts,
@@ -44,11 +50,19 @@ from assay.running.asked.specified import (
     specified,
     streams_max,
 )
+from assay.running.asked.writing import (
+    check_others,
+    check_unknown,
+    check_writes,
+    guarded,
+    reads_only,
+    writing_facts,
+)
 from assay.running.changes.asking import check_conditions
 from assay.running.fleet.asked import check_fleet
 from assay.running.host.places import engines_dir
 from assay.running.host.slowing import check_slow
-from assay.running.server.bridging import reached_before
+from assay.running.server.bridging import loads, reached_before
 from assay.running.server.faults import check_faults
 from assay.running.telling import Teller, telling
 from assay.workloads.contract import Workload
@@ -78,6 +92,7 @@ class Asked:
         version: Of the product, in full.
         origin: Where the product came from; empty for a library or a running server.
         product: None for a server that runs already.
+        preflight: Facts of the statements that were prepared before the run; None: none were.
     """
 
     request: RunRequest
@@ -86,6 +101,7 @@ class Asked:
     behaviour: Engine
     version: str
     product: Product | None
+    preflight: dict[str, Any] | None = None
 
     @property
     def origin(self) -> Mapping[str, Any]:
@@ -106,6 +122,14 @@ class Asked:
     def dsn(self) -> str:
         """Where a running server is reached, by sessions with the settings that were asked for."""
         return dsn_with_settings(self.request, self.behaviour)
+
+    @cached_property
+    def file(self) -> Path | None:
+        """Somebody's database file that is asked; None: a server, or an engine of our own is."""
+        dsn, behaviour = self.request.dsn, self.behaviour
+        return (
+            behaviour.file(dsn) if dsn is not None and isinstance(behaviour, OpensFiles) else None
+        )
 
     @cached_property
     def test(self) -> SpecifiedTest | None:
@@ -139,6 +163,11 @@ class Asked:
     @cached_property
     def script(self) -> Script:
         """Return the script that sessions execute."""
+        return rolled_back(self.plain_script) if self.request.roll_back else self.plain_script
+
+    @cached_property
+    def plain_script(self) -> Script:
+        """Return the script without the transactions that `--roll-back` adds."""
         if self.test is not None and self.planned_test is not None:
             return self._texts(self.test).script(self.planned_test.pieces)
         request = self.request
@@ -193,6 +222,8 @@ class Asked:
                 "waits": self.engine.waits(),
             },
             "durability": self.durability(self.request.engine_settings),
+            "writes": writing_facts(self),
+            "preflight": self.preflight,
             "order": self.order.facts(self.engine.facts.rows_by_key),
             "test": None if self.test is None else self.test.facts(),
             "plan": self.plan,
@@ -260,8 +291,7 @@ def understood(request: RunRequest, teller: Teller) -> Asked:
         EngineError: If the engine cannot be obtained or refuses a setting.
     """
     asked = considered(request)
-    product, version = obtained(asked, teller)
-    asked = replace(asked, product=product, version=version)
+    asked = replace(asked, **obtained(asked, teller)._asdict())
     check_settings(asked)
     return asked
 
@@ -300,6 +330,8 @@ def considered(request: RunRequest) -> Asked:
     _check_transactions(request, workload, engine)
     _check_clients(request, workload, engine)
     asked = Asked(request, workload, engine, behaviour, "", None)
+    check_writes(asked)
+    check_tables(asked)
     asked.facts()
     return asked
 
@@ -331,17 +363,26 @@ def language_asked(request: RunRequest, workload: Workload, engine: EngineFolder
     return language
 
 
-def obtained(asked: Asked, teller: Teller) -> tuple[Product | None, str]:
-    """The product, None of a running server, and its version.
+class Obtained(NamedTuple):
+    """What is known of an engine that is there, as `Asked` has it."""
+
+    product: Product | None
+    version: str
+    preflight: dict[str, Any] | None = None
+
+
+def obtained(asked: Asked, teller: Teller) -> Obtained:
+    """The product, None of a running server, its version, and what it says of the statements.
 
     Raises:
+        UsageError: If a running server cannot execute a statement.
         EngineError: If it cannot be obtained or reached.
     """
-    request, behaviour = asked.request, asked.behaviour
-    if request.dsn is not None:
-        return None, _running_version(request, behaviour)
-    product = _product(request, behaviour, teller)
-    return product, product.version
+    if asked.request.dsn is not None and asked.file is None:
+        return _looked_at(asked)
+    product = _product(asked.request, asked.behaviour, teller)
+    facts = None if asked.file is None else _tried_on_file(asked, asked.file)
+    return Obtained(product, product.version, facts)
 
 
 def check_settings(asked: Asked) -> None:
@@ -369,12 +410,15 @@ def _check_request(
     """Refuses what could only fail later, after data was loaded."""
     _check_tables(workload, workload.tables(language), request.scale, 0)
     server = isinstance(behaviour, Server)
-    if request.dsn is not None and not server:
+    opens_files = isinstance(behaviour, OpensFiles)
+    if request.dsn is not None and not (server or opens_files):
         raise UsageError(f"--dsn: {request.engine} is no server; leave --engine out")
+    if request.dsn is not None and opens_files:
+        _check_file(request.dsn, workload, request.engine)
     if (
         request.dsn is not None
         and request.settings
-        and not isinstance(behaviour, HasSessionSettings)
+        and not isinstance(behaviour, HasSessionSettings | OpensFiles)
     ):
         raise UsageError(
             f"--set goes with a server of our own: sessions of {request.engine} have no settings,"
@@ -388,6 +432,20 @@ def _check_request(
         raise UsageError(
             f"--pin: CPU {', '.join(map(str, strange))} is not there or not ours; there are"
             f" {', '.join(map(str, sorted(allowed)))}"
+        )
+
+
+def _check_file(dsn: str, workload: Workload, engine: str) -> None:
+    """Refuse an address that is no file of the engine, and data that would be loaded into one."""
+    schemes = find_engine(engine).facts.schemes
+    if not any(dsn.startswith(f"{scheme}:") for scheme in schemes):
+        raise UsageError(
+            f"--dsn: {engine} is no server; write {schemes[0]}:FILE, or leave --engine out"
+        )
+    if workload.makes_data:
+        raise UsageError(
+            f"--dsn {dsn}: {workload.facts.name} makes tables, which are not made in a file of"
+            " yours: leave --dsn out, or name a folder of .sql files that asks its tables"
         )
 
 
@@ -574,12 +632,36 @@ def _product(request: RunRequest, behaviour: Engine, teller: Teller) -> Product:
     return behaviour.obtain(wanted, telling(teller))
 
 
-def _running_version(request: RunRequest, behaviour: Engine) -> str:
+def _looked_at(asked: Asked) -> Obtained:
+    """Ask a running server for its version, and have it prepare the statements that it is asked."""
+    request, behaviour = asked.request, asked.behaviour
     if not isinstance(behaviour, Server):
         raise UsageError("--dsn goes with an engine that is a server")
-    with reached_before(behaviour, dsn_with_settings(request, behaviour), request) as address:
+    dsn = dsn_with_settings(request, behaviour)
+    with reached_before(behaviour, dsn, request, partial(guarded, asked)) as address:
         instance = behaviour.attach(address)
         try:
-            return behaviour.version(instance)
+            if asked.workload.makes_data:
+                if not loads(behaviour, instance):
+                    check_others(asked)
+                return Obtained(None, behaviour.version(instance))
+            facts = preflight(played_statements(asked), behaviour, instance)
+            check_unknown(asked)
+            return Obtained(None, behaviour.version(instance), facts)
         finally:
             behaviour.detach(instance)
+
+
+def _tried_on_file(asked: Asked, file: Path) -> dict[str, Any]:
+    """Have an embedded engine prepare the statements that it is asked of a file."""
+    behaviour = asked.behaviour
+    assert isinstance(behaviour, Embedded)  # noqa: S101 - no other engine opens files
+    with TemporaryDirectory() as scratch:
+        place = Place(Path(scratch), Path(scratch), file, reads_only=reads_only(asked))
+        instance = behaviour.start(place, asked.request.settings)
+        try:
+            facts = preflight(played_statements(asked), behaviour, instance)
+        finally:
+            behaviour.stop(instance)
+    check_unknown(asked)
+    return facts

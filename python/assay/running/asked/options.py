@@ -81,6 +81,17 @@ class PlainOptions(BaseModel):
     keep_data: Annotated[
         bool, Option(Group.SERVER, "With --dsn: leave the tables for the next run.")
     ] = False
+    allow_writes: Annotated[
+        bool,
+        Option(Group.SERVER, "With --dsn: play statements that write into tables that are there."),
+    ] = False
+    roll_back: Annotated[
+        bool,
+        Option(
+            Group.SERVER,
+            "With --dsn: play each operation in a transaction that is rolled back.",
+        ),
+    ] = False
     test: Annotated[
         str | None,
         Option(

@@ -45,6 +45,8 @@ from assay.model.units import NS_PER_S
 from assay.probes.contract import Target
 from assay.probes.engine import EngineProbe
 from assay.probes.operation_counters import operation_counters
+from assay.running.asked.played import PlayedStatement
+from assay.running.asked.preflight import preflight
 from assay.running.data.filling import fill
 from assay.running.mixes import Mixes
 from assay.running.observing import observed
@@ -116,7 +118,13 @@ def _instance(job: dict[str, Any]) -> Iterator[tuple[Engine, Instance]]:
         finally:
             engine.detach(instance)
     elif isinstance(engine, Embedded):
-        place = Place(data=Path(job["data"]), scratch=Path(job["scratch"]))
+        file = job.get("file")
+        place = Place(
+            data=Path(job["data"]),
+            scratch=Path(job["scratch"]),
+            file=None if file is None else Path(file),
+            reads_only=job.get("reads_only", False),
+        )
         place.data.mkdir(parents=True, exist_ok=True)
         place.scratch.mkdir(parents=True, exist_ok=True)
         instance = engine.start(place, job["settings"])
@@ -200,6 +208,9 @@ def _drive(channel: Channel, job: dict[str, Any]) -> None:
             _fill(channel, job, engine, instance)
         cached = _cached(engine, instance) if job["looks_into_cache"] else None
         settings = engine.effective_settings(instance)
+        if job["tried"] is not None:
+            trials = [[PlayedStatement(**facts) for facts in some] for some in job["tried"]]
+            preflight(trials, engine, instance)
         script = Script.read(job["script"])
         sessions = _sessions(job, engine, instance, script)
         channel.send("ready", effective_settings=settings, engine_cache=cached, started_s=started_s)

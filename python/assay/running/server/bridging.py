@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.engines.contract import Bridged, Bridging, Server
+from assay.engines.contract import Bridged, Bridging, Server, TellsIfItLoads
 from assay.record.writer import new_run_id
 from assay.running.host.places import engines_dir
 from assay.running.processes.launcher import Guardian
@@ -16,8 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from assay.engines.contract import Address
+    from assay.engines.contract import Address, Instance
     from assay.running.asked.request import RunRequest
+
+    Guarding = Callable[[Address], Address]
 
 
 @dataclass(frozen=True)
@@ -37,14 +39,20 @@ class Reached:
 
 @contextmanager
 def reached(
-    engine: Server, dsn: str, request: RunRequest, guardian: Guardian, log: Path
+    engine: Server,
+    dsn: str,
+    request: RunRequest,
+    guardian: Guardian,
+    log: Path,
+    guarding: Guarding = lambda address: address,
 ) -> Iterator[Reached]:
     """The server's address; what was started for it is gone when the block is left.
 
-    `dsn` has the settings that were asked for. What is beside the server writes into a file that is
-    named after `log`.
+    `dsn` has the settings that were asked for; `guarding` adds to the address what keeps its
+    connections from writing. What is beside the server writes into a file that is named after
+    `log`.
     """
-    address = engine.address(dsn)
+    address = guarding(engine.address(dsn))
     if not isinstance(engine, Bridged):
         yield Reached(address, (), lambda: None)
         return
@@ -58,13 +66,23 @@ def reached(
 
 
 @contextmanager
-def reached_before(engine: Server, dsn: str, request: RunRequest) -> Iterator[Address]:
-    """Yield a server's address before there is a run, with a guardian and a log of its own."""
+def reached_before(
+    engine: Server, dsn: str, request: RunRequest, guarding: Guarding
+) -> Iterator[Address]:
+    """Yield a server's address before there is a run, with a guardian and a log of its own.
+
+    `guarding` is as for `reached`.
+    """
     if not isinstance(engine, Bridged):
-        yield engine.address(dsn)
+        yield guarding(engine.address(dsn))
         return
     with (
         Guardian(new_run_id("look", request.engine)) as guardian,
-        reached(engine, dsn, request, guardian, guardian.directory / "look.log") as there,
+        reached(engine, dsn, request, guardian, guardian.directory / "look.log", guarding) as there,
     ):
         yield there.address
+
+
+def loads(engine: Server, instance: Instance) -> bool:
+    """Whether data can be loaded into a running server; else those that are there are asked."""
+    return not isinstance(engine, TellsIfItLoads) or engine.loads(instance)

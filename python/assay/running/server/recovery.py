@@ -147,6 +147,7 @@ def _job(asked: Asked, operations: list[str]) -> dict[str, Any]:
         "reads_of": None,
         "counters": False,
         "probed_s": None,
+        "tried": None,
         "device_stat": None,
         "explained": 0,
         "cpus": [],

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import logging
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from assay.engines.contract import TellsIfItLoads, TellsPort
+from assay.engines.contract import TellsPort
 from assay.model.errors import AssayError, UsageError
+from assay.running.asked.writing import guarded
 from assay.running.processes.guardian import read_process
-from assay.running.server.bridging import reached
+from assay.running.server.bridging import loads, reached
 from assay.running.server.changed_tables import changed_tables
 from assay.running.server.subject import Subject, nodes_of
 
@@ -46,7 +48,14 @@ def running(
         UsageError: If something is in the way that we did not make.
     """
     with (
-        reached(engine, asked.dsn, asked.request, guardian, raw / SERVER_LOG) as there,
+        reached(
+            engine,
+            asked.dsn,
+            asked.request,
+            guardian,
+            raw / SERVER_LOG,
+            partial(guarded, asked),
+        ) as there,
         _on(asked, engine, there, guardian, loading) as subject_and_data,
     ):
         yield subject_and_data
@@ -78,9 +87,11 @@ def _on(
                 nodes=nodes_of(engine, instance.address),
             )
 
-        if not asked.workload.makes_data or not _loads(engine, instance):
+        if not asked.workload.makes_data or not loads(engine, instance):
+            # The sessions read only; a change that was asked for has a connection of its own.
+            open_address = engine.address(asked.dsn)
             raw, teller = loading.raw, loading.teller
-            with changed_tables(asked.request, instance.address, guardian, raw, teller):
+            with changed_tables(asked.request, open_address, guardian, raw, teller):
                 yield subject(), None
             return
         loading.teller.phase("data")
@@ -94,10 +105,6 @@ def _on(
             loading.teller.phase("stop")
     finally:
         engine.detach(instance)
-
-
-def _loads(engine: Server, instance: Instance) -> bool:
-    return not isinstance(engine, TellsIfItLoads) or engine.loads(instance)
 
 
 def _watch(pids: tuple[int, ...]) -> Callable[[], str | None]:

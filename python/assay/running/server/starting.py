@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 from assay.engines.contract import LoadSettings, Place, Restarts, Server
 from assay.model.errors import AssayError, RunFailedError
 from assay.running.asked.parsing import STATE_LOADED
+from assay.running.asked.writing import reads_only
 from assay.running.data.datasets import DATASETS, DatasetCache, DatasetKey
 from assay.running.data.loading import loaded_now
 from assay.running.host.places import cache_dir
 from assay.running.server.running import running
 from assay.running.server.serving import ServerLauncher
-from assay.running.server.subject import Subject, embedded, nodes_of
+from assay.running.server.subject import Subject, embedded, nodes_of, on_file
 from assay.workloads import generate
 
 if TYPE_CHECKING:
@@ -90,6 +91,10 @@ def _embedded(
 ) -> tuple[Subject, Dataset]:
     name, room = asked.engine.facts.name, steps.changes.room
     data, scratch = room.data, guardian.directory / "scratch"
+    if asked.file is not None:
+        steps.changes.house(None)
+        settings, guarded = asked.request.settings, reads_only(asked)
+        return on_file(name, room.scratch, settings, file=asked.file, reads_only=guarded), None
 
     def make(place: Path) -> dict[str, Any]:
         return loading.fill(guardian, embedded(name, place, scratch, {}))

@@ -104,9 +104,18 @@ def nodes_of(engine: Server, address: Address) -> tuple[Node, ...]:
 
 def embedded(engine: str, data: Path, scratch: Path, settings: dict[str, str]) -> Subject:
     """An engine that lives in the host."""
-    reached = {"data": str(data), "scratch": str(scratch), "settings": settings}
+    reached: dict[str, Any] = {"data": str(data), "scratch": str(scratch), "settings": settings}
 
     def anew(there: Path) -> AbstractContextManager[Subject]:
         return nullcontext(embedded(engine, there, scratch, settings))
 
     return Subject(engine, reached, embedded=True, anew=anew)
+
+
+def on_file(
+    engine: str, scratch: Path, settings: dict[str, str], *, file: Path, reads_only: bool
+) -> Subject:
+    """An engine that lives in the host and opens a file of somebody's; `data` has nothing then."""
+    of_file = {"file": str(file), "reads_only": reads_only}
+    reached = {"data": str(scratch), "scratch": str(scratch), "settings": settings} | of_file
+    return Subject(engine, reached, embedded=True)

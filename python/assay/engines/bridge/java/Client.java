@@ -14,6 +14,8 @@ final class Client implements Runnable {
     private static final String NO_DRIVER = "IM002";
     private static final String CANNOT_CONNECT = "08001";
     private static final int LOGIN_PATIENCE_S = 10;
+    /** A property of ours among the driver's: whether the connection is to refuse writes. */
+    private static final String READS_ONLY = "assay.readOnly";
 
     private final Bridge bridge;
     private final int number;
@@ -85,10 +87,14 @@ final class Client implements Runnable {
         for (int left = wire.readInt(); left > 0; left--) {
             properties.setProperty(wire.readText(), wire.readText());
         }
+        boolean readsOnly = "true".equals(properties.remove(READS_ONLY));
         absence = new Absence(url, properties);
         checkDriver(url);
         DriverManager.setLoginTimeout(LOGIN_PATIENCE_S);
         connection = DriverManager.getConnection(url, properties);
+        if (readsOnly) {
+            forbidWriting();
+        }
         statements = new Statements(wire, connection);
         DatabaseMetaData told = connection.getMetaData();
         wire.begin('R');
@@ -96,6 +102,16 @@ final class Client implements Runnable {
         wire.putText(told.getDatabaseProductName()).putText(told.getDatabaseProductVersion());
         wire.putText(told.getDriverName()).putText(told.getDriverVersion());
         wire.end();
+    }
+
+    private void forbidWriting() throws SQLException {
+        try {
+            connection.setReadOnly(true);
+        } catch (SQLException error) {
+            throw new SQLException("the driver has no connection that only reads, so --allow-writes is needed: "
+                            + error.getMessage(),
+                    error.getSQLState(), error);
+        }
     }
 
     /** Tells a missing driver from a server that refuses: the drivers' own registry does not. */

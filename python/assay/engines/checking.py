@@ -1,0 +1,153 @@
+"""What an engine does for statements that are not ours: it keeps them from writing, and tries them.
+
+Both are protocols beside `assay.engines.contract`. An engine without them is asked as it is: what
+its statements do is then known by their words alone, and a wrong name by its first execution.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
+
+from assay.engines.contract import EngineError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from assay.engines.contract import Address, Instance
+
+# What a refused statement names that is not there or not allowed; `other` is anything else.
+RefusalKind = Literal["table", "column", "function", "schema", "permission", "syntax", "other"]
+
+
+@runtime_checkable
+class ReadsOnly(Protocol):
+    """Servers whose connections can be told to refuse every write."""
+
+    @property
+    def reads_only_by(self) -> str:
+        """How they are told, for people, such as a setting with its value."""
+        ...
+
+    def read_only(self, address: Address) -> Address:
+        """Return the address whose connections read only, those for administration among them."""
+        ...
+
+
+@runtime_checkable
+class OpensFiles(Protocol):
+    """Embedded engines that open a database file of somebody's, see `Place.file`."""
+
+    @property
+    def reads_only_by(self) -> str:
+        """How a file is opened for reading alone, for people."""
+        ...
+
+    def file(self, dsn: str) -> Path:
+        """Return the file that a DSN names. Raises `EngineError` if there is none."""
+        ...
+
+
+def named_file(dsn: str, scheme: str) -> Path:
+    """Return the file of `scheme:PATH` or `scheme:///PATH`. Raises `EngineError`: none is there."""
+    path = Path(dsn.removeprefix(f"{scheme}:").removeprefix("//")).expanduser().absolute()
+    if not path.is_file():
+        raise EngineError(
+            f"--dsn {dsn}: there is no file {path}: write it as {scheme}:FILE or {scheme}:///FILE"
+        )
+    return path
+
+
+@runtime_checkable
+class TellsGrammar(Protocol):
+    """Engines whose statements are in the grammar of whatever product is behind the address."""
+
+    def grammar(self, dsn: str) -> tuple[str, ...]:
+        """Dialects of the product, the own one first; empty: the product is not known."""
+        ...
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A statement that is to be prepared.
+
+    Attributes:
+        text: With `$1`, `$2`, ... for its values.
+        values: One draw of them; None: they are not known before it is played.
+    """
+
+    text: str
+    values: tuple[object, ...] | None
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why the server does not prepare a statement.
+
+    Attributes:
+        kind: What is wrong.
+        message: The server's words in one line, without the product's name.
+        name: The name that is wrong, as the server quotes it; None: it names none.
+        position: Where in the text, from 0; None: that is not told.
+        grant: The statement that would allow it, where a permission is missing.
+    """
+
+    kind: RefusalKind
+    message: str
+    name: str | None = None
+    position: int | None = None
+    grant: str | None = None
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What came of a trial.
+
+    Attributes:
+        refusal: Why it cannot be executed; None: it can, as far as the server tells beforehand.
+        untried: Why it was not tried; None: it was.
+        cost: The optimiser's guess, in the engine's own unit; None: it makes none.
+        rows: Rows that it expects to return; None: it does not say.
+    """
+
+    refusal: Refusal | None = None
+    untried: str | None = None
+    cost: float | None = None
+    rows: float | None = None
+
+
+@dataclass(frozen=True)
+class KnownTable:
+    """A table or view that the connection may look up.
+
+    Attributes:
+        schema: Its namespace; empty where there is none.
+        name: Its name.
+        columns: Its columns in order.
+        visible: Whether its name alone finds it.
+    """
+
+    schema: str
+    name: str
+    columns: tuple[str, ...]
+    visible: bool = True
+
+
+@runtime_checkable
+class TriesStatements(Protocol):
+    """Engines that prepare statements without executing them."""
+
+    def try_statements(
+        self, instance: Instance, operations: Sequence[Sequence[Trial]]
+    ) -> list[list[Tried]]:
+        """Prepare the statements of each operation, and guess their cost where that is cheap.
+
+        Nothing is executed but settings of the session between them, which are undone. Raises
+        `EngineError` if the connection is lost.
+        """
+        ...
+
+    def known_tables(self, instance: Instance) -> list[KnownTable]:
+        """Tables with their columns, for the nearest name. Raises `EngineError`."""
+        ...

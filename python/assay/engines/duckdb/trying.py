@@ -1,0 +1,68 @@
+"""Prepares statements of others without executing them."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import duckdb
+
+from assay.engines.checking import KnownTable, Refusal, RefusalKind, Tried
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from assay.engines.checking import Trial
+
+EXPLAINED = {"SELECT", "INSERT", "UPDATE", "DELETE", "CREATE", "MERGE_INTO"}
+KINDS: tuple[tuple[re.Pattern[str], RefusalKind], ...] = (
+    (re.compile(r"Table with name \"?([\w.]+)\"? does not exist"), "table"),
+    (re.compile(r"Referenced column \"([^\"]+)\" not found"), "column"),
+    (re.compile(r"does not have a column named \"([^\"]+)\""), "column"),
+    (re.compile(r"Function with name \"?(\w+)\"? does not exist"), "function"),
+    (re.compile(r"syntax error()"), "syntax"),
+)
+CLASS = re.compile(r"^[A-Z]\w* Error: ")
+LINE = re.compile(r"(?m)^LINE (\d+):")
+EXPLAIN = "explain "
+UNTRIED = "it is no statement that DuckDB explains"
+
+
+def try_statements(
+    connection: duckdb.DuckDBPyConnection, operations: Sequence[Sequence[Trial]]
+) -> list[list[Tried]]:
+    """See `assay.engines.checking.TriesStatements`."""
+    return [[_tried(connection, trial) for trial in trials] for trials in operations]
+
+
+def known_tables(connection: duckdb.DuckDBPyConnection, text: str) -> list[KnownTable]:
+    """See `assay.engines.checking.TriesStatements`; `text` asks for schema, table and columns."""
+    rows = connection.execute(text).fetchall()
+    return [KnownTable(schema, name, tuple(columns)) for schema, name, columns in rows]
+
+
+def _tried(connection: duckdb.DuckDBPyConnection, trial: Trial) -> Tried:
+    try:
+        kinds = {part.type.name for part in connection.extract_statements(trial.text)}
+        if trial.values is None or not kinds <= EXPLAINED:
+            return Tried(untried=UNTRIED)
+        connection.execute(EXPLAIN + trial.text, list(trial.values) or None)
+    except duckdb.Error as error:
+        return Tried(_refused(trial.text, str(error)))
+    return Tried()
+
+
+def _refused(text: str, words: str) -> Refusal:
+    message = CLASS.sub("", words.splitlines()[0]).rstrip("!")
+    for pattern, kind in KINDS:
+        if (match := pattern.search(words)) is not None:
+            return Refusal(kind, message, match[1] or None, _position(text, words))
+    return Refusal("other", message, None, _position(text, words))
+
+
+def _position(text: str, words: str) -> int | None:
+    """Where the line begins that DuckDB quotes."""
+    match = LINE.search(words)
+    if match is None:
+        return None
+    return sum(len(line) + 1 for line in text.split("\n")[: int(match[1]) - 1])

@@ -1,0 +1,65 @@
+"""Prepares statements of others without executing them."""
+
+from __future__ import annotations
+
+import re
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+import apsw
+
+from assay.engines.checking import KnownTable, Refusal, RefusalKind, Tried
+from assay.engines.sqlite.database import script
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from assay.engines.checking import Trial
+
+# EXPLAIN, as apsw asks for it.
+PROGRAM = 1
+MISSING = re.compile(r"no such (table|column|function): (\S+)|has no column named (\S+)")
+KINDS: dict[str, RefusalKind] = {"table": "table", "column": "column", "function": "function"}
+SYNTAX = re.compile(r"syntax error|unrecognized token|incomplete input")
+NO_VALUES = "its values are those of a program"
+
+
+def try_statements(
+    connection: apsw.Connection, operations: Sequence[Sequence[Trial]]
+) -> list[list[Tried]]:
+    """See `assay.engines.checking.TriesStatements`."""
+    return [[_tried(connection, trial) for trial in trials] for trials in operations]
+
+
+def known_tables(connection: apsw.Connection) -> list[KnownTable]:
+    """See `assay.engines.checking.TriesStatements`."""
+    rows = connection.execute(script("trying/tables.sql")).fetchall()
+    return [
+        KnownTable("", str(name), tuple(str(column) for _, column in columns))
+        for name, columns in groupby(rows, key=lambda row: row[0])
+    ]
+
+
+def _tried(connection: apsw.Connection, trial: Trial) -> Tried:
+    if trial.values is None:
+        return Tried(untried=NO_VALUES)
+    try:
+        connection.execute(trial.text, trial.values, explain=PROGRAM).fetchall()
+    except (apsw.BusyError, apsw.LockedError) as error:
+        return Tried(untried=f"SQLite said: {error}")
+    except apsw.Error as error:
+        return Tried(_refused(trial.text, error))
+    return Tried()
+
+
+def _refused(text: str, error: apsw.Error) -> Refusal:
+    message = str(error)
+    match = MISSING.search(message)
+    kind: RefusalKind = "syntax" if SYNTAX.search(message) else "other"
+    name = None
+    if match is not None:
+        kind, name = KINDS[match[1] or "column"], match[2] or match[3]
+    # SQLite counts bytes.
+    offset = getattr(error, "error_offset", -1)
+    position = len(text.encode()[:offset].decode(errors="ignore")) if offset >= 0 else None
+    return Refusal(kind, message, name, position)

@@ -1,0 +1,40 @@
+"""Whether a run could write into tables that are not Assay's, in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from assay.report.documents.conditions import WritesSection
+
+
+def writes_phrase(writes: WritesSection | None) -> str:
+    """Return a phrase for a run's line of conditions; empty where nothing is to be said."""
+    if writes is None or writes["leave"] == "read only":
+        return ""
+    return "rolled back" if writes["leave"] == "rolled back" else "writes allowed"
+
+
+def writes_sentences(writes: WritesSection | None) -> str:
+    """Return how the tables were kept as they are, and what that is worth; empty: they are ours."""
+    if writes is None:
+        return ""
+    if writes["leave"] == "allowed":
+        return "The tables are not Assay's; what operations wrote into them stays (--allow-writes)."
+    if writes["leave"] == "read only":
+        told = writes["server_told"]
+        server = (
+            f"and every connection was told to refuse writes ({told})"
+            if told is not None
+            else "but the server cannot be told to refuse writes, which a function may hide"
+        )
+        return (
+            "The tables are not Assay's: statements were read for words that write, of which there"
+            f" were none, {server}."
+        )
+    kept = "".join(f" Not taken back: {entry}." for entry in writes["kept"])
+    return (
+        "Each operation was played between begin and rollback, which are in its latency and are"
+        " statements of their own; writing the log at a commit is not in it. Numbers of sequences"
+        f" are not taken back.{kept}"
+    )

@@ -1,0 +1,153 @@
+"""The statements that a run plays, each with the line of the file that it stands in."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Protocol
+
+from assay.model.language import SPARQL, language_of
+from assay.model.script import ScriptStatement
+from assay.running.plans import drawn_value
+from assay.workloads import scripts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from assay.engines.contract import Engine
+    from assay.engines.discovery import EngineFolder
+    from assay.model.language import Language
+    from assay.model.script import Script, ScriptOperation
+    from assay.running.asked.request import RunRequest
+    from assay.workloads.contract import Workload
+
+# The words of a transaction that is taken back, the same for every engine that has transactions.
+BEGIN, ROLLBACK = "begin", "rollback"
+# What may stand before the first word of a statement.
+BEFORE = re.compile(rf"(?:\s|{scripts.COMMENT.pattern})*", re.DOTALL)
+
+
+class PlayedRun(Protocol):
+    """A run that is asked for, as far as its statements go: see `running.asked.asking.Asked`."""
+
+    @property
+    def request(self) -> RunRequest:
+        """As it was asked for."""
+        ...
+
+    @property
+    def workload(self) -> Workload:
+        """Whose operations are played."""
+        ...
+
+    @property
+    def engine(self) -> EngineFolder:
+        """The folder of the engine."""
+        ...
+
+    @property
+    def behaviour(self) -> Engine:
+        """The engine's own code."""
+        ...
+
+    @property
+    def language(self) -> Language:
+        """In which the engine is asked."""
+        ...
+
+    @property
+    def dialects(self) -> tuple[str, ...]:
+        """Search order for files of the workload."""
+        ...
+
+    @property
+    def plain_script(self) -> Script:
+        """The script without the transactions that `--roll-back` adds."""
+        ...
+
+
+@dataclass(frozen=True)
+class PlayedStatement:
+    """One statement of the run's script, as it is sent.
+
+    Attributes:
+        operation: The operation that it is of.
+        text: With `$1`, `$2`, ... for its values.
+        values: One draw of them; None: a program of the driver gives them.
+        file: The file that it stands in.
+        line: The line where it begins.
+    """
+
+    operation: str
+    text: str
+    values: tuple[object, ...] | None
+    file: str
+    line: int
+
+    def place(self, position: int | None = None) -> str:
+        """Return file and line of a position in the text; of its first word where none is told."""
+        if position is None:
+            position = match.end() if (match := BEFORE.match(self.text)) else 0
+        return f"{self.file}:{self.line + self.text.count(chr(10), 0, position)}"
+
+
+def played_statements(asked: PlayedRun) -> list[list[PlayedStatement]]:
+    """Return the statements of each operation in order, without those that Assay adds.
+
+    Raises:
+        UsageError: As `Workload.script` does.
+    """
+    seed = asked.request.seed
+    return [
+        [
+            PlayedStatement(
+                operation.name, statement.text, _values(operation, statement, seed), *place
+            )
+            for statement, place in zip(
+                operation.statements, _places(asked, operation), strict=True
+            )
+        ]
+        for operation in asked.plain_script.operations
+    ]
+
+
+def rolled_back(script: Script) -> Script:
+    """Return the script with each operation in a transaction that is rolled back."""
+    begin, end = ScriptStatement(BEGIN), ScriptStatement(ROLLBACK)
+    return replace(
+        script,
+        operations=tuple(
+            replace(operation, statements=(begin, *operation.statements, end))
+            for operation in script.operations
+        ),
+    )
+
+
+def _values(
+    operation: ScriptOperation, statement: ScriptStatement, seed: int
+) -> tuple[object, ...] | None:
+    if operation.program is not None:
+        return None
+    return tuple(
+        drawn_value(operation.draws[place], operation.name, seed) for place in statement.values
+    )
+
+
+def _places(asked: PlayedRun, operation: ScriptOperation) -> Iterator[tuple[str, int]]:
+    """Yield file and line of each statement; the first line where statements are not told apart."""
+    workload, dialects = asked.workload, asked.dialects
+    path = workload.operation_file(operation.name.partition("@")[0], dialects)
+    file, count = str(path), len(operation.statements)
+    lines = [1] * count
+    if language_of(dialects) != SPARQL:
+        text = workload.statement(operation.name, dialects, asked.request.scale).text
+        parts = scripts.parts(text, dialects)
+        begins = [part.begin + _blank(text[part.begin : part.end]) for part in parts]
+        if len(parts) == count:
+            lines = [text.count("\n", 0, begin) + 1 for begin in begins]
+    for line in lines:
+        yield file, line
+
+
+def _blank(text: str) -> int:
+    return len(text) - len(text.lstrip())

@@ -1,0 +1,169 @@
+"""Has the engine prepare every statement once before anything is timed, and names what is wrong.
+
+What cannot be executed ends the run before it begins: in one line each, with its file, its line and
+the nearest name that exists.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import time
+from typing import TYPE_CHECKING, Any
+
+from assay.engines.checking import Trial, TriesStatements
+from assay.model.errors import UsageError
+from assay.model.language import SQL
+from assay.running.asked.played import played_statements
+from assay.workloads.queries import tables_named
+from assay.workloads.rewriting.grammar import grammar_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from assay.engines.checking import KnownTable, Refusal
+    from assay.engines.contract import Instance
+    from assay.running.asked.played import PlayedRun, PlayedStatement
+
+# A name that is farther away is no help.
+NEAR = 0.6
+NAMES_MAX = 6
+MADE = re.compile(
+    r"(?i)\bcreate\b[^;(]*?\b(?:table|view|function|procedure|schema|sequence|type)\s+"
+    r"(?:if\s+not\s+exists\s+)?([\w.\"`]+)|\binto\s+(?:temp\w*\s+|unlogged\s+)?(?:table\s+)?([\w.]+)"
+)
+UNTRIED = "this engine prepares no statement without executing it"
+OF_NAMES = ("table", "column", "function", "schema")
+
+
+def check_tables(asked: PlayedRun) -> None:
+    """Refuse queries of tables that an engine of our own, which starts empty, does not have.
+
+    Raises:
+        UsageError: With the tables, and how to name a server that has them.
+    """
+    request, facts = asked.request, asked.engine.facts
+    others = request.dsn is not None or asked.workload.makes_data or request.prepare
+    if others or facts.kind == "none" or asked.language != SQL:
+        return
+    operations, grammar = played_statements(asked), grammar_of(asked.dialects)
+    made = _made(statement.text for statements in operations for statement in statements)
+    missing = [
+        (statement, sorted(tables_named(statement.text, grammar) - made))
+        for statements in operations
+        for statement in statements
+    ]
+    tables = sorted({name for _, names in missing for name in names})
+    if not tables:
+        return
+    first = next(statement for statement, names in missing if names)
+    raise UsageError(
+        f"{first.place()}: {_some(tables)} {'is' if len(tables) == 1 else 'are'} not there:"
+        f" {facts.title} starts empty for each run, and {asked.workload.folder} makes no tables."
+        " --dsn ADDRESS names a server that has them; schema/tables.sql in the folder makes them"
+    )
+
+
+def preflight(
+    operations: Sequence[Sequence[PlayedStatement]], engine: object, instance: Instance
+) -> dict[str, Any]:
+    """Have the engine prepare all statements; return what it guesses of them, for the record.
+
+    Raises:
+        UsageError: With a line for each statement that cannot be executed.
+        EngineError: If the connection is lost.
+    """
+    if not isinstance(engine, TriesStatements):
+        return {"seconds": None, "reason": UNTRIED, "statements": []}
+    begun_s = time.monotonic()
+    trials = [[Trial(one.text, one.values) for one in statements] for statements in operations]
+    tried = engine.try_statements(instance, trials)
+    made = _made(trial.text for statements in trials for trial in statements)
+    refused, rows = [], []
+    for statements, results in zip(operations, tried, strict=True):
+        for number, (statement, result) in enumerate(zip(statements, results, strict=True)):
+            refusal, untried = result.refusal, result.untried
+            if refusal is not None and _is_made(refusal, made):
+                refusal, untried = None, "an operation of the run makes what it needs"
+            if refusal is not None:
+                refused.append((statement, refusal))
+            facts = {"cost": result.cost, "rows": result.rows, "untried": untried}
+            rows.append({"operation": statement.operation, "statement": number, **facts})
+    if refused:
+        known = []
+        if any(refusal.name is not None for _, refusal in refused):
+            known = engine.known_tables(instance)
+        lines = "\n".join(f"  {_line(statement, refusal, known)}" for statement, refusal in refused)
+        raise UsageError(
+            f"{len(refused)} of {len(rows)} statements cannot be executed there, so nothing was"
+            f" played:\n{lines}"
+        )
+    return {"seconds": time.monotonic() - begun_s, "reason": None, "statements": rows}
+
+
+def _line(statement: PlayedStatement, refusal: Refusal, known: Sequence[KnownTable]) -> str:
+    mend = ""
+    if refusal.grant is not None:
+        mend = f"; what is missing: {refusal.grant}"
+        name = _bare(refusal.name or "")
+        if name and all(table.name.lower() != name for table in known):
+            # Some servers do not say of a table whether it is there, without a permission.
+            mend += "; if there is no such table" + _near_table(name, known).replace(";", ":", 1)
+    elif refusal.kind == "table" and refusal.name is not None:
+        mend = _near_table(_bare(refusal.name), known)
+    elif refusal.kind == "column" and refusal.name is not None:
+        mend = _near_column(_bare(refusal.name), statement.text, known)
+    return f"{statement.place(refusal.position)}: {refusal.message}{mend}"
+
+
+def _near_table(name: str, known: Sequence[KnownTable]) -> str:
+    if not known:
+        return ""
+    elsewhere = [table for table in known if table.name.lower() == name and not table.visible]
+    if elsewhere:
+        schema = elsewhere[0].schema
+        return f'; it is in schema "{schema}": write {schema}.{elsewhere[0].name}'
+    near = _nearest(name, [table.name for table in known])
+    if near is not None:
+        table = next(table for table in known if table.name == near)
+        shown = near if table.visible else f"{table.schema}.{near}"
+        return f'; the nearest name is "{shown}"'
+    return f"; there are {_some([table.name for table in known])}"
+
+
+def _near_column(name: str, text: str, known: Sequence[KnownTable]) -> str:
+    named = [table for table in known if re.search(rf"(?i)\b{re.escape(table.name)}\b", text)]
+    near = _nearest(name, [column for table in named for column in table.columns])
+    if near is not None:
+        table = next(table for table in named if near in table.columns)
+        return f'; the nearest name is "{near}" of table {table.name}'
+    if len(named) == 1:
+        return f"; table {named[0].name} has {_some(named[0].columns)}"
+    return ""
+
+
+def _nearest(name: str, names: Iterable[str]) -> str | None:
+    by_small = {each.lower(): each for each in names}
+    near = difflib.get_close_matches(name, list(by_small), n=1, cutoff=NEAR)
+    return by_small[near[0]] if near else None
+
+
+def _bare(name: str) -> str:
+    """A name without its qualifier and quotes, in small letters."""
+    return name.rpartition(".")[2].strip('"`[]').lower()
+
+
+def _made(texts: Iterable[str]) -> frozenset[str]:
+    """Names that statements make."""
+    matches = (match for text in texts for match in MADE.finditer(text))
+    return frozenset(_bare(match[1] or match[2]) for match in matches)
+
+
+def _is_made(refusal: Refusal, made: frozenset[str]) -> bool:
+    return refusal.name is not None and refusal.kind in OF_NAMES and _bare(refusal.name) in made
+
+
+def _some(names: Sequence[str]) -> str:
+    """The first names, and how many more there are."""
+    shown = ", ".join(names[:NAMES_MAX])
+    return f"{shown} and {len(names) - NAMES_MAX} more" if len(names) > NAMES_MAX else shown
