@@ -9,6 +9,7 @@ import pytest
 
 from assay.analysis.host.accounts import accounts, accounts_window
 from assay.analysis.host.timeline import cpu_cores
+from assay.analysis.server.ended import KNOWN_MIN
 from assay.analysis.server.sessions import split_by_session
 from tests.conftest import S
 from tests.unit.test_accounts import CPUS, frame, machine, process
@@ -51,7 +52,7 @@ def test_a_child_that_was_seen_and_reaped_later_counts_once() -> None:
 
 # A server whose short workers are told to their parent alone, looked at less often than the CPUs,
 # and at other moments.
-ROOT, BACKEND, WORKERS = 7, 8, (20, 21, 22)
+ROOT, BACKEND, WORKERS = 7, 8, tuple(range(20, 20 + KNOWN_MIN))
 CPUS_AT_S = [place / 10 for place in range(101)]
 PROCESSES_AT_S = [0.05 + 0.7 * place for place in range(14)]
 BUSY_CORES, BACKEND_CORES, WORKER_CORES = 1.2, 0.3, 0.6
@@ -120,6 +121,17 @@ class TestHeaderChartAndTable:
         assert session["workers_cpu_s"] == pytest.approx(0.6 * table["window_s"], rel=0.001)
         assert (table["ended_seen"], table["unseen_cpu_s"]) == (len(WORKERS), 0.0)
         assert table["ended_cpu_s"] == pytest.approx(session["workers_cpu_s"])
+
+    def test_of_few_known_ones_nothing_is_concluded(self) -> None:
+        backends = pl.DataFrame(
+            [{"time_ns": 0, "session": 0, "backend_pid": BACKEND}],
+            schema_overrides={"backend_pid": pl.UInt32, "session": pl.UInt32},
+        )
+        fewer = coarse().filter(pl.col("pid") != WORKERS[0])
+        table = split_by_session(fewer, backends, None, WINDOW_NS)
+        assert table is not None
+        assert (table["ended_seen"], table["ended_cpu_s"]) == (0, 0.0)
+        assert table["unseen_cpu_s"] == pytest.approx(0.6 * table["window_s"], rel=0.001)
 
     def test_a_coarser_stream_does_not_make_background_of_the_engine(self) -> None:
         """Each stream's own samples around the window once made two windows of one."""

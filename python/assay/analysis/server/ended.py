@@ -4,7 +4,7 @@ The kernel tells a parent what its ended children used, and not which of them. P
 short query live for less than the time between two samples, so most of them are never sampled; but
 looks at sessions name some, with their leader. Time that no sample saw is divided as the processes
 are that are known to have begun and ended meanwhile: a worker's, a client's or the server's own.
-Where none is known it stays with nobody.
+Where fewer than KNOWN_MIN are known it stays with nobody.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
+# Shares of fewer processes than this say little of the others.
+KNOWN_MIN = 5
 KEYS = ["owner", "session", "is_worker"]
 
 
@@ -61,6 +63,8 @@ def ended_by_owner(
         .filter(~pl.col("pid").is_in(outlasting.implode()))
         .join(owned.select("owner", "session").unique(), on=["owner", "session"], nulls_equal=True)
     )
+    if brief.height < KNOWN_MIN:
+        brief = brief.clear()
     counted = brief.group_by(KEYS, maintain_order=True).agg(pl.len().alias("processes"))
     share = pl.col("processes") / max(1, brief.height)
     parts = counted.select(*KEYS, (share * unseen_s).alias("cpu_s"))

@@ -170,9 +170,7 @@ def owners(
         pl.col("backend_pid").alias("pid"), pl.lit(SESSIONS).alias("owner"), "session"
     ).with_columns(pl.lit(value=False).alias("is_worker"))
     seen = (
-        pl.concat([_looks_by_title(processes), _looks_by_activity(activity)])
-        .group_by("pid", maintain_order=True)
-        .agg(pl.col("leader_pid").drop_nulls().last(), pl.col("has_client", "is_ours").any())
+        _as_their_leaders(pl.concat([_looks_by_title(processes), _looks_by_activity(activity)]))
         .join(direct.select(pl.col("pid").cast(pl.UInt32)), on="pid", how="anti")
         .join(of_session, left_on="leader_pid", right_on="backend_pid", how="left")
         .filter(pl.col("session").is_not_null() | pl.col("has_client"))
@@ -187,6 +185,22 @@ def owners(
     )
     parts = [part.cast(OWNERS_SCHEMA) for part in (direct, indirect)]  # type: ignore[arg-type]
     return pl.concat(parts)
+
+
+def _as_their_leaders(looks: pl.DataFrame) -> pl.DataFrame:
+    """Return a row a process that was looked at; one that works for another has its client."""
+    clients = ["has_client", "is_ours"]
+    merged = looks.group_by("pid", maintain_order=True).agg(
+        pl.col("leader_pid").drop_nulls().last(), pl.col(clients).any()
+    )
+    leaders = merged.select(
+        pl.col("pid").alias("leader_pid"), pl.col(clients).name.prefix("leader_")
+    )
+    return merged.join(leaders, on="leader_pid", how="left", maintain_order="left").select(
+        "pid",
+        "leader_pid",
+        *[pl.col(name) | pl.col(f"leader_{name}").fill_null(value=False) for name in clients],
+    )
 
 
 def background(activity: pl.DataFrame | None, processes: pl.DataFrame | None) -> pl.Series:
