@@ -167,28 +167,24 @@ def export(
 
 
 def runs(*, runs: RunsDir = None, as_json: AsJson = False) -> None:
-    """Lists the runs of a directory, oldest first: verdict, what was run, total, id.
+    """Lists the runs of a directory, oldest first: state, what was run on what, total, id.
+
+    The state is the verdict; of a run that ended early `stopped`, `failed` or `unended`, and
+    `unjudged` of one that no report was made of since Assay changed.
 
     \b
     Examples:
       assay runs
       assay runs --runs /data/runs --json
     """
-    from assay.record.layout import KIND_CEILING
     from assay.record.places import runs_dir
     from assay.record.reader import list_runs
-    from assay.report.ceiling.terminal import ceiling_line
     from assay.report.kept import stored
-    from assay.report.terminal.summary import run_line
+    from assay.report.terminal.runs import listed_line, unjudged_row
 
     listed = [(path, stored(path)) for path in list_runs(runs_dir(runs))]
     if as_json:
-        say_json([document or {"run": path.name, "verdict": None} for path, document in listed])
+        say_json([document or unjudged_row(path) for path, document in listed])
         return
     for path, document in listed:
-        if document is None:
-            say(f"not judged yet: assay show {path.name}")
-        elif document.get("kind") == KIND_CEILING:
-            say(ceiling_line(cast("CeilingDocument", document)))
-        else:
-            say(run_line(cast("RunDocument", document)))
+        say(listed_line(path, document))

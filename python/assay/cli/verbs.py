@@ -93,12 +93,14 @@ def command_of(name: str) -> Any:  # noqa: ANN401 - Typer does not export its co
     module = import_module(f"assay.cli.{verb.module}")
     # `try` is a word of Python, which no function can be named.
     made = getattr(module, name, None) or getattr(module, f"{name}_")
+    letters = import_module("assay.cli.letters")
     if isinstance(made, typer.Typer):
         group = typer.main.get_command(made)
         group.name = name
-        return group
+        return letters.completed(group, f"ASSAY_{name.upper()}")
     kind_module, kind = verb.kind
-    return _command(name, made, getattr(import_module(f"assay.cli.{kind_module}"), kind))
+    command = _command(name, made, getattr(import_module(f"assay.cli.{kind_module}"), kind))
+    return letters.completed(command, f"ASSAY_{name.upper()}")
 
 
 def _command(name: str, verb: Callable[..., None], kind: type[Any]) -> Any:  # noqa: ANN401
