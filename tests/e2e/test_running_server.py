@@ -138,7 +138,9 @@ def test_a_strangers_folder_is_measured(guest, server, tmp_path, form):
     )
     document = guest.document("run", str(folder), *dsn, *BRIEF)
     assert outcomes(document) == {"count": "ok", "sum": "ok"}
-    assert document["verdict"] == "unknown"
+    told = {check["check"]: check for check in document["checks"]}["answers"]
+    assert (told["verdict"], told["measured"]) == ("valid", False)
+    assert f"To compare the next runs: assay answers {folder} --dsn" in told["reason"]
     assert_is_nowhere_within(PASSWORD, Path(document["path"]))
 
 
@@ -156,7 +158,10 @@ def test_settings_are_those_of_our_sessions(guest, server, tmp_path):
 
 
 PARALLEL = ("min_parallel_table_scan_size=0", "parallel_setup_cost=0", "parallel_tuple_cost=0")
-PAIRS = "select count(*) from customers as a join customers as b on a.id + b.id > 5"
+PAIRS = (
+    "select count(*) from customers as a join customers as b on a.id + b.id > 5"
+    " join generate_series(1, 6) as c (n) on true"
+)
 
 
 def test_header_chart_and_table_tell_the_same_cpu_time(guest, server, tmp_path):
@@ -168,9 +173,10 @@ def test_header_chart_and_table_tell_the_same_cpu_time(guest, server, tmp_path):
     accounts, table = document["accounts"], document["sessions"]
     engine_s = accounts["by_account_s"]["engine"]
     assert table["cpu_s"] == pytest.approx(engine_s, rel=0.02)
-    assert table["unseen_cpu_s"] < 0.02 * table["cpu_s"]
+    # On a host that others use, too few workers may be known to say whose the others were.
+    assert not (table["ended_seen"] and table["unseen_cpu_s"])
     assert table["other_clients"] == []
-    assert table["shares"]["sessions"] > 0.9
+    assert table["shares"]["sessions"] + table["shares"]["unseen"] > 0.9
     run_read = Run(Path(document["path"]))
     samples = (run_read.table(name) for name in ("cpus", "processes"))
     first, last = accounts_window(*samples, *window_ns(run_read.table("events")))

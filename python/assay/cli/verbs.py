@@ -47,6 +47,7 @@ VERBS = {
     "tune": Verb("tune", MEASURE, "Search settings of an engine for faster ones.", SCALED),
     "plans": Verb("plans", MEASURE, "Force other plans of a query than the chosen one."),
     "durability": Verb("durability", MEASURE, "Kill an engine under load, look for what it lost."),
+    "answers": Verb("answers", MEASURE, "Keep the rows of your own queries as answers."),
     "ceiling": Verb("ceiling", MEASURE, "Measure what this host can do, without an engine."),
     "explain": Verb("explain", EXPLAIN, "Say where the time of a run or an operation went."),
     "why": Verb("why", EXPLAIN, "Find out by experiment what bounds operations."),

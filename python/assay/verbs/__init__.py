@@ -6,6 +6,7 @@ keyword arguments, named as the keys of a study's file: `time="10s"`, `set={"wor
 
 from __future__ import annotations
 
+from assay.verbs.answers import answers
 from assay.verbs.compare import compare
 from assay.verbs.durability import durability
 from assay.verbs.plans import plans
@@ -16,4 +17,15 @@ from assay.verbs.try_ import try_
 from assay.verbs.tune import tune
 from assay.verbs.why import why
 
-__all__ = ["compare", "durability", "plans", "run", "study", "sweep", "try_", "tune", "why"]
+__all__ = [
+    "answers",
+    "compare",
+    "durability",
+    "plans",
+    "run",
+    "study",
+    "sweep",
+    "try_",
+    "tune",
+    "why",
+]
