@@ -91,14 +91,15 @@ def test_a_query_that_the_reference_refuses_is_unknown_and_says_so(lab, tmp_path
     assert "q06: DataFusion" in told["reason"]
 
 
-def test_data_that_no_generator_made_are_not_verified(lab, tmp_path):
+def test_answers_on_data_that_no_generator_made_are_not_compared(lab, tmp_path):
     folder = tmp_path / "mine"
     (folder / "schema").mkdir(parents=True)
     (folder / "schema" / "tables.sql").write_text("create table t as select 1 as n;")
     (folder / "one.sql").write_text("select n from t")
     document = lab.document("run", str(folder), "--min-time", "50ms", "--no-plans")
-    assert answers(document)["verdict"] == "unknown"
-    assert "not made by a generator" in answers(document)["reason"]
+    assert (answers(document)["verdict"], answers(document)["measured"]) == ("valid", False)
+    assert "there are no reference answers for these queries" in answers(document)["reason"]
+    assert "not made by a generator" in origin(document)["why"]
 
 
 def test_operations_that_change_the_data_are_not_verified(lab, tmp_path):

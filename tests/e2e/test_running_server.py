@@ -11,6 +11,9 @@ from urllib.parse import quote
 import polars as pl
 import pytest
 
+from assay.analysis.host.accounts import accounts_window
+from assay.analysis.host.timeline import origin_ns, timeline
+from assay.analysis.operations import window_ns
 from assay.record.reader import Run
 from tests.e2e.conftest import (
     PATIENCE_S,
@@ -31,6 +34,7 @@ from tests.e2e.server import (
     running_server,
 )
 from tests.e2e.test_plans import assert_all_are_whole
+from tests.unit.test_one_account import drawn_s
 
 ENGINE = ["--engine", "postgresql"]
 BRIEF = ["--min-time", "100ms"]
@@ -134,7 +138,9 @@ def test_a_strangers_folder_is_measured(guest, server, tmp_path, form):
     )
     document = guest.document("run", str(folder), *dsn, *BRIEF)
     assert outcomes(document) == {"count": "ok", "sum": "ok"}
-    assert document["verdict"] == "unknown"
+    told = {check["check"]: check for check in document["checks"]}["answers"]
+    assert (told["verdict"], told["measured"]) == ("valid", False)
+    assert f"To compare the next runs: assay answers {folder} --dsn" in told["reason"]
     assert_is_nowhere_within(PASSWORD, Path(document["path"]))
 
 
@@ -149,6 +155,40 @@ def test_settings_are_those_of_our_sessions(guest, server, tmp_path):
     told = guest.assay(*run, "--set", "shared_buffers=1GB")
     assert told.returncode == 1
     assert "the server's own configuration" in told.stderr
+
+
+PARALLEL = ("min_parallel_table_scan_size=0", "parallel_setup_cost=0", "parallel_tuple_cost=0")
+PAIRS = (
+    "select count(*) from customers as a join customers as b on a.id + b.id > 5"
+    " join generate_series(1, 6) as c (n) on true"
+)
+
+
+def test_header_chart_and_table_tell_the_same_cpu_time(guest, server, tmp_path):
+    """Workers of short queries end between samples; they are the session's, and nobody's else."""
+    settings = [word for text in PARALLEL for word in ("--set", text)]
+    folder = folder_of(tmp_path, pairs=PAIRS)
+    run = ("run", str(folder), "--dsn", url_of(server), "--min-time", "3s", *settings)
+    document = guest.document(*run)
+    accounts, table = document["accounts"], document["sessions"]
+    engine_s = accounts["by_account_s"]["engine"]
+    assert table["cpu_s"] == pytest.approx(engine_s, rel=0.02)
+    # On a host that others use, too few workers may be known to say whose the others were.
+    assert not (table["ended_seen"] and table["unseen_cpu_s"])
+    assert table["other_clients"] == []
+    assert table["shares"]["sessions"] + table["shares"]["unseen"] > 0.9
+    run_read = Run(Path(document["path"]))
+    samples = (run_read.table(name) for name in ("cpus", "processes"))
+    first, last = accounts_window(*samples, *window_ns(run_read.table("events")))
+    drawn, zero_ns = timeline(run_read).cpu, origin_ns(run_read.table("events"))
+    begun_s, ended_s = ((edge - zero_ns) / 1e9 for edge in (first, last))
+    told = {"engine": engine_s, "background": accounts["background_s"]}
+    # The chart's ticks are no edges of the window: it is off by part of one at each end.
+    slack_s = (
+        2 * accounts["cpus"] * run_read.table("cpus")["time_ns"].unique().sort().diff().max() / 1e9
+    )
+    for account, cpu_s in told.items():
+        assert drawn_s(drawn, account, begun_s, ended_s) == pytest.approx(cpu_s, abs=slack_s)
 
 
 def test_a_schema_that_is_not_ours_is_not_touched(guest, server):

@@ -60,6 +60,12 @@ class TestNeighbours:
         told = looks((0, 5, "postgres", 1, 1), (4, 5, "postgres", 3, 9), (0, 9, "cron", 2, 2))
         assert neighbours(told, FOLLOWED, (2, 10)) == ()
 
+    def test_a_worker_that_only_looks_at_threads_saw_is_none(self) -> None:
+        told = looks((4, 61, "postgres", 1, 0), (4, 71, "backup", 2, 9))
+        besides = pl.Series([61], dtype=pl.UInt32)
+        found = neighbours(told, FOLLOWED, (2, 10), besides)
+        assert [neighbour.name for neighbour in found] == ["backup"]
+
     def test_bytes_that_may_not_be_read_are_absent(self) -> None:
         told = looks((0, 8, "other", 1, None), (4, 8, "other", 3, None))
         (only,) = neighbours(told, FOLLOWED, (2, 10))

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from unittest.mock import MagicMock
 
+import pymysql
 import pytest
 
 from assay.engines.contract import EngineError
 from assay.engines.mysql_family import loading
+from assay.engines.mysql_family.activity import ThreadCounters
 from assay.engines.mysql_family.configuration import write_configuration
-from assay.engines.mysql_family.connecting import read_dsn, session_config, with_settings
+from assay.engines.mysql_family.connecting import (
+    opened,
+    own_connections,
+    read_dsn,
+    session_config,
+    with_settings,
+)
 from assay.engines.mysql_family.server import refuse_ours
 from assay.engines.mysql_family.statements import bound, filled, name_of, pieces, split, text_of
 
@@ -127,3 +136,30 @@ class TestKeys:
         ours = ["create index i on `A` (x)", "alter table a add index (y)"]
         others = ["create index j on b (x)"]
         assert loading._by_table(ours + others) == {"a": ours, "b": others}
+
+
+class TestOwnConnections:
+    @pytest.fixture
+    def ours(self, monkeypatch: pytest.MonkeyPatch) -> MagicMock:
+        """A connection with number 7."""
+        connection = MagicMock(open=True, thread_id=lambda: 7)
+        monkeypatch.setattr(pymysql, "connect", lambda **_: connection)
+        opened(read_dsn("mysql://shop@127.0.0.1/shop"))
+        return connection
+
+    def test_those_that_are_open_are_told_by_number(self, ours: MagicMock) -> None:
+        assert 7 in own_connections()
+        ours.open = False
+        assert 7 not in own_connections()
+
+    def test_they_are_not_told_as_their_user_s(
+        self, ours: MagicMock, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        counters = ThreadCounters.__new__(ThreadCounters)
+        facts = {"_pid": 1, "_may_look": True, "_activity": "", "_waits": False}
+        for name, value in facts.items():
+            monkeypatch.setattr(counters, name, value, raising=False)
+        rows = ((7, 70, "shop", "Query", None, None), (8, 80, "shop", "Query", None, None))
+        monkeypatch.setattr(counters, "_rows", lambda _: rows, raising=False)
+        names = {row.connection: row.application for row in counters.activity()}
+        assert names == {7: "assay", 8: "shop"}, ours

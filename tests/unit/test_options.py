@@ -14,7 +14,7 @@ from assay.cli.main import app
 from assay.cli.shared.run_options import run_parameters
 from assay.cli.shared.verbs import VERBS, command_of
 from assay.model.errors import UsageError
-from assay.running.asked.declaring import Group, as_keys, declared
+from assay.running.asked.declaring import LETTERS, Group, as_keys, declared
 from assay.running.asked.options import PlainOptions, RunOptions, option_names, options_of
 from assay.running.asked.reference import PAGE, options_page
 from assay.running.asked.request import RunRequest
@@ -65,6 +65,35 @@ def test_options_are_listed_by_group() -> None:
     titles = [line[:-1] for line in shown.splitlines() if line[:-1] in tuple(Group)]
     assert titles == [group for group in Group if group != Group.RUNS]
     assert "[env var" not in shown
+
+
+def parts_of(name: str) -> list[tuple[str, Any]]:
+    """A verb, or the verbs below it, with what is typed for each."""
+    command = command_of(name)
+    below = getattr(command, "commands", {})
+    return [(f"{name} {part}", made) for part, made in below.items()] or [(name, command)]
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_letter_is_of_every_verb_that_has_its_option(verb: str) -> None:
+    for _, command in parts_of(verb):
+        for parameter in command.params:
+            letters = [letter for name, letter in LETTERS.items() if name in parameter.opts]
+            assert [name for name in parameter.opts if name in LETTERS.values()] == letters
+
+
+def test_the_letter_works_where_results_are_looked_at(tmp_path: Path) -> None:
+    told = CliRunner().invoke(app, ["explain", "latest", "-o", "q1", "--runs", str(tmp_path)])
+    assert "no runs in" in str(told.exception)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_help_tells_once_where_the_environment_has_defaults(verb: str) -> None:
+    for typed, _ in parts_of(verb):
+        shown = CliRunner().invoke(app, [*typed.split(), "--help"], terminal_width=80).stdout
+        assert "env var" not in shown
+        told = " ".join(shown.split())
+        assert told.count("in the environment, as ASSAY_") == 1, typed
 
 
 def test_a_list_of_verbs_imports_none_of_them() -> None:

@@ -20,8 +20,9 @@ from assay.report.exports import export
 from assay.report.page.operation_columns import LOAD_COLUMNS
 from assay.report.page.record import read_load, read_timeline
 from assay.report.page.run import page
+from assay.report.terminal.lists.runs import run_line
 from assay.report.terminal.load import sparkline
-from assay.report.terminal.summary import render, run_line
+from assay.report.terminal.summary import render
 from tests.loads import OPERATIONS, SKIPPED, an_operation, closed, open_load, played_run, write_load
 from tests.records import MS, S, write_run
 from tests.unit.test_report_document import told

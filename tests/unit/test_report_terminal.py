@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,9 @@ from rich.console import Console
 
 from assay.record.reader import Run
 from assay.report.document import document
-from assay.report.terminal.summary import bar, render, run_line
+from assay.report.results.runs import unjudged_row
+from assay.report.terminal.lists.runs import listed_lines, run_line
+from assay.report.terminal.summary import bar, render
 from tests.records import truncate_run, write_run
 from tests.sampled import as_sampled
 
@@ -156,3 +159,37 @@ def test_a_run_is_listed_in_one_line(tmp_path: Path) -> None:
     assert line.startswith(document["verdict"])
     assert "TPC-H SF 1 on DuckDB 2.0.0" in line
     assert line.endswith(document["run"])
+
+
+@pytest.mark.parametrize(
+    ("status", "state"),
+    [
+        ("complete", "unjudged"),
+        ("interrupted", "stopped"),
+        ("failed", "failed"),
+        ("running", "unended"),
+    ],
+)
+def test_a_run_without_a_report_is_listed_with_what_was_run(
+    tmp_path: Path, status: str, state: str
+) -> None:
+    directory = write_run(tmp_path)
+    file = directory / "run.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"status": status}))
+    (line,) = listed_lines([unjudged_row(directory)])
+    assert line.split()[0] == state
+    assert "TPC-H SF 1 on DuckDB 2.0.0" in line
+    assert line.endswith(directory.name)
+    row = unjudged_row(directory)
+    assert (row["workload"], row["engine"], row["state"]) == ("tpch", "duckdb", state)
+
+
+def test_a_judged_run_that_was_stopped_is_called_so(tmp_path: Path) -> None:
+    document = told(write_run(tmp_path)) | {"status": "interrupted"}
+    assert run_line(document).split()[0] == "stopped"
+
+
+def test_a_damaged_record_is_listed(tmp_path: Path) -> None:
+    (tmp_path / "run.json").write_text("{")
+    (line,) = listed_lines([unjudged_row(tmp_path)])
+    assert line.split() == ["damaged", tmp_path.name]

@@ -145,6 +145,24 @@ class TestWhose:
         assert used == dict.fromkeys((OURS, OTHER_CLIENTS), 0.0) | {owner: pytest.approx(0.02)}
         assert told["shares"][owner] == pytest.approx(1.0)
 
+    @pytest.mark.parametrize(
+        ("application", "owner"), [("assay counters", OURS), ("psql", OTHER_CLIENTS)]
+    )
+    def test_a_worker_known_by_its_title_has_the_client_of_its_leader(
+        self, application: str, owner: str
+    ) -> None:
+        title = f"postgres: parallel worker for PID {STRANGER}"
+        told = split(
+            samples(
+                *alive(ROOT, [0] * 4),
+                *alive(STRANGER, [0] * 4),
+                *alive(WORKER, [0, 0, 30 * MS, 30 * MS], title=title),
+            ),
+            activity=activity({"pid": STRANGER, "state": "active", "application": application}),
+        )
+        assert sum(row["cpu_s"] for row in told[owner]) == pytest.approx(0.03)
+        assert told["shares"][owner] == pytest.approx(1.0)
+
     def test_a_session_of_the_load_stays_one_whatever_its_application(self) -> None:
         told = split(
             samples(*alive(ROOT, [0] * 4), *alive(BACKEND, [0, 0, 20 * MS, 20 * MS])),

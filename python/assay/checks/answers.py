@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from assay.analysis.answers.compared import Compared
+from assay.analysis.answers.compared import Compared, kept_answers
 from assay.analysis.answers.states import Refresh, distinct, executions
 from assay.analysis.operations import plain
-from assay.model.verdict import CheckResult, Verdict
+from assay.model.verdict import NOT_COMPARED, CheckResult, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,16 +23,14 @@ if TYPE_CHECKING:
     from assay.record.reader import Run
 
 NAME = "answers"
+# What a person reads of the reason, beside how many answers are right.
+AS_KEPT = "as kept on "
+TO_COMPARE = "To compare the next runs:"
 
 
 def check(run: Run) -> CheckResult:
     """Invalid at the first wrong row; unknown where there is nothing to compare with."""
-    if not run.facts["engine"]["answers"]:
-        engine = run.facts["engine"]["name"]
-        reason = f"answers not verified: engine {engine} returns no rows"
-        return CheckResult(NAME, Verdict.UNKNOWN, reason)
-    if removed := run.facts["request"].get("remove"):
-        reason = f"answers not verified: queries were rewritten, without {', '.join(removed)}"
+    if (reason := _no_answers(run)) is not None:
         return CheckResult(NAME, Verdict.UNKNOWN, reason)
     refresh = Refresh.of(run.facts.get("test"))
     executed = executions(run.table("events"), refresh)
@@ -44,9 +42,11 @@ def check(run: Run) -> CheckResult:
         of = asked["operation"].n_unique()
         others = f" ({len(names)} of {of} operations are wrong: {', '.join(names)})"
         more = others if len(names) > 1 else ""
-        return CheckResult(
-            NAME, Verdict.INVALID, f"wrong answer: {judgement.wrong[0].difference}{more}"
-        )
+        first = judgement.wrong[0]
+        reason = f"wrong answer: {first.difference}{more}{_kept_hint(run, first.operation)}"
+        return CheckResult(NAME, Verdict.INVALID, reason)
+    if (not_kept := _answers_not_kept(run, asked, judgement)) is not None:
+        return not_kept
     why_unknown = _why_unknown(run, refresh, executed, judgement)
     if why_unknown:
         return CheckResult(NAME, Verdict.UNKNOWN, why_unknown)
@@ -54,6 +54,53 @@ def check(run: Run) -> CheckResult:
         reason = "answers not compared: all values are drawn at each execution; rows are counted"
         return CheckResult(NAME, Verdict.VALID, reason, measured=False)
     return CheckResult(NAME, Verdict.VALID, _all_right(run, asked, judgement))
+
+
+def _no_answers(run: Run) -> str | None:
+    """Say why nothing that was returned is an answer; None if it is."""
+    if not run.facts["engine"]["answers"]:
+        engine = run.facts["engine"]["name"]
+        return f"answers not verified: engine {engine} returns no rows"
+    if removed := run.facts["request"].get("remove"):
+        return f"answers not verified: queries were rewritten, without {', '.join(removed)}"
+    return None
+
+
+def _kept_hint(run: Run, operation: str) -> str:
+    """Say of which state an answer is that somebody kept; empty where Assay knows the data."""
+    kept = kept_answers(run).get(operation)
+    if kept is None:
+        return ""
+    return (
+        f". Compared with the rows kept on {kept.state}. If the data were changed since, keep them"
+        " anew: assay answers ... --keep"
+    )
+
+
+def _answers_not_kept(run: Run, asked: pl.DataFrame, judgement: _Judgement) -> CheckResult | None:
+    """Of queries whose data nobody else knows: measured well, and not all compared.
+
+    None where answers are lacking for another reason, or none is.
+    """
+    command = run.expected_origin.get("to_compare")
+    if command is None or set(judgement.not_compared) != {"without"}:
+        return None
+    lacking = list(judgement.not_compared["without"])
+    if set(lacking) & set(run.facts["workload"].get("drawn_operations", [])):
+        return None
+    of = asked["operation"].n_unique()
+    outdated = [name for name in lacking if name in run.expected_origin.get("outdated", [])]
+    if outdated:
+        why = f"{', '.join(outdated)} changed since its answer was kept"
+    elif len(lacking) == of:
+        why = "there are no reference answers for these queries"
+    else:
+        why = f"there are no reference answers for {', '.join(lacking)}"
+    reason = f"{NOT_COMPARED}{why}. {TO_COMPARE} {command}"
+    if len(lacking) == of:
+        return CheckResult(NAME, Verdict.VALID, reason, measured=False)
+    right = of - len(lacking)
+    return CheckResult(NAME, Verdict.VALID, f"{right} of {of} answers right, {reason}")
 
 
 @dataclass(frozen=True)
@@ -187,7 +234,9 @@ def _all_right(run: Run, asked: pl.DataFrame, judgement: _Judgement) -> str:
         if operations == len(run.facts["workload"].get("checks", [])):
             summary = f"{operations} of {operations} answers to fixed values right"
             return f"{summary}; all other values are drawn at each execution"
-        return f"{operations} of {operations} answers right, in every pass"
+        states = {kept.state for kept in kept_answers(run).values()}
+        as_kept = f", {AS_KEPT}{max(states)}" if states else ""
+        return f"{operations} of {operations} answers right{as_kept}, in every pass"
     summary = f"{judgement.right} of {judgement.right} answers right"
     if judgement.refresh is None:
         return summary

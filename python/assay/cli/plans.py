@@ -26,7 +26,7 @@ Exit codes:
 """
 
 
-Operation = Annotated[str, typer.Option("--operation", "-o", help="The query.", metavar="NAME")]
+Operation = Annotated[str, typer.Option("--operation", help="The query.", metavar="NAME")]
 Most = Annotated[int, typer.Option(help="Plans at most, the chosen one among them.", min=2)]
 CutOff = Annotated[
     float, typer.Option(help="A plan is cancelled that takes so many times as long as the chosen.")

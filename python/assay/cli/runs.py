@@ -7,7 +7,10 @@ from assay.cli.shared.output import say_result
 
 
 def runs(*, runs: RunsDir = None, as_json: AsJson = False) -> None:
-    """Lists the runs of a directory, oldest first: verdict, what was run, total, id.
+    """Lists the runs of a directory, oldest first: state, what was run on what, total, id.
+
+    The state is the verdict; of a run that ended early `stopped`, `failed` or `unended`, and
+    `unjudged` of one that no report was made of since Assay changed.
 
     \b
     Examples:

@@ -13,6 +13,10 @@ VerdictWord = Literal["valid", "unknown", "invalid"]
 VERDICT_WORDS: tuple[VerdictWord, ...] = ("valid", "unknown", "invalid")
 
 
+# How a reason begins of answers that nothing was there to compare with.
+NOT_COMPARED = "not compared: "
+
+
 class Verdict(IntEnum):
     """How far a run's numbers can be trusted."""
 
@@ -46,6 +50,15 @@ class CheckResult:
     measured: bool = True
     value: float | None = None
     threshold: float | None = None
+
+    @property
+    def of_answers(self) -> Verdict:
+        """Whether answers were right: unknown where nothing was there to compare with.
+
+        The run itself is valid then: it was measured correctly.
+        """
+        lacking = not self.measured and self.reason.startswith(NOT_COMPARED)
+        return Verdict.UNKNOWN if lacking else self.verdict
 
 
 def worst(results: Iterable[CheckResult]) -> Verdict:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from assay.record.places import runs_dir
 from assay.record.reader import list_runs
 from assay.report.kept import stored
+from assay.report.results.runs import unjudged_row
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,9 +20,8 @@ def runs(runs: Path | str | None = None) -> list[dict[str, Any]]:
         runs: Directory of runs; `$ASSAY_RUNS`, else `./runs`, unless given.
 
     Returns:
-        The document of each run as it was built last; of a run that was never judged its id,
-        `run`, and the `verdict` None.
+        The document of each run as it was built last. Of a run without a document the `verdict` is
+        None, and the other keys are what its own file says: `run`, `path`, `workload`, `engine`,
+        `title`, `state` and `status`.
     """
-    return [
-        stored(path) or {"run": path.name, "verdict": None} for path in list_runs(runs_dir(runs))
-    ]
+    return [stored(path) or unjudged_row(path) for path in list_runs(runs_dir(runs))]

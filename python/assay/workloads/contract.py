@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from assay.model.errors import UsageError, suggestion
+from assay.model.kept_answer import read_kept_answers
 from assay.model.language import SPARQL, SQL, language_of, suffix_of
 from assay.model.script import Script, ScriptOperation, ScriptStatement
 from assay.workloads import generate, programs, refreshing, rules, scripts, streams, texts
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from assay.model.kept_answer import KeptAnswer
     from assay.model.language import Language
     from assay.model.script import Draw
     from assay.workloads.facts import RefreshFacts, StreamsFacts, WorkloadFacts
@@ -505,6 +507,32 @@ class Workload:
             theirs, named = self.source.kept_rows(scale, language).items(), self.of_source
             files |= {name: path for name, path in theirs if name in named}
         return dict(sorted(files.items()))
+
+    @property
+    def has_made_data(self) -> bool:
+        """Whether a generator made all of the data, so that anybody can make the answers again."""
+        return bool(self.facts.generator and self.facts.tables)
+
+    def own_answers_folder(self, scale: float, language: Language = SQL) -> Path:
+        """The folder in which answers of one's own are kept, whether it is there or not."""
+        there = self.answers(scale, language)
+        if there is not None:
+            return there
+        folder = self.folder / ANSWERS
+        if len(self.facts.languages) > 1:
+            folder /= language
+        return folder / f"sf{scale:g}" if self.makes_data else folder
+
+    def own_answers(self, scale: float, language: Language = SQL) -> dict[str, KeptAnswer]:
+        """Answers of its own that somebody kept, by operation.
+
+        Raises:
+            UsageError: If the file beside them cannot be read.
+        """
+        try:
+            return read_kept_answers(self.own_answers_folder(scale, language))
+        except ValueError as error:
+            raise UsageError(f"{error}: keep the answers anew with `assay answers`") from error
 
     def _rewritten(self, statement: Statement, dialects: Sequence[str], scale: float) -> Statement:
         from assay.workloads import rewriting

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
     from sqlglot.expressions import Expr
 
+FIRST, LAST = "first", "last"
+CUTS = re.compile(r"(?i)\b(limit|offset|fetch|top)\b")
 LIMIT = re.compile(r"(?i)\blimit\s+(\d+)\s*;?\s*\Z")
 
 # What every database has.
@@ -127,6 +129,30 @@ def ordered_by(text: str, columns: Sequence[str], dialect: str | None = None) ->
             break
         ordering.append(columns[place])
     return ordering
+
+
+def cut_ends(text: str, rows: int, dialect: str | None = None) -> list[str]:
+    """Return at which ends a query cuts its rows off: `first` by an offset, `last` by a limit.
+
+    Args:
+        text: One query.
+        rows: How many came: a limit that is above that cut nothing.
+        dialect: As sqlglot names it.
+    """
+    import sqlglot
+    from sqlglot.errors import SqlglotError
+
+    try:
+        tree = sqlglot.parse_one(text, read=dialect)
+    except SqlglotError:
+        return [FIRST, LAST] if CUTS.search(text) else []
+    ends = [FIRST] if tree.args.get("offset") is not None else []
+    limit = tree.args.get("limit")
+    if limit is None:
+        return ends
+    most = limit.args.get("expression") or limit.args.get("count")
+    is_reached = most is None or not most.is_int or int(most.name) <= rows
+    return [*ends, LAST] if is_reached else ends
 
 
 def _place(key: Expr, names: Sequence[str], shown: Sequence[Expr]) -> int | None:

@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from assay.analysis.answers.comparison import (
+    FLOAT_RELATIVE,
     Tolerances,
     difference,
     read_expected,
     read_expected_by,
 )
+from assay.analysis.answers.kept import read_kept_rows
+from assay.model.kept_answer import KeptAnswer, from_facts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -43,6 +46,7 @@ class Compared:
         self._differences: dict[tuple[str, int, Path], str | None] = {}
         self._rows = lru_cache(RESULTS_HELD)(_rows)
         self._rules = run.facts["workload"].get("answer_rules", {})
+        self._own = kept_answers(run)
         self._expected = lru_cache(EXPECTED_HELD)(self._read)
 
     def kept(self, operation: str, digest: int) -> list[Path]:
@@ -68,12 +72,17 @@ class Compared:
         return self._differences[key]
 
     def _read(self, operation: str, path: Path) -> Expected:
+        if (own := self._own.get(operation)) is not None:
+            return read_kept_rows(path, own)
         if (ordered_by := self._ordered_by.get(operation)) is not None:
             return read_expected(path, tuple(ordered_by))
         rule = self._rules.get(operation)
         return read_expected(path) if rule is None else read_expected_by(path, rule)
 
     def _tolerances(self, operation: str) -> Tolerances:
+        if (own := self._own.get(operation)) is not None:
+            kinds = dict.fromkeys(own.floats, "float")
+            return Tolerances.of(kinds, 0.0, 0.0, 1.0, float(FLOAT_RELATIVE))
         workload = self._run.facts["workload"]
         return Tolerances.of(
             workload["answer_columns"].get(operation, {}),
@@ -82,6 +91,11 @@ class Compared:
             self._run.facts["request"]["scale"],
             workload["tolerance"].get("float_relative", 0.0),
         )
+
+
+def kept_answers(run: Run) -> dict[str, KeptAnswer]:
+    """Return the answers that somebody kept of their own queries, as the record has them."""
+    return from_facts(run.expected_origin.get("kept", {}))
 
 
 def _rows(path: Path) -> list[tuple[object, ...]]:

@@ -1,7 +1,9 @@
 """Who used the machine's CPUs while it was measured: four accounts that sum to the machine.
 
 Engine and driver share one account where the engine is embedded in the driver's host. Background is
-what the machine was busy with beyond our own processes.
+what the machine was busy with beyond our own processes. Header, checks, tables and the chart over
+time all take their figures from `cpu_used` and `machine_used`, whose growth between two times
+`used_at` gives.
 """
 
 from __future__ import annotations
@@ -15,6 +17,8 @@ from assay.record.layout import ENGINE_ACCOUNTS
 
 BUSY = ("user_ns", "nice_ns", "system_ns", "irq_ns", "softirq_ns")
 WAITING = ("idle_ns", "iowait_ns")
+BUSY_TIME, IDLE_TIME, STEAL_TIME = "busy", "idle", "steal"
+USED_SCHEMA = {"time_ns": pl.Int64, "account": pl.String, "cpu_ns": pl.Int64}
 REPORTED_SCHEMA = {"time_ns": pl.Int64, "account": pl.String, "told_ns": pl.Int64}
 
 
@@ -58,22 +62,36 @@ def accounts(
     cpus: pl.DataFrame, processes: pl.DataFrame, begun_ns: int, ended_ns: int
 ) -> Accounts | None:
     """The accounts between two times, from the samples at or outside them, if there are any."""
-    edges = _edges(cpus["time_ns"], begun_ns, ended_ns)
+    edges = accounts_window(cpus, processes, begun_ns, ended_ns)
     if edges is None:
         return None
-    first, last = edges
-    grown = _growth(cpus, ["cpu"], first, last)
-    busy_s = sum(float(grown[name].sum()) for name in BUSY if grown[name].null_count() == 0) * NS
-    idle_s = sum(float(grown[name].sum()) for name in WAITING if grown[name].null_count() == 0) * NS
-    steal = grown["steal_ns"]
+    both = pl.Series("time_ns", edges, dtype=pl.Int64)
+    machine = growth_s(used_at(machine_used(cpus), both))
     return Accounts(
-        window_s=(last - first) * NS,
-        cpus=grown.height,
-        by_process=_by_account(processes, begun_ns, ended_ns),
-        busy_s=busy_s,
-        idle_s=idle_s,
-        steal_s=float(steal.sum()) * NS if steal.null_count() == 0 else None,
+        window_s=(edges[1] - edges[0]) * NS,
+        cpus=cpus["cpu"].n_unique(),
+        by_process=growth_s(used_at(cpu_used(processes), both)),
+        busy_s=machine[BUSY_TIME],
+        idle_s=machine[IDLE_TIME],
+        steal_s=machine.get(STEAL_TIME),
     )
+
+
+def accounts_window(
+    cpus: pl.DataFrame, processes: pl.DataFrame, begun_ns: int, ended_ns: int
+) -> tuple[int, int] | None:
+    """Return the samples of processes around a window, within the time that CPUs were sampled in.
+
+    Processes are the stream with fewer samples; what the machine used is known between its own.
+    None where CPUs were not sampled twice.
+    """
+    of_cpus = _edges(cpus["time_ns"], begun_ns, ended_ns)
+    of_processes = _edges(processes["time_ns"], begun_ns, ended_ns)
+    if of_cpus is None or of_processes is None:
+        return of_cpus
+    first, last = (int(cpus["time_ns"].min()), int(cpus["time_ns"].max()))  # type: ignore[arg-type]
+    begun, ended = max(first, of_processes[0]), min(last, of_processes[1])
+    return (begun, ended) if begun < ended else of_cpus
 
 
 def _edges(times: pl.Series, begun_ns: int, ended_ns: int) -> tuple[int, int] | None:
@@ -88,33 +106,73 @@ def _edges(times: pl.Series, begun_ns: int, ended_ns: int) -> tuple[int, int] | 
     return int(first), int(last)
 
 
-def _growth(samples: pl.DataFrame, by: list[str], first: int, last: int) -> pl.DataFrame:
-    """What each counter grew by between two samples."""
-    start = samples.filter(pl.col("time_ns") == first)
-    end = samples.filter(pl.col("time_ns") == last)
-    counters = [name for name in samples.columns if name.endswith("_ns") and name != "time_ns"]
-    joined = end.join(start, on=by, suffix="_before")
-    return joined.select(
-        *by,
-        *[
-            (pl.col(name).cast(pl.Int64) - pl.col(f"{name}_before").cast(pl.Int64))
-            for name in counters
-        ],
+def used_at(cumulated: pl.DataFrame, times_ns: pl.Series) -> pl.DataFrame:
+    """Return the CPU time of each account at given times, by a line between its samples.
+
+    Args:
+        cumulated: time_ns, account, cpu_ns: growth since the first sample.
+        times_ns: At a time before the first sample or after the last one it is as there.
+
+    Returns:
+        time_ns, account, cpu_ns (float), ordered by time and account.
+    """
+    axis = pl.DataFrame({"time_ns": times_ns.cast(pl.Int64)}).unique()
+    asked = axis.join(cumulated.select("account").unique(), how="cross")
+    keys = ["time_ns", "account"]
+    return (
+        cumulated.select(*keys, pl.col("cpu_ns").cast(pl.Float64))
+        .join(asked.with_columns(is_asked=True), on=keys, how="full", coalesce=True)
+        .sort(keys)
+        .with_columns(
+            pl.col("cpu_ns")
+            .interpolate_by("time_ns")
+            .forward_fill()
+            .backward_fill()
+            .over("account")
+        )
+        .filter("is_asked")
+        .select(*keys, "cpu_ns")
     )
 
 
-def _by_account(processes: pl.DataFrame, begun_ns: int, ended_ns: int) -> dict[str, float]:
-    """CPU seconds of each account: growth of each process between its samples around the window.
+def growth_s(used: pl.DataFrame) -> dict[str, float]:
+    """Return CPU seconds of each account between the first and the last time of `used_at`."""
+    grown = used.group_by("account").agg(pl.col("cpu_ns").last() - pl.col("cpu_ns").first())
+    return {account: cpu_ns * NS for account, cpu_ns in grown.sort("account").iter_rows()}
 
-    A process that is not in the first sample began later, so all that it used counts. Of those that
-    were too short to be seen, their parents tell.
+
+def machine_used(cpus: pl.DataFrame) -> pl.DataFrame:
+    """Return the busy, idle and stolen time of all CPUs together since the first sample.
+
+    Columns: time_ns, account (BUSY_TIME, IDLE_TIME, STEAL_TIME where the kernel tells it), cpu_ns,
+    ordered by time. A counter that went backwards grew by nothing.
     """
-    edges = _edges(processes["time_ns"], begun_ns, ended_ns)
-    if edges is None:
-        return {}
-    within = processes.filter(pl.col("time_ns").is_between(*edges))
-    used = cpu_used(within).group_by("account", maintain_order=True).agg(pl.col("cpu_ns").last())
-    return {account: cpu_ns * NS for account, cpu_ns in used.sort("account").iter_rows()}
+    kinds = {BUSY_TIME: BUSY, IDLE_TIME: WAITING, STEAL_TIME: ("steal_ns",)}
+    present = {
+        kind: [name for name in names if cpus[name].null_count() == 0]
+        for kind, names in kinds.items()
+    }
+    summed = [
+        pl.sum_horizontal(
+            pl.lit(0, pl.Int64),
+            *[
+                pl.col(name).cast(pl.Int64).diff().over("cpu").fill_null(0).clip(lower_bound=0)
+                for name in names
+            ],
+        ).alias(kind)
+        for kind, names in present.items()
+        if names or kind != STEAL_TIME
+    ]
+    kinds_told = [expression.meta.output_name() for expression in summed]
+    return (
+        cpus.sort("time_ns")
+        .select("time_ns", *summed)
+        .group_by("time_ns", maintain_order=True)
+        .agg(pl.col(kinds_told).sum())
+        .with_columns(pl.col(kinds_told).cum_sum())
+        .unpivot(kinds_told, index="time_ns", variable_name="account", value_name="cpu_ns")
+        .sort("time_ns", maintain_order=True)
+    )
 
 
 def cpu_used(processes: pl.DataFrame) -> pl.DataFrame:
@@ -123,6 +181,8 @@ def cpu_used(processes: pl.DataFrame) -> pl.DataFrame:
     Columns: time_ns, account, cpu_ns, ordered by time. It is what processes were seen to use, or
     what their parents were told of ended children where that is more: never both.
     """
+    if processes.is_empty():
+        return pl.DataFrame(schema=USED_SCHEMA)
     named = processes.with_columns(pl.col("account").cast(pl.String))
     used = _seen(named).join(_reported_by_parents(named), on=["time_ns", "account"], how="left")
     more = pl.max_horizontal("seen_ns", "told_ns").cum_max().over("account")

@@ -8,6 +8,7 @@ import polars as pl
 
 from assay.analysis.operations import NS, window_ns
 from assay.model.neighbour import Neighbour
+from assay.record.layout import ENGINE_ACCOUNTS
 
 if TYPE_CHECKING:
     from assay.record.reader import Run
@@ -22,14 +23,36 @@ def neighbours_of(run: Run) -> tuple[Neighbour, ...] | None:
     window = window_ns(run.table("events"))
     if window is None or not (run.has(STREAM) and run.has("processes")):
         return None
-    return neighbours(run.table(STREAM), run.table("processes"), window)
+    return neighbours(run.table(STREAM), run.table("processes"), window, _followed_besides(run))
+
+
+def _followed_besides(run: Run) -> pl.Series:
+    """Numbers of processes of the run that other streams than `processes` saw, which looks less."""
+    engine_is_here = pl.col("account").cast(pl.String).is_in(ENGINE_ACCOUNTS)
+    if not run.table("processes").select(engine_is_here.any()).item():
+        return pl.Series(dtype=pl.UInt32)
+    streams = [run.table(name)["pid"] for name in ("waits", "activity") if run.has(name)]
+    seen = [pids.drop_nulls().cast(pl.UInt32) for pids in streams]
+    return pl.concat([pl.Series(dtype=pl.UInt32), *seen]).unique()
 
 
 def neighbours(
-    looks: pl.DataFrame, followed: pl.DataFrame, window: tuple[int, int]
+    looks: pl.DataFrame,
+    followed: pl.DataFrame,
+    window: tuple[int, int],
+    besides: pl.Series | None = None,
 ) -> tuple[Neighbour, ...]:
-    """As `neighbours_of`, of its streams and the window's begin and end."""
+    """Return programs that used a CPU beside the run, most CPU first.
+
+    Args:
+        looks: At all processes of the host.
+        followed: Samples of the processes of the run.
+        window: When the measured part began and ended.
+        besides: Numbers of other processes of the run, too short to be among these.
+    """
     grown = growth(looks, window).join(followed.select(PROCESS).unique(), on=PROCESS, how="anti")
+    if besides is not None:
+        grown = grown.filter(~pl.col("pid").is_in(besides.implode()))
     by_name = (
         grown.filter(pl.col("cpu_ns") > 0)
         .group_by("comm", maintain_order=True)

@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from assay.analysis.host.accounts import BUSY, cpu_used
+from assay.analysis.host.accounts import (
+    BUSY_TIME,
+    STEAL_TIME,
+    cpu_used,
+    machine_used,
+    used_at,
+)
 from assay.analysis.load_plan import load_of
 from assay.analysis.operations import NS, is_measured, plain, window_ns
 from assay.record.layout import ACCOUNT_ENGINE, ACCOUNT_ENGINE_AND_DRIVER
@@ -26,13 +32,14 @@ TICKS_MAX = 400
 BANDS_MAX = 2_000
 
 BACKGROUND = "background"
-STEAL = "steal"
+STEAL = STEAL_TIME
 # Whole disks: partitions and mapped devices would count the same bytes again.
 WHOLE_DISK = "disk"
 ENGINE_ACCOUNTS = (ACCOUNT_ENGINE, ACCOUNT_ENGINE_AND_DRIVER)
 PRESSURES = ("cpu_some", "io_some", "io_full", "memory_some", "memory_full")
 
 CPU_SCHEMA = {"time_s": pl.Float64, "account": pl.String, "cores": pl.Float64}
+CUMULATED_SCHEMA = {"time_ns": pl.Int64, "account": pl.String, "cpu_ns": pl.Float64}
 MEMORY_SCHEMA = {"time_s": pl.Float64, "account": pl.String, "resident_bytes": pl.Int64}
 DISK_SCHEMA = {"time_s": pl.Float64, "direction": pl.String, "bytes_per_s": pl.Float64}
 PRESSURE_SCHEMA = {"time_s": pl.Float64, "pressure": pl.String, "share": pl.Float64}
@@ -184,20 +191,52 @@ def passes(every_band: pl.DataFrame) -> pl.DataFrame:
 def cpu_cores(
     cpus: pl.DataFrame | None, processes: pl.DataFrame | None, ticks: pl.Series, zero_ns: int
 ) -> pl.DataFrame:
-    """Cores in use by each account of ours, by others and by the hypervisor."""
-    ours = _account_cores(processes, ticks, zero_ns)
-    machine = _machine_cores(cpus, ticks, zero_ns)
-    of_ours = ours.group_by("time_s", maintain_order=True).agg(pl.col("cores").sum().alias("ours"))
-    others = machine.join(of_ours, on="time_s", how="inner").select(
-        "time_s",
-        pl.lit(BACKGROUND).alias("account"),
-        # Two streams are sampled a moment apart, which can make the difference negative.
-        (pl.col("busy") - pl.col("ours")).clip(lower_bound=0.0).alias("cores"),
+    """Cores in use by each account of ours, by others and by the hypervisor.
+
+    The sum over time of an account is its CPU time in the header: both are growth of the same
+    figure. A tick outside the samples of either stream is left out.
+    """
+    streams = [stream["time_ns"] for stream in (cpus, processes) if stream is not None]
+    if any(not len(times) for times in streams):
+        return pl.DataFrame(schema=CPU_SCHEMA)
+    for times in streams:
+        ticks = ticks.filter(ticks.is_between(times.min(), times.max()))
+    parts = [pl.DataFrame(schema=CUMULATED_SCHEMA)]
+    if processes is not None:
+        parts.append(used_at(cpu_used(processes), ticks))
+    if cpus is not None:
+        machine = used_at(machine_used(cpus), ticks)
+        parts.append(machine.filter(pl.col("account") == STEAL_TIME))
+        if processes is not None:
+            parts.append(_others(parts[1], machine))
+    used = pl.concat(parts).sort("time_ns", maintain_order=True)
+    return (
+        used.with_columns((rate_per_s("cpu_ns", "account") * NS).alias("cores"))
+        .drop_nulls("cores")
+        .select(((pl.col("time_ns") - zero_ns) * NS).round(6).alias("time_s"), "account", "cores")
+        .sort("time_s", maintain_order=True)
     )
-    stolen = machine.select(
-        "time_s", pl.lit(STEAL).alias("account"), pl.col("steal").alias("cores")
-    ).drop_nulls("cores")
-    return pl.concat([ours, others, stolen])
+
+
+def _others(ours: pl.DataFrame, machine: pl.DataFrame) -> pl.DataFrame:
+    """Return what the machine was busy with beyond our accounts, as a figure that never shrinks.
+
+    Two streams are sampled a moment apart, and ticks are coarse, so the difference goes back and
+    forth. The middle between its greatest value so far and its least from then on does not, and is
+    the difference itself wherever that grows for good.
+    """
+    of_ours = ours.group_by("time_ns").agg(pl.col("cpu_ns").sum().alias("ours_ns"))
+    difference = pl.col("cpu_ns") - pl.col("ours_ns").fill_null(0.0)
+    return (
+        machine.filter(pl.col("account") == BUSY_TIME)
+        .join(of_ours, on="time_ns", how="left")
+        .sort("time_ns")
+        .select(
+            "time_ns",
+            pl.lit(BACKGROUND).alias("account"),
+            ((difference.cum_max() + difference.cum_min(reverse=True)) / 2).alias("cpu_ns"),
+        )
+    )
 
 
 def engine_memory(processes: pl.DataFrame | None, ticks: pl.Series, zero_ns: int) -> pl.DataFrame:
@@ -315,35 +354,6 @@ def _at_ticks(stream: pl.DataFrame, ticks: pl.Series, zero_ns: int, by: list[str
     )
     time_s = ((pl.col("tick_ns") - zero_ns) * NS).round(6).alias("time_s")
     return placed.with_columns(time_s).drop_nulls("time_ns").sort("tick_ns")
-
-
-def _account_cores(processes: pl.DataFrame | None, ticks: pl.Series, zero_ns: int) -> pl.DataFrame:
-    if processes is None:
-        return pl.DataFrame(schema=CPU_SCHEMA)
-    placed = _at_ticks(cpu_used(processes), ticks, zero_ns, ["account"])
-    return (
-        placed.with_columns((rate_per_s("cpu_ns", "account") * NS).alias("cores"))
-        .drop_nulls("cores")
-        .select("time_s", "account", "cores")
-        .sort("time_s", "account")
-    )
-
-
-def _machine_cores(cpus: pl.DataFrame | None, ticks: pl.Series, zero_ns: int) -> pl.DataFrame:
-    """Columns time_s, busy, steal: cores of the whole machine."""
-    if cpus is None:
-        return pl.DataFrame(schema={"time_s": pl.Float64, "busy": pl.Float64, "steal": pl.Float64})
-    counters = [name for name in (*BUSY, "steal_ns") if cpus[name].null_count() == 0]
-    placed = _at_ticks(cpus, ticks, zero_ns, ["cpu"])
-    rates = placed.select(
-        "time_s", "cpu", *[(rate_per_s(name, "cpu") * NS).alias(name) for name in counters]
-    )
-    summed = rates.group_by("time_s", maintain_order=True).agg(
-        _whole_sum(name) for name in counters
-    )
-    busy = pl.sum_horizontal([name for name in counters if name in BUSY], ignore_nulls=False)
-    steal = pl.col("steal_ns") if "steal_ns" in counters else pl.lit(None, dtype=pl.Float64)
-    return summed.select("time_s", busy.alias("busy"), steal.alias("steal")).drop_nulls("busy")
 
 
 def _whole_sum(name: str) -> pl.Expr:

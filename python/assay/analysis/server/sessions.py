@@ -1,9 +1,9 @@
 """Who used a server's CPU while it was measured: sessions, its own processes, others.
 
 A server engine has processes of its own for sessions, for parallel work on behalf of one, and for
-itself. The identity: growth of all processes that were seen, and what their parents were told of
-children beyond what was seen of those, is the server's CPU time. The latter are processes too short
-to be seen, and the last moments of others.
+itself. The identity: the server's CPU time is that of its account, which header and chart show,
+too. What it is beyond the growth of processes that were seen is of processes too short to be seen,
+and of the last moments of others.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from assay.analysis.host.accounts import cpu_used, growth_s, used_at
 from assay.analysis.operations import NS, window_ns
+from assay.analysis.server.ended import Ended, ended_by_owner
 from assay.record.layout import ACCOUNT_ENGINE
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ BESIDE = (OURS, OTHER_CLIENTS)
 OWN_APPLICATION = "assay"
 
 NO_TITLE = "without a title"
+ENDED_TITLE = "ended between two samples"
 # Without these, which older records lack, it cannot be told what was not seen.
 NEEDED = {"children_user_ns", "children_system_ns", "title"}
 # A process that works for another one may say so in its title; `owners` believes it of the family.
@@ -53,8 +56,10 @@ def sessions(run: Run) -> dict[str, Any] | None:
     workers, workers_cpu_s; workers are processes that worked for the session, and are included);
     `background`, `ours` (Assay's own looks and set-up) and `other_clients` (title, processes, and
     the same figures), most CPU first;
-    unseen_cpu_s; `shares` of cpu_s. Absent is None. Run delay is as last seen of processes that
-    ended, and bytes of those that were not seen are with their parent's.
+    ended_cpu_s and ended_seen (time of processes that no sample saw, put down to their owners, and
+    how many known ones say whose they were); unseen_cpu_s (the rest of that time); `shares` of
+    cpu_s. Absent is None. Run delay is as last seen of processes that ended, and bytes of those
+    that were not seen are with their parent's.
 
     Returns:
         None if the record does not say which process serves which session, or is older.
@@ -81,25 +86,34 @@ def split_by_session(
     if edges is None:
         return None
     grown = process_growth(of_engine, *edges)
-    owned = grown.join(owners(backends, activity, of_engine), on="pid", how="left").with_columns(
+    whose = owners(backends, activity, of_engine)
+    owned = grown.join(whose, on="pid", how="left").with_columns(
         pl.col("owner").fill_null(BACKGROUND), pl.col("is_worker").fill_null(value=False)
     )
-    unseen_s = _unseen_ns(grown) * NS
+    cpu_s = max(_account_s(of_engine, edges), float(grown["cpu_ns"].sum()) * NS)
+    unseen_s = max(0.0, cpu_s - float(grown["cpu_ns"].sum()) * NS)
+    lasting = of_engine.filter(pl.col("time_ns").is_in(edges))["pid"].unique()
+    ended = ended_by_owner(whose, owned, lasting, unseen_s)
     by_owner = {
-        owner: float(owned.filter(pl.col("owner") == owner)["cpu_ns"].sum()) * NS
+        owner: float(owned.filter(pl.col("owner") == owner)["cpu_ns"].sum()) * NS + ended.of(owner)
         for owner in (SESSIONS, BACKGROUND, OURS, OTHER_CLIENTS)
-    } | {UNSEEN: unseen_s}
-    cpu_s = sum(by_owner.values())
+    } | {UNSEEN: unseen_s - ended.cpu_s}
     return {
         "window_s": (edges[1] - edges[0]) * NS,
         "cpu_s": cpu_s,
-        SESSIONS: _by_session(owned),
-        BACKGROUND: _by_title(owned.filter(pl.col("owner") == BACKGROUND)),
-        OURS: _by_title(owned.filter(pl.col("owner") == OURS)),
-        OTHER_CLIENTS: _by_title(owned.filter(pl.col("owner") == OTHER_CLIENTS)),
-        "unseen_cpu_s": unseen_s,
+        SESSIONS: _by_session(owned, ended),
+        **{owner: _by_title(owned, owner, ended) for owner in (BACKGROUND, OURS, OTHER_CLIENTS)},
+        "ended_cpu_s": ended.cpu_s,
+        "ended_seen": ended.processes,
+        "unseen_cpu_s": by_owner[UNSEEN],
         "shares": {owner: used / cpu_s if cpu_s else None for owner, used in by_owner.items()},
     }
+
+
+def _account_s(of_engine: pl.DataFrame, edges: tuple[int, int]) -> float:
+    """CPU seconds of the engine's account between two samples."""
+    both = pl.Series("time_ns", edges, dtype=pl.Int64)
+    return sum(growth_s(used_at(cpu_used(of_engine), both)).values())
 
 
 def process_growth(samples: pl.DataFrame, first_ns: int, last_ns: int) -> pl.DataFrame:
@@ -108,18 +122,14 @@ def process_growth(samples: pl.DataFrame, first_ns: int, last_ns: int) -> pl.Dat
     A process that is not in the first sample began later, so all that it used counts.
 
     Columns: pid, started_ns, ppid, title, is_live (in the last sample); cpu_ns, run_delay_ns,
-    read_bytes, write_bytes (growth; of its ended children's bytes those that were not seen);
-    cpu_seen_ns (since it began); children_ns, children_before_ns (at its last and in the first
-    sample).
+    read_bytes, write_bytes (growth; of its ended children's bytes those that were not seen).
     """
     ticks = pl.col("user_ns") + pl.col("system_ns")
-    children = pl.col("children_user_ns") + pl.col("children_system_ns")
     in_first = pl.col("time_ns") == first_ns
     counted = (
         samples.filter(pl.col("time_ns").is_between(first_ns, last_ns))
         .with_columns(
             pl.coalesce("on_cpu_ns", ticks).alias("cpu_ns"),
-            children.cast(pl.Int64).alias("children_ns"),
         )
         .with_columns(pl.col(COUNTERS).cast(pl.Int64))
         .sort("time_ns")
@@ -134,11 +144,8 @@ def process_growth(samples: pl.DataFrame, first_ns: int, last_ns: int) -> pl.Dat
         pl.col("title").drop_nulls().last(),
         (pl.col("time_ns").last() == last_ns).alias("is_live"),
         *[growth(name) for name in COUNTERS],
-        pl.col("cpu_ns").last().alias("cpu_seen_ns"),
         pl.col("read_bytes").last().alias("read_seen_bytes"),
         pl.col("write_bytes").last().alias("write_seen_bytes"),
-        pl.col("children_ns").last(),
-        pl.col("children_ns").filter(in_first).sum().alias("children_before_ns"),
     )
     return _without_bytes_of_children(grown)
 
@@ -163,9 +170,7 @@ def owners(
         pl.col("backend_pid").alias("pid"), pl.lit(SESSIONS).alias("owner"), "session"
     ).with_columns(pl.lit(value=False).alias("is_worker"))
     seen = (
-        pl.concat([_looks_by_title(processes), _looks_by_activity(activity)])
-        .group_by("pid", maintain_order=True)
-        .agg(pl.col("leader_pid").drop_nulls().last(), pl.col("has_client", "is_ours").any())
+        _as_their_leaders(pl.concat([_looks_by_title(processes), _looks_by_activity(activity)]))
         .join(direct.select(pl.col("pid").cast(pl.UInt32)), on="pid", how="anti")
         .join(of_session, left_on="leader_pid", right_on="backend_pid", how="left")
         .filter(pl.col("session").is_not_null() | pl.col("has_client"))
@@ -180,6 +185,22 @@ def owners(
     )
     parts = [part.cast(OWNERS_SCHEMA) for part in (direct, indirect)]  # type: ignore[arg-type]
     return pl.concat(parts)
+
+
+def _as_their_leaders(looks: pl.DataFrame) -> pl.DataFrame:
+    """Return a row a process that was looked at; one that works for another has its client."""
+    clients = ["has_client", "is_ours"]
+    merged = looks.group_by("pid", maintain_order=True).agg(
+        pl.col("leader_pid").drop_nulls().last(), pl.col(clients).any()
+    )
+    leaders = merged.select(
+        pl.col("pid").alias("leader_pid"), pl.col(clients).name.prefix("leader_")
+    )
+    return merged.join(leaders, on="leader_pid", how="left", maintain_order="left").select(
+        "pid",
+        "leader_pid",
+        *[pl.col(name) | pl.col(f"leader_{name}").fill_null(value=False) for name in clients],
+    )
 
 
 def background(activity: pl.DataFrame | None, processes: pl.DataFrame | None) -> pl.Series:
@@ -263,17 +284,6 @@ def _without_bytes_of_children(grown: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _unseen_ns(grown: pl.DataFrame) -> float:
-    """CPU time that parents were told of children beyond what was seen of them.
-
-    Ticks make it inexact, and negative where nothing is missing.
-    """
-    live = pl.col("is_live")
-    reported = pl.col("children_ns").filter(live).sum() - pl.col("children_before_ns").sum()
-    seen = pl.col("cpu_seen_ns").filter(~live).sum()
-    return max(0.0, float(grown.select(reported - seen).item()))
-
-
 def _figures() -> list[pl.Expr]:
     """Sums over processes in seconds and bytes; null where a process does not tell."""
     whole = {
@@ -287,9 +297,9 @@ def _figures() -> list[pl.Expr]:
     ]
 
 
-def _by_session(owned: pl.DataFrame) -> list[dict[str, Any]]:
+def _by_session(owned: pl.DataFrame, ended: Ended) -> list[dict[str, Any]]:
     workers = pl.col("cpu_ns").filter("is_worker")
-    return (
+    rows = (
         owned.filter(pl.col("owner") == SESSIONS)
         .group_by("session", maintain_order=True)
         .agg(
@@ -300,13 +310,23 @@ def _by_session(owned: pl.DataFrame) -> list[dict[str, Any]]:
         .sort("session")
         .to_dicts()
     )
+    for row in rows:
+        if row["cpu_s"] is not None:
+            row["cpu_s"] += ended.of_session(row["session"])
+        row["workers_cpu_s"] += ended.of_session(row["session"], workers=True)
+    return rows
 
 
-def _by_title(owned: pl.DataFrame) -> list[dict[str, Any]]:
-    return (
-        owned.with_columns(pl.col("title").fill_null(NO_TITLE))
+def _by_title(owned: pl.DataFrame, owner: str, ended: Ended) -> list[dict[str, Any]]:
+    titles = (
+        owned.filter(pl.col("owner") == owner)
+        .with_columns(pl.col("title").fill_null(NO_TITLE))
         .group_by("title", maintain_order=True)
         .agg(pl.len().alias("processes"), *_figures())
         .sort("cpu_s", "title", descending=[True, False], nulls_last=True)
         .to_dicts()
     )
+    if (ended_s := ended.of(owner)) > 0:
+        absent = dict.fromkeys(("run_delay_s", "read_bytes", "write_bytes"))
+        titles.append({"title": ENDED_TITLE, "processes": 0, "cpu_s": ended_s, **absent})
+    return titles

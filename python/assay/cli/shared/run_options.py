@@ -112,7 +112,6 @@ def _parameter(name: str, field: FieldInfo, option: Option) -> inspect.Parameter
         annotation = plain | None
     typer_option = typer.Option(
         *flags,
-        *([option.short] if option.short else []),
         help=option.help,
         metavar=option.shown or METAVARS.get(plain),
         rich_help_panel=option.group,

@@ -41,6 +41,7 @@ VERBS = {
     "tune": Verb(MEASURE, "Search settings of an engine for faster ones.", SCALED),
     "plans": Verb(MEASURE, "Force other plans of a query than the chosen one."),
     "durability": Verb(MEASURE, "Kill an engine under load, look for what it lost."),
+    "answers": Verb(MEASURE, "Keep the rows of your own queries as answers."),
     "ceiling": Verb(MEASURE, "Measure what this host can do, without an engine."),
     "explain": Verb(EXPLAIN, "Say where the time of a run or an operation went."),
     "why": Verb(EXPLAIN, "Find out by experiment what bounds operations."),
@@ -85,12 +86,14 @@ def command_of(name: str) -> Any:  # noqa: ANN401 - Typer does not export its co
     """The command of a verb, made from the function or the group of its name."""
     function = python_name(name)
     made = getattr(import_module(f"assay.cli.{function}"), function)
+    letters = import_module("assay.cli.shared.letters")
     if isinstance(made, typer.Typer):
         group = typer.main.get_command(made)
         group.name = name
-        return group
+        return letters.completed(group, f"ASSAY_{name.upper()}")
     kind_module, kind = VERBS[name].kind
-    return _command(name, made, getattr(import_module(f"assay.cli.shared.{kind_module}"), kind))
+    kind_of_command = getattr(import_module(f"assay.cli.shared.{kind_module}"), kind)
+    return letters.completed(_command(name, made, kind_of_command), f"ASSAY_{name.upper()}")
 
 
 def python_name(verb: str) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from assay.engines.contract import EngineError
+from assay.engines.mysql_family.connecting import own_connections
 from assay.engines.mysql_family.counters import FamilyCounters
 from assay.engines.mysql_family.loading import execute
 from assay.engines.mysql_family.statements import file_text
@@ -24,6 +25,8 @@ log = logging.getLogger(__name__)
 
 ACTIVITY, BLOCKED, OTHER_WORK = "activity.sql", "blocked.sql", "other_work.sql"
 LOCK = "Lock"
+# The name of Assay's own connections, whichever user they are of.
+OWN = "assay"
 # How the server calls its states in which a statement waits for a lock of a table.
 WAITING_STATE = "Waiting for "
 
@@ -72,7 +75,8 @@ class ThreadCounters(FamilyCounters):
         """Return what each connection's thread does. Raises `OSError`."""
         if self._pid is None or not self._may_look:
             return []
-        threads = [_thread(self._pid, row) for row in self._rows(self._activity)]
+        own = own_connections()
+        threads = [_thread(self._pid, row, own) for row in self._rows(self._activity)]
         self._waits = any(thread.waits_for_lock for thread in threads)
         return threads
 
@@ -95,14 +99,15 @@ class ThreadCounters(FamilyCounters):
             raise OSError(f"the server's activity cannot be read: {error}") from error
 
 
-def _thread(pid: int, row: tuple[Any, ...]) -> ThreadActivity:
+def _thread(pid: int, row: tuple[Any, ...], own: set[int]) -> ThreadActivity:
+    """A row of `activity.sql`. Clients have no name here but their user, which may be ours, too."""
     connection, tid, user, command, kind, event = row
     waits = kind if event else None
     return ThreadActivity(
         pid=pid,
         tid=int(tid),
         connection=int(connection),
-        application=user,
+        application=OWN if int(connection) in own else user,
         state=command,
         wait_event_type=waits,
         wait_event=event if waits else None,

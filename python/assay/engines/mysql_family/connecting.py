@@ -9,6 +9,7 @@ import re
 import socket
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
+from weakref import WeakSet
 
 from assay.engines.contract import EngineError
 from assay.engines.mysql_family.statements import filled
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
     from assay.engines.contract import Address
 
+# Those of this process, so that the server's list of connections can be told whose they are.
+_own: WeakSet[pymysql.Connection[Any]] = WeakSet()
 CONNECT_PATIENCE_S = 10
 PORT = 3306
 SCHEME = "mysql"
@@ -147,6 +150,7 @@ def opened(address: Address, **more: Any) -> pymysql.Connection[Any]:  # noqa: A
     else:
         connection = pymysql.connect(defer_connect=True, **(given | more))
         connection.connect(_connected(path, given["connect_timeout"]))
+    _own.add(connection)
     try:
         with connection.cursor() as cursor:
             for name, value in address.get("settings", {}).items():
@@ -155,6 +159,11 @@ def opened(address: Address, **more: Any) -> pymysql.Connection[Any]:  # noqa: A
         connection.close()
         raise
     return connection
+
+
+def own_connections() -> set[int]:
+    """Return the server's numbers of the connections that this process has open beside a load."""
+    return {int(connection.thread_id()) for connection in list(_own) if connection.open}
 
 
 def _connected(path: str, timeout_s: float) -> socket.socket:

@@ -63,8 +63,14 @@ class SessionsSection(TypedDict):
     capture plans and set up."""
     other_clients: list[ProcessesRow]
     """Processes of clients that have nothing to do with the run."""
+    ended_cpu_s: float
+    """CPU time of processes that ended between two samples, which their parent alone was told of.
+    It is in the figures of those whose processes were known to begin and end meanwhile, in
+    proportion to their number."""
+    ended_seen: int
+    """How many such processes were known."""
     unseen_cpu_s: float
-    """Of processes that were too short to be seen, and of the last moments of others."""
+    """The same time where no such process was known."""
     shares: SessionShares
     """Of cpu_s."""
 

@@ -46,7 +46,14 @@ from assay.report.words.doubts import doubts
 from assay.report.words.load import load_words
 from assay.report.words.memory import memory_words, state_words
 from assay.report.words.plan_work import plan_work_about, plan_work_rows
-from assay.report.words.run import bridge_words, check, conditions_text, host_text, title
+from assay.report.words.run import (
+    answers_words,
+    bridge_words,
+    check,
+    conditions_text,
+    host_text,
+    title,
+)
 from assay.report.words.steady import steady_about
 
 if TYPE_CHECKING:
@@ -306,7 +313,10 @@ def _trust(document: RunDocument) -> str:
         parts.append(f"{label} {percent_text(result['value'] if result else None)}")
     share = document["probes"]["core_share"]
     of_core = " of a core" if share is not None else ""
-    return ", ".join([*parts, f"probes {percent_text(share)}{of_core}", *bridge_words(document)])
+    parts += [f"probes {percent_text(share)}{of_core}", *bridge_words(document)]
+    if (answers := answers_words(document)) is not None:
+        parts.append(f"answers {' '.join(word for word in answers if word)}")
+    return ", ".join(parts)
 
 
 def _environment_rows(environment_facts: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -140,7 +140,7 @@ def answers_document(rounds: Sequence[Pair]) -> TriedAnswers:
     """Return whether answers stayed right: a verdict, and a sentence with its reason."""
     before = [answers.check(run) for run, _ in rounds]
     after = [answers.check(run) for _, run in rounds]
-    worst = max(result.verdict for result in after)
+    worst = max(result.of_answers for result in after)
     wrong = [result.reason for result in after if result.verdict is Verdict.INVALID]
     if wrong:
         too = (
@@ -159,7 +159,7 @@ def answers_document(rounds: Sequence[Pair]) -> TriedAnswers:
         changed = f"{', '.join(others)} returned other rows than before"
     else:
         changed = "the same rows as before"
-    unknown = next(result.reason for result in after if result.verdict is Verdict.UNKNOWN)
+    unknown = next(result.reason for result in after if result.of_answers is Verdict.UNKNOWN)
     return {"verdict": worst.word, "words": f"{changed}; {unknown}"}
 
 

@@ -13,7 +13,7 @@ from assay.analysis.why.bottleneck import place_words, verdict_of
 from assay.analysis.why.diagnosis import diagnose, operations_of
 from assay.analysis.why.scarcity import is_unhindered
 from assay.checks import answers
-from assay.model.verdict import worst
+from assay.model.verdict import Verdict, worst
 from assay.report.study.reading import read_runs
 
 if TYPE_CHECKING:
@@ -82,7 +82,9 @@ def _head(runs: Sequence[StudyRun]) -> WhyHead:
         return {"verdict": "unknown", "answers": None, "legal": None}
     facts = runs[0].run.facts
     free = [study_run.run for study_run in runs if is_unhindered(study_run.run.facts["request"])]
-    answers_verdict = worst([answers.check(run) for run in free[:1]])
+    answers_verdict = max(
+        (answers.check(run).of_answers for run in free[:1]), default=Verdict.UNKNOWN
+    )
     return {
         "workload": facts["workload"]["name"],
         "workload_title": facts["workload"]["title"],

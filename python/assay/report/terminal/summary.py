@@ -15,7 +15,6 @@ from assay.report.terminal.load import (
     load_figures,
     load_operation,
     pace_lines,
-    run_figure,
 )
 from assay.report.terminal.memory import memory_line, memory_lines, state_line
 from assay.report.terminal.specified import figures_of_test, lines_of_test
@@ -25,6 +24,7 @@ from assay.report.words.doubts import doubts
 from assay.report.words.findings import to_do_texts
 from assay.report.words.operation import operation_time
 from assay.report.words.run import (
+    answers_words,
     bridge_words,
     check,
     conditions_text,
@@ -114,21 +114,14 @@ def render(document: RunDocument, *, all_operations: bool, console: Console) -> 
     lines_of_trust = [
         line for part in _trust(document) for line in _wrapped(part, width - LABEL_WIDTH)
     ]
-    for line in _packed(lines_of_trust, width, lead=lead, gap="  "):
-        _say(console, line)
-    for line in _ending(document, width):
+    trust = _packed(lines_of_trust, width, lead=lead, gap="  ")
+    for line in (*trust, *_answers_lines(document, width), *_ending(document, width)):
         _say(console, line)
 
 
 def width_of(console: Console) -> int:
     """How wide lines may be: the terminal's width, as long as lines can be read well."""
     return max(WIDTH_MIN, min(console.width, WIDTH_MAX))
-
-
-def run_line(document: RunDocument) -> str:
-    """One run in one line: verdict, what was run, total, id."""
-    figure = run_figure(document)
-    return f"{document['verdict']:<8} {title(document):<34} {figure:>12}  {document['run']}"
 
 
 def where_words(where: CauseShares) -> list[str]:
@@ -314,6 +307,17 @@ def _print_why(document: RunDocument, width: int, console: Console) -> None:
             for line in indented(text, lead, width):
                 _say(console, line)
     _say(console)
+
+
+def _answers_lines(document: RunDocument, width: int) -> list[str]:
+    """Say of valid answers what they were compared with, or the command by which they will be."""
+    words = answers_words(document)
+    if words is None:
+        return []
+    text, command = words
+    lines = indented(text, f"{'Answers':<{LABEL_WIDTH}}", width)
+    # A command is copied: it is in a line of its own, however long.
+    return [*lines, f"{' ' * LABEL_WIDTH}{command}"] if command else [*lines]
 
 
 def _trust(document: RunDocument) -> list[str]:

@@ -156,15 +156,32 @@ def cpu_rows(used: SessionsSection) -> list[CpuRow]:
         *_title_rows(used, used["background"], "the server's own processes"),
         *_title_rows(used, used["ours"], "Assay's own connections"),
         *_title_rows(used, used["other_clients"], "other clients"),
-        CpuRow(
+        *_unseen_rows(used),
+    ]
+
+
+def _unseen_rows(used: SessionsSection) -> Iterator[CpuRow]:
+    """Time that no sample saw: in the rows above where its owners are known, else nobody's."""
+    if used["ended_cpu_s"]:
+        of_whole = used["ended_cpu_s"] / used["cpu_s"]
+        yield CpuRow(
+            f"in these rows, of processes that ended between samples: divided as the"
+            f" {used['ended_seen']} known ones",
+            "",
+            seconds_text(used["ended_cpu_s"]),
+            percent_text(of_whole),
+            *("",) * 3,
+            is_group=False,
+        )
+    if not used["ended_seen"]:
+        yield CpuRow(
             "not seen: too short for a sample, and the last moments of others",
             "",
             seconds_text(used["unseen_cpu_s"]),
             percent_text(used["shares"]["unseen"]),
             *("",) * 3,
             is_group=True,
-        ),
-    ]
+        )
 
 
 def _session_rows(used: SessionsSection) -> Iterator[CpuRow]:

@@ -167,7 +167,10 @@ PROFILE_WORDS = (
 SESSIONS_WORDS = (
     "Who used the server's CPU: CPU time of each of its processes between the samples around the"
     " measured part; which process served which session was asked of the server. What ended"
-    " processes used that no sample saw is known from their parent alone, and called not seen."
+    " processes used that no sample saw is known from their parent alone. It is divided as those"
+    " processes are that are known to have begun and ended meanwhile, such as parallel workers;"
+    " where none is known it is called not seen. The sum is the engine's CPU time in the chart over"
+    " time and in the accounts."
 )
 PROBES_WORDS = (
     "Probes read kernel counters every {interval}, outside the engine's process. Rates over time"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from assay.checks.answers import AS_KEPT, TO_COMPARE
 from assay.model.units import bytes_text, percent_text
+from assay.model.verdict import NOT_COMPARED
 from assay.record.layout import ACCOUNT_BRIDGE
 from assay.report.words.conditions import load_conditions
 from assay.report.words.order import order_words
@@ -62,6 +64,22 @@ def check(document: RunDocument, name: str) -> CheckRow | None:
     """One check's result by its name."""
     results: list[CheckRow] = [c for c in document["checks"] if c["check"] == name]
     return results[0] if results else None
+
+
+def answers_words(document: RunDocument) -> tuple[str, str | None] | None:
+    """Return what valid answers were compared with, and the command that has them compared.
+
+    None where nothing has to be said: a reference of Assay's own was there.
+    """
+    result = check(document, "answers")
+    if result is None or result["verdict"] != "valid":
+        return None
+    reason = result["reason"]
+    for begin in (NOT_COMPARED, AS_KEPT):
+        if begin in reason:
+            text, mark, command = reason[reason.index(begin) :].partition(TO_COMPARE)
+            return f"{text}{mark}", command.strip() or None
+    return None
 
 
 def host_text(document: RunDocument) -> str:

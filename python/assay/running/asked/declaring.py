@@ -56,7 +56,6 @@ class Option:
         metavar: What a value looks like; None: its choices, or its type.
         needs: What the run has to be.
         choices: All values there are; empty: they are not counted.
-        short: Of one letter, `-o`.
         parse: Reads a value of the command line, and refuses it with `UsageError`.
     """
 
@@ -65,7 +64,6 @@ class Option:
     metavar: str | None = None
     needs: Needs | None = None
     choices: tuple[str, ...] = ()
-    short: str | None = None
     parse: Callable[[str], Any] | None = None
 
     @property
@@ -79,6 +77,10 @@ class Option:
         """The schema of the key, with what the option's help says."""
         described = {**handler(schema), "description": as_keys(self.help)}
         return described | ({"enum": [*self.choices, None]} if self.choices else {})
+
+
+# Options with a letter, which they have on every verb that has the option.
+LETTERS = {"--operation": "-o"}
 
 
 def declared(field: FieldInfo) -> Option | None:

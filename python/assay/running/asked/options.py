@@ -241,7 +241,7 @@ class RunOptions(PlainOptions):
     ] = None
     operation: Annotated[
         Texts,
-        Option(Group.ASKED, "Play this operation only; can be repeated.", "NAME", short="-o"),
+        Option(Group.ASKED, "Play this operation only; can be repeated.", "NAME"),
     ] = ()
     remove: Annotated[
         Texts,

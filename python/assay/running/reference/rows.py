@@ -14,6 +14,7 @@ import shutil
 from typing import TYPE_CHECKING, Any
 
 from assay.model.errors import AssayError, UsageError, stopped_by
+from assay.model.kept_answer import kept_facts, text_digest
 from assay.record.layout import EXPECTED_DIR, EXPECTED_ORIGIN_FILE, RESULTS_DIR
 from assay.record.reader import Run
 from assay.record.writer import write_json
@@ -21,6 +22,7 @@ from assay.running.asked.parsing import PARAMETERS_DEFAULT
 from assay.running.host.places import cache_dir
 from assay.running.processes.hosting import host
 from assay.running.reference.cache import REFERENCES
+from assay.running.reference.command import answers_command
 from assay.running.reference.engine import DIALECT, GRAMMAR
 from assay.workloads import generate
 from assay.workloads.contract import operation_of
@@ -66,11 +68,31 @@ class References:
         for name in (*self._request.forced, *workload.checks):
             if operation_of(name) in kept:
                 kept[name] = kept[operation_of(name)]
+        kept = self._without_outdated(kept)
         for name, path in kept.items():
             shutil.copyfile(path, self._folder / f"{name}.csv")
         if kept:
             origins = dict.fromkeys(_origin(workload, path) for path in kept.values())
             self._tell(origin=", ".join(origins))
+
+    def _without_outdated(self, kept: dict[str, Path]) -> dict[str, Path]:
+        """Rows of statements that are what they were when somebody kept their answers."""
+        own = self._asked.workload.own_answers(self._request.scale, self._asked.language)
+        if not own:
+            return kept
+        answers = {name: own[operation_of(name)] for name in kept if operation_of(name) in own}
+        outdated = [
+            name
+            for name, answer in answers.items()
+            if text_digest(self._own_text(operation_of(name))) != answer.text_sha256
+        ]
+        current = {name: answer for name, answer in answers.items() if name not in outdated}
+        self._tell(kept=kept_facts(current), outdated=outdated)
+        return {name: path for name, path in kept.items() if name not in outdated}
+
+    def _own_text(self, operation: str) -> str:
+        workload, scale = self._asked.workload, self._request.scale
+        return workload.statement(operation, self._asked.dialects, scale).text
 
     def make(self, guardian: Guardian) -> None:
         """Has rows made for answers that no kept ones are for.
@@ -103,6 +125,9 @@ class References:
         operations = set(self._asked.workload.drawn_operations)
         missing = [piece for piece in missing if operation_of(piece[0]) not in operations]
         if not missing:
+            return
+        if not self._asked.workload.has_made_data:
+            self._tell(why=self._made_by_nobody(), to_compare=answers_command(self._request))
             return
         texts = self._texts(missing)
         if (why := self._why_not(texts)) is not None:
@@ -144,8 +169,6 @@ class References:
     def _why_not(self, texts: list[dict[str, Any]]) -> str | None:
         """Why the data that operations saw cannot be known without the engine; None if they can."""
         workload, request = self._asked.workload, self._request
-        if not (workload.facts.generator and workload.facts.tables):
-            return f"the data of {workload.facts.name} are not made by a generator"
         setup = workload.setup(self._asked.dialects, request.scale)
         for name, script in {**setup, **request.prepare}.items():
             if match := CHANGES_ROWS.search(COMMENT.sub("", script)):
@@ -158,6 +181,9 @@ class References:
             if text_reads is None or text_reads.changes:
                 return f"{row['operation']} may change the data"
         return None
+
+    def _made_by_nobody(self) -> str:
+        return f"the data of {self._asked.workload.facts.name} are not made by a generator"
 
     def _job(self, texts: list[dict[str, Any]]) -> dict[str, Any]:
         workload, scale = self._asked.workload, self._request.scale

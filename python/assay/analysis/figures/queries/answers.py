@@ -72,7 +72,7 @@ def says(subjects: tuple[Subject, ...]) -> tuple[str, ...]:
     results = [(subject.name, result_of(run)) for subject in subjects for run in subject.runs]
     # A run that two parts ask for is one run.
     runs = {run.run.id: result_of(run) for subject in subjects for run in subject.runs}
-    counts = Counter(None if result is None else result.verdict for result in runs.values())
+    counts = Counter(None if result is None else result.of_answers for result in runs.values())
     of = len(runs)
     right = counts[Verdict.VALID]
     if right == of:
@@ -87,7 +87,9 @@ def says(subjects: tuple[Subject, ...]) -> tuple[str, ...]:
     ):
         names = list(
             dict.fromkeys(
-                name for name, result in results if result is not None and result.verdict is verdict
+                name
+                for name, result in results
+                if result is not None and result.of_answers is verdict
             )
         )
         if names:
@@ -97,13 +99,13 @@ def says(subjects: tuple[Subject, ...]) -> tuple[str, ...]:
 
 def _word(result: CheckResult) -> str:
     return {Verdict.VALID: "right", Verdict.UNKNOWN: "unknown", Verdict.INVALID: "wrong"}[
-        result.verdict
+        result.of_answers
     ]
 
 
 def _share(subject: Subject) -> Spread:
     results = [result_of(run) for run in subject.runs]
-    share = sum(result is not None and result.verdict is Verdict.VALID for result in results) / len(
-        results
-    )
+    share = sum(
+        result is not None and result.of_answers is Verdict.VALID for result in results
+    ) / len(results)
     return Spread(share, share, share, len(results))

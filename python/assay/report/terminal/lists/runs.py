@@ -1,4 +1,4 @@
-"""A list of runs on a terminal: a line each."""
+"""A list of runs on a terminal: how each ended, what was run on what, its figure, its id."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from assay.record.layout import KIND_CEILING
 from assay.report.ceiling.terminal import ceiling_line
-from assay.report.terminal.summary import run_line
+from assay.report.results.runs import STATES
+from assay.report.terminal.load import run_figure
+from assay.report.words.run import title
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -16,11 +18,22 @@ if TYPE_CHECKING:
 
 
 def listed_lines(documents: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield a line a run: verdict, what was run, total, id."""
+    """Yield a line a run, also of one that was stopped, or that has no document."""
     for document in documents:
         if document["verdict"] is None:
-            yield f"not judged yet: assay show {document['run']}"
+            what = document["title"] or document["workload"] or ""
+            yield _line(document["state"], what, "", document["run"])
         elif document.get("kind") == KIND_CEILING:
             yield ceiling_line(cast("CeilingDocument", document))
         else:
             yield run_line(cast("RunDocument", document))
+
+
+def run_line(document: RunDocument) -> str:
+    """A run that was judged, in one line: state, what was run, total, id."""
+    state = STATES.get(document["status"], document["verdict"])
+    return _line(state, title(document), run_figure(document), document["run"])
+
+
+def _line(state: str, subject: str, figure: str, run: str) -> str:
+    return f"{state:<8} {subject:<34} {figure:>12}  {run}"

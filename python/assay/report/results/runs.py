@@ -1,0 +1,48 @@
+"""A run that has no document, as its own file has it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from assay.model.errors import RecordUnreadableError
+from assay.record.layout import (
+    KIND_RUN,
+    STATUS_COMPLETE,
+    STATUS_FAILED,
+    STATUS_INTERRUPTED,
+    STATUS_RUNNING,
+)
+from assay.record.reader import Run
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+# A run that ended early is called so, whatever its checks say of what there is.
+STATES = {STATUS_FAILED: "failed", STATUS_INTERRUPTED: "stopped", STATUS_RUNNING: "unended"}
+UNJUDGED, UNREADABLE = "unjudged", "damaged"
+
+
+def unjudged_row(directory: Path) -> dict[str, Any]:
+    """Return a record that has no document as its own file has it: a row of `assay runs --json`."""
+    row: dict[str, Any] = {"run": directory.name, "verdict": None, "path": str(directory)}
+    try:
+        facts = Run(directory).facts
+    except RecordUnreadableError:
+        return row | dict.fromkeys(("workload", "engine", "title")) | {"state": UNREADABLE}
+    kind, status = facts.get("kind", KIND_RUN), str(facts.get("status"))
+    state = UNJUDGED if status == STATUS_COMPLETE else STATES.get(status, UNREADABLE)
+    return row | _subject(facts, kind) | {"state": state, "status": status}
+
+
+def _subject(facts: Mapping[str, Any], kind: str) -> dict[str, str | None]:
+    """What was run on what."""
+    workload, engine = facts.get("workload"), facts.get("engine")
+    if not workload or not engine:
+        return {"workload": kind, "engine": None, "title": None}
+    what = f"{workload['title']} {workload['scale_name']} {facts['request']['scale']:g}"
+    return {
+        "workload": workload["name"],
+        "engine": engine["name"],
+        "title": f"{what} on {engine['title']} {engine['version']}",
+    }

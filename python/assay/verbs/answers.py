@@ -1,0 +1,88 @@
+"""`assay answers`: the rows of one's own queries as the reference of later runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from assay.model.errors import RunFailedError, UsageError
+from assay.record.places import runs_dir
+from assay.record.reader import Run
+from assay.running.asked.asking import considered
+from assay.running.asked.options import options_of
+from assay.running.asked.understanding import request_of
+from assay.running.execute import execute
+from assay.running.reference.keeping import OperationAnswer, operation_answers, write_answers
+from assay.verbs.shared.watching import Logged
+from assay.workloads.discovery import OURS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from assay.running.telling import Teller
+
+# Each operation is played twice, so that one whose rows differ is told.
+ONCE = {"min_time": "1ms", "time": "1s", "warmup": "0s", "plans": False, "probes": "none"}
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What operations returned, and whether it was kept.
+
+    Attributes:
+        run: The run that asked for it.
+        folder: Where answers of these queries are kept.
+        kept: Whether these rows were kept there.
+        operations: One row an operation.
+    """
+
+    run: str
+    folder: Path
+    kept: bool
+    operations: tuple[OperationAnswer, ...]
+
+
+def answers(
+    workload: str,
+    *,
+    keep: bool = False,
+    runs: Path | str | None = None,
+    teller: Teller | None = None,
+    **options: Any,
+) -> Answers:
+    """Takes the rows that queries return now as their answers, with which runs are compared.
+
+    Args:
+        workload: A folder of `.sql` or `.rq` files whose data no generator makes.
+        keep: Keep them in the folder, in the place of those that are kept. Without it nothing
+            is written there, and each row says how it differs.
+        runs: Directory of runs; `$ASSAY_RUNS`, else `./runs`, unless given.
+        teller: Hears how far it is.
+        options: Of the run, by the keys of a study's file: `dsn`, `engine`, `operation`.
+
+    Raises:
+        UsageError: For queries whose answers Assay makes itself; nothing was asked.
+        RunFailedError: If the run ended early, or the folder cannot be written.
+    """
+    request = request_of(options_of({**ONCE, "workload": workload, **options}), [])
+    asked = considered(request)
+    whose = asked.workload
+    if whose.has_made_data or whose.folder.resolve().is_relative_to(OURS.resolve()):
+        raise UsageError(
+            f"answers of {whose.facts.name} come with Assay, or are made by a reference from the"
+            " generated data: `assay run` compares with them. Name a folder of your own queries"
+        )
+    folder = whose.own_answers_folder(request.scale, asked.language)
+    before = whose.own_answers(request.scale, asked.language)
+    run = Run(execute(request, runs_dir(runs), teller or Logged()))
+    rows = operation_answers(run, asked.dialects, folder, before)
+    has_any = any(row.answer is not None for row in rows)
+    if keep and has_any:
+        try:
+            write_answers(folder, rows, before)
+        except OSError as error:
+            raise RunFailedError(
+                f"{folder} cannot be written ({error.strerror}): nothing is kept. Make the folder"
+                " writable, or copy the queries to one that is"
+            ) from error
+    return Answers(run.id, folder, keep and has_any, tuple(rows))
