@@ -71,6 +71,7 @@ def test_a_complete_run_has_every_figure(tmp_path: Path) -> None:
         "think_time": False,
         "foreign_keys": False,
         "pipeline": False,
+        "as_recorded": None,
         "fleet": None,
     }
 

@@ -214,6 +214,7 @@ def _conditions(facts: dict[str, Any], state: StateSection | None) -> Conditions
         "think_time": request.get("think_time", False),
         "foreign_keys": request.get("foreign_keys", False),
         "pipeline": request.get("pipeline", False),
+        "as_recorded": request.get("speed", 1.0) if request.get("as_recorded", False) else None,
         "fleet": _fleet(facts),
     }
 

@@ -70,6 +70,9 @@ class ConditionsSection(TypedDict):
     """Whether the data had the workload's foreign keys."""
     pipeline: bool
     """Whether statements that need no earlier answer were sent before it had come."""
+    as_recorded: MeasuredValue
+    """How many times as fast as they were captured executions became due; null: at a rate, or as
+    clients were free."""
     fleet: FleetSection | None
     """The hosts that drove together; null where one driver drove."""
 
