@@ -183,6 +183,8 @@ def test_counts_of_a_running_server_become_a_mix(postgresql, server_lab, tmp_pat
             while not over.is_set():
                 for number in (1, 2, 3):
                     connection.execute(f"select name from accounts where id = {number}")  # noqa: S608
+                    # A session shows its last statement.
+                    time.sleep(PAUSE_S)
                     connection.execute("select balance from accounts where id = %s", (number,))
                     time.sleep(PAUSE_S)
 
