@@ -72,6 +72,7 @@ def test_a_complete_run_has_every_figure(tmp_path: Path) -> None:
         "foreign_keys": False,
         "pipeline": False,
         "writes": None,
+        "as_recorded": None,
         "fleet": None,
     }
 

@@ -122,7 +122,7 @@ def test_a_sweep_is_made_and_opened_and_found_again(tmp_path: Path) -> None:
 
 
 def test_what_is_no_verb_is_told_with_those_there_are() -> None:
-    with pytest.raises(AttributeError, match="its verbs are agent, answers, ceiling"):
+    with pytest.raises(AttributeError, match="its verbs are agent, answers, capture"):
         assay.measure  # noqa: B018 - the name is what is asked for
 
 

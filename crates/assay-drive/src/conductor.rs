@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use assay_model::event::Receipt;
-use assay_model::{Script, ScriptOperation, ScriptStatement};
+use assay_model::{Given, Script, ScriptOperation, ScriptStatement};
 
 use crate::clock::{Clock, MonotonicClock};
 use crate::program::{self, Asked, Program};
@@ -38,6 +38,8 @@ pub struct Conductor {
     operation: usize,
     /// Inputs are drawn once, however often the operation is sent.
     drawn: bool,
+    /// Which row of values the next operation has; `None`: one is drawn.
+    row: Option<u32>,
     /// Of a script: the statement whose turn is next.
     turn: usize,
     /// The statement that was handed out last.
@@ -58,6 +60,14 @@ fn opened(
     operation.program.as_deref().map(|name| program::open(name, asked)).transpose()
 }
 
+fn given(value: &Given) -> Bound<'_> {
+    match value {
+        Given::Integer(number) => Bound::Integer(*number),
+        Given::Decimal(coefficient, scale) => Bound::Decimal(*coefficient, *scale),
+        Given::Text(text) => Bound::Text(text),
+    }
+}
+
 fn wrong(message: String) -> SessionError {
     SessionError { class: "program".into(), message, retryable: false }
 }
@@ -76,6 +86,7 @@ impl Conductor {
             script,
             operation: 0,
             drawn: false,
+            row: None,
             turn: 0,
             current: 0,
             rows: 0,
@@ -87,6 +98,11 @@ impl Conductor {
     /// What is conducted.
     pub fn script(&self) -> &Script {
         &self.script
+    }
+
+    /// Says which row of values the next operation has; `None`: one is drawn.
+    pub const fn choose(&mut self, row: Option<u32>) {
+        self.row = row;
     }
 
     /// Begins an operation, or the one that failed once more, with the same inputs.
@@ -109,7 +125,7 @@ impl Conductor {
             }
             program.begin();
         } else if !self.drawn {
-            self.drawer.draw(&self.script, operation);
+            self.drawer.draw(&self.script, operation, self.row);
         }
         self.drawn = true;
         if self.is_noted() {
@@ -162,7 +178,9 @@ impl Conductor {
             Some(program) => program.value(*place),
             None => match (drawn[usize::from(*place)], &asked.draws[usize::from(*place)].choice) {
                 (Drawn::Integer(number), _) => Bound::Integer(number),
-                (Drawn::Choice(index), Some(choice)) => Bound::Text(&choice[index]),
+                (Drawn::Choice(index), Some(choice)) => {
+                    choice[index].as_ref().map_or(Bound::Null, given)
+                }
                 (Drawn::Choice(_), None) => Bound::Null,
             },
         })
@@ -285,6 +303,29 @@ mod tests {
         conductor.next_statement().unwrap();
         conductor.answered(0, 1).unwrap();
         assert!(conductor.times().is_empty());
+    }
+
+    #[test]
+    fn values_of_one_row_belong_together() {
+        let mut conductor = conductor(
+            r#"{"operations": [{"name": "a", "statements": [{"text": "x", "values": [1, 0, 2]}],
+                "joint": true, "draws": [{"name": "n", "choice": [1, 2, null]},
+                {"name": "t", "choice": ["one", "two", "none"]},
+                {"name": "d", "choice": [[150, 2], [-2, 0], null]}]}]}"#,
+        );
+        let mut values = |row| {
+            conductor.release();
+            conductor.choose(row);
+            conductor.begin(0);
+            conductor.next_statement().unwrap();
+            format!("{:?}", conductor.values().collect::<Vec<_>>())
+        };
+        assert_eq!(values(Some(0)), r#"[Text("one"), Integer(1), Decimal(150, 2)]"#);
+        assert_eq!(values(Some(2)), r#"[Text("none"), Null, Null]"#);
+        let rows = [0, 1, 2].map(|row| values(Some(row)));
+        let drawn: Vec<String> = (0..100).map(|_| values(None)).collect();
+        assert!(drawn.iter().all(|values| rows.contains(values)));
+        assert!(rows.iter().all(|row| drawn.contains(row)));
     }
 
     #[test]

@@ -324,7 +324,7 @@ impl<'a, C: Clock, K: Sink> Crew<'a, C, K> {
             if let Some(due_ns) = ticket.due_ns {
                 // What is left over at the end waits until the last operation has ended, whose
                 // time would else be ours.
-                let left_over = self.busy > 0 && part.schedule.is_over(now_ns);
+                let left_over = self.busy > 0 && part.schedule.is_cut(now_ns);
                 if due_ns > now_ns || left_over {
                     self.waiting = Some(ticket);
                     return if due_ns > now_ns { self.wake_at(due_ns) } else { Ok(Left::Later) };
@@ -383,6 +383,7 @@ impl<'a, C: Clock, K: Sink> Crew<'a, C, K> {
         let member = &mut self.members[place];
         member.watch.begin(running.started_ns);
         let operation = running.issue.ticket.operation;
+        member.session.choose(running.issue.ticket.row);
         let step = shareable(member.session).begin(operation);
         self.after(part, place, step)
     }

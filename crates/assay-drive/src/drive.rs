@@ -162,6 +162,7 @@ impl<C: Clock, S: Session + ?Sized, K: Sink> Worker<'_, C, S, K> {
         let (mut retries, mut begun_ns) = (0, started_ns);
         loop {
             self.watch.begin(started_ns);
+            self.session.choose(issue.ticket.row);
             let result = self.session.execute(issue.ticket.operation);
             let finished_ns = self.clock.now_ns();
             let result = self.watch.judge(plan, started_ns, finished_ns, result);

@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use assay_model::{Arrival, Phase, Steady, Wait, split_mix};
+use assay_model::{Arrival, Due, Phase, Steady, Wait, split_mix};
 
 use crate::deck::Hand;
 
@@ -19,6 +19,8 @@ pub struct Ticket {
     pub pass: u32,
     /// When it is due; `None`: as soon as the session is free.
     pub due_ns: Option<i64>,
+    /// Which row of its values it has; `None`: values are drawn.
+    pub row: Option<u32>,
 }
 
 /// How far the passes of a phase are.
@@ -172,6 +174,11 @@ impl<'a> Schedule<'a> {
                 let over = self.timed() && now_ns >= self.end_ns();
                 (!over).then(|| self.drawn(number, None, hand))
             }
+            Arrival::Open { .. } if !self.phase.dues.is_empty() => {
+                let Due(at_ns, operation, row) = *self.phase.dues.get(number as usize)?;
+                let due_ns = Some(self.begun_ns() + at_ns);
+                Some(Ticket { number, operation, pass: 0, due_ns, row: Some(row) })
+            }
             Arrival::Open { .. } => {
                 let due_ns = self.begun_ns() + self.phase.arrival.due_ns(number)?;
                 let over = self.timed() && due_ns >= self.end_ns();
@@ -197,10 +204,16 @@ impl<'a> Schedule<'a> {
         self.timed() && now_ns >= self.end_ns()
     }
 
+    /// Whether what has not begun is left out from now on. Of what was recorded nothing is: it is played
+    /// to its end, however late.
+    pub fn is_cut(&self, now_ns: i64) -> bool {
+        self.phase.dues.is_empty() && self.is_over(now_ns)
+    }
+
     /// Whether an operation that is due at `due_ns` is too late to be started at `now_ns`.
     pub fn too_late(&self, due_ns: i64, now_ns: i64) -> bool {
         let limit_ns = self.phase.late_limit_ns;
-        self.is_over(now_ns) || (limit_ns > 0 && now_ns - due_ns > limit_ns)
+        self.is_cut(now_ns) || (limit_ns > 0 && now_ns - due_ns > limit_ns)
     }
 
     const fn timed(&self) -> bool {
@@ -214,7 +227,7 @@ impl<'a> Schedule<'a> {
             return None;
         }
         let operation = self.phase.operations[place as usize];
-        Some(Ticket { number, operation, pass: pass as u32, due_ns: None })
+        Some(Ticket { number, operation, pass: pass as u32, due_ns: None, row: None })
     }
 
     /// The next operation of a session that plays the order by itself: passes are taken from one
@@ -239,7 +252,7 @@ impl<'a> Schedule<'a> {
         let next = (at + 1) % self.phase.operations.len();
         place.store(next as u64, Ordering::Relaxed);
         let pass = own.load(Ordering::Relaxed) as u32;
-        Some(Ticket { number, operation: self.phase.operations[at], pass, due_ns: None })
+        Some(Ticket { number, operation: self.phase.operations[at], pass, due_ns: None, row: None })
     }
 
     /// Whether no pass begins after `pass` of them.
@@ -258,7 +271,7 @@ impl<'a> Schedule<'a> {
     fn next_of_session(&self, number: u64, session: u32) -> Option<Ticket> {
         let place = self.places[session as usize].fetch_add(1, Ordering::Relaxed) as usize;
         let operation = *self.phase.orders[session as usize].get(place)?;
-        Some(Ticket { number, operation, pass: 0, due_ns: None })
+        Some(Ticket { number, operation, pass: 0, due_ns: None, row: None })
     }
 
     fn drawn(&self, number: u64, due_ns: Option<i64>, hand: &mut Hand) -> Ticket {
@@ -267,7 +280,7 @@ impl<'a> Schedule<'a> {
         } else {
             self.place(split_mix(self.phase_seed ^ split_mix(number)))
         };
-        Ticket { number, operation: self.phase.operations[place], pass: 0, due_ns }
+        Ticket { number, operation: self.phase.operations[place], pass: 0, due_ns, row: None }
     }
 
     fn place(&self, random: u64) -> usize {
@@ -315,6 +328,7 @@ mod tests {
             operations_max: 0,
             late_limit_ns: 0,
             memory: false,
+            dues: vec![],
         }
     }
 
@@ -489,6 +503,27 @@ mod tests {
         };
         assert_eq!(passes(Share { first: 0, sessions: 2 }), [0, 1, 3, 4, 6, 7]);
         assert_eq!(passes(Share { first: 2, sessions: 1 }), [2, 5]);
+    }
+
+    #[test]
+    fn a_recorded_load_has_its_own_moments_operations_and_rows() {
+        let mut phase = phase(Arrival::Open { rate_per_s: 1.0, clients: 2 }, 40);
+        phase.dues = vec![Due(0, 2, 7), Due(0, 0, 1), Due(39, 2, 0)];
+        let taken = |share| {
+            let schedule = Schedule::shared(&phase, 0, share);
+            schedule.begin(100);
+            std::iter::from_fn(|| schedule.next(share.first, 0, &mut schedule.hand()))
+                .map(|ticket| (ticket.due_ns, ticket.operation, ticket.row))
+                .collect::<Vec<_>>()
+        };
+        let all = [(Some(100), 2, Some(7)), (Some(100), 0, Some(1)), (Some(139), 2, Some(0))];
+        assert_eq!(taken(Share::ALL), all);
+        assert!(
+            !Schedule::new(&phase, 0).too_late(39, 1_000),
+            "what is due before is, however late"
+        );
+        assert_eq!(taken(Share { first: 0, sessions: 1 }), [all[0], all[2]]);
+        assert_eq!(taken(Share { first: 1, sessions: 1 }), [all[1]]);
     }
 
     #[test]

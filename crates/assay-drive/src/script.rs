@@ -31,14 +31,26 @@ impl Drawer {
         Self { streams: streams.collect(), drawn: Vec::with_capacity(most.unwrap_or(0)) }
     }
 
-    /// New values for an operation, in the order of its draws.
-    pub fn draw(&mut self, script: &Script, operation: u16) {
+    /// New values for an operation, in the order of its draws: of an operation with rows of values
+    /// those of row `row`, or of one that is drawn.
+    pub fn draw(&mut self, script: &Script, operation: u16, row: Option<u32>) {
         let operation = usize::from(operation);
         let asked = &script.operations[operation];
         if asked.fixed {
             self.streams[operation] = streams(asked, FIXED_SEED, FIXED_SESSION);
         }
         self.drawn.clear();
+        if asked.joint {
+            let rows =
+                asked.draws.first().and_then(|draw| draw.choice.as_ref()).map_or(0, Vec::len);
+            let index = match (row, self.streams[operation].first_mut()) {
+                (Some(row), _) => (row as usize).min(rows.saturating_sub(1)),
+                (None, Some(stream)) => below(stream.next_u64(), rows as u128) as usize,
+                (None, None) => 0,
+            };
+            self.drawn.extend(asked.draws.iter().map(|_| Drawn::Choice(index)));
+            return;
+        }
         for (draw, stream) in
             script.operations[operation].draws.iter().zip(&mut self.streams[operation])
         {
@@ -93,7 +105,7 @@ mod tests {
         let mut drawer = Drawer::new(&script, seed, session);
         (0..600)
             .flat_map(|_| {
-                drawer.draw(&script, 0);
+                drawer.draw(&script, 0, None);
                 drawer.values().to_vec()
             })
             .collect()
@@ -124,7 +136,7 @@ mod tests {
         let drawn = |seed, session| {
             let mut drawer = Drawer::new(&script, seed, session);
             [(); 3].map(|()| {
-                drawer.draw(&script, 0);
+                drawer.draw(&script, 0, None);
                 drawer.values().to_vec()
             })
         };

@@ -126,6 +126,7 @@ fn plan(arrival: Arrival, duration_ns: i64, operations_max: u64) -> Plan {
         operations_max,
         late_limit_ns: 0,
         memory: false,
+        dues: vec![],
     };
     Plan {
         operations: vec!["echo".into()],

@@ -27,6 +27,7 @@ fn plan(arrival: Arrival, operations_max: u64) -> Plan {
         operations_max,
         late_limit_ns: 0,
         memory: false,
+        dues: vec![],
     };
     Plan {
         operations: vec!["a".into(), "b".into()],

@@ -10,7 +10,7 @@ use assay_drive::watchdog::Watch;
 use assay_drive::{Clock, SessionError, VirtualClock};
 use assay_model::event::{AttemptEvent, ReceiptEvent, StatementEvent};
 use assay_model::{
-    Arrival, Edge, Event, Meter, Outcome, OutcomeCounts, Phase, Plan, TaskCounters, Wait,
+    Arrival, Due, Edge, Event, Meter, Outcome, OutcomeCounts, Phase, Plan, TaskCounters, Wait,
 };
 
 const MS_NS: i64 = 1_000_000;
@@ -89,6 +89,7 @@ fn plan(arrival: Arrival, duration_ns: i64) -> Plan {
         operations_max: 0,
         late_limit_ns: 0,
         memory: false,
+        dues: vec![],
     };
     Plan {
         operations: vec!["select".into()],
@@ -170,6 +171,21 @@ fn a_one_second_stall_shows_in_p99_latency_and_not_in_p50_service_time() {
     assert_eq!(played.counts.ok, 2_000);
     assert!(played.latency_p99_ns > 800 * MS_NS, "{}", played.latency_p99_ns);
     assert!(played.service_p50_ns < 2 * MS_NS, "{}", played.service_p50_ns);
+}
+
+#[test]
+fn latency_of_what_was_recorded_counts_from_its_own_moment_and_nothing_is_left_out() {
+    let mut plan = plan(Arrival::Open { rate_per_s: 1.0, clients: 1 }, SECOND_NS);
+    plan.phases[0].dues = [0, 10, 10, 500, 999].map(|at_ms| Due(at_ms * MS_NS, 0, 0)).into();
+    let played = play(&plan, |n| takes(if n == 0 { 1_500 * MS_NS } else { MS_NS }));
+    let latencies: Vec<i64> = played
+        .events
+        .iter()
+        .map(|event| (event.finished_ns.unwrap() - event.scheduled_ns) / MS_NS)
+        .collect();
+    assert_eq!(latencies, [1_500, 1_491, 1_492, 1_003, 505]);
+    assert_eq!(played.events[3].scheduled_ns, SECOND_NS + 500 * MS_NS);
+    assert_eq!((played.counts.ok, played.counts.skipped), (5, 0));
 }
 
 #[test]

@@ -70,6 +70,11 @@ pub struct Wait {
     pub think_mean_ns: i64,
 }
 
+/// One execution whose moment is known before: ns after the phase began, the operation, and the row
+/// of its values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Due(pub i64, pub u16, pub u32);
+
 /// One part of a run: a warm-up, or the measured part.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -121,6 +126,9 @@ pub struct Phase {
     /// Proportional memory is read after operations: nobody times what is between two of them.
     #[serde(default)]
     pub memory: bool,
+    /// What becomes due when, earliest first, instead of what is drawn at a rate (open loads only).
+    #[serde(default)]
+    pub dues: Vec<Due>,
 }
 
 impl Phase {
@@ -251,6 +259,13 @@ impl Plan {
         if !phase.waits.is_empty() && (!closed || phase.waits.len() != self.operations.len()) {
             return fail("has waits: of every operation, and of a closed load only".into());
         }
+        let open = matches!(phase.arrival, Arrival::Open { .. });
+        if !phase.dues.is_empty() && (!open || !phase.dues.is_sorted_by_key(|due| due.0)) {
+            return fail("has moments: of an open load only, and the earliest first".into());
+        }
+        if phase.dues.iter().any(|due| usize::from(due.1) >= self.operations.len()) {
+            return fail("has a moment of an operation which is not there".into());
+        }
         if phase.waits.iter().any(|wait| wait.keying_ns < 0 || wait.think_mean_ns < 0) {
             return fail("has a wait below 0".into());
         }
@@ -323,6 +338,7 @@ mod tests {
                 operations_max: 0,
                 late_limit_ns: 0,
                 memory: false,
+                dues: vec![],
             }],
             seed: 0,
             operation_deadline_ns: 0,
@@ -401,6 +417,21 @@ mod tests {
             waits(plan, &[wait]);
         });
         assert!(open.unwrap_err().contains("closed load only"));
+    }
+
+    #[test]
+    fn moments_are_of_an_open_load_and_in_order() {
+        let mut plan = plan(Arrival::Open { rate_per_s: 1.0, clients: 1 });
+        let refused = |plan: &Plan| plan.validate().unwrap_err().to_string();
+        plan.phases[0].dues = vec![Due(0, 0, 4), Due(5, 0, 0)];
+        assert_eq!(plan.validate(), Ok(()));
+        plan.phases[0].dues = vec![Due(6, 0, 4), Due(5, 0, 0)];
+        assert!(refused(&plan).contains("earliest first"));
+        plan.phases[0].dues = vec![Due(0, 1, 0)];
+        assert!(refused(&plan).contains("not there"));
+        plan.phases[0].dues = vec![Due(0, 0, 0)];
+        plan.phases[0].arrival = Arrival::Closed { clients: 1 };
+        assert!(refused(&plan).contains("open load only"));
     }
 
     #[test]

@@ -5,6 +5,18 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+/// A value that a draw gives as it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Given {
+    /// A whole number.
+    Integer(i64),
+    /// `coefficient * 10^-scale`.
+    Decimal(i64, u8),
+    /// Text.
+    Text(String),
+}
+
 /// How one value of an operation is drawn at each execution. Exactly one form is given.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -14,9 +26,9 @@ pub struct Draw {
     /// A whole number from the first to the second, both included, equally likely.
     #[serde(default)]
     pub integer: Option<[i64; 2]>,
-    /// One of these, equally likely.
+    /// One of these, equally likely; `None` among them is an absent value.
     #[serde(default)]
-    pub choice: Option<Vec<String>>,
+    pub choice: Option<Vec<Option<Given>>>,
 }
 
 /// One statement, sent and answered as a whole.
@@ -60,6 +72,10 @@ pub struct ScriptOperation {
     /// it returns can be compared with rows that are known.
     #[serde(default)]
     pub fixed: bool,
+    /// Its draws are columns of one table: each execution has the values of one row, which the
+    /// plan names or which is drawn.
+    #[serde(default)]
+    pub joint: bool,
 }
 
 /// Everything that a run's sessions can be asked to execute; operation `n` is the plan's.
@@ -119,6 +135,13 @@ impl ScriptOperation {
                 _ => return Err(format!("{} needs one of integer and choice", draw.name)),
             }
         }
+        let mut lengths = self.draws.iter().map(|draw| draw.choice.as_ref().map(Vec::len));
+        if let Some(first) = lengths.next()
+            && self.joint
+            && (first.is_none() || lengths.any(|length| length != first))
+        {
+            return Err("its draws are columns of rows, and have not as many values each".into());
+        }
         if self.program.is_some() && self.statements.iter().any(|s| s.name.is_none()) {
             return Err("a statement of its program has no name".into());
         }
@@ -154,5 +177,9 @@ mod tests {
         assert!(draw("").contains("one of integer and choice"));
         assert!(draw(r#", "integer": [2, 1]"#).contains("from 2 to 1"));
         assert!(draw(r#", "choice": []"#).contains("empty list"));
+        let draws = r#""draws": [{"name": "x", "choice": [1]}, {"name": "y", "choice": []}]"#;
+        let draws = draws.replace("[]", "[1, null]");
+        let rows = format!(r#"{{"name": "a", {statement}, {draws}, "joint": true}}"#);
+        assert!(reason(&rows).contains("columns of rows"));
     }
 }

@@ -76,6 +76,10 @@ fn unreadable(message: impl std::fmt::Display) -> SessionError {
 }
 
 impl Session for PythonSession {
+    fn choose(&mut self, row: Option<u32>) {
+        self.conductor.choose(row);
+    }
+
     fn execute(&mut self, operation: u16) -> Result<(), SessionError> {
         self.conductor.begin(operation);
         Python::attach(|py| {

@@ -24,6 +24,8 @@ class Load:
         time_s: How long operations become due, until the engine is killed where it is; None where
             their number ends the run.
         late_limit_s: Later than this an operation is skipped; None: never.
+        speed: How many times as fast as they were captured executions become due; None: they do at
+            a rate.
     """
 
     shape: str
@@ -31,12 +33,13 @@ class Load:
     rate_per_s: float | None
     time_s: float | None
     late_limit_s: float | None
+    speed: float | None = None
 
 
 def load_of(facts: dict[str, Any]) -> Load | None:
     """The load of a run's measured phase; None for orders and where there is no plan."""
     phase = measured_phase(facts)
-    arrival = phase.get("arrival", {})
+    arrival, request = phase.get("arrival", {}), facts.get("request", {})
     if arrival.get("shape") not in (CLOSED, OPEN):
         return None
     return Load(
@@ -45,6 +48,7 @@ def load_of(facts: dict[str, Any]) -> Load | None:
         rate_per_s=arrival.get("rate_per_s"),
         time_s=_time_s(phase, facts.get("fault")),
         late_limit_s=phase["late_limit_ns"] * NS if phase.get("late_limit_ns") else None,
+        speed=request.get("speed", 1.0) if request.get("as_recorded") else None,
     )
 
 

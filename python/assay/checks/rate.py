@@ -32,7 +32,7 @@ def check(run: Run) -> CheckResult:
         reason = "whether the rate was held is not measured: no operation ended"
         return CheckResult(NAME, Verdict.UNKNOWN, reason, measured=False)
     if grew(went, load):
-        reason = _not_held(went, "latency grows with the length of the run")
+        reason = _not_held(went, "latency grows with the length of the run", load)
         limit = backlog_limit(went, load)
         return CheckResult(
             NAME, Verdict.INVALID, reason, value=float(went.waiting_end), threshold=limit
@@ -43,7 +43,7 @@ def check(run: Run) -> CheckResult:
         return CheckResult(
             NAME,
             Verdict.INVALID,
-            _not_held(went, late),
+            _not_held(went, late, load),
             value=share,
             threshold=ON_TIME_SHARE_MIN,
         )
@@ -65,9 +65,10 @@ def backlog_limit(went: Schedule, load: Load) -> float:
     return max(went.rate_per_s * BACKLOG_SECONDS_MAX, float(load.clients))
 
 
-def _not_held(went: Schedule, why: str) -> str:
+def _not_held(went: Schedule, why: str, load: Load) -> str:
+    slower = "--rate" if load.speed is None else "--speed"
     return (
         f"the engine did not hold {rate_text(went.rate_per_s)}: {rate_text(went.done_per_s)} were"
-        f" done, {went.waiting_end:,} operations waited at the end, and {why}; a lower --rate can"
+        f" done, {went.waiting_end:,} operations waited at the end, and {why}; a lower {slower} can"
         " be held, and more --clients may hold this one"
     )

@@ -9,6 +9,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+# A value that a draw gives as it is.
+Given = str | int | tuple[int, int] | None
+
 
 @dataclass(frozen=True)
 class Draw:
@@ -17,12 +20,13 @@ class Draw:
     Attributes:
         name: As the text names it.
         integer: A whole number from the first to the second, both included, equally likely.
-        choice: One of these, equally likely. Exactly one of `integer` and `choice` is given.
+        choice: One of these, equally likely; a pair is a decimal, its digits and their scale, and
+            None an absent value. Exactly one of `integer` and `choice` is given.
     """
 
     name: str
     integer: tuple[int, int] | None = None
-    choice: tuple[str, ...] | None = None
+    choice: tuple[Given, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -58,6 +62,7 @@ class ScriptOperation:
             third element of a list, from 1.
         fixed: Its values are the first that are drawn from seed 0, at each execution of any
             session: what it returns can be compared with rows that are known.
+        joint: Draws are columns of one table: each execution has the values of one row.
     """
 
     name: str
@@ -66,6 +71,7 @@ class ScriptOperation:
     program: str | None = None
     registers: tuple[str, ...] = ()
     fixed: bool = False
+    joint: bool = False
 
 
 @dataclass(frozen=True)
@@ -112,12 +118,18 @@ def _operation(operation: dict[str, Any]) -> ScriptOperation:
         for statement in operation["statements"]
     )
     draws = tuple(
-        Draw(draw["name"], _tuple(draw["integer"]), _tuple(draw["choice"]))
+        Draw(draw["name"], _tuple(draw["integer"]), _choice(draw["choice"]))
         for draw in operation["draws"]
     )
     program, registers = operation.get("program"), tuple(operation.get("registers", ()))
-    fixed = operation.get("fixed", False)
-    return ScriptOperation(operation["name"], statements, draws, program, registers, fixed)
+    fixed, joint = operation.get("fixed", False), operation.get("joint", False)
+    return ScriptOperation(operation["name"], statements, draws, program, registers, fixed, joint)
+
+
+def _choice(values: list[Any] | None) -> tuple[Given, ...] | None:
+    if values is None:
+        return None
+    return tuple(tuple(value) if isinstance(value, list) else value for value in values)
 
 
 def _tuple(values: list[Any] | None) -> tuple[Any, ...] | None:

@@ -11,6 +11,7 @@ import random
 import time
 from collections.abc import Generator
 from dataclasses import replace
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from assay.engines.contract import (
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
     from assay.engines.contract import Explained, HasPlans, PlanAnswer, PlanReader
     from assay.model.plan import Plan
-    from assay.model.script import Draw, Script, ScriptOperation
+    from assay.model.script import Draw, Given, Script, ScriptOperation
 
     Progress = Callable[[int, int], None]
 
@@ -309,6 +310,11 @@ class Capture:
 def _drawn_row(operation: ScriptOperation, seed: int, number: int) -> list[object]:
     """Values of all draws of one execution; each execution of a fixed operation has the same."""
     number = 0 if operation.fixed else number
+    if operation.joint and operation.draws:
+        rows = list(zip(*(draw.choice or (None,) for draw in operation.draws), strict=True))
+        text = f"{seed} {operation.name} {number}"
+        row = random.Random(text).choice(rows)  # noqa: S311 - nothing is kept secret
+        return [_plain_value(value) for value in row]
     return [drawn_value(draw, operation.name, seed, number) for draw in operation.draws]
 
 
@@ -375,7 +381,12 @@ def drawn_value(draw: Draw, operation: str, seed: int, number: int = 0) -> objec
     source = random.Random(text)  # noqa: S311 - nothing is kept secret
     if draw.integer is not None:
         return source.randint(*draw.integer)
-    return source.choice(draw.choice or ("",))
+    return _plain_value(source.choice(draw.choice or ("",)))
+
+
+def _plain_value(value: Given) -> object:
+    """A value as Python has it."""
+    return Decimal(value[0]).scaleb(-value[1]) if isinstance(value, tuple) else value
 
 
 def timed_seconds(report: Mapping[str, Any]) -> dict[str, float]:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from assay.model.errors import UsageError, suggestion
 from assay.model.kept_answer import read_kept_answers
 from assay.model.language import SPARQL, SQL, language_of, suffix_of
-from assay.model.script import Script, ScriptOperation, ScriptStatement
+from assay.model.script import Draw, Script, ScriptOperation, ScriptStatement
 from assay.workloads import generate, programs, refreshing, rules, scripts, streams, texts
+from assay.workloads.captured import writing
 from assay.workloads.texts import MANIFEST, read_bytes, read_text
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from assay.model.kept_answer import KeptAnswer
     from assay.model.language import Language
-    from assay.model.script import Draw
+    from assay.workloads.captured.writing import Recorded
     from assay.workloads.facts import RefreshFacts, StreamsFacts, WorkloadFacts
     from assay.workloads.rewriting import QueryPart
 
@@ -95,6 +96,7 @@ class Workload:
         else:
             operations = self._relative(OPERATIONS)
         streams = [self.facts.streams.orders] if self.facts.streams else []
+        streams += texts.recorded_files(self.facts)
         source = "" if self.source is None else self.source.content_hash
         return self._hash(operations, streams, source)
 
@@ -168,7 +170,7 @@ class Workload:
         return tuple(
             name
             for name in dict.fromkeys(self.facts.order)
-            if operations[name].parameters or operations[name].program
+            if operations[name].parameters or operations[name].program or operations[name].values
         )
 
     @property
@@ -420,7 +422,7 @@ class Workload:
         facts = self.facts.operations[plain]
         constants = rules.constants_at(self.facts.constants, scale)
         template, drawn_later = read_text(path), plain in self.drawn_operations
-        registers = programs.registers_in(template) if facts.program else ()
+        registers = programs.registers_in(template) if facts.program else self._value_names(plain)
         try:
             parameter_rules = {
                 name: {"default": f"${{{name}}}"}
@@ -574,7 +576,9 @@ class Workload:
                 return replace(made, fixed=fixed)
             if plain in self.drawn_operations:
                 draws = self._draws(plain, scale)
-                return replace(scripts.operation(operation, text, draws, dialects), fixed=fixed)
+                made = scripts.operation(operation, text, draws, dialects)
+                joint = self.facts.operations[plain].values is not None
+                return replace(made, fixed=fixed, joint=joint)
             statements = scripts.statements(text, dialects)
         except ValueError as error:
             raise UsageError(f"{path}: {error}") from error
@@ -588,7 +592,35 @@ class Workload:
         except ValueError as error:
             raise UsageError(f"{self.folder / MANIFEST}: programs: {error}") from error
 
+    def _values_file(self, operation: str) -> Path | None:
+        named = self.facts.operations[operation].values
+        return None if named is None else self.folder / named
+
+    def _value_names(self, operation: str) -> tuple[str, ...]:
+        file = self._values_file(operation)
+        return () if file is None else writing.value_names(file)
+
+    def recorded_schedule(self) -> list[Recorded]:
+        """All executions that were captured and are played, the earliest first.
+
+        Raises:
+            UsageError: If none were captured, or their file cannot be read.
+        """
+        captured = self.facts.captured
+        if captured is None or captured.schedule is None:
+            raise UsageError(
+                f"--as-recorded: {self.facts.name} has no times that were recorded: leave it out,"
+                " or make a workload with `assay capture --log FILE`"
+            )
+        recorded = writing.read_schedule(self.folder / captured.schedule)
+        played = set(self.facts.order)
+        return [execution for execution in recorded if execution.operation in played]
+
     def _draws(self, operation: str, scale: float) -> list[Draw]:
+        file = self._values_file(operation)
+        if file is not None:
+            values = writing.read_values(file).items()
+            return [Draw(name, choice=choice) for name, choice in values]
         constants = rules.constants_at(self.facts.constants, scale)
         return [
             rules.draw_at(name, rule, self.facts.lists, constants, scale)

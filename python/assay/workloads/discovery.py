@@ -16,7 +16,7 @@ from assay.model.errors import UsageError, suggestion
 from assay.model.language import SUFFIXES
 from assay.workloads.contract import ANSWERS, Workload
 from assay.workloads.facts import OperationFacts, WorkloadFacts, keys_at
-from assay.workloads.texts import MANIFEST, operation_files, read_text
+from assay.workloads.texts import MANIFEST, operation_files, read_text, recorded_files
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -365,6 +365,7 @@ def _files_named(facts: WorkloadFacts) -> Mapping[str, Sequence[str]]:
         "refresh.setup": refresh.setup if refresh else (),
         "refresh.keys": refresh.keys if refresh else (),
         "streams.orders": (streams.orders,) if streams else (),
+        "values": recorded_files(facts),
     }
 
 

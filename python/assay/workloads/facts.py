@@ -181,6 +181,8 @@ class OperationFacts(Facts):
         wait: How long a person takes for it, in runs with waits.
         limit_s: What nine of ten executions may take at most, in seconds; None: there is no limit.
         share_min: The least share of the operations completed that it may have, from 0 to 1.
+        values: A Parquet file of values for its text, a column a name: each execution has those of
+            one row.
     """
 
     title: str = ""
@@ -197,6 +199,7 @@ class OperationFacts(Facts):
     wait: WaitFacts | None = None
     limit_s: PositiveFloat | None = None
     share_min: float | None = Field(default=None, ge=0, le=1)
+    values: str | None = None
 
     @model_validator(mode="after")
     def _least_and_most(self) -> Self:
@@ -235,6 +238,10 @@ class OperationFacts(Facts):
     def _a_program_draws(self) -> Self:
         if self.program is not None and self.parameters:
             raise ValueError("a program draws its values itself: leave program or parameters out")
+        if self.values is not None and (self.program is not None or self.parameters):
+            raise ValueError(
+                "its values come from rows: leave values, or parameters and program, out"
+            )
         return self
 
 
@@ -367,6 +374,29 @@ class ReceiptFacts(Facts):
     found: str
 
 
+class CapturedFacts(Facts):
+    """How the operations were captured from what ran on a server.
+
+    Attributes:
+        source: What was read, such as `CSV log of PostgreSQL`.
+        schedule: The Parquet file with all executions: when, which operation, which row of values.
+        clients: How many sessions were at work in the busiest second: clients of a run, where it
+            does not say another number.
+        seconds: From the first execution to the last.
+        sessions: How many sessions there were.
+        anonymised: Whether values are others than those that were captured.
+        left_out: What was not captured: how many, by reason.
+    """
+
+    source: str = ""
+    schedule: str | None = None
+    clients: PositiveInt = 1
+    seconds: NonNegativeFloat = 0.0
+    sessions: NonNegativeInt = 0
+    anonymised: bool = False
+    left_out: dict[str, int] = {}
+
+
 class WorkloadFacts(Facts):
     """`workload.toml` as a whole.
 
@@ -410,6 +440,7 @@ class WorkloadFacts(Facts):
         refresh: Operations that change the data within a test; None where there are none.
         programs: What the programs of its operations are told, by name.
         receipt: What operations leave to be found; None: nothing that is known.
+        captured: How operations were captured from what ran; None: they were written.
     """
 
     name: str = Field(default="", pattern=r"^([\w][\w.-]*)?$")
@@ -446,6 +477,7 @@ class WorkloadFacts(Facts):
     refresh: RefreshFacts | None = None
     programs: dict[Name, Constant] = {}
     receipt: ReceiptFacts | None = None
+    captured: CapturedFacts | None = None
 
     @property
     def played_once(self) -> tuple[str, ...]:
@@ -477,6 +509,7 @@ TABLES: dict[str, type[Facts]] = {
     "sequence": SequenceFacts,
     "refresh": RefreshFacts,
     "receipt": ReceiptFacts,
+    "captured": CapturedFacts,
 }
 
 

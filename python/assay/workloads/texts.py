@@ -49,6 +49,13 @@ def read_bytes(path: Path) -> bytes:
         raise UsageError(f"{path} cannot be read: {error.strerror}") from error
 
 
+def recorded_files(facts: WorkloadFacts) -> list[str]:
+    """Files with values and times that were captured, as the manifest names them."""
+    values = [operation.values for operation in facts.operations.values()]
+    schedule = facts.captured.schedule if facts.captured else None
+    return [named for named in dict.fromkeys([schedule, *values]) if named is not None]
+
+
 def operation_files(folder: Path) -> list[Path]:
     """The files of operations that stand in a folder itself, in any language."""
     files = sorted(path for path in folder.iterdir() if path.suffix in SUFFIXES.values())

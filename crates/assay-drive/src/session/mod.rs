@@ -139,6 +139,13 @@ pub trait Session: Send {
         None
     }
 
+    /// Says which row of values the next `execute` has; `None`: it draws one.
+    fn choose(&mut self, row: Option<u32>) {
+        if let Some(conductor) = self.conductor_mut() {
+            conductor.choose(row);
+        }
+    }
+
     /// When the statements of the last `execute` were answered, where there were several.
     fn statements(&self) -> &[StatementTime] {
         self.conductor().map_or(&[], Conductor::times)

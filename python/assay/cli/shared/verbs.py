@@ -55,6 +55,7 @@ VERBS = {
     "engines": Verb(PREPARE, "List engines, tell all of one, install them."),
     "workloads": Verb(PREPARE, "List workloads, tell all of one, begin a new one."),
     "studies": Verb(PREPARE, "List studies, tell all of one, begin a new one."),
+    "capture": Verb(PREPARE, "Make a workload of what a server's clients did."),
     "generate": Verb(PREPARE, "Write a workload's data to files.", SCALED),
     "agent": Verb(PREPARE, "Offer this host to runs that drive from several."),
     "doctor": Verb(PREPARE, "Say what can be measured here, and what is missing."),

@@ -6,14 +6,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from assay.engines.contract import EngineError
-from assay.engines.mysql_family import loading, trying
+from assay.engines.mysql_family import capturing, loading, logs, trying
 from assay.engines.mysql_family.configuration import canonical, read_configuration
+from assay.engines.mysql_family.constants import MysqlConstants
 from assay.engines.mysql_family.engine import FamilyEngine
 from assay.engines.mysql_family.server import buffer_pool, refuse_ours, serve
 from assay.engines.obtaining import obtain
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from assay.engines.checking import KnownTable, Trial, Tried
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
         Wanted,
     )
     from assay.engines.mysql_family.programs import Program
+    from assay.model.captured import Counted, ReadLog
 
 
 def default_settings(conf: Path) -> dict[str, str]:
@@ -83,6 +85,18 @@ class ConfiguredEngine(FamilyEngine):
         """Lets the server's program read the settings; nothing is started."""
         refuse_ours(settings)
         self._program(product).check({**self._facts.settings, **settings})
+
+    def read_logs(self, files: Sequence[Path]) -> ReadLog | None:
+        """Those of the slow log and of the general log."""
+        return logs.read_logs(files)
+
+    def count_statements(self, dsn: str, seconds: float, sleep: Callable[[float], None]) -> Counted:
+        """By the digests of Performance Schema, with samples of sessions."""
+        return capturing.count_statements(self.address(dsn), seconds, sleep)
+
+    def grammar(self) -> MysqlConstants:
+        """How statements write constants."""
+        return MysqlConstants()
 
     def load_settings(self) -> Mapping[str, str]:
         """See `conf/load.cnf`."""

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, cast
 from assay import _core
 from assay.engines.contract import EngineError, Instance
 from assay.engines.obtaining import obtain
-from assay.engines.postgresql import loading, schemas, trying
+from assay.engines.postgresql import capturing, loading, logs, schemas, trying
 from assay.engines.postgresql.connecting import connect, read_dsn, resolved_dsn, with_options
+from assay.engines.postgresql.constants import PostgresConstants
 from assay.engines.postgresql.counters import PostgresCounters
 from assay.engines.postgresql.explaining import PostgresPlans
 from assay.engines.postgresql.plans import normalised
@@ -21,7 +22,7 @@ from assay.engines.postgresql.statements import file_text, split
 from assay.model.secrets import is_secret, without_secrets
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from assay.engines.checking import KnownTable, Trial, Tried
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
         Tell,
         Wanted,
     )
+    from assay.model.captured import Counted, ReadLog
     from assay.model.plan import Plan
     from assay.model.script import Script
 
@@ -145,6 +147,18 @@ class PostgresEngine:
     def port(self, instance: Instance) -> int | None:
         """That of the connection, even where it goes by a Unix socket, which is named after it."""
         return int(instance.handle.info.port)
+
+    def read_logs(self, files: Sequence[Path]) -> ReadLog | None:
+        """Those of the CSV log and of the JSON log."""
+        return logs.read_logs(files)
+
+    def count_statements(self, dsn: str, seconds: float, sleep: Callable[[float], None]) -> Counted:
+        """By `pg_stat_statements`, with samples of sessions."""
+        return capturing.count_statements(dsn, seconds, sleep)
+
+    def grammar(self) -> PostgresConstants:
+        """How statements write constants."""
+        return PostgresConstants()
 
     def schema_mark(self, instance: Instance, name: str) -> str | None:
         """The schema's comment."""

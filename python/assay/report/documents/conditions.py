@@ -83,6 +83,9 @@ class ConditionsSection(TypedDict):
     """Whether statements that need no earlier answer were sent before it had come."""
     writes: WritesSection | None
     """Leave to write; null: all tables are Assay's, or the record is an older one."""
+    as_recorded: MeasuredValue
+    """How many times as fast as they were captured executions became due; null: at a rate, or as
+    clients were free."""
     fleet: FleetSection | None
     """The hosts that drove together; null where one driver drove."""
 

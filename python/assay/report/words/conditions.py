@@ -29,6 +29,8 @@ def load_conditions(document: RunDocument) -> list[str] | None:
     parts = [conditions["arrival"] or ""]
     if conditions["rate_per_s"] is not None:
         parts.append(rate_text(conditions["rate_per_s"]))
+    if (speed := conditions.get("as_recorded")) is not None:
+        parts.append("as recorded" if speed == 1 else f"as recorded, {speed:g} times as fast")
     parts.append(f"{conditions['clients']} client{'s' if conditions['clients'] != 1 else ''}")
     parts += fleet_words(conditions.get("fleet"))
     if conditions["time_s"] is not None:

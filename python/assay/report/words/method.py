@@ -73,6 +73,12 @@ OPEN_WORDS = (
     " was free. Latency counts from when an operation was due, so it contains the waiting that a"
     " stall caused for those behind it."
 )
+RECORDED_WORDS = (
+    "An open load: each execution became due when it was captured, {speed}with the values that it"
+    " had, whether or not one of the {clients} clients was free: {rate} in the mean. Latency counts"
+    " from when an operation was due, so it contains the waiting that a stall caused for those"
+    " behind it."
+)
 PERCENTILE_WORDS = (
     "Percentiles are exact and by nearest rank, over the operations that succeeded: the smallest"
     " time that at least that share of them did not exceed."
@@ -221,6 +227,13 @@ def _measured_words(document: RunDocument) -> str:
     if conditions["clients"] is None:
         return MEASURED_WORDS.format(min_time=seconds_text(conditions["min_time_s"]))
     rate = conditions["rate_per_s"]
+    speed = conditions.get("as_recorded")
+    if rate is not None and speed is not None:
+        faster = "" if speed == 1 else f"{speed:g} times as fast, "
+        said = RECORDED_WORDS.format(
+            speed=faster, clients=conditions["clients"], rate=rate_text(rate)
+        )
+        return f"{said} {PERCENTILE_WORDS}"
     sentences = CLOSED_WORDS if rate is None else OPEN_WORDS.format(rate=rate_text(rate))
     return f"{sentences.format(clients=conditions['clients'])} {PERCENTILE_WORDS}"
 

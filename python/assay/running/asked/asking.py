@@ -37,7 +37,7 @@ from assay.model.language import Language
 from assay.model.script import Script
 from assay.probes.contract import Refusing
 from assay.probes.discovery import find_probes
-from assay.running.asked.driver_plan import Mix, driver_plan, plan_of
+from assay.running.asked.driver_plan import Mix, driver_plan, plan_of, without_dues
 from assay.running.asked.order import LoadOrder, asked_order, check_order
 from assay.running.asked.parsing import STATE_HOT, STATE_LOADED
 from assay.running.asked.played import played_statements, rolled_back
@@ -197,6 +197,7 @@ class Asked:
             facts.sequence is not None,
             self.workload.checks,
             self.workload.waits,
+            self.workload.recorded_schedule() if self.request.as_recorded else (),
         )
         plan = driver_plan(self.request, facts.order, self.workload.weights, facts.after, mix)
         return plan | _statement_names(self.script)
@@ -226,7 +227,7 @@ class Asked:
             "preflight": self.preflight,
             "order": self.order.facts(self.engine.facts.rows_by_key),
             "test": None if self.test is None else self.test.facts(),
-            "plan": self.plan,
+            "plan": without_dues(self.plan),
             "script": {"prepared": self.script.prepared},
             "statements": self._statements(),
         }

@@ -15,9 +15,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from assay.running.asked.request import RunRequest
+    from assay.workloads.captured.writing import Recorded
 
 # Distinct results of an operation that are kept as rows.
 RESULTS_KEPT = 8
+# The key of a phase whose executions have moments of their own.
+DUES = "dues"
 # Counters are read once a second, and a reading may take as long: after this one was made.
 READ_WITHIN_S = 2.5
 # Sessions that one thread of the driver owns where their protocol lets them share one: an operation
@@ -35,6 +38,7 @@ class Mix:
         in_order: Whether clients play the order by themselves instead.
         checks: Operations that are played once before, with fixed values.
         waits: Seconds of keying and mean seconds of thinking, by operation; empty: there are none.
+        recorded: Executions that begin when they were recorded; empty: none were, or none are to.
     """
 
     before: Sequence[str] = ()
@@ -42,6 +46,7 @@ class Mix:
     in_order: bool = False
     checks: Sequence[str] = ()
     waits: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    recorded: Sequence[Recorded] = ()
 
 
 def driver_plan(
@@ -184,6 +189,24 @@ def _span(mixes: int | None, seconds: float, most: int | None = None) -> dict[st
     return {"duration_ns": round(seconds * NS_PER_S)}
 
 
+def _as_recorded(request: RunRequest, operations: Sequence[str], mix: Mix) -> dict[str, Any]:
+    """Executions with their moments: an open load, at the mean rate of those that become due."""
+    numbers = {name: number for number, name in enumerate(operations)}
+    dues = [
+        [round(recorded.at_ns / request.speed), numbers[recorded.operation], recorded.row]
+        for recorded in mix.recorded
+        if recorded.at_ns < request.time_s * request.speed * NS_PER_S
+    ]
+    rate = {"shape": "open", "rate_per_s": len(dues) / request.time_s, "clients": request.clients}
+    return {"arrival": rate, DUES: dues}
+
+
+def without_dues(plan: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a plan for the record: moments are in the events, once more they are long."""
+    phases = [{key: said for key, said in phase.items() if key != DUES} for phase in plan["phases"]]
+    return {**plan, "phases": phases}
+
+
 def _mix(
     request: RunRequest, drawn: dict[str, Any], operations: Sequence[str], mix: Mix
 ) -> list[dict[str, Any]]:
@@ -208,5 +231,7 @@ def _mix(
         **drawn,
         **_span(request.mixes, request.time_s, request.mixes_max),
     }
+    if mix.recorded:
+        return [measured | _as_recorded(request, operations, mix)]
     warms = request.warmup_s > 0 if request.warmup_mixes is None else request.warmup_mixes > 0
     return [warmup, measured] if warms else [measured]

@@ -141,6 +141,25 @@ class PlainOptions(BaseModel):
             needs=Needs.DRAWN,
         ),
     ] = False
+    as_recorded: Annotated[
+        bool,
+        Option(
+            Group.LOAD,
+            "Play what `assay capture` recorded, each execution with its values when it began;"
+            " --time then ends it early, and there is no warm-up.",
+            needs=Needs.DRAWN,
+        ),
+    ] = False
+    speed: Annotated[
+        float,
+        Option(
+            Group.LOAD,
+            "With --as-recorded: so many times as fast as it was recorded.",
+            "FACTOR",
+            needs=Needs.DRAWN,
+        ),
+        Field(gt=0),
+    ] = 1.0
     pipeline: Annotated[
         bool,
         Option(

@@ -22,6 +22,7 @@ from assay.running.asked.conditions import (
     with_durability,
     with_techniques_off,
 )
+from assay.running.asked.declaring import long_name
 from assay.running.asked.options import PlainOptions
 from assay.running.asked.order import parse_load_order, parse_sorted
 from assay.running.asked.parsing import (
@@ -52,6 +53,8 @@ if TYPE_CHECKING:
 ENGINE_DEFAULTS: dict[Language, str] = {SQL: "duckdb", SPARQL: "oxigraph"}
 # Until steady a run goes on to so many times as many mixes as without, and to some of each client.
 MIXES_MAX_TIMES, MIXES_MAX_EACH = 10, 100
+# What was recorded in no time at all is measured for this long.
+RECORDED_MIN_S = 0.001
 
 
 def request_of(options: RunOptions, given: Collection[str], folder: Path = Path()) -> RunRequest:
@@ -73,7 +76,7 @@ def request_of(options: RunOptions, given: Collection[str], folder: Path = Path(
     mixed = facts.arrival == "closed" or options.clients is not None
     refuse_useless(options, given, facts, mixed=mixed)
     language = next((name for name in LANGUAGES if name == options.language), None)
-    engine, version = _engine(options.engine, options.dsn, language or facts.languages[0])
+    engine, version = engine_of(options.engine, options.dsn, language or facts.languages[0])
     scale = facts.scale_default if options.scale is None else options.scale
     understood = {
         **{name: getattr(options, name) for name in PlainOptions.model_fields},
@@ -86,7 +89,7 @@ def request_of(options: RunOptions, given: Collection[str], folder: Path = Path(
         **_server(options, engine, folder),
         **_data(options, folder),
         **_load(options, given, facts, mixed=mixed),
-        **_times(options, given, engine, mixed=mixed),
+        **_times(options, given, engine, facts, mixed=mixed),
         **_looks(options),
     }
     # What an engine knows of its levels and techniques says more of a wrong name.
@@ -134,6 +137,7 @@ def _load(
         "remove": list(dict.fromkeys(options.remove)),
         "parameters": options.parameters or PARAMETERS[options.test is not None],
         "clients": options.clients or _clients(options, facts, mixed=mixed),
+        **_recorded(options, given, facts, mixed=mixed),
         "rate_per_s": above_zero("--rate", rate) if mixed and rate is not None else None,
         "think_time": mixed and options.think_time,
         "pipeline": mixed and options.pipeline,
@@ -143,7 +147,12 @@ def _load(
 
 
 def _times(
-    options: RunOptions, given: Collection[str], engine: str, *, mixed: bool
+    options: RunOptions,
+    given: Collection[str],
+    engine: str,
+    facts: WorkloadFacts,
+    *,
+    mixed: bool,
 ) -> dict[str, Any]:
     """Return the state of memory at the beginning, and the lengths and limits of the parts."""
     default = state_default(engine, test=options.test is not None, dsn=options.dsn)
@@ -151,9 +160,11 @@ def _times(
     return {
         "state": begun.state,
         "state_passes": begun.passes,
-        "warmup_s": duration_s("--warmup", options.warmup) if begun.is_hot else 0.0,
+        "warmup_s": duration_s("--warmup", options.warmup)
+        if begun.is_hot and not options.as_recorded
+        else 0.0,
         "min_time_s": duration_s("--min-time", options.min_time) if begun.repeats else 0.0,
-        "time_s": above_zero("--time", duration_s("--time", options.time)),
+        "time_s": _time_s(options, given, facts),
         "kill_s": _kill(options),
         "operation_deadline_s": duration_s("--timeout", options.timeout),
     }
@@ -225,7 +236,43 @@ def _clients(options: RunOptions, facts: WorkloadFacts, *, mixed: bool) -> int |
     """How many where no number is asked for: one, or with waits all terminals."""
     if options.think_time and facts.terminals is not None:
         return count_at(facts.terminals, options.scale or facts.scale_default)
-    return 1 if mixed else None
+    if not mixed:
+        return None
+    return facts.captured.clients if facts.captured else 1
+
+
+def _recorded(
+    options: RunOptions, given: Collection[str], facts: WorkloadFacts, *, mixed: bool
+) -> dict[str, Any]:
+    """Whether the times are those that were recorded, and how fast they pass.
+
+    Raises:
+        UsageError: If nothing was recorded, or the load is said in another way, too.
+    """
+    if not options.as_recorded:
+        if options.speed != 1.0 and "speed" in given:
+            raise UsageError("--speed is of recorded times: add --as-recorded, or say --rate")
+        return {}
+    for name in ("rate", "think_time", "warmup"):
+        if name in given:
+            raise UsageError(
+                f"--as-recorded and {long_name(name)}: the record says when each execution begins;"
+                " leave one of the two out"
+            )
+    if not mixed or facts.captured is None or facts.captured.schedule is None:
+        raise UsageError(
+            f"--as-recorded: {facts.name} has no times that were recorded: leave it out, or make a"
+            " workload with `assay capture --log FILE`"
+        )
+    return {"as_recorded": True, "speed": options.speed}
+
+
+def _time_s(options: RunOptions, given: Collection[str], facts: WorkloadFacts) -> float:
+    """How long a mix is measured: of recorded times all, unless a time is asked for."""
+    whole = options.as_recorded and facts.captured is not None and "time" not in given
+    if whole and facts.captured is not None:
+        return max(facts.captured.seconds / options.speed, RECORDED_MIN_S)
+    return above_zero("--time", duration_s("--time", options.time))
 
 
 def _kill(options: RunOptions) -> float | None:
@@ -267,8 +314,12 @@ def _driver(named: str, folder: Path) -> str:
     return named if is_maven_name(named) else str((folder / named).absolute())
 
 
-def _engine(given: str | None, dsn: str | None, language: Language) -> tuple[str, str | None]:
-    """Name and version of the engine: as given, or the one that speaks the scheme of the DSN."""
+def engine_of(given: str | None, dsn: str | None, language: Language) -> tuple[str, str | None]:
+    """Name and version of the engine: as given, or the one that speaks the scheme of the DSN.
+
+    Raises:
+        UsageError: If no engine speaks it, or a version of a running server is named.
+    """
     if given is not None:
         name, _, version = given.partition("@")
         if dsn is not None and version:

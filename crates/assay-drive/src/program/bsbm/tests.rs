@@ -26,6 +26,7 @@ fn operation(name: &str, registers: &[&str]) -> ScriptOperation {
         program: Some("bsbm.query".into()),
         registers: registers.iter().map(|name| String::from(*name)).collect(),
         fixed: false,
+        joint: false,
     }
 }
 

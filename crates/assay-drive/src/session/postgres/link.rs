@@ -132,7 +132,10 @@ impl Link {
         frontend::bind(
             "",
             name,
-            described.parameters.iter().map(|oid| parameter_format(*oid)),
+            conductor
+                .values()
+                .zip(&described.parameters)
+                .map(|(value, oid)| format_of(value, *oid)),
             (0..).zip(values.zip(&described.parameters)),
             |(place, (value, oid)), out| {
                 write_value(value, *oid, out)
@@ -322,26 +325,23 @@ const INT8: u32 = 20;
 const TIMESTAMP: u32 = 1114;
 const TIMESTAMPTZ: u32 = 1184;
 
-/// Whole numbers and times are bound in binary, all else as text, which the server reads by its
-/// type.
-const fn parameter_format(oid: u32) -> i16 {
-    matches!(oid, INT2 | INT4 | INT8 | TIMESTAMP | TIMESTAMPTZ) as i16
+/// Whole numbers and times are bound in binary where that is what they are here and there, all else
+/// as text, which the server reads by its type.
+const fn format_of(value: Bound<'_>, oid: u32) -> i16 {
+    let is_text = matches!(value, Bound::Text(_));
+    (!is_text && matches!(oid, INT2 | INT4 | INT8 | TIMESTAMP | TIMESTAMPTZ)) as i16
 }
 
 fn write_value(value: Bound<'_>, oid: u32, out: &mut BytesMut) -> Result<IsNull, String> {
     let number = match value {
         Bound::Null => return Ok(IsNull::Yes),
         Bound::Integer(number) => number,
-        Bound::Text(text) if parameter_format(oid) == 0 => {
+        Bound::Text(text) => {
             out.extend_from_slice(text.as_bytes());
             return Ok(IsNull::No);
         }
-        Bound::Text(text) => text
-            .trim()
-            .parse()
-            .map_err(|_| format!("{text:?} is no whole number, and one is bound"))?,
         Bound::Decimal(coefficient, scale) => {
-            return if parameter_format(oid) == 0 {
+            return if format_of(value, oid) == 0 {
                 write_decimal(coefficient, scale, out);
                 Ok(IsNull::No)
             } else {

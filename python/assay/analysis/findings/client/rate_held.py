@@ -9,6 +9,7 @@ from assay.model.units import rate_text
 
 if TYPE_CHECKING:
     from assay.analysis.findings.case import Case
+    from assay.analysis.load.backlog import Schedule
 
 METHOD = "rate-held"
 # A rate is held when next to nothing of it is missing.
@@ -20,7 +21,7 @@ ROOM_SHARE = 0.85
 def find(case: Case) -> list[Finding]:
     """Return a finding if the load did not reach its rate, with the growth of the backlog."""
     went = None if case.load is None else case.load.schedule
-    if went is None or went.done_per_s >= RATE_HELD_SHARE * went.rate_per_s:
+    if case.load is None or went is None or went.done_per_s >= RATE_HELD_SHARE * went.rate_per_s:
         return []
     grown = ""
     if went.grown_per_s is not None and went.grown_per_s > 0:
@@ -29,17 +30,25 @@ def find(case: Case) -> list[Finding]:
         f"The rate was not held: {rate_text(went.done_per_s)} of {rate_text(went.rate_per_s)} were"
         f" done{grown}; percentiles of latency say how long the run was"
     )
-    lower = float(f"{went.done_per_s * ROOM_SHARE:.2g}")
     finding = Finding(
         claim=claim,
         effect_share=1 - went.done_per_s / went.rate_per_s,
         interval=None,
         runs=(case.run_id,),
         method=METHOD,
-        to_try=f"--rate {lower:g}, or --clients without --rate for the most",
+        to_try=_to_try(went, case.load.load.speed),
         tells="shape",
         evidence=(
             Evidence(f"{went.done_per_s / went.rate_per_s:.0%} was done", "check:rate_held"),
         ),
     )
     return [finding]
+
+
+def _to_try(went: Schedule, speed: float | None) -> str:
+    """A load that leaves the engine some room."""
+    if speed is not None:
+        slower = float(f"{speed * ROOM_SHARE * went.done_per_s / went.rate_per_s:.2g}")
+        return f"--speed {slower:g}, or more --clients"
+    lower = float(f"{went.done_per_s * ROOM_SHARE:.2g}")
+    return f"--rate {lower:g}, or --clients without --rate for the most"

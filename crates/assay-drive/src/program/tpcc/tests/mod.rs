@@ -78,6 +78,7 @@ fn operation(statements: &[(&str, &[&str])]) -> ScriptOperation {
         program: None,
         registers: Vec::new(),
         fixed: false,
+        joint: false,
     };
     for (name, binds) in statements {
         let listed = binds.iter().any(|bind| bind.ends_with('#'));

@@ -1,0 +1,45 @@
+"""Engines whose logs and counters tell which statements ran: the source of `assay capture`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from assay.model.captured import Counted, Grammar, ReadLog
+
+
+@runtime_checkable
+class ReadsLogs(Protocol):
+    """An engine whose servers write logs that Assay reads."""
+
+    def read_logs(self, files: Sequence[Path]) -> ReadLog | None:
+        """Return the statements of these files of one log; None: it is no log of this engine.
+
+        Raises:
+            EngineError: If a file begins as a log of this engine and cannot be read.
+        """
+        ...
+
+    def grammar(self) -> Grammar:
+        """Return how its statements write constants."""
+        ...
+
+
+@runtime_checkable
+class CountsStatements(Protocol):
+    """An engine whose servers count the executions of each statement."""
+
+    def count_statements(self, dsn: str, seconds: float, sleep: Callable[[float], None]) -> Counted:
+        """Return what ran in the next seconds, by counters and by samples of sessions.
+
+        Raises:
+            EngineError: If the server cannot be reached, or its counters cannot be read.
+        """
+        ...
+
+    def grammar(self) -> Grammar:
+        """Return how its statements write constants."""
+        ...

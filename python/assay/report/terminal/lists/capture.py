@@ -1,0 +1,34 @@
+"""What was captured from a server, on a terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+
+def captured_lines(captured: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what was captured, what was left out and why, and what to do with the workload."""
+    singles = captured["executions"] - captured["transactions"]
+    rate_per_s = captured["executions"] / captured["seconds"]
+    yield f"{captured['folder']}: {captured['source']}"
+    yield (
+        f"  {captured['statements']:,} statements, {captured['sessions']:,} sessions, of which"
+        f" {captured['clients']:,} were at work in the busiest second"
+    )
+    yield (
+        f"  {captured['operations']:,} operations: {captured['transactions']:,} transactions and"
+        f" {singles:,} single statements in {captured['seconds']:,.1f} s, {rate_per_s:,.1f}/s"
+    )
+    if captured["anonymised"]:
+        yield "  all values were replaced; names of tables and columns were not"
+    for reason, count in captured["left_out"].items():
+        yield f"  left out: {count:,} {reason}"
+    for caution in captured["cautions"]:
+        yield f"  note: {caution}"
+    played = f"assay run {captured['folder']} --dsn ..."
+    yield from ("", "next:")
+    if captured["timed"]:
+        yield f"  {played} --as-recorded"
+    yield f"  {played} --clients {captured['clients']}"

@@ -1,0 +1,300 @@
+"""Makes a workload folder of what a server's clients did, as its log or its counters tell it."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from assay.engines.capturing import CountsStatements, ReadsLogs
+from assay.engines.discovery import find_engine, find_engines
+from assay.model.errors import UsageError
+from assay.model.language import SQL
+from assay.model.units import NS_PER_S
+from assay.running.asked.understanding import engine_of
+from assay.workloads.captured.anonymising import Anonymiser
+from assay.workloads.captured.counted import counted_operations
+from assay.workloads.captured.operations import operations_of
+from assay.workloads.captured.transactions import executions_of
+from assay.workloads.captured.writing import busiest_second, write_workload
+from assay.workloads.captured.writing import counted as counted_reasons
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from assay.model.captured import Grammar, LoggedStatement, ReadLog
+    from assay.workloads.captured.operations import CapturedOperation
+
+# Values of all executions are in the driver's memory.
+EXECUTIONS_MAX = 1_000_000
+OTHER_DATABASES = "statements of other databases"
+AFTER = "statements after --time"
+# Operations that a caution names.
+NAMED_MAX = 5
+UNTIMED = (
+    "counters know neither transactions nor arrival times: statements are played one by one, drawn"
+    " by their counts"
+)
+
+
+@dataclass(frozen=True)
+class Captured:
+    """What was captured.
+
+    Attributes:
+        folder: The workload.
+        source: What was read.
+        statements: Statements that the source has, left out or not.
+        operations: Distinct operations: transactions, and statements without one.
+        executions: Executions of these.
+        transactions: How many of the executions are transactions.
+        sessions: Sessions that sent them.
+        seconds: From the first execution to the last.
+        clients: Sessions at work in the busiest second.
+        anonymised: Whether all values were replaced.
+        left_out: What was not captured: how many, by reason.
+        cautions: What the source does not tell.
+        timed: Whether it is known when executions began.
+    """
+
+    folder: Path
+    source: str
+    statements: int
+    operations: int
+    executions: int
+    transactions: int
+    sessions: int
+    seconds: float
+    clients: int
+    anonymised: bool
+    left_out: dict[str, int]
+    cautions: tuple[str, ...]
+    timed: bool = True
+
+    def facts(self) -> dict[str, Any]:
+        """As JSON values."""
+        return {**asdict(self), "folder": str(self.folder), "cautions": list(self.cautions)}
+
+
+def check_folder(out: Path) -> None:
+    """Refuses to write into what is there.
+
+    Raises:
+        UsageError: If something of that name is there.
+    """
+    if out.exists():
+        raise UsageError(f"--out {out}: it is there already; name a folder that is not")
+
+
+def capture_logs(
+    files: Sequence[Path],
+    out: Path,
+    *,
+    time_s: float | None = None,
+    database: str | None = None,
+    anonymise: bool = False,
+) -> Captured:
+    """Writes a workload of the statements in files of one log.
+
+    Args:
+        files: The log, the oldest file first.
+        out: The folder, which is not there yet.
+        time_s: Only what began so long after the first statement.
+        database: Only statements in this database; None: in the one with most of them.
+        anonymise: Replace all values.
+
+    Raises:
+        UsageError: If a file is no log, or there is nothing to capture in it.
+        EngineError: If a log is damaged or has no statement.
+    """
+    check_folder(out)
+    for file in files:
+        _check_file(file)
+    log, grammar = _read(files)
+    left_out = Counter(log.left_out)
+    statements = _of_database(log.statements, database, left_out)
+    statements = _begun_within(statements, time_s, left_out)
+    by = Anonymiser() if anonymise else None
+    executions, transactions = executions_of(statements, grammar, by.quoted if by else None)
+    left_out += transactions.left_out
+    if not executions:
+        reasons = "; ".join(f"{count:,} {reason}" for reason, count in left_out.most_common())
+        raise UsageError(f"--log {files[0]}: nothing in it can be played: {reasons}")
+    if len(executions) > EXECUTIONS_MAX:
+        raise UsageError(
+            f"--log {files[0]}: it has {len(executions):,} executions, and {EXECUTIONS_MAX:,} is"
+            " the most: say --time to capture its beginning"
+        )
+    operations = operations_of(executions, grammar, by)
+    captured = _captured(out, log, operations, left_out, anonymised=anonymise)
+    write_workload(out, operations, _about(captured, ", ".join(file.name for file in files)))
+    return captured
+
+
+def capture_counted(
+    dsn: str,
+    out: Path,
+    *,
+    engine: str | None = None,
+    time_s: float,
+    anonymise: bool = False,
+    sleep: Callable[[float], None] = time.sleep,
+) -> Captured:
+    """Writes a workload of the statements that a running server counts from now on.
+
+    Args:
+        dsn: The server; it is only asked, and nothing in it is changed.
+        out: The folder, which is not there yet.
+        engine: Its engine; None: the one that speaks the scheme of the DSN.
+        time_s: For so long.
+        anonymise: Replace all values.
+        sleep: Waits between two looks.
+
+    Raises:
+        UsageError: If the engine counts no statements, or none ran.
+        EngineError: If the server cannot be reached, or its counters cannot be read.
+    """
+    check_folder(out)
+    name, _ = engine_of(engine, dsn, SQL)
+    behaviour = find_engine(name).engine()
+    if not isinstance(behaviour, CountsStatements):
+        raise UsageError(
+            f"--dsn: of {name}, counts of statements are not read: capture from its log with --log"
+        )
+    counted = behaviour.count_statements(dsn, time_s, sleep)
+    by = Anonymiser() if anonymise else None
+    operations, left_out = counted_operations(counted, behaviour.grammar(), by)
+    if not operations:
+        seen = sum(left_out.values())
+        raise UsageError(
+            f"--dsn: in {counted.seconds:.0f} s no statement ran that can be played, and {seen:,}"
+            " were left out: capture while clients are at work, or for longer with --time"
+        )
+    captured = Captured(
+        folder=out,
+        source=counted.form,
+        statements=sum(operation.count for operation in operations) + sum(left_out.values()),
+        operations=len(operations),
+        executions=sum(operation.count for operation in operations),
+        transactions=0,
+        sessions=counted.sessions,
+        seconds=counted.seconds,
+        clients=max(counted.sessions, 1),
+        anonymised=anonymise,
+        left_out=counted_reasons(left_out),
+        cautions=_cautions(operations),
+        timed=False,
+    )
+    write_workload(out, operations, _about(captured, "a running server"))
+    return captured
+
+
+def _cautions(operations: Sequence[CapturedOperation]) -> tuple[str, ...]:
+    said = [UNTIMED]
+    known = [operation for operation in operations if operation.columns]
+    if known:
+        rows = sum(len(next(iter(operation.columns.values()))) for operation in known)
+        said.append(
+            f"values of {len(known)} operations are those of {rows:,} executions that were seen"
+        )
+    unknown = [operation.name for operation in operations if operation.unknown]
+    if unknown:
+        said.append(
+            f"of {len(unknown)} operations no values are known: fill their parameters in"
+            f" workload.toml before a run ({', '.join(unknown[:NAMED_MAX])})"
+        )
+    return tuple(said)
+
+
+def _check_file(file: Path) -> None:
+    if not file.is_file():
+        raise UsageError(f"--log {file}: there is no such file")
+    try:
+        with file.open("rb") as log:
+            begun = log.read(1)
+    except OSError as error:
+        raise UsageError(f"--log {file}: it cannot be read: {error.strerror}") from error
+    if not begun:
+        raise UsageError(f"--log {file}: it is empty: has the server logged anything yet?")
+
+
+def _read(files: Sequence[Path]) -> tuple[ReadLog, Grammar]:
+    """The log, by the first engine that knows it."""
+    for folder in find_engines().values():
+        engine = folder.engine() if folder.facts.kind == "server" else None
+        if isinstance(engine, ReadsLogs):
+            log = engine.read_logs(files)
+            if log is not None:
+                return log, engine.grammar()
+    raise UsageError(
+        f"--log {files[0]}: it is no log that Assay reads: PostgreSQL's as CSV or JSON"
+        " (log_destination), or the slow or the general log of MySQL or MariaDB"
+    )
+
+
+def _of_database(
+    statements: list[LoggedStatement], database: str | None, left_out: Counter[str]
+) -> list[LoggedStatement]:
+    counts = Counter(statement.database for statement in statements)
+    named = database or counts.most_common(1)[0][0]
+    if database is not None and database not in counts:
+        there = ", ".join(sorted(filter(None, counts))) or "none by name"
+        raise UsageError(f"--database {database}: the log has statements of these: {there}")
+    kept = [statement for statement in statements if statement.database in ("", named)]
+    if others := len(statements) - len(kept):
+        left_out[f"{OTHER_DATABASES} than {named} (--database says another)"] += others
+    return kept
+
+
+def _begun_within(
+    statements: list[LoggedStatement], time_s: float | None, left_out: Counter[str]
+) -> list[LoggedStatement]:
+    if time_s is None:
+        return statements
+    end_ns = min(statement.time_ns for statement in statements) + round(time_s * NS_PER_S)
+    kept = [statement for statement in statements if statement.time_ns < end_ns]
+    if later := len(statements) - len(kept):
+        left_out[AFTER] += later
+    return kept
+
+
+def _captured(
+    out: Path,
+    log: ReadLog,
+    operations: Sequence[CapturedOperation],
+    left_out: Counter[str],
+    *,
+    anonymised: bool,
+) -> Captured:
+    times_ns = [time_ns for operation in operations for time_ns in operation.times_ns]
+    return Captured(
+        folder=out,
+        source=log.form,
+        statements=len(log.statements),
+        operations=len(operations),
+        executions=len(times_ns),
+        transactions=sum(operation.count for operation in operations if operation.statements > 1),
+        sessions=len({session for operation in operations for session in operation.sessions}),
+        # The last one begins within the time, too.
+        seconds=(max(times_ns) - min(times_ns) + 1) / NS_PER_S,
+        clients=busiest_second(operations),
+        anonymised=anonymised,
+        left_out=counted_reasons(left_out),
+        cautions=log.cautions,
+    )
+
+
+def _about(captured: Captured, origin: str) -> dict[str, Any]:
+    return {
+        "title": f"Captured from {origin}, {captured.source}",
+        "captured": {
+            "source": captured.source,
+            "clients": captured.clients,
+            "seconds": captured.seconds,
+            "sessions": captured.sessions,
+            "anonymised": captured.anonymised,
+            "left_out": captured.left_out,
+        },
+    }

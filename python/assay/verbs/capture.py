@@ -1,0 +1,56 @@
+"""`assay capture`: a workload folder of what a server's clients did."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay.model.errors import UsageError
+from assay.running.asked.parsing import above_zero, duration_s
+from assay.running.capturing import Captured, capture_counted, capture_logs
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# How long counters are watched where nothing else is said.
+TIME = "60s"
+
+
+def capture(
+    *,
+    out: Path | str,
+    log: Path | str | Sequence[Path | str] = (),
+    dsn: str | None = None,
+    engine: str | None = None,
+    time: str | None = None,
+    database: str | None = None,
+    anonymise: bool = False,
+) -> Captured:
+    """Makes a workload folder of the statements in a server's log, or of those that it counts.
+
+    Args:
+        out: The folder; it must not be there yet.
+        log: Files of one log, the oldest first.
+        dsn: A running server, whose counters of statements are watched.
+        engine: With `dsn`: its engine, where the DSN does not name it.
+        time: With `log`: only what began so long after the first statement, such as `60s`. With
+            `dsn`: for so long, 60 s unless given.
+        database: With `log`: only statements in this database; the one with most unless given.
+        anonymise: Replace all values by others of the same type and length.
+
+    Raises:
+        UsageError: If there is no log and no server, or nothing can be played.
+        EngineError: If a log is damaged, or a server cannot be reached.
+    """
+    files = [Path(log)] if isinstance(log, str | Path) else [Path(file) for file in log]
+    if bool(files) == (dsn is not None):
+        raise UsageError("name what to capture from: either --log FILE or --dsn ADDRESS")
+    if dsn is not None:
+        if database is not None:
+            raise UsageError("--database is of a log; the --dsn names the database")
+        seconds = above_zero("--time", duration_s("--time", time or TIME))
+        return capture_counted(dsn, Path(out), engine=engine, time_s=seconds, anonymise=anonymise)
+    if engine is not None:
+        raise UsageError("--engine is of a server; a log tells itself what it is")
+    time_s = None if time is None else above_zero("--time", duration_s("--time", time))
+    return capture_logs(files, Path(out), time_s=time_s, database=database, anonymise=anonymise)

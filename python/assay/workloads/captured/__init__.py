@@ -1,0 +1,1 @@
+"""Workloads made of statements that somebody else's clients sent."""

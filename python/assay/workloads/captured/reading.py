@@ -1,0 +1,229 @@
+"""Reads a statement: which of its constants become values, and the text between them.
+
+A constant becomes a value where a bound value means the same: after an operator, a comma or a
+parenthesis. Elsewhere it belongs to the statement: numbers of `order by`, arguments of types, keys
+of documents. Comments are left out, for they often name the request; hints stay.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from assay.workloads import scripts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from sqlglot.tokenizer_core import Token
+
+    from assay.model.captured import Grammar
+    from assay.workloads.scripts import ScriptPart
+
+CONSTANTS = {"NUMBER", "STRING", "NATIONAL_STRING", "BYTE_STRING", "HEREDOC_STRING", "HEX_STRING"}
+CONSTANTS |= {"NULL"}
+QUOTED = CONSTANTS - {"NUMBER", "NULL"} | {"UNICODE_STRING", "BIT_STRING"}
+# Tokens after which an operand comes.
+OPERATORS = {"EQ", "NEQ", "LT", "GT", "LTE", "GTE", "NULLSAFE_EQ", "PLUS", "DASH", "STAR", "SLASH"}
+OPERATORS |= {"MOD", "DIV", "DPIPE", "AMP", "PIPE", "CARET", "TILDE", "LIKE", "ILIKE", "RLIKE"}
+OPERATORS |= {"IRLIKE", "SIMILAR_TO", "BETWEEN", "AND", "OR", "NOT", "AT_GT", "LT_AT", "DAMP"}
+OPERATORS |= {"COMMA", "L_PAREN"}
+OPERANDS_AFTER = OPERATORS | {"LIMIT", "OFFSET", "SELECT", "CASE", "WHEN", "THEN", "ELSE", "WHERE"}
+OPERANDS_AFTER |= {"RETURNING", "VALUES", "DISTINCT", "HAVING", "ON"}
+# After these NULL is a value; elsewhere it belongs to `is null` and the like.
+NULL_AFTER = {"EQ", "COMMA", "L_PAREN", "SELECT", "THEN", "ELSE"}
+TYPED = {"DATE", "TIMESTAMP", "TIMESTAMPTZ", "TIME", "DATETIME"}
+ORDERING = {"ORDER_BY", "GROUP_BY"}
+HINT = re.compile(r"/\*[+!].*?\*/", re.DOTALL)
+WORD_END = re.compile(r"[\w\"'`)\]]")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A constant that becomes a value.
+
+    Attributes:
+        begin, end: Where it stands in the text, with its sign, its character set or its type.
+        kind: The tokenizer's name of it; empty: it is a parameter.
+        source_from: Where the constant itself begins.
+        cast: The type in front of it.
+        number: Which parameter it is, from 1; 0: it is none.
+    """
+
+    begin: int
+    end: int
+    kind: str
+    source_from: int
+    cast: str | None = None
+    number: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ReadStatement:
+    """One statement of a text.
+
+    Attributes:
+        pieces: Its text around the places: one more than these.
+        places: Where values are.
+        word, second: Its first two words, in lower case; empty: there is no second one.
+        is_regular: Whether all constants could be read: another text of the same form is alike.
+    """
+
+    pieces: tuple[str, ...]
+    places: tuple[Place, ...]
+    word: str
+    second: str
+    is_regular: bool
+
+
+def read_statements(
+    text: str, grammar: Grammar, blank: Callable[[str], str] | None
+) -> list[ReadStatement]:
+    """Return the statements of a text that was sent at once.
+
+    Args:
+        text: As it was sent.
+        grammar: How constants are written.
+        blank: Makes another text of a quoted one that stays in the statement.
+
+    Raises:
+        ValueError: If it cannot be read.
+    """
+    parts = scripts.parts(text, [grammar.dialect])
+    return [_Reading(text, part, grammar, blank).statement() for part in parts]
+
+
+class _Reading:
+    """Reads one statement."""
+
+    def __init__(
+        self,
+        text: str,
+        part: ScriptPart,
+        grammar: Grammar,
+        blank: Callable[[str], str] | None,
+    ) -> None:
+        self._text, self._tokens = text, part.tokens
+        self._kinds = [token.token_type.name for token in part.tokens]
+        self._grammar, self._blank = grammar, blank
+        self._is_regular = True
+        self._starts = [token.start for token in part.tokens]
+        self._ends = [token.end for token in part.tokens]
+        self._in_hint_until = -1
+
+    def statement(self) -> ReadStatement:
+        places = tuple(self._places())
+        at, pieces = self._tokens[0].start, []
+        for place in places:
+            pieces.append(self._between(at, place.begin))
+            at = place.end
+        pieces.append(self._between(at, self._tokens[-1].end + 1))
+        words = [self._source(token).lower() for token in self._tokens[:2]]
+        second = words[1] if words[1:] else ""
+        return ReadStatement(tuple(pieces), places, words[0], second, self._is_regular)
+
+    def _source(self, token: Token) -> str:
+        return self._text[token.start : token.end + 1]
+
+    def _between(self, begin: int, end: int) -> str:
+        """The text from one place to another without its comments."""
+        made, at = [], begin
+        first = bisect_left(self._ends, begin)
+        for token in self._tokens[first : bisect_left(self._starts, end)]:
+            shown = self._text[max(at, token.start) : token.end + 1]
+            if self._blank is not None and token.token_type.name in QUOTED:
+                shown = self._blank(shown)
+            made += [self._gap(at, token.start), shown]
+            at = token.end + 1
+        return "".join([*made, self._gap(at, end)])
+
+    def _gap(self, begin: int, end: int) -> str:
+        gap = self._text[begin:end]
+        if not gap or gap.isspace():
+            return gap
+        return " ".join(["", *HINT.findall(gap), ""]) if begin < end else ""
+
+    def _places(self) -> Iterator[Place]:
+        """Constants that become values."""
+        ordering: list[bool] = [False]
+        types: list[bool] = [False]
+        for place, kind in enumerate(self._kinds):
+            token = self._tokens[place]
+            if kind == "HINT":
+                closed = self._text.find("*/", token.start)
+                self._in_hint_until = len(self._text) if closed < 0 else closed
+            elif kind == "L_PAREN":
+                ordering.append(False)
+                types.append(self._opens_type(place))
+            elif kind == "R_PAREN" and len(ordering) > 1:
+                ordering.pop()
+                types.pop()
+            elif kind in ORDERING:
+                ordering[-1] = True
+            elif kind in {"LIMIT", "OFFSET", "FETCH", "HAVING", "UNION", "FOR"}:
+                ordering[-1] = False
+            elif token.start > self._in_hint_until and not types[-1]:
+                made = self._place(place, in_order=ordering[-1])
+                if made is not None:
+                    yield made
+
+    def _opens_type(self, place: int) -> bool:
+        """Whether a parenthesis is that of `::numeric(10, 2)` or of `as varchar(10)`."""
+        return place > 1 and self._kinds[place - 2] in {"DCOLON", "ALIAS"}
+
+    def _kind(self, place: int) -> str:
+        return self._kinds[place] if 0 <= place < len(self._kinds) else ""
+
+    def _place(self, place: int, *, in_order: bool) -> Place | None:
+        kind, token = self._kinds[place], self._tokens[place]
+        begin, end, before = token.start, token.end + 1, place - 1
+        if kind == "NUMBER" and self._kind(before) == "PARAMETER":
+            return self._parameter(place)
+        if kind not in CONSTANTS or self._kind(place + 1) in {"STRING", "DOT"}:
+            return None
+        if kind == "NULL" and self._kind(before) not in NULL_AFTER:
+            return None
+        cast = None
+        if self._kind(before) == "INTRODUCER":
+            begin, before = self._tokens[before].start, before - 1
+        elif kind == "STRING" and self._kind(before) in TYPED:
+            cast = self._source(self._tokens[before]).lower()
+            begin, before = self._tokens[before].start, before - 1
+        elif kind == "NUMBER":
+            begin, before = self._signed(place)
+        if not self._is_operand(before, kind, in_order=in_order):
+            return None
+        source_from = token.start if cast else begin
+        if self._grammar.constant(kind, self._text[source_from:end]) is None:
+            self._is_regular = False
+            return None
+        return Place(begin, end, kind, source_from, cast)
+
+    def _is_operand(self, before: int, kind: str, *, in_order: bool) -> bool:
+        named = self._kind(before)
+        if named == "INTERVAL":
+            return self._grammar.dialect == "mysql"
+        if in_order and kind == "NUMBER" and named in {"COMMA", *ORDERING}:
+            return False
+        return named in OPERANDS_AFTER
+
+    def _parameter(self, place: int) -> Place:
+        if self._kind(place - 2) in {"INTERVAL", *TYPED}:
+            raise ValueError("a value stands where none can be bound")
+        number = int(self._source(self._tokens[place]))
+        begin, end = self._tokens[place - 1].start, self._tokens[place].end + 1
+        return Place(begin, end, "", begin, number=number)
+
+    def _signed(self, place: int) -> tuple[int, int]:
+        """Where a number begins with its sign and its point, and the token before it."""
+        begin, before = self._tokens[place].start, place - 1
+        if self._kind(before) == "DOT":
+            point = self._tokens[before].start
+            if point + 1 != begin or (point and WORD_END.match(self._text[point - 1])):
+                return begin, before
+            begin, before = point, before - 1
+        if self._kind(before) == "DASH" and self._kind(before - 1) in OPERANDS_AFTER:
+            begin, before = self._tokens[before].start, before - 1
+        return begin, before

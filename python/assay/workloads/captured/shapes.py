@@ -1,0 +1,218 @@
+"""A statement without its constants, so that executions of one statement are known as such.
+
+Most statements of a log differ from one before in their constants alone. Those are found by a
+pattern, and what was read of the first one of the form holds for them; whatever could mislead the
+pattern is read as a whole.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from assay.model.captured import Constant
+from assay.workloads import scripts
+from assay.workloads.captured.reading import read_statements
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from assay.model.captured import Grammar
+    from assay.workloads.captured.reading import Place, ReadStatement
+
+NUMBER = r"(?<![\w.$])\d+(?:\.\d+)?(?![\w.])"
+LITERALS = {
+    "mysql": re.compile(rf"'(?:[^'\\]|\\.|'')*'|{NUMBER}", re.DOTALL),
+    "postgresql": re.compile(rf"'(?:[^']|'')*'|{NUMBER}"),
+}
+# Comments, other quotes and escapes: a quote within one of these begins no text.
+MISLEADING = {
+    "mysql": re.compile(r"--|/\*|#|[\"`]"),
+    "postgresql": re.compile(r"--|/\*|[\"\\]|\$(?!\d)"),
+}
+FORMS_MAX = 20_000
+NO_VALUES = "the log has no values of its parameters"
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """One statement as a shape and its constants.
+
+    Attributes:
+        pieces: Its text around the constants: one more than these.
+        constants: Its constants, in their order.
+        word: Its first word, in lower case.
+        second: Its second word, in lower case; empty: there is none.
+    """
+
+    pieces: tuple[str, ...]
+    constants: tuple[Constant, ...]
+    word: str
+    second: str
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether its text can stand in a file: nothing in it looks like a value's name."""
+        return not any(scripts.PLACEHOLDER.search(piece) for piece in self.pieces)
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """What was read of one text, for all that differ from it in constants that became values.
+
+    Attributes:
+        statements: As they were read.
+        values: For each place of each statement: the literal it is, and how far it begins before
+            the literal, and the constant before that; or the constant, where it is no literal.
+    """
+
+    statements: list[ReadStatement]
+    values: list[list[tuple[int, int, int] | None]]
+
+
+class Shapes:
+    """Reads statements, many of the same form."""
+
+    def __init__(self, grammar: Grammar, blank: Callable[[str], str] | None = None) -> None:
+        """Reads the statements of one log.
+
+        Args:
+            grammar: How constants are written.
+            blank: Makes another text of a quoted one that stays in the statement.
+        """
+        self._grammar, self._blank = grammar, blank
+        self._literals = LITERALS[grammar.dialect]
+        self._misleading = MISLEADING[grammar.dialect]
+        # By form: literals that stay in the text. By form and these: what was read.
+        self._staying: dict[str, tuple[int, ...]] = {}
+        self._forms: dict[tuple[str, ...], _Form] = {}
+
+    def stated(self, text: str, values: Sequence[str | None] | None) -> list[Stated]:
+        """Return the statements of a text that was sent at once.
+
+        Args:
+            text: As it was sent.
+            values: Values of `$1`, `$2`, ...; None: none are known.
+
+        Raises:
+            ValueError: If it cannot be read, or values of parameters are missing.
+        """
+        if self._misleading.search(text):
+            return self._read(text, values)
+        spans = [match.span() for match in self._literals.finditer(text)]
+        form = _form_of(text, spans)
+        staying = self._staying.get(form)
+        if staying is not None:
+            known = self._forms.get((form, *(text[slice(*spans[place])] for place in staying)))
+            made = None if known is None else self._again(known, text, spans, values)
+            if made is not None:
+                return made
+        return self._read(text, values, spans, form)
+
+    def _read(
+        self,
+        text: str,
+        values: Sequence[str | None] | None,
+        spans: list[tuple[int, int]] | None = None,
+        form: str = "",
+    ) -> list[Stated]:
+        statements = read_statements(text, self._grammar, self._blank)
+        if spans is not None:
+            self._keep(text, spans, form, statements)
+        return [
+            Stated(
+                statement.pieces,
+                tuple(self._constant(text, place, values) for place in statement.places),
+                statement.word,
+                statement.second,
+            )
+            for statement in statements
+        ]
+
+    def _keep(
+        self, text: str, spans: list[tuple[int, int]], form: str, statements: list[ReadStatement]
+    ) -> None:
+        if len(self._forms) >= FORMS_MAX or not all(told.is_regular for told in statements):
+            return
+        by_end = {end: place for place, (_, end) in enumerate(spans)}
+        values: list[list[tuple[int, int, int] | None]] = []
+        used: set[int] = set()
+        for statement in statements:
+            values.append([])
+            for place in statement.places:
+                number = by_end.get(place.end)
+                if number is None:
+                    values[-1].append(None)
+                    continue
+                used.add(number)
+                begin = spans[number][0]
+                values[-1].append((number, begin - place.begin, begin - place.source_from))
+        staying = tuple(number for number in range(len(spans)) if number not in used)
+        if self._staying.setdefault(form, staying) == staying:
+            sources = (text[slice(*spans[number])] for number in staying)
+            self._forms[(form, *sources)] = _Form(statements, values)
+
+    def _again(
+        self,
+        known: _Form,
+        text: str,
+        spans: list[tuple[int, int]],
+        values: Sequence[str | None] | None,
+    ) -> list[Stated] | None:
+        """The statements by what is known of their form; None: a constant is not of its kind."""
+        made = []
+        for statement, places in zip(known.statements, known.values, strict=True):
+            constants = []
+            for place, moved in zip(statement.places, places, strict=True):
+                if moved is None:
+                    here = place
+                    if not place.number:
+                        return None
+                else:
+                    number, before, source_before = moved
+                    begin, end = spans[number]
+                    here = replace(
+                        place, begin=begin - before, end=end, source_from=begin - source_before
+                    )
+                constant = self._constant_or_none(text, here, values)
+                if constant is None:
+                    return None
+                constants.append(constant)
+            made.append(
+                Stated(statement.pieces, tuple(constants), statement.word, statement.second)
+            )
+        return made
+
+    def _constant(self, text: str, place: Place, values: Sequence[str | None] | None) -> Constant:
+        constant = self._constant_or_none(text, place, values)
+        assert constant is not None  # noqa: S101 - it was read before
+        return constant
+
+    def _constant_or_none(
+        self, text: str, place: Place, values: Sequence[str | None] | None
+    ) -> Constant | None:
+        if place.number:
+            return _bound(place.number, values)
+        constant = self._grammar.constant(place.kind, text[place.source_from : place.end])
+        if constant is None or place.cast is None:
+            return constant
+        return replace(constant, cast=place.cast, source=text[place.begin : place.end])
+
+
+def _form_of(text: str, spans: list[tuple[int, int]]) -> str:
+    """The text with a mark in the place of each literal: one for texts, another for numbers."""
+    pieces, at = [], 0
+    for begin, end in spans:
+        pieces += [text[at:begin], "''" if text[begin] == "'" else "0"]
+        at = end
+    return "\0".join([*pieces, text[at:]])
+
+
+def _bound(number: int, values: Sequence[str | None] | None) -> Constant:
+    if values is None:
+        return Constant("unknown", None)
+    if number > len(values):
+        raise ValueError(NO_VALUES)
+    value = values[number - 1]
+    return Constant("null" if value is None else "text", value)
