@@ -73,7 +73,7 @@ def request_of(options: RunOptions, given: Collection[str], folder: Path = Path(
     mixed = facts.arrival == "closed" or options.clients is not None
     refuse_useless(options, given, facts, mixed=mixed)
     language = next((name for name in LANGUAGES if name == options.language), None)
-    engine, version = _engine(options.engine, options.dsn, language or facts.languages[0])
+    engine, version = engine_of(options.engine, options.dsn, language or facts.languages[0])
     scale = facts.scale_default if options.scale is None else options.scale
     understood = {
         **{name: getattr(options, name) for name in PlainOptions.model_fields},
@@ -267,8 +267,14 @@ def _driver(named: str, folder: Path) -> str:
     return named if is_maven_name(named) else str((folder / named).absolute())
 
 
-def _engine(given: str | None, dsn: str | None, language: Language) -> tuple[str, str | None]:
-    """Name and version of the engine: as given, or the one that speaks the scheme of the DSN."""
+def engine_of(
+    given: str | None, dsn: str | None, language: Language = SQL
+) -> tuple[str, str | None]:
+    """Name and version of the engine: as given, or the one that speaks the scheme of the DSN.
+
+    Raises:
+        UsageError: If no engine speaks it, or a version is asked of a running server.
+    """
     if given is not None:
         name, _, version = given.partition("@")
         if dsn is not None and version:
