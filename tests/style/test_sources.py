@@ -150,7 +150,7 @@ class TestDeadFiles:
             if isinstance(node, ast.Assign):
                 top |= {target.id for target in node.targets if isinstance(target, ast.Name)}
         match path.relative_to(PACKAGE).parts:
-            case ("checks", _) | ("checks", "ceiling", _):
+            case ("checks", _) | ("checks", "ceiling" | "observed", _):
                 return "check" in top
             case ("analysis", "figures" | "findings", *_):
                 return bool({"figure", "find"} & top)

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from assay.record.layout import measured_phases
+from assay.record.layout import KIND_OBSERVED, measured_phases
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+
+    from assay.record.reader import Run
 
 # Class of the error of an operation that was under way when the run was stopped.
 CANCELLED = "cancelled"
@@ -110,3 +112,22 @@ def window_ns(events: pl.DataFrame) -> tuple[int, int] | None:
         .row(0)
     )
     return None if begun is None or over is None else (begun, over)
+
+
+def window_of(run: Run) -> tuple[int, int] | None:
+    """Begin and end of what a record is of; None if nothing ended in it.
+
+    Of a run it is its measured phase, of a server that was observed the time of looking.
+    """
+    if run.kind == KIND_OBSERVED:
+        observed = run.facts.get("observed")
+        return None if observed is None else _looked_ns(run, observed["begun_ns"], observed)
+    return window_ns(run.table("events"))
+
+
+def _looked_ns(run: Run, begun_ns: int, observed: Mapping[str, int]) -> tuple[int, int] | None:
+    """The time of looking; of an observation that was killed it ends with its last look."""
+    ended_ns: object = observed.get("ended_ns")
+    if ended_ns is None and run.has("looks"):
+        ended_ns = run.table("looks")["time_ns"].max()
+    return (begun_ns, ended_ns) if isinstance(ended_ns, int) and ended_ns > begun_ns else None

@@ -24,11 +24,13 @@ from assay.analysis.load.stalls import stalls
 from assay.analysis.load.summary import summarise_load
 from assay.analysis.load.transactions import transactions
 from assay.analysis.load.wasted_work import work_of
-from assay.analysis.operations import operation_table, total_and_mean, window_ns
+from assay.analysis.observed.summarise import summarise_observed
+from assay.analysis.operations import operation_table, total_and_mean, window_ns, window_of
 from assay.analysis.server.sessions import sessions
 from assay.analysis.summary import OperationSummary, Summary
 from assay.analysis.time.statement_times import statement_times
 from assay.analysis.time.where import where_time_went
+from assay.record.layout import KIND_OBSERVED
 
 if TYPE_CHECKING:
     import polars as pl
@@ -41,6 +43,10 @@ log = logging.getLogger(__name__)
 
 def summarise(run: Run) -> Summary:
     """The summary of a run, as far as its streams go: an absent stream measures nothing."""
+    if run.kind == KIND_OBSERVED:
+        used = window_accounts(run)
+        counted = _engine_counters(run)
+        return summarise_observed(run, used, counted, _cores(run, used), probe_core_share(run))
     events = run.table("events")
     load = summarise_load(run)
     splits, where = where_time_went(run)
@@ -128,7 +134,7 @@ def _engine_counters(run: Run) -> dict[str, Any] | None:
 
 def window_accounts(run: Run) -> Accounts | None:
     """CPU accounts of the measured part; None where there are no samples around it."""
-    window = window_ns(run.table("events"))
+    window = window_of(run)
     if window is None or not run.has("cpus") or not run.has("processes"):
         return None
     return accounts(run.table("cpus"), run.table("processes"), *window)

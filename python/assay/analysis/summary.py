@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from assay.analysis.time.tree import TimeNode
     from assay.analysis.time.where import Where
     from assay.model.finding import Finding
+    from assay.model.observed import Observed
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,8 @@ class OperationSummary:
 
     Attributes:
         name, title: As in the workload.
-        seconds: Median service time over the passes; None if no pass succeeded.
+        seconds: Median service time over the passes; None if no pass succeeded. Of a statement that
+            was observed the mean: the server counts sums.
         seconds_min, seconds_max: Fastest and slowest pass.
         share: Of the sum of all medians, or of all service time under a load, 0 to 1.
         outcome: `ok` if every pass succeeded, else `failed` or `skipped`.
@@ -108,6 +110,7 @@ class Summary:
         silenced: Causes that a witness contradicts.
         time: Where the wall time of the run went, as a tree; None where it was not split.
         trees: The same of operations, by name; those that were not split are left out.
+        observed: How a server was looked at that others drove; None of runs.
     """
 
     operations: tuple[OperationSummary, ...]
@@ -129,3 +132,4 @@ class Summary:
     silenced: tuple[Finding, ...] = ()
     time: TimeNode | None = None
     trees: Mapping[str, TimeNode] = field(default_factory=dict)
+    observed: Observed | None = None

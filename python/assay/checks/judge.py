@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 import assay.checks
 import assay.checks.ceiling
+import assay.checks.observed
 from assay.model.errors import RecordUnreadableError
 from assay.model.verdict import CheckResult, Verdict
-from assay.record.layout import KIND_CEILING, KIND_RUN
+from assay.record.layout import KIND_CEILING, KIND_OBSERVED, KIND_RUN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -22,7 +23,11 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 # Which folder has the checks of a kind of record.
-FOLDERS: dict[str, ModuleType] = {KIND_RUN: assay.checks, KIND_CEILING: assay.checks.ceiling}
+FOLDERS: dict[str, ModuleType] = {
+    KIND_RUN: assay.checks,
+    KIND_CEILING: assay.checks.ceiling,
+    KIND_OBSERVED: assay.checks.observed,
+}
 
 
 def find_checks(kind: str = KIND_RUN) -> Iterator[tuple[str, Callable[[Run], CheckResult]]]:

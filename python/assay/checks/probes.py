@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from assay.analysis.operations import NS, window_ns
+from assay.analysis.operations import NS, window_of
 from assay.analysis.summarise import probe_core_shares
 from assay.checks.thresholds import PROBE_CORE_SHARE_MAX, PROBE_GAP_INTERVALS_MAX
 from assay.model.units import percent_text
@@ -64,7 +64,7 @@ def _interval_s(run: Run, probe: dict[str, Any]) -> float:
 
 def _longest_gap_s(run: Run, stream: str) -> float:
     """The longest time without a sample while it was measured, its edges included."""
-    window = window_ns(run.table("events"))
+    window = window_of(run)
     if window is None:
         return 0.0
     begun, ended = window

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from assay.analysis.host.slowing import slowing
-from assay.analysis.operations import window_ns
+from assay.analysis.operations import window_of
 from assay.analysis.summarise import window_accounts
 from assay.checks.thresholds import (
     SLOWED_AHEAD_SHARE_MAX,
@@ -34,7 +34,7 @@ def check(run: Run) -> CheckResult:
     if ending["error"]:
         reason = f"the engine was not slowed to the end: {ending['error']}; run it again"
         return CheckResult(NAME, Verdict.INVALID, reason)
-    window = window_ns(run.table("events"))
+    window = window_of(run)
     done = slowing(run, window)
     if window is None or done is None:
         reason = "what slowing did is not known: there are no rows of it around the measured part"

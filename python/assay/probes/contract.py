@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from assay.model.blocker import Blocked
     from assay.model.other_work import OtherWork
+    from assay.model.watched import SessionLook
 
 
 class CounterReader(Protocol):
@@ -125,6 +126,18 @@ class CountsAnew(Protocol):
         ...
 
 
+class StatementReader(Protocol):
+    """Reads which statements a server executes for others. Belongs to one thread."""
+
+    def looks(self) -> Sequence[SessionLook]:
+        """Return sessions that execute a statement now, without ours. Raises `OSError`."""
+        ...
+
+    def counts(self) -> list[tuple[str, Mapping[str, float]]]:
+        """Return what each statement has come to, `calls` among it. Raises `OSError`."""
+        ...
+
+
 @dataclass(frozen=True)
 class Target:
     """What there is to observe.
@@ -136,6 +149,7 @@ class Target:
         counters: Reads the engine's own counters; None where it has none.
         profile_hz: CPU samples a second of CPU time; None: none are asked for.
         block_trace: Whether every request of block devices is asked for.
+        statements: Reads a server's statements; None where a load of ours is driven.
     """
 
     raw_dir: Path
@@ -144,6 +158,7 @@ class Target:
     counters: CounterReader | None = None
     profile_hz: int | None = None
     block_trace: bool = False
+    statements: StatementReader | None = None
 
 
 @dataclass(frozen=True)

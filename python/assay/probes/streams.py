@@ -70,6 +70,45 @@ OTHER_WORK = _schema(
         ("statement", WORD),
     ],
 )
+# A row without a session is the look itself, whether or not anybody was at work.
+LOOKS = _schema(
+    [("time_ns", pa.int64())],
+    [
+        ("session", pa.uint32()),
+        ("statement", WORD),
+        ("leader", pa.uint32()),
+        ("tid", pa.uint32()),
+        ("application", WORD),
+        ("database", WORD),
+        ("wait_kind", WORD),
+        ("wait_event", WORD),
+        ("seconds", pa.float64()),
+    ],
+)
+STATEMENT_COUNTS = _schema(
+    [("time_ns", pa.int64()), ("statement", WORD), ("counter", WORD), ("value", pa.float64())]
+)
+# As the driver writes it.
+_SHORT_WORD = pa.dictionary(pa.uint16(), pa.string())
+EVENTS = pa.schema(
+    [
+        pa.field("sequence", pa.uint64(), nullable=False),
+        pa.field("phase", _SHORT_WORD, nullable=False),
+        pa.field("pass", pa.uint32(), nullable=False),
+        pa.field("session", pa.uint32(), nullable=False),
+        pa.field("operation", _SHORT_WORD, nullable=False),
+        pa.field("variant", pa.uint32(), nullable=False),
+        pa.field("scheduled_ns", pa.int64(), nullable=False),
+        pa.field("started_ns", pa.int64()),
+        pa.field("finished_ns", pa.int64()),
+        pa.field("outcome", _SHORT_WORD, nullable=False),
+        pa.field("error", _SHORT_WORD),
+        pa.field("retries", pa.uint32(), nullable=False),
+        pa.field("rows", pa.uint64()),
+        pa.field("digest", pa.uint64()),
+        pa.field("marks", pa.uint32()),
+    ]
+)
 MIXES = _schema(
     [("phase", WORD), ("mixes", pa.uint64()), ("time_ns", pa.int64())],
     [("asked_bytes", pa.uint64()), ("fetched_bytes", pa.uint64())],
@@ -153,6 +192,13 @@ class Stream:
         return pa.DictionaryArray.from_arrays(
             _numbers(places, pa.uint32()), self._dictionaries[field.name], safe=False
         )
+
+
+def write_no_events(raw_dir: Path) -> None:
+    """Writes the stream of events of a record in which nothing was driven."""
+    path = str(raw_dir / "events.arrows")
+    with pa.OSFile(path, "wb") as file, pa.ipc.new_stream(file, EVENTS) as writer:
+        writer.write_table(EVENTS.empty_table())
 
 
 def _numbers(values: Sequence[float | None], kind: pa.DataType) -> pa.Array:

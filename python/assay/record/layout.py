@@ -55,6 +55,8 @@ ENGINE_ACCOUNTS = (ACCOUNT_ENGINE, ACCOUNT_ENGINE_AND_DRIVER)
 # What a record is of, where it is not of a workload's run.
 KIND_RUN = "run"
 KIND_CEILING: Final = "ceiling"
+# Of a server's own statements: nothing was driven.
+KIND_OBSERVED: Final = "observed"
 
 # What of a query `request.remove` names, beside single parts of it.
 COMPUTATION = "computation"

@@ -22,6 +22,7 @@ from assay.record.layout import (
     EXPECTED_DIR,
     EXPECTED_ORIGIN_FILE,
     KIND_CEILING,
+    KIND_OBSERVED,
     KIND_RUN,
     RAW_DIR,
     RECOVERED_DIR,
@@ -79,8 +80,13 @@ def find_run(name: str, runs_dir: Path) -> Path:
     raise RecordUnreadableError(f"no run {name!r} in {runs_dir}; {suggestion(name, ids[-20:])}")
 
 
-def find_workload_run(name: str, runs_dir: Path) -> Run:
+def find_workload_run(name: str, runs_dir: Path, *, or_observed: bool = False) -> Run:
     """As `find_run`, of a workload's run: `latest` passes over records of other kinds.
+
+    Args:
+        name: Which.
+        runs_dir: Where runs are.
+        or_observed: Whether an observation will do, too.
 
     Raises:
         RecordUnreadableError: If there is none, or the name is of another kind.
@@ -89,13 +95,18 @@ def find_workload_run(name: str, runs_dir: Path) -> Run:
         # The newest is one in nearly every case, so that few are opened.
         for directory in reversed(list_runs(runs_dir)):
             run = Run(directory.absolute())
-            if run.kind == KIND_RUN:
+            if run.kind == KIND_RUN or (or_observed and run.kind == KIND_OBSERVED):
                 return run
     run = Run(find_run(name, runs_dir))
     if run.kind == KIND_CEILING:
         raise RecordUnreadableError(
             f"{run.id} tells what the host can do, and is no run of a workload: see it with"
             f" `assay show {run.id}`, or name a run."
+        )
+    if run.kind == KIND_OBSERVED and not or_observed:
+        raise RecordUnreadableError(
+            f"{run.id} is an observation of a server that others drove: no execution was timed or"
+            f" can be repeated. See it with `assay explain {run.id}`, or name a run."
         )
     return run
 
@@ -114,7 +125,7 @@ class Run:
 
     @property
     def kind(self) -> str:
-        """What the record is of: a `run` of a workload, or the `ceiling` of a host."""
+        """What the record is of: a `run` of a workload, the `ceiling` of a host, or `observed`."""
         return str(self.facts.get("kind", KIND_RUN))
 
     @property

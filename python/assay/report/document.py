@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from assay.report.documents.findings import FindingRow
     from assay.report.documents.load import PaceSection, StallsSection
     from assay.report.documents.metrics import RunMetrics
+    from assay.report.documents.observed import ObservedSection
     from assay.report.documents.operations import OperationRow, WhereSection
     from assay.report.documents.probes import ProbeCost, ProbesSection
     from assay.report.documents.profile import ProfileSection
@@ -143,6 +144,7 @@ def document(run: Run, path: Path) -> RunDocument:
         "plan_capture": capture_section(run),
         "what_if": _what_if(run, summary, checks),
         "test": _test(run, summary, checks),
+        "observed": cast("ObservedSection | None", _facts(summary.observed)),
         "probes": _probes(facts, summary),
         "report": str(page) if page.is_file() else None,
         "legal": facts["workload"]["legal"],
@@ -175,7 +177,9 @@ def _profile(run: Run) -> ProfileSection | None:
 
 
 def _what_if(run: Run, summary: Summary, checks: list[CheckResult]) -> WhatIfSection | None:
-    return what_if(judged_of(run, summary, checks)) if summary.operations else None
+    if not summary.operations or summary.observed is not None:
+        return None
+    return what_if(judged_of(run, summary, checks))
 
 
 def _test(run: Run, summary: Summary, checks: list[CheckResult]) -> SpecifiedTestSection | None:

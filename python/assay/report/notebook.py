@@ -224,4 +224,4 @@ def load_run(name: str = "latest", runs: str | Path | None = None) -> LoadedRun:
     Raises:
         RecordUnreadableError: If there is no such run or its record is damaged.
     """
-    return LoadedRun(find_workload_run(name, runs_dir(runs)))
+    return LoadedRun(find_workload_run(name, runs_dir(runs), or_observed=True))

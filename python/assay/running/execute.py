@@ -95,7 +95,7 @@ def execute(request: RunRequest, runs: Path, teller: Teller) -> Path:
     try:
         with (
             RunWriter(ensure_runs_dir(runs), run_id, asked.facts()) as run,
-            _log_into(run.raw / LOG_FILE),
+            log_into(run.raw / LOG_FILE),
         ):
             teller.record(run.dir)
             _Execution(asked, run, teller).carry_out()
@@ -116,8 +116,8 @@ class _LogFile(logging.FileHandler):
 
 
 @contextmanager
-def _log_into(path: Path) -> Iterator[None]:
-    """Everything that Assay logs during the run goes into the record."""
+def log_into(path: Path) -> Iterator[None]:
+    """Puts all that Assay logs while the block lasts into a file of the record."""
     handler = _LogFile(path, encoding="utf-8")
     handler.setFormatter(logging.Formatter("%(asctime)s %(name)s %(levelname)s %(message)s"))
     root = logging.getLogger("assay")

@@ -94,7 +94,8 @@ def explain(
     }
     _refuse_together(asked)
     place = runs_dir(runs)
-    record, rules = find_workload_run(run, place), _rules(operations)
+    record = find_workload_run(run, place, or_observed=against is None)
+    rules = _rules(operations)
     most = None if all_symbols else SYMBOLS_MAX
     if against is not None:
         pair = record, find_workload_run(against, place)

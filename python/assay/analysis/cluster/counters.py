@@ -14,7 +14,7 @@ import polars as pl
 from assay.analysis.cluster.words import MEMORY, WORDS
 from assay.analysis.counters.engine_counters import around, growth, operation_growth, plain_readings
 from assay.analysis.load.account import account_of, wholes_of
-from assay.analysis.operations import window_ns
+from assay.analysis.operations import window_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -152,7 +152,7 @@ def totals_of_a_pass(run: Run) -> dict[str, float]:
         totals = list(by_operation.values())
         shared = [word for word in WORDS if all(word in counts for counts in totals)]
         return {word: sum(counts[word] for counts in totals) for word in shared}
-    declared, window = declared_cluster(run), window_ns(run.table("events"))
+    declared, window = declared_cluster(run), window_of(run)
     if declared is None or window is None or not run.has("engine"):
         return {}
     own = node_readings(run.table("engine"), declared).filter(~pl.col("word").is_in(GAUGES))

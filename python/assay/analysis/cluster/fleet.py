@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from assay.analysis.operations import NS, window_ns
+from assay.analysis.operations import NS, window_of
 from assay.record.layout import measured_phases
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def busiest(hosts: Sequence[dict[str, Any]], phase: str, seconds: float) -> floa
 def measured_share(run: Run) -> float | None:
     """The same of the measured part; None where no host told, or one driver drove."""
     hosts = hosts_of(run.facts)
-    window = window_ns(run.table("events")) if hosts else None
+    window = window_of(run) if hosts else None
     if window is None:
         return None
     phases = measured_phases(phase["name"] for phase in run.facts["plan"]["phases"])

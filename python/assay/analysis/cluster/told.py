@@ -23,7 +23,7 @@ from assay.analysis.cluster.nodes import ClusterNode, cluster_nodes, shared_core
 from assay.analysis.cluster.skew import skews, skews_over
 from assay.analysis.cluster.words import WORDS
 from assay.analysis.load_plan import load_of
-from assay.analysis.operations import NS, measured, window_ns
+from assay.analysis.operations import NS, measured, window_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -122,7 +122,7 @@ def cluster_of(run: Run) -> Cluster | None:
     readings = _readings(run, declared)
     nodes = cluster_nodes(run, () if readings is None else readings.names)
     clocks = node_clocks(run.table("processes"), nodes) if run.has("processes") else {}
-    window = window_ns(run.table("events"))
+    window = window_of(run)
     cores = platform_cores(run) if all(node.is_here for node in nodes) else None
     operations = {} if load_of(run.facts) is not None else operation_lines(run, clocks, nodes)
     whole = (

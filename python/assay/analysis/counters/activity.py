@@ -14,7 +14,7 @@ import polars as pl
 
 from assay.analysis.counters.engine_counters import around, operation_growth, plain_readings
 from assay.analysis.counters.meters import WORDS, activity_line
-from assay.analysis.operations import NS, window_ns
+from assay.analysis.operations import NS, window_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -97,7 +97,7 @@ def activity_document(run: Run) -> dict[str, Any] | None:
     and its line; intervals (begun_s and ended_s from the beginning of the measured part, line) and
     operations (name, line), each with its line.
     """
-    declared, window = _declared(run), window_ns(run.table("events"))
+    declared, window = _declared(run), window_of(run)
     if declared is None or window is None or not run.has("engine"):
         return None
     within = around(_counted(run.table("engine"), declared), *window)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import polars as pl
 
 from assay.analysis.counters.objects import declared_tables, object_tables
-from assay.analysis.operations import NS, measured, window_ns
+from assay.analysis.operations import NS, measured, window_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -115,7 +115,7 @@ def engine_counters(run: Run) -> dict[str, Any] | None:
         ValueError: If the engine's declaration cannot be read.
     """
     facts = run.facts.get("engine", {}).get("counters")
-    window = window_ns(run.table("events"))
+    window = window_of(run)
     if not facts or window is None or not run.has("engine"):
         return None
     shown, shares = declared(facts)
@@ -165,7 +165,7 @@ def last_look(run: Run, source: str, gauges: Sequence[str], ended_ns: int) -> pl
     as of that instant. Columns: time_ns, source, object, counter, value.
     """
     looks = plain_readings(run.table("engine"))
-    window = window_ns(run.table("events"))
+    window = window_of(run)
     if window is not None:
         edges = dict(zip((START, END), window, strict=True))
         at_ns = pl.col("edge").replace_strict(edges, return_dtype=pl.Int64)

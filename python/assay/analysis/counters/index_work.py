@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import polars as pl
 
 from assay.analysis.counters.engine_counters import around, last_look, plain_readings
-from assay.analysis.operations import window_ns
+from assay.analysis.operations import window_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -163,7 +163,7 @@ def _at(counted: pl.DataFrame, time_ns: object) -> dict[tuple[str, str], float]:
 
 def index_documents(run: Run) -> list[dict[str, Any]] | None:
     """Return indexes of the measured part for documents: object, holds, touches, reads."""
-    window = window_ns(run.table("events"))
+    window = window_of(run)
     indexes = None if window is None else index_work(run, Span(*window))
     if indexes is None:
         return None

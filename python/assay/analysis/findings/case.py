@@ -165,6 +165,9 @@ class Case:
         fleet_share: The largest share of the CPUs it could use that a driver of a fleet did use;
             None: one driver drove, or no host told.
         own_tables: Whether it asked tables that were there, which Assay did not make.
+        counted_scans: Of statements that were observed and are one scan, what the server counted of
+            it, as a sentence.
+        is_observed: Whether others drove the server, and the record is of looks at it.
     """
 
     run_id: str
@@ -208,6 +211,8 @@ class Case:
     look_interval_s: float | None = None
     fleet_share: float | None = None
     own_tables: bool = False
+    counted_scans: Mapping[str, str] = field(default_factory=dict)
+    is_observed: bool = False
 
     @cached_property
     def trees(self) -> dict[str, TimeNode]:

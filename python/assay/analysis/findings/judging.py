@@ -28,6 +28,7 @@ MISSING_WITNESS = {
     "wait": "more looks at waiting sessions: a longer --time or --min-time",
     "sample": "the plan of the operation, or counters of the engine around it",
 }
+ESTIMATED = "the plan with the rows that it reads (explain analyze): these are estimates"
 TO_SETTLE = "a second, independent measurement of the same cause"
 
 
@@ -93,6 +94,8 @@ def _reason_to_doubt(case: Case, finding: Finding) -> str | None:
     witnesses = finding.witnesses
     if "plan" in witnesses and finding.operations:
         doubt = doubt_of_plan(case, finding.operations[0])
+        if case.is_observed:
+            return None if "counter" in witnesses else ESTIMATED
         if doubt is not None:
             return f"the plan of the timed executions themselves: {doubt}"
     if len(witnesses) < WITNESSES_MIN:

@@ -14,7 +14,7 @@ from assay.analysis.findings.case import Case, TableFacts
 from assay.analysis.host.disk_use import disk_use_of
 from assay.analysis.host.neighbours import neighbours_of
 from assay.analysis.host.task_counters import executions
-from assay.analysis.operations import NS, window_ns
+from assay.analysis.operations import NS, window_of
 from assay.analysis.plans.aliases import by_table
 from assay.analysis.plans.recorded import captured
 from assay.analysis.profile.profile import Profile
@@ -149,7 +149,7 @@ def _executions(run: Run) -> pl.DataFrame:
 
 
 def _tables(run: Run) -> dict[str, TableFacts]:
-    window = window_ns(run.table("events"))
+    window = window_of(run)
     if window is None or not run.has("engine"):
         return {}
     return table_facts(run.table("engine"), window[1])
@@ -174,7 +174,7 @@ def table_facts(readings: pl.DataFrame, ended_ns: int) -> dict[str, TableFacts]:
 
 def _programs(run: Run, source: str) -> dict[str, tuple[float, float]]:
     """Calls and seconds of each function or trigger that the engine counts, as measured."""
-    window = window_ns(run.table("events"))
+    window = window_of(run)
     if window is None or not run.has("engine"):
         return {}
     readings = run.table("engine").with_columns(
@@ -196,7 +196,7 @@ def _programs(run: Run, source: str) -> dict[str, tuple[float, float]]:
 
 def _throttled_share(run: Run) -> float | None:
     """Share of the periods of a CPU limit in which it held the engine back."""
-    window = window_ns(run.table("events"))
+    window = window_of(run)
     if window is None or not run.has("cgroup"):
         return None
     readings = around(run.table("cgroup"), *window)

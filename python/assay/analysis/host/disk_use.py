@@ -10,7 +10,7 @@ import polars as pl
 from assay.analysis.counters.engine_counters import around
 from assay.analysis.host.disk_series import KIB, UTIL, data_device, iostat
 from assay.analysis.host.slots import SECONDS
-from assay.analysis.operations import window_ns
+from assay.analysis.operations import window_of
 
 if TYPE_CHECKING:
     from assay.record.reader import Run
@@ -35,7 +35,7 @@ class DiskUse:
 
 def disk_use_of(run: Run) -> DiskUse | None:
     """Return the traffic of the disk that holds the data; None where nobody looked at it."""
-    device, window = data_device(run), window_ns(run.table("events"))
+    device, window = data_device(run), window_of(run)
     if device is None or window is None or not run.has("disks"):
         return None
     disks = run.table("disks").with_columns(pl.col("device", "kind").cast(pl.String))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from assay.analysis.operations import measured, plain, window_ns
+from assay.analysis.operations import measured, plain, window_of
 from assay.analysis.plans.recorded import read_plans
 from assay.record.layout import ACCOUNT_ENGINE, ACCOUNT_ENGINE_AND_DRIVER, PHASE_AFTER
 
@@ -145,7 +145,7 @@ def _with_engine(peak: Peak, engine_bytes: int | None) -> Peak:
 
 
 def _whole(run: Run, samples: pl.DataFrame, by_operation: Mapping[str, Peak]) -> Peak:
-    window = window_ns(run.table("events"))
+    window = window_of(run)
     inside = samples.clear() if window is None else samples
     if window is not None:
         inside = samples.filter(pl.col("time_ns").is_between(*window))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from assay.analysis.operations import NS, window_ns
+from assay.analysis.operations import NS, window_of
 from assay.model.neighbour import Neighbour
 from assay.record.layout import ENGINE_ACCOUNTS
 
@@ -20,7 +20,7 @@ COUNTERS = ("cpu_ns", "read_bytes", "write_bytes")
 
 def neighbours_of(run: Run) -> tuple[Neighbour, ...] | None:
     """Return programs that used a CPU beside the run, most CPU first; None: nobody looked."""
-    window = window_ns(run.table("events"))
+    window = window_of(run)
     if window is None or not (run.has(STREAM) and run.has("processes")):
         return None
     return neighbours(run.table(STREAM), run.table("processes"), window, _followed_besides(run))

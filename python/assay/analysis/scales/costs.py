@@ -21,7 +21,7 @@ from assay.analysis.host.memory import memory_peaks
 from assay.analysis.load.account import account_of, wholes_of
 from assay.analysis.load.summary import summarise_load
 from assay.analysis.load_plan import load_of
-from assay.analysis.operations import NS, window_ns
+from assay.analysis.operations import NS, window_of
 from assay.analysis.profile.shares import metered_cpu
 from assay.analysis.profile.statement_work import statement_work
 from assay.analysis.summarise import window_accounts
@@ -154,7 +154,7 @@ def _planning_seconds(run: Run) -> float | None:
 
 
 def _reads(run: Run, wholes: float) -> Iterator[Cost]:
-    window = window_ns(run.table("events"))
+    window = window_of(run)
     if window is None or not run.has("processes"):
         return
     by_account = read_by_account(run.table("processes"), *window)

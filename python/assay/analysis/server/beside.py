@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from assay.analysis.operations import NS, measured, window_ns
+from assay.analysis.operations import NS, measured, window_of
 from assay.analysis.server.other_work import STREAM as OTHER_WORK
 from assay.analysis.server.sessions import (
     NEEDED,
@@ -31,7 +31,7 @@ def other_clients_cpu(run: Run) -> dict[str, float]:
     Sessions that were seen at upkeep are left out: they are told with what they do. Empty where
     the engine tells neither its processes nor its threads apart, and where nobody else was there.
     """
-    window = window_ns(run.table("events"))
+    window = window_of(run)
     if window is None or not run.has("activity"):
         return {}
     activity = run.table("activity")
@@ -113,7 +113,7 @@ def client_queue_share(run: Run) -> float | None:
 
     None where its processes were not followed.
     """
-    window = window_ns(run.table("events"))
+    window = window_of(run)
     if window is None or not run.has("processes"):
         return None
     processes = run.table("processes")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from assay.analysis.operations import window_ns
+from assay.analysis.operations import window_of
 from assay.model.blocker import Blocker
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ Row = dict[str, Any]
 
 def blockers_of(run: Run) -> tuple[Blocker, ...] | None:
     """Return who was waited for, those waited for longest first; None: the engine does not tell."""
-    window = window_ns(run.table("events"))
+    window = window_of(run)
     if window is None or not run.has(STREAM):
         return None
     within = run.table(STREAM).filter(pl.col("time_ns").is_between(*window))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from assay.analysis.operations import NS, window_ns
+from assay.analysis.operations import NS, window_of
 from assay.analysis.server.blockers import own_sessions
 from assay.analysis.server.sessions import NEEDED, edges_around, owners, process_growth
 from assay.model.other_work import Worker
@@ -28,7 +28,7 @@ NOT_METERED: Used = (None, None, None)
 
 def other_work_of(run: Run) -> tuple[Worker, ...] | None:
     """Return who did such work, those that used most CPU first; None: the engine does not tell."""
-    window = window_ns(run.table("events"))
+    window = window_of(run)
     if window is None or not run.has(STREAM):
         return None
     within = run.table(STREAM).filter(pl.col("time_ns").is_between(*window))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from assay.analysis.host.accounts import cpu_used, growth_s, used_at
-from assay.analysis.operations import NS, window_ns
+from assay.analysis.operations import NS, window_of
 from assay.analysis.server.ended import Ended, ended_by_owner
 from assay.record.layout import ACCOUNT_ENGINE
 
@@ -64,7 +64,7 @@ def sessions(run: Run) -> dict[str, Any] | None:
     Returns:
         None if the record does not say which process serves which session, or is older.
     """
-    window = window_ns(run.table("events"))
+    window = window_of(run)
     if window is None or not (run.has("backends") and run.has("processes")):
         return None
     processes = run.table("processes")
@@ -90,7 +90,7 @@ def split_by_session(
     owned = grown.join(whose, on="pid", how="left").with_columns(
         pl.col("owner").fill_null(BACKGROUND), pl.col("is_worker").fill_null(value=False)
     )
-    cpu_s = max(_account_s(of_engine, edges), float(grown["cpu_ns"].sum()) * NS)
+    cpu_s = max(account_s(of_engine, edges), float(grown["cpu_ns"].sum()) * NS)
     unseen_s = max(0.0, cpu_s - float(grown["cpu_ns"].sum()) * NS)
     lasting = of_engine.filter(pl.col("time_ns").is_in(edges))["pid"].unique()
     ended = ended_by_owner(whose, owned, lasting, unseen_s)
@@ -110,7 +110,7 @@ def split_by_session(
     }
 
 
-def _account_s(of_engine: pl.DataFrame, edges: tuple[int, int]) -> float:
+def account_s(of_engine: pl.DataFrame, edges: tuple[int, int]) -> float:
     """CPU seconds of the engine's account between two samples."""
     both = pl.Series("time_ns", edges, dtype=pl.Int64)
     return sum(growth_s(used_at(cpu_used(of_engine), both)).values())

@@ -23,7 +23,7 @@ from assay.analysis.cluster.counters import (
 from assay.analysis.cluster.words import WORDS
 from assay.analysis.counters.engine_counters import COUNTER, around, engine_counters
 from assay.analysis.load_plan import load_of
-from assay.analysis.operations import NS, measured, operation_table, window_ns
+from assay.analysis.operations import NS, measured, operation_table, window_of
 from assay.analysis.plans.recorded import read_plans
 from assay.analysis.scales.costs import COUNTER_OF, CPU_TIME, READ_BYTES, costs_of
 from assay.analysis.time.where import where_time_went
@@ -134,7 +134,7 @@ def _node_word(run: Run, name: str) -> Counted | None:
 
 def _most(run: Run, declared: ClusterFacts, name: str) -> float | None:
     """Return the most of a gauge in the measured part, summed over nodes."""
-    window = window_ns(run.table("events"))
+    window = window_of(run)
     if window is None or not run.has("engine"):
         return None
     own = node_readings(around(run.table("engine"), *window), declared)

@@ -17,6 +17,7 @@ from assay.running.asked.parsing import parse_settings
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
 
+    from pydantic import BaseModel
     from pydantic.fields import FieldInfo
 
     Verb = TypeVar("Verb", bound=Callable[..., None])
@@ -56,7 +57,12 @@ def with_run_options(
 
 def run_parameters() -> Iterator[inspect.Parameter]:
     """The declared options of a run, as Typer takes them."""
-    for name, field in RunOptions.model_fields.items():
+    return parameters_of(RunOptions)
+
+
+def parameters_of(model: type[BaseModel]) -> Iterator[inspect.Parameter]:
+    """The declared options of a model, as Typer takes them."""
+    for name, field in model.model_fields.items():
         option = declared(field)
         if option is not None:
             yield _parameter(name, field, option)

@@ -35,6 +35,7 @@ MEASURE, EXPLAIN, LOOK, PREPARE = "Measure", "Explain", "Look again", "What ther
 SCALED = ("scale_name", "NamedScale")
 VERBS = {
     "run": Verb(MEASURE, "Run a workload on an engine, check and explain it.", SCALED),
+    "observe": Verb(MEASURE, "Look at a running server's statements, drive none."),
     "study": Verb(MEASURE, "Carry out a study: many runs that answer one question."),
     "sweep": Verb(MEASURE, "Vary clients, scales, or values of a setting.", SCALED),
     "compare": Verb(MEASURE, "Compare two engines, versions or settings.", SCALED),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from assay.engines.contract import EngineError
 from assay.engines.mariadb.explaining import MariaPlans
@@ -31,6 +31,10 @@ class MariaEngine(ConfiguredEngine):
     directory = "mariadb"
     read_only_setting = "tx_read_only"
     programs = ("mariadbd", "mysqld")
+    guest_limits: ClassVar = {
+        "lock_wait_timeout": "1",
+        "max_statement_time": "5",
+    }
 
     def find_program(self, home: Path) -> Program:
         """See `programs.find_program`."""

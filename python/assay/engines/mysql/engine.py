@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from assay.engines.contract import EngineError
 from assay.engines.mysql.explaining import MysqlPlans
@@ -32,6 +32,10 @@ class MysqlEngine(ConfiguredEngine):
     directory = "mysql"
     read_only_setting = "transaction_read_only"
     programs = ("mysqld",)
+    guest_limits: ClassVar = {
+        "lock_wait_timeout": "1",
+        "max_execution_time": "5000",
+    }
 
     def find_program(self, home: Path) -> Program:
         """See `programs.find_program`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from assay.engines.contract import EngineError
 from assay.engines.mysql_family import capturing, loading, logs, trying
@@ -11,6 +11,7 @@ from assay.engines.mysql_family.configuration import canonical, read_configurati
 from assay.engines.mysql_family.constants import MysqlConstants
 from assay.engines.mysql_family.engine import FamilyEngine
 from assay.engines.mysql_family.server import buffer_pool, refuse_ours, serve
+from assay.engines.mysql_family.watching import FamilyWatcher, WatchedPlans
 from assay.engines.obtaining import obtain
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from assay.engines.contract import (
         Address,
         Cached,
+        CounterReader,
         Instance,
         Launcher,
         Place,
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
         Tell,
         Wanted,
     )
+    from assay.engines.mysql_family.explaining import CataloguePlans
     from assay.engines.mysql_family.programs import Program
     from assay.model.captured import Counted, ReadLog
 
@@ -43,10 +46,12 @@ class ConfiguredEngine(FamilyEngine):
     Attributes:
         directory: The server's own directory below `place.data`.
         read_only_setting: The session's setting that has each transaction read only.
+        guest_limits: Settings of sessions that wait for nobody.
     """
 
     directory: str
     read_only_setting: str
+    guest_limits: ClassVar[Mapping[str, str]]
 
     @property
     def reads_only_by(self) -> str:
@@ -115,6 +120,27 @@ class ConfiguredEngine(FamilyEngine):
         given = {canonical(name): value for name, value in asked.items()}
         all_settings = default_settings(self.conf) | given
         return serve(program, data, all_settings, self.conf / "users.sql", launcher)
+
+    def guest(self, dsn: str) -> Address:
+        """The address of a running server for sessions that cannot write."""
+        settings = {self.read_only_setting: "ON", **self.guest_limits}
+        return self.address(self.with_settings(dsn, settings))
+
+    def watcher(self, instance: Instance) -> FamilyWatcher:
+        """Connect once more to watch statements."""
+        return FamilyWatcher(instance.address, self.conf)
+
+    def counters_beside(self, instance: Instance) -> CounterReader:
+        """A reader on a connection of its own."""
+        return self.counters(instance)
+
+    def watched_plans(self, instance: Instance) -> WatchedPlans:
+        """Connect once more to ask for plans, without executing anything."""
+        return WatchedPlans(self.plan_reader(instance))
+
+    def plan_reader(self, instance: Instance) -> CataloguePlans:
+        """A reader on a connection of its own."""
+        raise NotImplementedError
 
     def cached(self, instance: Instance) -> list[Cached]:
         """Pages of InnoDB's buffer pool; what is not read at the moment is not waited for."""

@@ -30,6 +30,8 @@ SCHEME = "mysql"
 # What a DSN may say after its question mark; anything with this before it is a session's setting.
 OPTIONS = ("unix_socket", "ssl_ca", "connect_timeout")
 SETTING = "set."
+# What the server's list of connections tells of ours.
+PROGRAM = "assay"
 PASSWORD_VARIABLE = "MYSQL_PWD"  # noqa: S105 - where it is, not what it is
 GIVEN_IN = f"{PASSWORD_VARIABLE} or in the DSN"
 NOBODY_LISTENS = 2002
@@ -141,6 +143,7 @@ def opened(address: Address, **more: Any) -> pymysql.Connection[Any]:  # noqa: A
         "database": address["database"],
         "charset": "utf8mb4",
         "autocommit": True,
+        "program_name": PROGRAM,
         "connect_timeout": address.get("connect_timeout", CONNECT_PATIENCE_S),
         **({"ssl_ca": ca} if ca else {}),
     }

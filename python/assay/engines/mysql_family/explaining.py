@@ -182,7 +182,7 @@ class FamilyPlans:
 
         Raises what pymysql raises of a statement that cannot be explained.
         """
-        estimated = self.explain_text("plans/estimated.sql", asked)
+        estimated = self.estimated(asked)
         try:
             return self.counted(lambda: self.executed(asked)), None
         except pymysql.Error as error:
@@ -222,6 +222,10 @@ class FamilyPlans:
     def _counters(self) -> dict[str, int]:
         rows = self.rows(file_text("plans/reads.sql"))
         return {str(name): int(str(count)) for name, count in rows}
+
+    def estimated(self, asked: str) -> str:
+        """Return the plan of a statement without executing it. Raises what pymysql raises."""
+        return self.explain_text("plans/estimated.sql", asked)
 
     def explain_text(self, how: str, asked: str) -> str:
         """Return the server's answer to a statement with `how`, a file of the engine, before it."""

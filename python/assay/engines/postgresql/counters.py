@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from assay.engines.contract import EngineError
-from assay.engines.postgresql.connecting import connect
+from assay.engines.postgresql.connecting import connect, prepares_at_once
 from assay.engines.postgresql.loading import execute, failed_with
 from assay.engines.postgresql.statements import CONF, file_text
 from assay.model.blocker import Blocked
@@ -20,6 +20,7 @@ from assay.model.other_work import OtherWork
 from assay.model.secrets import without_secrets
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from pathlib import Path
 
 log = logging.getLogger(__name__)
@@ -100,13 +101,20 @@ def read_source(file: Path) -> Source:
 class PostgresCounters:
     """See `assay.engines.contract.CounterReader`. Belongs to one thread."""
 
-    def __init__(self, dsn: str) -> None:
+    def __init__(self, dsn: str, without: Collection[str] = ()) -> None:
+        """Connects. `without` are sources that somebody else reads."""
         self._connection = connect(dsn, READING)
+        if without:
+            prepares_at_once(self._connection)
         major = self._connection.info.server_version // VERSION_STEP
         rows = execute(self._connection, file_text("installed.sql")).fetchall()
         extensions = {cast("str", name) for (name,) in rows}
         sources = [read_source(file) for file in sorted((CONF / COUNTERS).glob("*.sql"))]
-        fitting = [source for source in sources if source.fits(major, extensions)]
+        fitting = [
+            source
+            for source in sources
+            if source.fits(major, extensions) and source.name not in without
+        ]
         self._sources = [source for source in fitting if self._may_read(source)]
         self._blocked: list[Blocked] = []
 

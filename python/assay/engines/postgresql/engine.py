@@ -19,6 +19,7 @@ from assay.engines.postgresql.processes import root_process
 from assay.engines.postgresql.programs import find_programs, read_configuration
 from assay.engines.postgresql.server import CONF, refuse_ours, start_server
 from assay.engines.postgresql.statements import file_text, split
+from assay.engines.postgresql.watching import PostgresWatcher, WatchedPlans, guest_dsn
 from assay.model.secrets import is_secret, without_secrets
 
 if TYPE_CHECKING:
@@ -44,6 +45,8 @@ if TYPE_CHECKING:
 ADMINISTRATION = "assay administration"
 # What every connection of an address is told that may only read.
 READ_ONLY = {"default_transaction_read_only": "on"}
+# The source of counters that whoever watches statements reads itself.
+STATEMENTS = "statements"
 # Settings that are command lines of the shell: nobody can tell what in them is a secret.
 COMMANDS = "_command"
 
@@ -230,6 +233,22 @@ class PostgresEngine:
     def counters(self, instance: Instance) -> PostgresCounters:
         """A reader on a connection of its own."""
         return PostgresCounters(instance.address["dsn"])
+
+    def guest(self, dsn: str) -> Address:
+        """The address of a running server for sessions that cannot write."""
+        return read_dsn(guest_dsn(dsn))
+
+    def watcher(self, instance: Instance) -> PostgresWatcher:
+        """Connect once more to watch statements."""
+        return PostgresWatcher(instance.address["dsn"])
+
+    def counters_beside(self, instance: Instance) -> PostgresCounters:
+        """A reader on a connection of its own, of all but statements, which the watcher reads."""
+        return PostgresCounters(instance.address["dsn"], without=(STATEMENTS,))
+
+    def watched_plans(self, instance: Instance) -> WatchedPlans:
+        """Connect once more to ask for plans, without executing anything."""
+        return WatchedPlans(instance.address["dsn"])
 
     def plan_reader(self, instance: Instance) -> PostgresPlans:
         """A reader on a connection of its own."""

@@ -16,6 +16,7 @@ from assay.report.documents.engine_counters import EngineCountersSection
 from assay.report.documents.findings import FindingRow
 from assay.report.documents.load import PaceSection, StallsSection
 from assay.report.documents.metrics import RunMetrics
+from assay.report.documents.observed import ObservedSection
 from assay.report.documents.operations import OperationRow, WhereSection
 from assay.report.documents.plan_work import PlanWorkSection
 from assay.report.documents.plans import PlanCaptureSection, StatementPlan
@@ -139,6 +140,8 @@ class RunDocument(TypedDict):
     test: SpecifiedTestSection | None
     """A test of the specification, such as TPC-H's power and throughput test. Null: the run was put
     to none."""
+    observed: ObservedSection | None
+    """How a server was looked at whose statements are the operations; null of runs, which drive."""
     probes: ProbesSection
     report: str | None
     """Path of report.html; null if it is not kept."""

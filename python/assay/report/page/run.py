@@ -45,6 +45,7 @@ from assay.report.words.changes import host_words, limit_words, slow_words
 from assay.report.words.doubts import doubts
 from assay.report.words.load import load_words
 from assay.report.words.memory import memory_words, state_words
+from assay.report.words.observed import not_seen_words, observed_figures, observed_words
 from assay.report.words.plan_work import plan_work_about, plan_work_rows
 from assay.report.words.run import (
     answers_words,
@@ -210,8 +211,14 @@ def _texts(record: PageRecord, document: RunDocument) -> dict[str, object]:
         "load": load_words((record.environment.get("data") or {}).get("load")),
         "statements": record.statements,
         "method": method.paragraphs(document),
-        "absent": record.absent,
+        "absent": [*record.absent, *map(_sentence, not_seen_words(document))],
+        "looked": [_sentence(words) for words in observed_words(document)],
+        "observed_figures": observed_figures(document),
     }
+
+
+def _sentence(words: str) -> str:
+    return f"{words[:1].upper()}{words[1:]}."
 
 
 def _statement_times(document: RunDocument) -> dict[str, object]:

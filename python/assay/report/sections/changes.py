@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from assay.analysis.host.limits import limits_used, use_words
 from assay.analysis.host.slowing import slowing
-from assay.analysis.operations import window_ns
+from assay.analysis.operations import window_of
 
 if TYPE_CHECKING:
     from assay.record.reader import Run
@@ -48,7 +48,7 @@ def _slowed(run: Run) -> SlowedSection | None:
     asked: dict[str, float] = run.facts["request"].get("slow") or {}
     if not asked:
         return None
-    done = slowing(run, window_ns(run.table("events"))) if run.has("events") else None
+    done = slowing(run, window_of(run)) if run.has("events") else None
     return {
         "asked": asked,
         "reached": None if done is None else done.achieved,

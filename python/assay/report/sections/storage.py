@@ -14,7 +14,7 @@ from assay.analysis.host.cpu_series import ALL, PARTS, cpu_series, mpstat
 from assay.analysis.host.disk_series import data_device, disk_series, iostat
 from assay.analysis.host.operation_reads import SHARES, operation_reads
 from assay.analysis.host.slots import SECONDS, TIME, around
-from assay.analysis.operations import NS, window_ns
+from assay.analysis.operations import NS, window_of
 from assay.model.errors import RecordUnreadableError
 from assay.report.sections.requests import requests_section, why_no_requests
 
@@ -69,7 +69,7 @@ def interval_for(span_s: float, sampled_s: float) -> float:
 
 
 def _section(run: Run) -> StorageSection | None:
-    device, window = data_device(run), window_ns(run.table("events"))
+    device, window = data_device(run), window_of(run)
     if device is None or window is None or not (run.has("disks") and run.has("cpus")):
         return None
     span_s = (window[1] - window[0]) * NS

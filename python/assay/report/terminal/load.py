@@ -14,6 +14,7 @@ from assay.model.units import (
     seconds_text,
 )
 from assay.report.words.engine_tables import brief_name
+from assay.report.words.observed import observed_figures
 from assay.report.words.operation import retries_words
 from assay.report.words.sequences import specified_figure
 from assay.report.words.specified import metric_text
@@ -48,6 +49,8 @@ BACKLOG_DRAWN_S = 0.1
 def run_figure(document: RunDocument) -> str:
     """The one figure of a run: metric of a test, throughput of a load, else the total."""
     metrics = document["metrics"]
+    if document.get("observed") is not None:
+        return " ".join(observed_figures(document)[0])
     # A document that was kept before there were tests and loads has none of them.
     if (test := document.get("test")) is not None:
         first = test["metrics"][0]

@@ -13,6 +13,7 @@ from assay.report.terminal.profile import profile_lines, titled
 from assay.report.terminal.time import tree_lines
 from assay.report.terminal.where import cause_lines, time_line, why_not_split
 from assay.report.words.causes import shares_by_cause
+from assay.report.words.observed import statement_facts
 from assay.report.words.operation import operation_time
 from assay.report.words.wrapping import labelled
 
@@ -76,6 +77,9 @@ def _plan(explained: OperationDocument, width: int, *, everything: bool) -> Iter
 
 def _time(document: RunDocument, operation: OperationRow, width: int) -> Iterator[str]:
     """The time of an operation, and what its threads did meanwhile, cause by cause."""
+    if document["observed"] is not None:
+        yield from _observed_time(document, operation, width)
+        return
     if operation["seconds"] is None:
         yield from labelled("Time", operation_time(operation), width)
         return
@@ -92,6 +96,16 @@ def _time(document: RunDocument, operation: OperationRow, width: int) -> Iterato
         yield from tree_lines(tree, operation["seconds"], width)
     if operation["coverage"] is not None:
         yield from labelled("Accounted for", _coverage(operation), width)
+
+
+def _observed_time(document: RunDocument, operation: OperationRow, width: int) -> Iterator[str]:
+    """The time of a statement that others executed, and what their sessions did meanwhile."""
+    yield from labelled("Time", "; ".join(statement_facts(document, operation)), width)
+    tree = document["time"]["operations"].get(operation["name"])
+    if tree is None:
+        yield from labelled("Where", why_not_split(document, operation), width)
+        return
+    yield from tree_lines(tree, operation["seconds"], width)
 
 
 def _time_facts(operation: OperationRow) -> Iterator[str]:

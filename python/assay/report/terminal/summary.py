@@ -17,11 +17,17 @@ from assay.report.terminal.load import (
     pace_lines,
 )
 from assay.report.terminal.memory import memory_line, memory_lines, state_line
+from assay.report.terminal.observed import (
+    looked_lines,
+    next_lines,
+    statement_table,
+)
 from assay.report.terminal.specified import figures_of_test, lines_of_test
 from assay.report.words.causes import shares_by_cause
 from assay.report.words.changes import changes_lines
 from assay.report.words.doubts import doubts
 from assay.report.words.findings import to_do_texts
+from assay.report.words.observed import observed_figures
 from assay.report.words.operation import operation_time
 from assay.report.words.run import (
     answers_words,
@@ -103,6 +109,7 @@ def render(document: RunDocument, *, all_operations: bool, console: Console) -> 
         changes_lines,
         state_line,
         memory_line,
+        looked_lines,
     )
     for line in [line for of in lines for line in of(document, width)]:
         _say(console, line)
@@ -128,6 +135,12 @@ def where_words(where: CauseShares) -> list[str]:
     """Where time went: the CPU first, then causes, largest first."""
     parts = [f"{name} {percent_text(share):>5}" for name, share in _where_shares(where)]
     return parts or ["time not split"]
+
+
+def largest_causes(where: CauseShares) -> list[str]:
+    """Return where time went, the largest part first; empty where it was not split."""
+    parts = sorted(_where_shares(where), key=lambda part: -part[1])
+    return [f"{name} {percent_text(share)}" for name, share in parts]
 
 
 def _where_shares(where: CauseShares) -> list[tuple[str, float]]:
@@ -182,6 +195,7 @@ def _figures(document: RunDocument) -> list[str]:
     of_test = None if document["test"] is None else figures_of_test(document["test"])
     parts = (
         of_test
+        or [f"{value} {title}" for value, title in observed_figures(document)]
         or load_figures(document)
         or [
             f"total {seconds_text(metrics['total_seconds'])}",
@@ -195,7 +209,10 @@ def _figures(document: RunDocument) -> list[str]:
 def _operation_lines(document: RunDocument, width: int, *, all_operations: bool) -> list[str]:
     operations = document["operations"]
     if not operations:
-        return ["  no operation was measured"]
+        return [f"  no {'statement' if document['observed'] else 'operation'} was measured"]
+    if document["observed"] is not None:
+        where = {op["name"]: largest_causes(op["where"]) for op in operations}
+        return list(statement_table(document, where, width, everything=all_operations))
     if document["pace"] is not None:
         lines = _loaded_lines(operations, width, all_operations=all_operations)
         return [*lines, *_together_lines(document, width)]
@@ -322,7 +339,8 @@ def _answers_lines(document: RunDocument, width: int) -> list[str]:
 
 def _trust(document: RunDocument) -> list[str]:
     parts = []
-    for label, name in (("steal", "steal"), ("background", "background_load")):
+    labels = [("steal", "steal"), ("background", "background_load")]
+    for label, name in labels[: 1 if document["observed"] is not None else None]:
         result = check(document, name)
         value = result["value"] if result is not None else None
         parts.append(f"{label} {percent_text(value)}")
@@ -378,14 +396,15 @@ def _packed(parts: list[str], width: int, *, lead: str, gap: str) -> list[str]:
 
 
 def _ending(document: RunDocument, width: int) -> list[str]:
-    """Where the report or the record is, and the legal line."""
+    """Where the report or the record is, the legal line, and what to type next."""
+    following = [f"{'Next':<{LABEL_WIDTH}}{command}" for command in next_lines(document)]
     label, where = "Record", document["path"]
     if document["report"] is not None:
         label, where = "Report", document["report"]
     legal = document["legal"]
     line = f"{label:<{LABEL_WIDTH}}{where}"
     if not legal:
-        return [line]
+        return [line, *following]
     if len(line) + 2 + len(legal) <= width:
         return [f"{line}  {legal}"]
     indent = " " * LABEL_WIDTH

@@ -55,6 +55,7 @@ OF_NODES = (
     "threads of several nodes share it and rest in pools, and which of them were at work for it"
     " nobody tells: the line of the cluster has what its tasks waited for"
 )
+OF_STATEMENTS = "time that sessions spent on statements"
 TOGETHER = "sessions of this engine share one process, so it is known of all together only"
 
 
@@ -83,6 +84,8 @@ def why_not_split(document: RunDocument, operation: OperationRow) -> str:
         return f"not measured, {NOT_KNOWN}"
     if document["cluster"] is not None:
         return f"not measured, {OF_NODES}"
+    if document["observed"] is not None:
+        return "not told, too few looks saw it: look longer, or at a busier time"
     if document["pace"] is None:
         return f"not measured, {NOT_READ}"
     return f"not told, {TOGETHER if document['where'] else NOT_LOOKED}"
@@ -159,7 +162,7 @@ def whole_lines(document: RunDocument, width: int) -> Iterator[str]:
     where = document["where"]
     if not operations:
         yield from labelled("Wall", "no operation was measured", width)
-    elif document["pace"] is not None:
+    elif document["pace"] is not None or document["observed"] is not None:
         yield from _load_lines(document, width)
     elif (wall := time_line(operations)) is None:
         yield from labelled("Where", why_not_split(document, operations[0]), width)
@@ -180,7 +183,8 @@ def _load_lines(document: RunDocument, width: int) -> Iterator[str]:
         why = NOT_LOOKED if knows_engine(document) else NOT_KNOWN
         yield from labelled("Where", f"not told, {why}", width)
         return
-    yield from labelled("Where", "of the service time of all operations", width)
+    of = "service time of all operations" if document["observed"] is None else OF_STATEMENTS
+    yield from labelled("Where", f"of the {of}", width)
     yield from _tree_or_causes(document, shares_by_cause(document["where"]["shares"]), None, width)
 
 

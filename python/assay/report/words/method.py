@@ -9,7 +9,12 @@ from assay.analysis.time.split import BY_DELAY_ACCOUNTING
 from assay.analysis.time.where import BY_LOOKS
 from assay.model.secrets import HIDDEN
 from assay.model.units import rate_text, seconds_text
-from assay.record.layout import ACCOUNT_DRIVER, ENGINE_ACCOUNTS, STATUS_RUNNING
+from assay.record.layout import (
+    ACCOUNT_DRIVER,
+    ENGINE_ACCOUNTS,
+    KIND_OBSERVED,
+    STATUS_RUNNING,
+)
 from assay.report.sections.finding_methods import known_methods
 from assay.report.words.changes import changes_paragraph
 from assay.report.words.order import order_sentences
@@ -78,6 +83,15 @@ RECORDED_WORDS = (
     " had, whether or not one of the {clients} clients was free: {rate} in the mean. Latency counts"
     " from when an operation was due, so it contains the waiting that a stall caused for those"
     " behind it."
+)
+OBSERVED_NO_PROFILE = "an observation takes no CPU samples of a server that is somebody else's."
+OBSERVED_WORDS = (
+    "Nothing was driven: the server's own statements were observed. A statement's time is what the"
+    " server counted of it between the begin and the end of looking. Looks at its sessions at even"
+    " distances see what the server does not count, such as commits and statements that have not"
+    " ended: where they differ by more than three standard errors, time is by looks. What sessions"
+    " waited for is what they said at these looks; the time in which they did not wait is divided"
+    " by what their processes used of the CPUs."
 )
 PERCENTILE_WORDS = (
     "Percentiles are exact and by nearest rank, over the operations that succeeded: the smallest"
@@ -193,6 +207,9 @@ WAITS = "waits"
 def charts_about(document: RunDocument, timeline: Timeline | None) -> list[tuple[str, str, str]]:
     """The charts of a run in the order of its page: name, heading, what it shows."""
     over_time = ("timeline", "Over time", timeline_words(document, timeline))
+    if document["observed"] is not None:
+        mean = f"Mean time of an execution of each statement, {WHERE_WORDS}"
+        return [("operations", WHERE_HEADING, mean), over_time]
     if document["conditions"]["clients"] is not None:
         backlog = [BACKLOG_ABOUT] if document["conditions"]["rate_per_s"] is not None else []
         over_time = ("timeline", "Resources over time", timeline_words(document, timeline))
@@ -211,6 +228,8 @@ def charts_about(document: RunDocument, timeline: Timeline | None) -> list[tuple
 
 def table_about(document: RunDocument) -> str:
     """Return a sentence on the table of operations: what its shares and times are of."""
+    if document["observed"] is not None:
+        return "Times are means: the server counts sums, not single executions."
     if document["conditions"]["clients"] is None:
         return "Shares are of the operation's time."
     return (
@@ -222,6 +241,8 @@ def table_about(document: RunDocument) -> str:
 def _measured_words(document: RunDocument) -> str:
     """How the operations were issued and what is counted of them."""
     conditions = document["conditions"]
+    if document["observed"] is not None:
+        return OBSERVED_WORDS
     if document["test"] is not None:
         return STEADY_WORDS if document["test"]["steady"] else TEST_WORDS
     if conditions["clients"] is None:
@@ -241,7 +262,8 @@ def _measured_words(document: RunDocument) -> str:
 def paragraphs(document: RunDocument) -> list[str]:
     """Return paragraphs on how the run was made and how each figure was computed."""
     conditions = document["conditions"]
-    of_power = [SPLIT_WORDS, COVERAGE_WORDS] if conditions["clients"] is None else []
+    is_power = conditions["clients"] is None and document["observed"] is None
+    of_power = [SPLIT_WORDS, COVERAGE_WORDS] if is_power else []
     of_server = [COUNTERS_WORDS] if document["engine_counters"] else []
     of_server += [PROFILE_WORDS] if document["profile"] else []
     of_server += [SESSIONS_WORDS] if document["sessions"] else []
@@ -251,7 +273,7 @@ def paragraphs(document: RunDocument) -> list[str]:
         *of_power,
         *of_server,
         PROBES_WORDS.format(interval=seconds_text(conditions["probe_interval_s"])),
-        INTERVAL_WORDS,
+        *([INTERVAL_WORDS] if document["observed"] is None else []),
     ]
 
 
@@ -302,6 +324,11 @@ def run_command(run: Run) -> str:
 
 
 def no_profile(run: Run) -> str:
+    """Why a record has no profile, and how to get one."""
+    return OBSERVED_NO_PROFILE if run.kind == KIND_OBSERVED else _run_without_profile(run)
+
+
+def _run_without_profile(run: Run) -> str:
     """Why a run has no profile, and how to get one."""
     probe = run.facts.get("probes", {}).get("profile") or {}
     request = run.facts["request"]

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from assay.checks.answers import AS_KEPT, TO_COMPARE
 from assay.model.units import bytes_text, percent_text
 from assay.model.verdict import NOT_COMPARED
-from assay.record.layout import ACCOUNT_BRIDGE
+from assay.record.layout import ACCOUNT_BRIDGE, KIND_OBSERVED
 from assay.report.words.conditions import load_conditions
+from assay.report.words.observed import observed_conditions
 from assay.report.words.order import order_words
 from assay.report.words.specified import conditions_of_test
 from assay.report.words.writes import writes_phrase
@@ -25,6 +26,8 @@ def title(document: RunDocument) -> str:
 
 def conditions_text(document: RunDocument) -> str:
     """Under which conditions, and whether the answers were right."""
+    if (observed := document.get("observed")) is not None:
+        return observed_conditions(observed)
     conditions = document["conditions"]
     arrival = "power order" if conditions["arrival"] == "power" else conditions["arrival"]
     order = [arrival or ""]
@@ -96,7 +99,7 @@ def host_text(document: RunDocument) -> str:
 
 
 def _workload(document: RunDocument) -> str:
-    if document.get("own_tables"):
+    if document.get("own_tables") or document["workload"] == KIND_OBSERVED:
         return document["workload_title"]
     return f"{document['workload_title']} {document['scale_name']} {document['scale']:g}"
 

@@ -314,11 +314,13 @@ def _driver(named: str, folder: Path) -> str:
     return named if is_maven_name(named) else str((folder / named).absolute())
 
 
-def engine_of(given: str | None, dsn: str | None, language: Language) -> tuple[str, str | None]:
+def engine_of(
+    given: str | None, dsn: str | None, language: Language = SQL
+) -> tuple[str, str | None]:
     """Name and version of the engine: as given, or the one that speaks the scheme of the DSN.
 
     Raises:
-        UsageError: If no engine speaks it, or a version of a running server is named.
+        UsageError: If no engine speaks it, or a version is asked of a running server.
     """
     if given is not None:
         name, _, version = given.partition("@")

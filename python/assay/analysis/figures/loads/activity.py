@@ -9,7 +9,7 @@ from assay.analysis.counters.index_work import Span
 from assay.analysis.counters.meters import TITLES, activity_line, locality, scaled_text
 from assay.analysis.figures.contract import Chart, Column, Figure, Measure, Table
 from assay.analysis.figures.subjects import subjects_of
-from assay.analysis.operations import window_ns
+from assay.analysis.operations import window_of
 from assay.analysis.quantities import COUNT, SHARE, TIMES, by_subject, spread, text
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def figure(asked: Asked) -> Figure:
 
 def counted_of(run: Run) -> Mapping[str, float]:
     """Return counts of the measured part by `meters.WORDS`; empty without such meters."""
-    window = window_ns(run.table("events"))
+    window = window_of(run)
     return {} if window is None else activity_between(run, Span(*window)) or {}
 
 

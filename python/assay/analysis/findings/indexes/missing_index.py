@@ -215,6 +215,11 @@ def _finding(case: Case, table: str, columns: Sequence[str], scans: Sequence[Tim
         )
         for scan in scans
     ]
+    evidence += [
+        Evidence(f"{name}: {case.counted_scans[name]}", f"counter:{name}")
+        for name in case.largest_first(wasted)
+        if name in case.counted_scans
+    ]
     part = _removed_share(first)
     best = case.of_run({name: share * part for name, share in reach_of(scans).items()})
     finding = case.finding(METHOD, claim, wasted, to_try=to_try, evidence=evidence, advice=advice)

@@ -99,8 +99,10 @@ def _own_finding(
     if is_hot and mode == ROW:
         what = f"a hot row of {thing}"
     by = f"; what waits is: {_short(statement)}" if statement else ""
-    claim = f"{_waiting_words(case, fractions)} for {what} that sessions of the run itself hold{by}"
-    to_try = "fewer --clients, or rows that are not everybody's"
+    holders = "other such sessions" if case.is_observed else "sessions of the run itself"
+    claim = f"{_waiting_words(case, fractions)} for {what} that {holders} hold{by}"
+    fewer = "fewer sessions at once" if case.is_observed else "fewer --clients"
+    to_try = f"{fewer}, or rows that are not everybody's"
     if is_hot and mode == ROW and statement:
         to_try = (
             f"spread what is written to {thing} over several rows, or make this the last statement"
@@ -118,7 +120,9 @@ def _unknown_holder_finding(case: Case, name: str, fractions: dict[str, float]) 
     what = "latches" if name == LATCH else "locks"
     claim = f"{_waiting_words(case, fractions)} for {what} that others held"
     to_try = (
-        "fewer --clients, or rows that are not everybody's"
+        "fewer sessions at once, or rows that are not everybody's"
+        if case.is_observed
+        else "fewer --clients, or rows that are not everybody's"
         if case.load is not None
         else "look for other sessions: operations of this run were asked one after another"
     )

@@ -1,0 +1,100 @@
+"""Plans of observed statements: the optimiser's estimates in the place of what nobody executed.
+
+A plan that was only asked for has no rows and no times. That a scan of a whole table keeps few of
+its rows can be told from estimates all the same. An operator's part of the time is taken to be as
+the rows that it has to handle; findings that rest on it are suspicions, and say so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from assay.analysis.observed.scanned import only_scan
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from assay.analysis.findings.case import TableFacts
+    from assay.analysis.observed.scanned import Scanned
+    from assay.model.plan import Plan, PlanNode
+
+# A row that is found by an index costs about as much as so many that are read one after another.
+INDEX_ROW_COST = 4.0
+
+
+def with_estimates(
+    plans: Mapping[str, tuple[Plan, ...]],
+    tables: Mapping[str, TableFacts],
+    seconds: Mapping[str, float],
+    scanned: Mapping[str, Scanned],
+) -> dict[str, tuple[Plan, ...]]:
+    """Return the plans; those without times have estimates as their rows and times.
+
+    Args:
+        plans: By operation.
+        tables: What the engine tells of tables.
+        seconds: Mean time of an execution, by operation.
+        scanned: What the server counted of statements that are one scan.
+    """
+    return {
+        name: tuple(
+            _estimated(_counted(plan, scanned.get(name)), tables, seconds.get(name, 1.0))
+            for plan in own
+        )
+        for name, own in plans.items()
+    }
+
+
+def _counted(plan: Plan, scanned: Scanned | None) -> Plan:
+    """Return the plan with what was counted in the place of estimates."""
+    node = None if scanned is None or plan.timed else only_scan(plan)
+    if scanned is None or node is None:
+        return plan
+    removed = max(0.0, scanned.examined - scanned.kept)
+    known = replace(
+        node, estimated_rows=scanned.kept, rows=scanned.kept, removed_rows=removed, loops=1.0
+    )
+    return replace(plan, root=_with(plan.root, node, known))
+
+
+def _with(root: PlanNode, old: PlanNode, new: PlanNode) -> PlanNode:
+    if root is old:
+        return new
+    return replace(root, children=tuple(_with(child, old, new) for child in root.children))
+
+
+def _estimated(plan: Plan, tables: Mapping[str, TableFacts], seconds: float) -> Plan:
+    if plan.timed:
+        return plan
+    whole = sum(_handled_rows(node, tables) for node in plan.root.walk())
+    return replace(plan, root=_node(plan.root, tables, seconds / whole if whole else 0.0))
+
+
+def _node(node: PlanNode, tables: Mapping[str, TableFacts], row_s: float) -> PlanNode:
+    children = tuple(_node(child, tables, row_s) for child in node.children)
+    seconds = _handled_rows(node, tables) * row_s
+    removed = _removed_rows(node, tables)
+    if removed is None:
+        return replace(node, children=children, seconds=seconds)
+    rows = node.estimated_rows
+    return replace(node, children=children, seconds=seconds, rows=rows, removed_rows=removed)
+
+
+def _handled_rows(node: PlanNode, tables: Mapping[str, TableFacts]) -> float:
+    """Return rows that an operator has to look at, by the estimates."""
+    rows = max(1.0, node.estimated_rows or 0.0)
+    if node.is_full_scan:
+        return rows + (_removed_rows(node, tables) or 0.0)
+    return rows * (INDEX_ROW_COST if node.operator == "index scan" else 1.0)
+
+
+def _removed_rows(node: PlanNode, tables: Mapping[str, TableFacts]) -> float | None:
+    """Return the rows that a full scan with a condition reads in vain; None of others."""
+    if node.removed_rows is not None:
+        return node.removed_rows
+    if not node.is_full_scan or not node.condition or node.estimated_rows is None:
+        return None
+    facts = tables.get(node.object or "")
+    whole = None if facts is None else facts.estimated_rows or facts.rows
+    return None if whole is None else max(0.0, whole - node.estimated_rows)

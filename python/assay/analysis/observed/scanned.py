@@ -1,0 +1,83 @@
+"""Rows that a statement read and kept, by what the server counted of its executions.
+
+They are of one scan where the statement has no other operator that reads or drops rows. Engines
+count the rows that were examined, or the bytes: as many as the table has are the whole table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from assay.model.units import bytes_text, count_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from assay.analysis.findings.case import TableFacts
+    from assay.analysis.observed.statements import Watched
+    from assay.model.plan import Plan, PlanNode
+
+# Operators that give the rows that they are given, one by one.
+PASSING = {"exchange", "limit", "modify", "projection", "result", "sort", "top-n"}
+# Of a table that is read whole some blocks may not be needed.
+WHOLE_TABLE_SHARE_MIN = 0.9
+KEPT = ("rows_changed", "rows")
+READ = ("cache_hit_bytes", "cache_read_bytes")
+
+
+@dataclass(frozen=True)
+class Scanned:
+    """One execution of a statement with one scan, mean.
+
+    Attributes:
+        examined: Rows that it read.
+        kept: Rows that it returned or changed.
+        says: How that is known, in a sentence.
+    """
+
+    examined: float
+    kept: float
+    says: str
+
+
+def only_scan(plan: Plan) -> PlanNode | None:
+    """Return the full scan that is all that a plan does with rows; None: there is more."""
+    nodes = [node for node in plan.root.walk() if node.operator not in PASSING]
+    return nodes[0] if len(nodes) == 1 and nodes[0].is_full_scan else None
+
+
+def scanned_rows(
+    statements: Iterable[tuple[str, Watched]],
+    plans: Mapping[str, tuple[Plan, ...]],
+    tables: Mapping[str, TableFacts],
+) -> dict[str, Scanned]:
+    """Return what was counted of statements that are one full scan, by their names."""
+    made = {}
+    for name, watched in statements:
+        node = only_scan(plans[name][0]) if len(plans.get(name, ())) == 1 else None
+        if node is not None and node.condition and watched.calls:
+            counted = _counted(watched, watched.calls, tables.get(node.object or ""))
+            if counted is not None:
+                made[name] = counted
+    return made
+
+
+def _counted(watched: Watched, calls: float, facts: TableFacts | None) -> Scanned | None:
+    kept = max(watched.counts.get(name, 0.0) for name in KEPT) / calls
+    examined = watched.counts.get("rows_examined")
+    if examined is not None:
+        rows = examined / calls
+        says = f"an execution examined {count_text(rows)} rows and gave {count_text(kept)}"
+        return Scanned(rows, kept, f"{says}, by the server's count")
+    read_bytes = sum(watched.counts.get(name, 0.0) for name in READ) / calls
+    whole = None if facts is None else facts.estimated_rows or facts.rows
+    own_bytes = None if facts is None else facts.bytes
+    if whole is None or not own_bytes or read_bytes < WHOLE_TABLE_SHARE_MIN * own_bytes:
+        return None
+    return Scanned(
+        whole,
+        kept,
+        f"an execution read {bytes_text(read_bytes)} and gave {count_text(kept)} rows, by the"
+        f" server's count; the table has {bytes_text(own_bytes)}",
+    )

@@ -1,0 +1,303 @@
+"""A server that was observed, as the summary that runs have: statements are its operations.
+
+Rooms that need single executions have nothing to tell: the server counts sums.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from assay.analysis.causes import PARTS, UNCOVERED
+from assay.analysis.findings.discovery import judged_findings
+from assay.analysis.findings.reading import read_case
+from assay.analysis.load.metrics import no_load_metrics
+from assay.analysis.observed.causes import METHOD, CpuUse, Split, cpu_use, split_by_cause
+from assay.analysis.observed.estimated import with_estimates
+from assay.analysis.observed.scanned import scanned_rows
+from assay.analysis.observed.statements import (
+    Watched,
+    look_interval_s,
+    looks_taken,
+    watched_statements,
+    weighted_looks,
+)
+from assay.analysis.operations import NS, window_of
+from assay.analysis.server.blockers import blockers
+from assay.analysis.server.sessions import split_by_session
+from assay.analysis.summary import OperationSummary, Summary
+from assay.analysis.time.where import Where
+from assay.analysis.waits.rules import all_waits
+from assay.model.errors import RecordUnreadableError
+from assay.model.observed import Observed, ObservedStatement
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from assay.analysis.findings.case import Case
+    from assay.analysis.host.accounts import Accounts
+    from assay.model.blocker import Blocker
+    from assay.model.finding import Finding
+    from assay.record.reader import Run
+
+# A session that was seen at work so often is one of those that are observed.
+OWN_LOOKS_MIN = 3
+NO_PERCENTILES = "percentiles, fastest and slowest executions: "
+SUMS = "the server counts sums, not single executions"
+ONLY_LOOKS = "looks tell how much of the time a statement took, not how long an execution"
+TITLE_LENGTH = 80
+TRIAL = "`assay try"
+
+
+def summarise_observed(
+    run: Run,
+    used: Accounts | None,
+    counted: dict[str, Any] | None,
+    cores: int | None,
+    probe_share: float | None,
+) -> Summary:
+    """Return the summary of an observation.
+
+    Args:
+        run: The record.
+        used: CPU accounts of the time of looking.
+        counted: What the engine counted.
+        cores: CPUs that the server may use.
+        probe_share: CPU time of all probes, as a share of a core.
+
+    Raises:
+        RecordUnreadableError: If it ended before anything was seen.
+    """
+    window = window_of(run)
+    if window is None or "observed" not in run.facts:
+        raise RecordUnreadableError(f"{run.id} ended before it had looked at the server")
+    looks = run.table("looks")
+    aliases = run.facts["observed"]["aliases"]
+    seen = weighted_looks(looks, window, aliases)
+    watched = watched_statements(looks, run.table("statement-counts"), window, aliases)
+    # One that was killed has no names: the keys say which statement it is.
+    names = run.facts["observed"]["names"] or {one.statement: one.statement for one in watched}
+    told = [one for one in watched if one.statement in names]
+    use = _cpu_use(run, seen, window)
+    splits = split_by_cause(seen, all_waits(run.facts["engine"].get("waits")), use)
+    operations = _operations(run, names, told, splits, window)
+    case = _case(run, operations, used, counted, cores, seen)
+    case = _with_plans(case, [(names[one.statement], one) for one in told])
+    where = _whole(told, splits)
+    if where is not None:
+        case = replace(case, where=where.shares)
+    judged = judged_findings(case)
+    sessions = _sessions(run, seen, window)
+    return Summary(
+        operations=operations,
+        metrics=_metrics(told, window),
+        findings=tuple(_without_trial(finding) for finding in judged.findings),
+        silenced=judged.silenced,
+        time=case.time,
+        trees=case.trees,
+        accounts=used,
+        probe_core_share=probe_share,
+        engine_counters=counted,
+        sessions=sessions,
+        where=where,
+        observed=_observed(run, names, looks, seen, told, sessions),
+    )
+
+
+def _cpu_use(run: Run, seen: pl.DataFrame, window: tuple[int, int]) -> CpuUse | None:
+    if not run.has("processes"):
+        return None
+    sessions = set() if seen["tid"].drop_nulls().len() else set(seen["session"].to_list())
+    return cpu_use(run.table("processes"), sessions, window)
+
+
+def _operations(
+    run: Run,
+    names: Mapping[str, str],
+    told: Sequence[Watched],
+    splits: Mapping[str, Split],
+    window: tuple[int, int],
+) -> tuple[OperationSummary, ...]:
+    whole = sum(one.seconds for one in told)
+    window_s = (window[1] - window[0]) * NS
+    texts = run.facts.get("statements", {})
+    return tuple(
+        _operation(
+            names[one.statement],
+            texts.get(names[one.statement], {}).get("text", ""),
+            one,
+            splits.get(one.statement),
+            one.seconds / whole if whole else None,
+            window_s,
+        )
+        for one in told
+    )
+
+
+def _operation(
+    name: str, text: str, one: Watched, split: Split | None, share: float | None, window_s: float
+) -> OperationSummary:
+    calls, rows = one.calls, one.counts.get("rows")
+    return OperationSummary(
+        name=name,
+        title=" ".join(text.split())[:TITLE_LENGTH],
+        seconds=one.mean_s,
+        seconds_min=None,
+        seconds_max=None,
+        share=share,
+        outcome="ok",
+        error=None,
+        passes=round(calls or 0),
+        rows=None if rows is None or not calls else round(rows / calls),
+        where=dict.fromkeys(PARTS) if split is None else split.where,
+        coverage=None if split is None else 1.0 - (split.where[UNCOVERED] or 0.0),
+        parallelism=None if split is None else split.cpu_share,
+        threads_at_work=None if split is None else split.threads,
+        memory_peak_bytes=None,
+        memory_growth_bytes=None,
+        read_bytes=None,
+        write_bytes=None,
+        minor_faults=None,
+        disk_method=METHOD,
+        throughput_per_s=None if calls is None else calls / window_s,
+    )
+
+
+def _case(
+    run: Run,
+    operations: tuple[OperationSummary, ...],
+    used: Accounts | None,
+    counted: dict[str, Any] | None,
+    cores: int | None,
+    seen: pl.DataFrame,
+) -> Case:
+    case = read_case(run, operations, load=None, used=used, counted=counted, cores=cores, pinned={})
+    return replace(
+        case,
+        blockers=_blockers(run, seen),
+        # Whoever works there is what is observed.
+        other_clients={},
+        client_queue_share=None,
+        is_observed=True,
+    )
+
+
+def _with_plans(case: Case, told: Sequence[tuple[str, Watched]]) -> Case:
+    """Return the case with plans completed by what the server counted, else by estimates."""
+    scanned = scanned_rows(told, case.plans, case.tables)
+    return replace(
+        case,
+        plans=with_estimates(case.plans, case.tables, case.seconds, scanned),
+        counted_scans={name: one.says for name, one in scanned.items()},
+    )
+
+
+def _blockers(run: Run, seen: pl.DataFrame) -> tuple[Blocker, ...] | None:
+    """Return who was waited for; sessions that were often seen at work are those observed."""
+    window = window_of(run)
+    if window is None or not run.has("blockers"):
+        return None
+    counts = seen.group_by("session").len()
+    own = set(counts.filter(pl.col("len") >= OWN_LOOKS_MIN)["session"].to_list())
+    within = run.table("blockers").filter(pl.col("time_ns").is_between(*window))
+    return blockers(within.with_columns(pl.col(pl.Categorical).cast(pl.String)).to_dicts(), own)
+
+
+def _whole(told: Sequence[Watched], splits: Mapping[str, Split]) -> Where | None:
+    """Return the causes of all statements together, weighted by their time."""
+    rows = [(one, splits[one.statement]) for one in told if one.statement in splits]
+    whole = sum(one.seconds for one, _ in rows)
+    if not whole:
+        return None
+    shares: dict[str, float | None] = {
+        part: sum((split.where[part] or 0.0) * one.seconds for one, split in rows) / whole
+        for part in PARTS
+    }
+    return Where(shares, 1.0 - (shares[UNCOVERED] or 0.0), (), ())
+
+
+def _sessions(run: Run, seen: pl.DataFrame, window: tuple[int, int]) -> dict[str, Any] | None:
+    """Return who used the server's CPU time, a session a process that was seen at work."""
+    if not run.has("processes") or seen["tid"].drop_nulls().len():
+        return None
+    leaders = seen.filter(pl.col("leader").is_null()).select(
+        "time_ns", "session", pl.col("session").alias("backend_pid")
+    )
+    activity = run.table("activity") if run.has("activity") else None
+    return split_by_session(run.table("processes"), leaders, activity, window)
+
+
+def _metrics(told: Sequence[Watched], window: tuple[int, int]) -> dict[str, float | None]:
+    window_s = (window[1] - window[0]) * NS
+    calls = [one.calls for one in told if one.calls is not None]
+    rate = sum(calls) / window_s if calls else None
+    return {
+        "total_seconds": None,
+        "geometric_mean_seconds": None,
+        "passes": None,
+        "measured_seconds": window_s,
+        "memory_peak_bytes": None,
+        "memory_peak_pss_bytes": None,
+        "engine_memory_bytes": None,
+        **no_load_metrics(),
+        "statements_per_s": rate,
+    }
+
+
+def _without_trial(finding: Finding) -> Finding:
+    """Return the finding with the change itself: what was observed cannot be played again."""
+    advice = finding.advice
+    if finding.to_try is None or not finding.to_try.startswith(TRIAL):
+        return replace(finding, advice=None)
+    if advice is not None and advice.kind == "index":
+        columns = advice.values["columns"].replace(",", ", ")
+        return replace(finding, advice=None, to_try=f"an index on {advice.subject} ({columns})")
+    return replace(finding, advice=None, to_try=f"what {finding.to_try.rpartition('` ')[2]}")
+
+
+def _observed(
+    run: Run,
+    names: Mapping[str, str],
+    looks: pl.DataFrame,
+    seen: pl.DataFrame,
+    told: Sequence[Watched],
+    sessions: dict[str, Any] | None,
+) -> Observed:
+    begun_ns, ended_ns = window_of(run) or (0, 0)
+    window_s = (ended_ns - begun_ns) * NS
+    facts = run.facts["observed"]
+    elsewhere = seen.filter(pl.col("statement").is_null() & pl.col("leader").is_null())
+    limits = [*facts["limits"], NO_PERCENTILES + (SUMS if facts["source"] else ONLY_LOOKS)]
+    if elsewhere.height:
+        databases = ", ".join(sorted(set(elsewhere["database"].drop_nulls().to_list())))
+        limits.append(
+            f"statements of other databases ({databases}), where sessions spent"
+            f" {elsewhere['weight_s'].sum():.1f} s: observe each by a --dsn of its own"
+        )
+    led = seen.filter(pl.col("leader").is_null())
+    ours_s = None if sessions is None else sum(entry["cpu_s"] for entry in sessions["ours"])
+    return Observed(
+        window_s=window_s,
+        looks=looks_taken(looks, (begun_ns, ended_ns)),
+        look_interval_s=look_interval_s(looks),
+        sessions_at_work=float(led["weight_s"].sum()) / window_s,
+        source=facts["source"],
+        limits=tuple(limits),
+        stopped=facts["stopped"],
+        own_cpu_share=None if ours_s is None else ours_s / window_s,
+        statements=tuple(
+            ObservedStatement(
+                operation=names[one.statement],
+                key=one.statement,
+                basis=one.basis,
+                seconds=one.seconds,
+                counted_s=one.counted_s,
+                looked_s=one.looked_s,
+                looks=one.looks,
+                counts=dict(one.counts),
+            )
+            for one in told
+        ),
+    )

@@ -1,0 +1,1 @@
+"""Checks of observations, in which nothing was driven: a file each."""

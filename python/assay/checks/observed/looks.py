@@ -1,0 +1,30 @@
+"""Whether there were looks enough at the server's sessions to say where their time went."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.analysis.observed.statements import looks_taken, weighted_looks
+from assay.analysis.operations import window_of
+from assay.model.verdict import CheckResult, Verdict
+
+if TYPE_CHECKING:
+    from assay.record.reader import Run
+
+NAME = "looks"
+# By so many sessions seen at work shares are known to about 18 points, at 95 %.
+SEEN_MIN = 30
+
+
+def check(run: Run) -> CheckResult:
+    """Unknown if too few sessions were seen at work."""
+    window = window_of(run)
+    if window is None:
+        return CheckResult(NAME, Verdict.UNKNOWN, "nobody looked at the server", measured=False)
+    looks = run.table("looks")
+    number, seen = looks_taken(looks, window), weighted_looks(looks, window).height
+    told = f"{number:,} looks saw {seen:,} sessions at work"
+    if seen < SEEN_MIN:
+        reason = f"{told}, too few to say where time went: look longer with --time"
+        return CheckResult(NAME, Verdict.UNKNOWN, reason, value=float(seen), threshold=SEEN_MIN)
+    return CheckResult(NAME, Verdict.VALID, told, value=float(seen), threshold=SEEN_MIN)

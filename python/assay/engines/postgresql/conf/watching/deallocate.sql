@@ -1,0 +1,1 @@
+deallocate assay_watched

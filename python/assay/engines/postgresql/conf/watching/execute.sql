@@ -1,0 +1,1 @@
+execute assay_watched

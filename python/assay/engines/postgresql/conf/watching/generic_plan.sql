@@ -1,0 +1,1 @@
+explain (generic_plan, verbose, settings, summary, format json)

@@ -1,0 +1,1 @@
+prepare assay_watched as

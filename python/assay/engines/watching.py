@@ -1,0 +1,83 @@
+"""What an engine can do whose statements are watched while others drive it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from assay.engines.contract import Address, CounterReader, Instance, PlanReader
+    from assay.model.watched import SessionLook, StatementText
+
+
+@dataclass(frozen=True)
+class Sight:
+    """What a role can see of a server's statements.
+
+    Attributes:
+        source: Where calls and times of statements are counted; None: nowhere that it may read.
+        limits: What is not seen or not counted, and the mend: a sentence each.
+    """
+
+    source: str | None
+    limits: tuple[str, ...] = ()
+
+
+class StatementWatcher(Protocol):
+    """Reads which statements a server executes, on a connection of its own that cannot write.
+
+    Belongs to one thread.
+    """
+
+    sight: Sight
+
+    def looks(self) -> Sequence[SessionLook]:
+        """Return sessions that execute a statement now, without ours. Raises `OSError`."""
+        ...
+
+    def counts(self) -> list[tuple[str, Mapping[str, float]]]:
+        """Return what each statement has come to so far, by its key. Raises `OSError`.
+
+        Names of counts are those of `docs/record-format.md`; times are in seconds. It is empty
+        where `sight` has no source.
+        """
+        ...
+
+    def texts(self, keys: Collection[str]) -> dict[str, StatementText]:
+        """Return the texts of these statements, as far as they are seen. Raises `OSError`."""
+        ...
+
+    def aliases(self) -> dict[str, str]:
+        """Return other keys of statements in looks, each with the key whose text was asked for."""
+        ...
+
+    def close(self) -> None:
+        """Ends the connection."""
+        ...
+
+
+@runtime_checkable
+class WatchesStatements(Protocol):
+    """Servers that tell which statements they execute for others."""
+
+    def guest(self, dsn: str) -> Address:
+        """Return the address of a server for sessions that cannot write. Raises `EngineError`."""
+        ...
+
+    def watcher(self, instance: Instance) -> StatementWatcher:
+        """Connect once more to watch statements. Raises `EngineError`."""
+        ...
+
+    def counters_beside(self, instance: Instance) -> CounterReader:
+        """Connect once more for the engine's counters, without those that the watcher reads.
+
+        Raises:
+            EngineError: If the server refuses it.
+        """
+        ...
+
+    def watched_plans(self, instance: Instance) -> PlanReader:
+        """Return a reader that asks for plans and executes nothing. Raises `EngineError`."""
+        ...

@@ -1,0 +1,123 @@
+"""Statements of a server that others drive: who executes which at one moment, and what they are."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from hashlib import blake2b
+
+# The key of statements that this role may not see.
+HIDDEN_KEY = "hidden"
+SHOWN_LENGTH = 48
+FINGERPRINT_LENGTH = 200
+# Servers cut texts off; what is alike so far is taken to be one statement.
+CANONICAL_LENGTH = 500
+# Constants of a statement: texts, numbers that are no part of a name, and lists of them.
+_CONSTANT = re.compile(r"'(?:[^']|'')*'|(?<![\w$.@])-?\d+(?:\.\d+)?(?:e[+-]?\d+)?\b", re.IGNORECASE)
+# A server may keep these as constants, too; `extract(epoch from ...)` has a text in it.
+_WORD_CONSTANT = re.compile(r"\$\d+|\b(?:null|true|false|epoch)\b")
+_NO_NAME = re.compile(r"\W+")
+_NO_LETTER = re.compile(r"[^a-z_]+")
+_PLACES = re.compile(r"\(\s*(?:\?|\$\d+)(?:\s*,\s*(?:\?|\$\d+|\.\.\.))+\s*\)")
+_COMMENT = re.compile(r"/\*.*?\*/|--[^\n]*", re.DOTALL)
+_WORD = re.compile(r"[A-Za-z_][\w$]*")
+# The table that a statement is about follows one of these, by the statement's first word.
+_TABLE = r"[\s(]+(?:only\s+|ignore\s+|into\s+)*([\w\"`.$]+)"
+_TABLE_AFTER = {
+    "update": re.compile(rf"\bupdate{_TABLE}", re.IGNORECASE),
+    "insert": re.compile(rf"\binto{_TABLE}", re.IGNORECASE),
+    "replace": re.compile(rf"\breplace{_TABLE}", re.IGNORECASE),
+    "truncate": re.compile(rf"\btruncate(?:\s+table)?{_TABLE}", re.IGNORECASE),
+}
+# What is called is no table: `extract(epoch from now())`.
+_FROM = re.compile(rf"\bfrom{_TABLE}(?![\w\"`.$]*\s*\()", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class SessionLook:
+    """One session, or a worker of it, that executed a statement when it was looked at.
+
+    Absent is None.
+
+    Attributes:
+        session: The engine's number of the session.
+        statement: Key of the statement; None: of another database.
+        leader: The session that a worker works for.
+        tid: The thread that serves the session.
+        application: What its client calls itself.
+        database: Its database.
+        wait_kind, wait_event: What it waited for, in the engine's words.
+        seconds: For how long it had executed the statement.
+    """
+
+    session: int
+    statement: str | None
+    leader: int | None = None
+    tid: int | None = None
+    application: str | None = None
+    database: str | None = None
+    wait_kind: str | None = None
+    wait_event: str | None = None
+    seconds: float | None = None
+
+
+@dataclass(frozen=True)
+class StatementText:
+    """The text of a statement that was watched.
+
+    Attributes:
+        text: With places for its constants, as the server keeps it.
+        example: As a client sent it, with its constants; None: it was not seen whole.
+    """
+
+    text: str
+    example: str | None = None
+
+
+def without_constants(text: str) -> str:
+    """Return a statement in one line, with `?` for its constants and without its comments."""
+    plain = " ".join(_COMMENT.sub(" ", text).split()).rstrip("; ")
+    return _PLACES.sub("(?, ...)", _CONSTANT.sub("?", plain))
+
+
+def statement_key(normalised: str) -> str:
+    """Return a short key of a statement without its constants."""
+    return blake2b(normalised.lower().encode(), digest_size=8).hexdigest()
+
+
+def statement_name(text: str) -> str:
+    """Return a name of a statement that fits a command line, such as `update-accounts`."""
+    plain = _COMMENT.sub(" ", text).strip()
+    match = _WORD.search(plain)
+    if match is None:
+        return "statement"
+    verb = match[0].lower()
+    found = _TABLE_AFTER.get(verb, _FROM).search(plain)
+    table = "" if found is None else found[1].strip('"`').rpartition(".")[2].strip('"`')
+    kept = "".join(char if char.isalnum() or char == "_" else "-" for char in table)
+    return (f"{verb}-{kept}" if kept else verb)[:SHOWN_LENGTH].rstrip("-")
+
+
+def statement_names(texts: dict[str, str]) -> dict[str, str]:
+    """Return a name for each key; those after the first of the same name have a number."""
+    names: dict[str, str] = {}
+    seen: dict[str, int] = {}
+    for key, text in texts.items():
+        name = statement_name(text)
+        seen[name] = seen.get(name, 0) + 1
+        names[key] = name if seen[name] == 1 else f"{name}-{seen[name]}"
+    return names
+
+
+def canonical(text: str) -> str:
+    """Return the letters and digits of a statement without its constants, whatever its layout."""
+    plain = _CONSTANT.sub("", _COMMENT.sub(" ", text)).lower()
+    letters = _NO_NAME.sub("", _WORD_CONSTANT.sub("", plain))
+    # Servers of MySQL's kin keep the one word as the other.
+    return letters.replace("database", "schema")[:CANONICAL_LENGTH]
+
+
+def fingerprint(text: str) -> str:
+    """Return the letters of a statement's beginning, whatever its constants and its layout."""
+    plain = _CONSTANT.sub("", _COMMENT.sub(" ", text)).lower()
+    return _NO_LETTER.sub("", _WORD_CONSTANT.sub("", plain))[:FINGERPRINT_LENGTH]

@@ -1,0 +1,166 @@
+"""What `assay observe` is asked for: its options, and what is understood of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from assay.engines.contract import Server
+from assay.engines.discovery import find_engine, find_engines
+from assay.engines.watching import WatchesStatements
+from assay.model.errors import UsageError
+from assay.record.layout import KIND_OBSERVED
+from assay.running.asked.declaring import Group, Option, long_name
+from assay.running.asked.parsing import above_zero, duration_s, probe_interval_s
+from assay.running.asked.request import RunRequest
+from assay.running.asked.understanding import engine_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from assay.engines.contract import Engine
+    from assay.engines.discovery import EngineFolder
+
+TIME_DEFAULT = "60s"
+
+
+class ObserveOptions(BaseModel):
+    """All options of an observation, as a person writes them."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    dsn: Annotated[
+        str | None,
+        Option(Group.SERVER, "The running server, as its own clients write it.", "ADDRESS"),
+    ] = None
+    engine: Annotated[
+        str | None,
+        Option(Group.SERVER, "Its engine [default: what --dsn names].", "NAME"),
+    ] = None
+    time: Annotated[
+        str | None,
+        Option(Group.OBSERVATION, "How long to look [default: 60s].", "TIME"),
+    ] = None
+    until_stopped: Annotated[
+        bool,
+        Option(Group.OBSERVATION, "Look until Ctrl-C, instead of --time."),
+    ] = False
+    probe_interval: Annotated[
+        str,
+        Option(Group.OBSERVATION, "Time between two looks at the server.", "TIME"),
+    ] = "100ms"
+    plans: Annotated[
+        bool,
+        Option(
+            Group.OBSERVATION,
+            "Ask the server afterwards how it plans the statements that took most of the time;"
+            " nothing is executed.",
+        ),
+    ] = True
+
+
+@dataclass(frozen=True)
+class Observation:
+    """An observation that can be carried out.
+
+    Attributes:
+        request: In the terms of a run, for the record.
+        engine: The folder of the server's engine.
+        behaviour: The engine's own code.
+        dsn: Of the server.
+        time_s: How long to look; None: until it is stopped.
+    """
+
+    request: RunRequest
+    engine: EngineFolder
+    behaviour: Engine
+    dsn: str
+    time_s: float | None
+
+    def facts(self, version: str) -> dict[str, Any]:
+        """Return the facts that run.json has from the first moment on."""
+        engine = self.engine.facts
+        return {
+            "kind": KIND_OBSERVED,
+            "request": self.request.facts(),
+            "workload": {
+                "name": KIND_OBSERVED,
+                "title": "Statements of others",
+                "legal": None,
+                "scale_name": "",
+                "operation_titles": {},
+            },
+            "engine": {
+                "name": engine.name,
+                "title": engine.title,
+                "kind": engine.kind,
+                "session": None,
+                "language": None,
+                "version": version,
+                "answers": engine.answers,
+                "counters": self.engine.counters(),
+                "operations": self.engine.operations(),
+                "advice": self.engine.advice(),
+                "knobs": self.engine.knobs().model_dump(),
+                "waits": self.engine.waits(),
+            },
+            "plan": {"phases": [], "operations": []},
+            "statements": {},
+        }
+
+
+def observe_options(values: Mapping[str, Any]) -> ObserveOptions:
+    """Return the options, by their names. Raises `UsageError` for one that there is not."""
+    try:
+        return ObserveOptions(**values)
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = long_name(str(first["loc"][0]))
+        raise UsageError(f"{name}: {first['msg'].lower()}; see assay observe --help") from None
+
+
+def observation_of(options: ObserveOptions) -> Observation:
+    """Return the observation that is asked for; nothing is reached yet.
+
+    Raises:
+        UsageError: If an option has no meaning, or the engine cannot be observed.
+    """
+    if options.dsn is None:
+        raise UsageError(
+            "no server is named: say --dsn postgresql://user@host/database; `assay run` starts one"
+        )
+    if options.until_stopped and options.time is not None:
+        raise UsageError("--time and --until-stopped: leave one of the two out")
+    name, _ = engine_of(options.engine, options.dsn)
+    engine = find_engine(name)
+    behaviour = engine.engine()
+    if not (isinstance(behaviour, WatchesStatements) and isinstance(behaviour, Server)):
+        raise UsageError(
+            f"{engine.facts.title} cannot be observed: it does not tell which statements it"
+            f" executes for others. {_able()} can; to drive statements of your own, use assay run"
+        )
+    time_s = None
+    if not options.until_stopped:
+        time_s = above_zero("--time", duration_s("--time", options.time or TIME_DEFAULT))
+    request = RunRequest(
+        workload=KIND_OBSERVED,
+        engine=name,
+        scale=1.0,
+        dsn=options.dsn,
+        time_s=time_s or 0.0,
+        probe_interval_s=probe_interval_s(options.probe_interval),
+        plans=options.plans,
+        plans_executed=False,
+    )
+    return Observation(request, engine, behaviour, options.dsn, time_s)
+
+
+def _able() -> str:
+    able = [
+        folder.facts.title
+        for folder in find_engines().values()
+        if folder.facts.kind == "server" and isinstance(folder.engine(), WatchesStatements)
+    ]
+    return f"{', '.join(able[:-1])} and {able[-1]}" if len(able) > 1 else "".join(able)

@@ -1,0 +1,302 @@
+"""Carries out an observation: looks at the statements that a server executes for others.
+
+Nothing is driven, and nothing of the server is changed: sessions of ours are two, and cannot write.
+Invariant: however looking ends, its streams are whole and the record is sealed.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from assay.analysis.observed.statements import statement_keys, watched_statements
+from assay.engines.contract import EngineError, HasPlans, Server, TellsPort
+from assay.engines.watching import WatchesStatements
+from assay.model.errors import AssayError, RunFailedError, UsageError
+from assay.model.units import NS_PER_S
+from assay.model.watched import HIDDEN_KEY, StatementText, statement_names
+from assay.probes.contract import Refusing, Target
+from assay.probes.discovery import find_probes
+from assay.probes.engine import EngineProbe
+from assay.probes.statements import StatementsProbe
+from assay.probes.streams import write_no_events
+from assay.record.layout import ACCOUNT_ENGINE, ACCOUNT_PROBES, KIND_OBSERVED, LOG_FILE
+from assay.record.reader import Run
+from assay.record.writer import RunWriter, ensure_runs_dir, new_run_id
+from assay.running.execute import log_into
+from assay.running.host.environment import describe_host, describe_ourselves
+from assay.running.observing import observed
+from assay.running.watched_plans import capture_plans
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from assay.analysis.observed.statements import Watched
+    from assay.engines.contract import CounterReader, Instance
+    from assay.engines.watching import StatementWatcher
+    from assay.probes.contract import Probe
+    from assay.running.asked.observe import Observation
+    from assay.running.telling import Teller
+
+    # A statement with its name.
+    Named = tuple[str, Watched, StatementText]
+
+log = logging.getLogger(__name__)
+
+TICK_S = 0.1
+# Time between two looks at the host, whose counters are sums, and of probes that look more often.
+REST_INTERVAL_S = 2.0
+INTERVALS_S = {StatementsProbe.name: 0.0, EngineProbe.name: 1.0}
+WATCHES_NOT = "the server's statements cannot be watched: {}"
+# Statements beyond these are together in the record without texts of their own.
+NAMED_MAX = 200
+HIDDEN_TEXT = StatementText("hidden: statements of other roles, which this one may not see")
+# Looks at the server's threads are dearer than asking it, and tell no statement.
+LEFT_OUT = {"waits"}
+ELSEWHERE = (
+    "CPU time of the server's processes: they are not on this host, or this user may not see them"
+)
+
+
+def observe(observation: Observation, runs: Path, teller: Teller) -> Path:
+    """Looks at a server and returns the sealed directory of the record.
+
+    Ctrl-C while it looks ends the looking, as its time does.
+
+    Raises:
+        UsageError: If the server cannot be reached or watched; nothing was written.
+        RunFailedError: If it failed later; its partial record is kept.
+    """
+    teller.phase("connect")
+    with ExitStack() as opened:
+        server = opened.enter_context(_reached(observation))
+        run_id = new_run_id(KIND_OBSERVED, observation.engine.facts.name)
+        facts = observation.facts(server.version)
+        run = opened.enter_context(RunWriter(ensure_runs_dir(runs), run_id, facts))
+        opened.enter_context(log_into(run.raw / LOG_FILE))
+        teller.record(run.dir)
+        _Looking(observation, server, run, teller).carry_out()
+        return run.dir
+
+
+class _Reached:
+    """A server with all that is asked of it: two connections that stay, and facts."""
+
+    def __init__(self, behaviour: Any, instance: Instance) -> None:  # noqa: ANN401 - many protocols
+        self.instance = replace(instance, handle=None)
+        self.counters: CounterReader | None = None
+        self.version: str = behaviour.version(instance)
+        self.settings: dict[str, str] = behaviour.effective_settings(instance)
+        self.pids: tuple[int, ...] = behaviour.processes(instance)
+        self.port = behaviour.port(instance) if isinstance(behaviour, TellsPort) else None
+        self.watcher: StatementWatcher = behaviour.watcher(instance)
+        self.limits = list(self.watcher.sight.limits)
+        if not self.pids:
+            self.limits.append(ELSEWHERE)
+        self._read_counters(behaviour, instance)
+
+    def _read_counters(self, behaviour: WatchesStatements, instance: Instance) -> None:
+        try:
+            self.counters = behaviour.counters_beside(instance)
+        except (EngineError, OSError) as error:
+            self.limits.append(f"the engine's own counters: {error}")
+
+    def close(self) -> None:
+        """Ends both connections."""
+        self.watcher.close()
+        if self.counters is not None:
+            self.counters.close()
+
+
+@contextmanager
+def _reached(observation: Observation) -> Iterator[_Reached]:
+    """Connects as a guest. Raises `EngineError` with the mend."""
+    behaviour = observation.behaviour
+    assert isinstance(behaviour, WatchesStatements)  # noqa: S101 - others were refused
+    assert isinstance(behaviour, Server)  # noqa: S101 - as above
+    try:
+        instance = behaviour.attach(behaviour.guest(observation.dsn))
+        try:
+            server = _Reached(behaviour, instance)
+        finally:
+            behaviour.detach(instance)
+    except OSError as error:
+        raise UsageError(f"{observation.engine.facts.title} cannot be observed: {error}") from error
+    try:
+        yield server
+    finally:
+        server.close()
+
+
+class _Looking:
+    """One observation under way."""
+
+    def __init__(
+        self, observation: Observation, server: _Reached, run: RunWriter, teller: Teller
+    ) -> None:
+        self._observation = observation
+        self._server = server
+        self._run = run
+        self._teller = teller
+        self._probe_facts: dict[str, Any] = {}
+        self._begun_ns = self._ended_ns = 0
+        self._stopped = False
+        self._aliases: dict[str, str] = {}
+
+    def carry_out(self) -> None:
+        """Looks, asks what is asked afterwards, and seals."""
+        try:
+            self._describe()
+            write_no_events(self._run.raw)
+            self._look_with(self._probes())
+        except OSError as error:
+            raise RunFailedError(f"the record cannot be written: {error}") from error
+        self._run.update(probes=self._probe_facts)
+        if lost := self._probe_facts[StatementsProbe.name]["error"]:
+            raise RunFailedError(f"the server was watched no longer: {lost}")
+        statements = self._statements()
+        self._update(statements)
+        if self._observation.request.plans:
+            self._plans(statements)
+        self._teller.phase("seal")
+        self._run.seal()
+
+    def _describe(self) -> None:
+        self._run.write_environment(
+            {
+                "host": describe_host(Path("/")),
+                "accounts": {str(pid): name for pid, name in self._followed()},
+                "assay": describe_ourselves(),
+                "engine": {
+                    "version": self._server.version,
+                    "origin": {},
+                    "settings": self._server.settings,
+                },
+                "data": None,
+                "pin": {},
+            }
+        )
+
+    def _followed(self) -> tuple[tuple[int, str], ...]:
+        pids = dict.fromkeys(self._server.pids, ACCOUNT_ENGINE)
+        return (*pids.items(), (os.getpid(), ACCOUNT_PROBES))
+
+    def _look_with(self, probes: list[Probe]) -> None:
+        """Has sessions looked at as often as is asked, and all else less often, which is enough."""
+        often = self._observation.request.probe_interval_s
+        facts = self._probe_facts
+        with ExitStack() as stack:
+            # The one that everything needs comes first.
+            for probe in sorted(probes, key=lambda probe: probe.name != StatementsProbe.name):
+                interval_s = max(often, INTERVALS_S.get(probe.name, REST_INTERVAL_S))
+                at_work = stack.enter_context(observed([probe], self._target(interval_s), facts))
+                if isinstance(probe, StatementsProbe):
+                    watching = probe
+                    if not at_work:
+                        raise RunFailedError(WATCHES_NOT.format(facts[probe.name]["error"]))
+            self._look(watching)
+        self._ended_ns = time.monotonic_ns()
+        for name, probe_facts in facts.items():
+            interval_s = max(often, INTERVALS_S.get(name, REST_INTERVAL_S))
+            probe_facts["interval_s"] = probe_facts.get("interval_s") or interval_s
+        self._tell({})
+
+    def _target(self, interval_s: float) -> Target:
+        return Target(
+            self._run.raw,
+            interval_s,
+            self._followed(),
+            self._server.counters,
+            statements=self._server.watcher,
+        )
+
+    @staticmethod
+    def _probes() -> list[Probe]:
+        """Those that observe without being asked."""
+        return [
+            probe
+            for probe in find_probes()
+            if not isinstance(probe, Refusing) and probe.name not in LEFT_OUT
+        ]
+
+    def _look(self, watching: StatementsProbe) -> None:
+        """Waits while probes look: as long as was asked for, until Ctrl-C or the server's end."""
+        self._teller.phase("observe")
+        begun_s = time.monotonic()
+        self._begun_ns = round(begun_s * NS_PER_S)
+        self._tell({})
+        time_s = self._observation.time_s
+        try:
+            while watching.at_work and (time_s is None or time.monotonic() - begun_s < time_s):
+                passed_s = time.monotonic() - begun_s
+                left_s = TICK_S if time_s is None else time_s - passed_s
+                self._teller.amount(passed_s, time_s, "s")
+                time.sleep(max(0.0, min(TICK_S, left_s)))
+        except KeyboardInterrupt:
+            self._stopped = True
+            self._teller.phase("stopping")
+
+    def _statements(self) -> list[Named]:
+        """Statements by their time, with names and texts; those of ours are left out."""
+        record = Run(self._run.dir)
+        looks, counts = record.table("looks"), record.table("statement-counts")
+        texts: dict[str, StatementText] = {HIDDEN_KEY: HIDDEN_TEXT}
+        try:
+            texts |= self._server.watcher.texts(statement_keys(looks, counts))
+        except OSError as error:
+            self._server.limits.append(f"texts of statements: {error}")
+        self._aliases = self._server.watcher.aliases()
+        window = self._begun_ns, self._ended_ns
+        watched = watched_statements(looks, counts, window, self._aliases)
+        told = [one for one in watched if one.statement in texts][:NAMED_MAX]
+        names = statement_names({one.statement: texts[one.statement].text for one in told})
+        return [(names[one.statement], one, texts[one.statement]) for one in told]
+
+    def _update(self, statements: list[Named]) -> None:
+        self._tell({watched.statement: name for name, watched, _ in statements})
+        self._run.update(
+            statements={
+                name: {"operation": name, "file": None, "parameters": {}, "text": text.text}
+                for name, _, text in statements
+            }
+        )
+
+    def _tell(self, names: dict[str, str]) -> None:
+        """Writes down how it was looked; names of statements are known at the end."""
+        self._run.update(
+            observed={
+                "begun_ns": self._begun_ns,
+                "ended_ns": self._ended_ns or None,
+                "asked_s": self._observation.time_s,
+                "stopped": self._stopped,
+                "source": self._server.watcher.sight.source,
+                "limits": self._server.limits,
+                "aliases": self._aliases,
+                "names": names,
+            }
+        )
+
+    def _plans(self, statements: list[Named]) -> None:
+        """Asks how statements are planned; what fails is recorded and ends nothing."""
+        behaviour = self._observation.behaviour
+        if not isinstance(behaviour, HasPlans) or not isinstance(behaviour, WatchesStatements):
+            return
+        self._teller.phase("plans")
+        error = None
+        try:
+            reader = behaviour.watched_plans(self._server.instance)
+            try:
+                capture_plans(behaviour, reader, self._run.raw, statements, self._teller)
+            finally:
+                reader.close()
+        except (AssayError, OSError) as failure:
+            log.warning("the plans are not whole: %s", failure)
+            error = str(failure)
+        except KeyboardInterrupt:
+            error = "it was stopped before"
+        self._run.update(plans={"error": error})

@@ -1,0 +1,48 @@
+"""`assay observe`: looks at the statements that a running server executes for others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from assay.record.places import runs_dir
+from assay.record.reader import Run
+from assay.report.build import build
+from assay.report.notebook import LoadedRun
+from assay.running.asked.observe import observation_of, observe_options
+from assay.running.observe import observe as looked
+from assay.verbs.shared.watching import Logged
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from assay.report.documents.run import RunDocument
+    from assay.running.telling import Teller
+
+
+def observe(
+    dsn: str | None = None,
+    *,
+    page: bool = True,
+    runs: Path | str | None = None,
+    teller: Teller | None = None,
+    **options: Any,
+) -> LoadedRun:
+    """Looks at a running server without driving it, and explains what its statements wait for.
+
+    Args:
+        dsn: The server, as its own clients write it.
+        page: Write the report's page; `assay.report` does it later.
+        runs: Directory of runs; `$ASSAY_RUNS`, else `./runs`, unless given.
+        teller: Hears how far it is.
+        options: Those of `assay observe`, such as `time="60s"`, `probe_interval="100ms"`.
+
+    Raises:
+        UsageError: If an option has no meaning, or the server cannot be reached or watched.
+        RunFailedError: If it ended early; its partial record is kept.
+    """
+    observation = observation_of(observe_options({"dsn": dsn, **options}))
+    told = teller or Logged()
+    directory = looked(observation, runs_dir(runs), told)
+    told.phase("checks and report")
+    document = build(directory, with_page=page)
+    return LoadedRun(Run(directory), cast("RunDocument", document))
