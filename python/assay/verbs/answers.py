@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from assay.model.errors import RunFailedError, UsageError
@@ -40,6 +40,14 @@ class Answers:
     folder: Path
     kept: bool
     operations: tuple[OperationAnswer, ...]
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """What `assay answers --json` prints: without the rows, which are in the folder."""
+        rows = [asdict(row) for row in self.operations]
+        for row in rows:
+            del row["text"]
+        return {"run": self.run, "folder": self.folder, "kept": self.kept, "operations": rows}
 
 
 def answers(

@@ -1,0 +1,28 @@
+"""What `assay answers` took, on a terminal: a line an operation, and what became of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+
+def answers_lines(document: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the lines of a document of `assay answers`."""
+    rows = document["operations"]
+    width = max(len("operation"), *(len(row["operation"]) for row in rows))
+    yield f"{'operation':<{width}}  {'rows':>9}  {'digest':<16}  compared with what is kept"
+    for row in rows:
+        name, answer = f"{row['operation']:<{width}}", row["answer"]
+        if answer is None:
+            yield f"{name}  {'-':>9}  {'-':<16}  not kept: {row['why_not']}"
+        else:
+            yield f"{name}  {answer['rows']:>9,}  {answer['digest']:<16}  {row['change']}"
+    yield ""
+    if document["kept"]:
+        yield f"Kept in {document['folder']}: the next `assay run` compares with these rows."
+    elif any(row["answer"] is not None for row in rows):
+        yield f"Nothing was written. --keep keeps these rows in {document['folder']}."
+    else:
+        yield "No operation has an answer that can be kept."
