@@ -63,13 +63,11 @@ class EngineFolder:
             UsageError: If one of its rules is refused, or there is no engine whose rules it is
                 said to have; says which and why.
         """
-        from assay.analysis.work.rules import rules_of
-
         if self.facts.operations_of is not None:
             return find_engine(self.facts.operations_of).operations()
         document = self._facts_of(OPERATIONS)
         if document is not None:
-            rules_of(document, str(self.folder / OPERATIONS))
+            _check_operations(self._text_of(OPERATIONS) or "", str(self.folder / OPERATIONS))
         return document
 
     def advice(self) -> dict[str, Any] | None:
@@ -124,12 +122,19 @@ class EngineFolder:
         return document
 
     def _facts_of(self, name: str) -> dict[str, Any] | None:
+        text = self._text_of(name)
+        try:
+            return None if text is None else _document_in(text)
+        except tomllib.TOMLDecodeError as error:
+            raise EngineError(f"{self.folder / name} cannot be read: {error}") from error
+
+    def _text_of(self, name: str) -> str | None:
         path = self.folder / name
         try:
-            return tomllib.loads(path.read_text(encoding="utf-8"))
+            return path.read_text(encoding="utf-8")
         except FileNotFoundError:
             return None
-        except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        except (OSError, UnicodeDecodeError) as error:
             raise EngineError(f"{path} cannot be read: {error}") from error
 
     def engine(self) -> Engine:
@@ -169,6 +174,19 @@ def _roots() -> Iterator[Path]:
             continue
         if spec is not None and spec.submodule_search_locations:
             yield from (Path(location) for location in spec.submodule_search_locations)
+
+
+@lru_cache
+def _document_in(text: str) -> dict[str, Any]:
+    """What a file beside a manifest says, to be read only. Each of a study's runs asks for it."""
+    return tomllib.loads(text)
+
+
+@lru_cache
+def _check_operations(text: str, source: str) -> None:
+    from assay.analysis.work.rules import rules_of
+
+    rules_of(_document_in(text), source)
 
 
 @lru_cache
