@@ -208,6 +208,13 @@ def test_mariadb_is_left_as_it_was(lab, running: Running, tmp_path) -> None:  # 
     (folder / "s00.sql").write_text("create table made (a int)")
     told = lab.assay("run", str(folder), "--dsn", running.dsn(), "--roll-back")
     assert "create commits, or may commit" in told.stderr
+    (folder / "s00.sql").write_text("select id,\n payd from ledger")
+    (folder / "s01.sql").write_text("select id\nfrom ledger\nwhre id = 1")
+    told = lab.assay("run", str(folder), "--dsn", running.dsn())
+    assert told.returncode == 1
+    assert "s00.sql:1: Unknown column 'payd'" in told.stderr
+    assert 'the nearest name is "paid" of table ledger' in told.stderr
+    assert "s01.sql:3: syntax error near 'id = 1'" in told.stderr
     after = [running.asked(text) for text in (*state, "select @@global.max_connections")]
     assert after == before
 
@@ -282,4 +289,8 @@ def test_a_database_behind_jdbc_is_left_as_it_was(server, lab, ledger, tmp_path)
     folder = folder_of(tmp_path / "rolled", [Disguised("", "insert into ledger values (9, 9)")])
     rolled = lab.document("run", str(folder), *arguments, "--roll-back", *BRIEF)
     assert outcomes(rolled) == {"s00": "ok"}
+    (folder / "s00.sql").write_text("select id,\n payd from ledger")
+    told = lab.assay("run", str(folder), *arguments)
+    assert told.returncode == 1
+    assert 's00.sql:2: column "payd" does not exist' in told.stderr
     assert ledger() == before
