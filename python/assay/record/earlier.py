@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from assay.model.errors import AssayError
 from assay.record.layout import KIND_RUN, STATUS_COMPLETE
-from assay.record.reader import Run, list_runs
+from assay.record.reader import Run, list_runs, said
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,7 +50,7 @@ def _name_of(run_id: str) -> str:
 
 def _asks_the_same(run: Run, other: Run) -> bool:
     requests = [
-        {name: value for name, value in facts["request"].items() if name not in NOT_COMPARED}
+        {name: value for name, value in said(facts["request"]).items() if name not in NOT_COMPARED}
         for facts in (run.facts, other.facts)
     ]
     return other.facts.get("status") == STATUS_COMPLETE and requests[0] == requests[1]

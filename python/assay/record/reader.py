@@ -37,13 +37,17 @@ from assay.record.layout import (
 from assay.record.seal import broken_seals
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     import polars as pl
     import pyarrow as pa
 
 # Rows of a part of a long stream: some 30 MB of statements.
 PART_ROWS = 1 << 19
+
+
+# What an option is that nobody gave.
+SAYS_NOTHING: tuple[Any, ...] = (None, False, "", [], {})
 
 
 def list_runs(runs_dir: Path) -> list[Path]:
@@ -236,6 +240,15 @@ class Run:
         """Where expected rows came from, and why some are missing; empty if nothing says so."""
         path = self.dir / RAW_DIR / RESULTS_DIR / EXPECTED_DIR / EXPECTED_ORIGIN_FILE
         return _read_json(path) if path.exists() else {}
+
+
+def said(request: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a request says: without what is off, zero, empty or not given.
+
+    Older records lack options that came later, and these say nothing there: so requests of records
+    of two ages can be compared.
+    """
+    return {name: value for name, value in request.items() if value not in SAYS_NOTHING}
 
 
 def took_s(run: Run) -> float | None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from assay.analysis.plans.difference import STRUCTURAL, compare_plans
 from assay.analysis.plans.pruning import table_columns
 from assay.analysis.plans.recorded import read_plans
+from assay.record.reader import said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -192,7 +193,8 @@ OF_AN_INSTANCE = ("dir", "path", "port", "socket", "file", "pid", "location", "d
 
 def _asked(run: Run) -> dict[str, str]:
     request: Mapping[str, Any] = run.facts["request"]
-    settings = {name: str(value) for name, value in request.items() if name not in NOT_SETTINGS}
+    given = said(request)
+    settings = {name: str(value) for name, value in given.items() if name not in NOT_SETTINGS}
     if request.get("prepare"):
         settings["prepare"] = ", ".join(request["prepare"])
     return settings | {f"{SET}{name}": str(value) for name, value in request["settings"].items()}

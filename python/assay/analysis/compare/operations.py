@@ -15,7 +15,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from assay.analysis.load.latency import measured_times, succeeded
-from assay.analysis.stats.student import student_quantile
+from assay.analysis.stats.student import difference_of_means
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,12 +79,11 @@ def times_of(name: str, before: Sequence[float], after: Sequence[float]) -> Oper
     after_s = math.exp(_mean(new)) if new else None
     if not (old and new):
         return OperationTimes(name, before_s, after_s)
-    difference = _mean(new) - _mean(old)
-    margin = _margin(old, new)
+    ratio = difference_of_means(old, new)
     interval = None
-    if margin is not None:
-        interval = math.exp(difference - margin), math.exp(difference + margin)
-    return OperationTimes(name, before_s, after_s, math.exp(difference), interval)
+    if ratio.interval is not None and min(len(old), len(new)) >= VALUES_MIN:
+        interval = math.exp(ratio.interval[0]), math.exp(ratio.interval[1])
+    return OperationTimes(name, before_s, after_s, math.exp(ratio.value), interval)
 
 
 def _values(run: Run) -> dict[str, list[float]]:
@@ -108,23 +107,3 @@ def _logarithms(values: Sequence[float]) -> list[float]:
 
 def _mean(values: Sequence[float]) -> float:
     return math.fsum(values) / len(values)
-
-
-def _margin(old: Sequence[float], new: Sequence[float]) -> float | None:
-    """Half of Welch's 95 % interval of the difference of two means; None of too few values."""
-    if min(len(old), len(new)) < VALUES_MIN:
-        return None
-    spreads = [_square_error(old), _square_error(new)]
-    whole = sum(spreads)
-    if not whole:
-        return 0.0
-    freedom = whole**2 / sum(
-        spread**2 / (len(values) - 1) for spread, values in zip(spreads, (old, new), strict=True)
-    )
-    return student_quantile(freedom) * math.sqrt(whole)
-
-
-def _square_error(values: Sequence[float]) -> float:
-    """The square of the standard error of the mean."""
-    mean = _mean(values)
-    return math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1) / len(values)

@@ -41,6 +41,34 @@ def mean_of(values: Sequence[float]) -> Mean:
     return Mean(mean, (mean - half, mean + half))
 
 
+def difference_of_means(first: Sequence[float], second: Sequence[float]) -> Mean:
+    """Return the mean of `second` less that of `first`, with Welch's interval.
+
+    Of logarithms it is the logarithm of the ratio of geometric means.
+
+    Args:
+        first: At least two values for an interval.
+        second: Likewise.
+    """
+    means = [math.fsum(values) / len(values) for values in (first, second)]
+    difference = means[1] - means[0]
+    if min(len(first), len(second)) < 2:  # noqa: PLR2004 - one value does not vary
+        return Mean(difference, None)
+    # Squares of the standard errors of both means.
+    errors = [
+        math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1) / len(values)
+        for values, mean in zip((first, second), means, strict=True)
+    ]
+    whole = math.fsum(errors)
+    if not whole:
+        return Mean(difference, (difference, difference))
+    freedom = whole**2 / math.fsum(
+        error**2 / (len(values) - 1) for error, values in zip(errors, (first, second), strict=True)
+    )
+    half = student_quantile(freedom) * math.sqrt(whole)
+    return Mean(difference, (difference - half, difference + half))
+
+
 def student_quantile(freedom: float) -> float:
     """The 97.5 % quantile of Student's t; Abramowitz and Stegun 26.7.5, exact for 1 and 2.
 
