@@ -30,7 +30,8 @@ from tests.products import obtained
 
 ROUNDS = 30
 PAUSE_S = 0.01
-UNOBSERVED = ["--no-plans", "--probes", "none"]
+# What clients wrote is written again.
+UNOBSERVED = ["--no-plans", "--probes", "none", "--allow-writes"]
 BRIEF = ["--time", "500ms", "--warmup", "0s", *UNOBSERVED]
 POSTGRESQL = {
     "fsync": "off",

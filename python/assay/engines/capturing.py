@@ -23,7 +23,7 @@ class ReadsLogs(Protocol):
         """
         ...
 
-    def grammar(self) -> Grammar:
+    def constants(self) -> Grammar:
         """Return how its statements write constants."""
         ...
 
@@ -40,6 +40,6 @@ class CountsStatements(Protocol):
         """
         ...
 
-    def grammar(self) -> Grammar:
+    def constants(self) -> Grammar:
         """Return how its statements write constants."""
         ...

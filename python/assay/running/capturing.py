@@ -19,6 +19,8 @@ from assay.workloads.captured.operations import operations_of
 from assay.workloads.captured.transactions import executions_of
 from assay.workloads.captured.writing import busiest_second, write_workload
 from assay.workloads.captured.writing import counted as counted_reasons
+from assay.workloads.effects import effect_of
+from assay.workloads.scripts import PLACEHOLDER
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -57,6 +59,7 @@ class Captured:
         left_out: What was not captured: how many, by reason.
         cautions: What the source does not tell.
         timed: Whether it is known when executions began.
+        writes: Whether an operation may write, so that playing it needs leave.
     """
 
     folder: Path
@@ -72,6 +75,7 @@ class Captured:
     left_out: dict[str, int]
     cautions: tuple[str, ...]
     timed: bool = True
+    writes: bool = False
 
     def facts(self) -> dict[str, Any]:
         """As JSON values."""
@@ -128,7 +132,7 @@ def capture_logs(
             " the most: say --time to capture its beginning"
         )
     operations = operations_of(executions, grammar, by)
-    captured = _captured(out, log, operations, left_out, anonymised=anonymise)
+    captured = _captured(out, log, grammar, operations, left_out, anonymised=anonymise)
     write_workload(out, operations, _about(captured, ", ".join(file.name for file in files)))
     return captured
 
@@ -165,7 +169,7 @@ def capture_counted(
         )
     counted = behaviour.count_statements(dsn, time_s, sleep)
     by = Anonymiser() if anonymise else None
-    operations, left_out = counted_operations(counted, behaviour.grammar(), by)
+    operations, left_out = counted_operations(counted, behaviour.constants(), by)
     if not operations:
         seen = sum(left_out.values())
         raise UsageError(
@@ -186,6 +190,7 @@ def capture_counted(
         left_out=counted_reasons(left_out),
         cautions=_cautions(operations),
         timed=False,
+        writes=_writes(operations, behaviour.constants()),
     )
     write_workload(out, operations, _about(captured, "a running server"))
     return captured
@@ -227,7 +232,7 @@ def _read(files: Sequence[Path]) -> tuple[ReadLog, Grammar]:
         if isinstance(engine, ReadsLogs):
             log = engine.read_logs(files)
             if log is not None:
-                return log, engine.grammar()
+                return log, engine.constants()
     raise UsageError(
         f"--log {files[0]}: it is no log that Assay reads: PostgreSQL's as CSV or JSON"
         " (log_destination), or the slow or the general log of MySQL or MariaDB"
@@ -263,6 +268,7 @@ def _begun_within(
 def _captured(
     out: Path,
     log: ReadLog,
+    grammar: Grammar,
     operations: Sequence[CapturedOperation],
     left_out: Counter[str],
     *,
@@ -283,7 +289,13 @@ def _captured(
         anonymised=anonymised,
         left_out=counted_reasons(left_out),
         cautions=log.cautions,
+        writes=_writes(operations, grammar),
     )
+
+
+def _writes(operations: Sequence[CapturedOperation], grammar: Grammar) -> bool:
+    texts = (PLACEHOLDER.sub("$1", operation.text) for operation in operations)
+    return any(effect_of(text, (grammar.dialect,)).kind != "reads" for text in texts)
 
 
 def _about(captured: Captured, origin: str) -> dict[str, Any]:

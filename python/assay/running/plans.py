@@ -213,7 +213,7 @@ class Capture:
             self._missing.append(missing | {"reason": reason})
 
     def _capture(self, operation: ScriptOperation, timed_s: float | None, limit_s: float) -> None:
-        rows = [_drawn_row(operation, self._seed, number) for number in range(ROWS_OF_VALUES)]
+        rows = [drawn_row(operation, self._seed, number) for number in range(ROWS_OF_VALUES)]
         asked = [
             (statement.text, [rows[0][draw] for draw in statement.values])
             for statement in operation.statements
@@ -307,7 +307,7 @@ class Capture:
         return plan.execution_s + (plan.planning_s or 0.0)
 
 
-def _drawn_row(operation: ScriptOperation, seed: int, number: int) -> list[object]:
+def drawn_row(operation: ScriptOperation, seed: int, number: int) -> list[object]:
     """Values of all draws of one execution; each execution of a fixed operation has the same."""
     number = 0 if operation.fixed else number
     if operation.joint and operation.draws:

@@ -99,7 +99,7 @@ class ConfiguredEngine(FamilyEngine):
         """By the digests of Performance Schema, with samples of sessions."""
         return capturing.count_statements(self.address(dsn), seconds, sleep)
 
-    def grammar(self) -> MysqlConstants:
+    def constants(self) -> MysqlConstants:
         """How statements write constants."""
         return MysqlConstants()
 

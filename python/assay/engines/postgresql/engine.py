@@ -159,7 +159,7 @@ class PostgresEngine:
         """By `pg_stat_statements`, with samples of sessions."""
         return capturing.count_statements(dsn, seconds, sleep)
 
-    def grammar(self) -> PostgresConstants:
+    def constants(self) -> PostgresConstants:
         """How statements write constants."""
         return PostgresConstants()
 

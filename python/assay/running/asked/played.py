@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from assay.model.language import SPARQL, language_of
 from assay.model.script import ScriptStatement
-from assay.running.plans import drawn_value
+from assay.running.plans import drawn_row
 from assay.workloads import scripts
 
 if TYPE_CHECKING:
@@ -128,9 +128,8 @@ def _values(
 ) -> tuple[object, ...] | None:
     if operation.program is not None:
         return None
-    return tuple(
-        drawn_value(operation.draws[place], operation.name, seed) for place in statement.values
-    )
+    row = drawn_row(operation, seed, 0)
+    return tuple(row[place] for place in statement.values)
 
 
 def _places(asked: PlayedRun, operation: ScriptOperation) -> Iterator[tuple[str, int]]:

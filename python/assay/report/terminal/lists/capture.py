@@ -27,7 +27,8 @@ def captured_lines(captured: Mapping[str, Any]) -> Iterator[str]:
         yield f"  left out: {count:,} {reason}"
     for caution in captured["cautions"]:
         yield f"  note: {caution}"
-    played = f"assay run {captured['folder']} --dsn ..."
+    leave = " --allow-writes" if captured["writes"] else ""
+    played = f"assay run {captured['folder']} --dsn ...{leave}"
     yield from ("", "next:")
     if captured["timed"]:
         yield f"  {played} --as-recorded"
