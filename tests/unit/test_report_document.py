@@ -73,6 +73,7 @@ def test_a_complete_run_has_every_figure(tmp_path: Path) -> None:
         "pipeline": False,
         "writes": None,
         "as_recorded": None,
+        "pooled": False,
         "fleet": None,
     }
 

@@ -151,3 +151,12 @@ class TriesStatements(Protocol):
     def known_tables(self, instance: Instance) -> list[KnownTable]:
         """Tables with their columns, for the nearest name. Raises `EngineError`."""
         ...
+
+
+@runtime_checkable
+class TellsPooler(Protocol):
+    """Servers in front of which a pooler may stand, such as PgBouncer."""
+
+    def is_pooled(self, instance: Instance) -> bool:
+        """Return whether another program takes the connection and passes statements on."""
+        ...

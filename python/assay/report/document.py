@@ -220,6 +220,7 @@ def _conditions(facts: dict[str, Any], state: StateSection | None) -> Conditions
         "foreign_keys": request.get("foreign_keys", False),
         "pipeline": request.get("pipeline", False),
         "writes": _writes(facts),
+        "pooled": facts.get("pooled", False),
         "as_recorded": request.get("speed", 1.0) if request.get("as_recorded", False) else None,
         "fleet": _fleet(facts),
     }

@@ -15,6 +15,7 @@ from assay.engines.postgresql.constants import PostgresConstants
 from assay.engines.postgresql.counters import PostgresCounters
 from assay.engines.postgresql.explaining import PostgresPlans
 from assay.engines.postgresql.plans import normalised
+from assay.engines.postgresql.pooled import is_pooled
 from assay.engines.postgresql.processes import root_process
 from assay.engines.postgresql.programs import find_programs, read_configuration
 from assay.engines.postgresql.server import CONF, refuse_ours, start_server
@@ -146,6 +147,10 @@ class PostgresEngine:
         """The postmaster; all others of the server are its children."""
         pid = root_process(instance.handle)
         return () if pid is None else (pid,)
+
+    def is_pooled(self, instance: Instance) -> bool:
+        """Whether statements go to another process than the one that took the connection."""
+        return is_pooled(instance.handle)
 
     def port(self, instance: Instance) -> int | None:
         """That of the connection, even where it goes by a Unix socket, which is named after it."""

@@ -83,6 +83,8 @@ class ConditionsSection(TypedDict):
     """Whether statements that need no earlier answer were sent before it had come."""
     writes: WritesSection | None
     """Leave to write; null: all tables are Assay's, or the record is an older one."""
+    pooled: bool
+    """Whether a pooler between gave each transaction any of its connections."""
     as_recorded: MeasuredValue
     """How many times as fast as they were captured executions became due; null: at a rate, or as
     clients were free."""

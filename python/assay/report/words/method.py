@@ -84,6 +84,11 @@ RECORDED_WORDS = (
     " from when an operation was due, so it contains the waiting that a stall caused for those"
     " behind it."
 )
+POOLED_WORDS = (
+    "A pooler stands between the driver and the server: each transaction is served by any of its"
+    " connections. So nothing is prepared by name, the pooler's own time is in every latency, and"
+    " what a session waited for is known only as far as its operations can be found in the server."
+)
 OBSERVED_NO_PROFILE = "an observation takes no CPU samples of a server that is somebody else's."
 OBSERVED_WORDS = (
     "Nothing was driven: the server's own statements were observed. A statement's time is what the"
@@ -269,7 +274,14 @@ def paragraphs(document: RunDocument) -> list[str]:
     of_server += [SESSIONS_WORDS] if document["sessions"] else []
     return [
         f"{order_sentences(conditions)}{state_sentence(document)}{_measured_words(document)}",
-        *filter(None, [changes_paragraph(document), writes_sentences(conditions.get("writes"))]),
+        *filter(
+            None,
+            [
+                changes_paragraph(document),
+                writes_sentences(conditions.get("writes")),
+                POOLED_WORDS if conditions.get("pooled") else "",
+            ],
+        ),
         *of_power,
         *of_server,
         PROBES_WORDS.format(interval=seconds_text(conditions["probe_interval_s"])),

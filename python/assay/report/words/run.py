@@ -45,6 +45,8 @@ def conditions_text(document: RunDocument) -> str:
     if conditions["without"]:
         parts.append(f"{', '.join(conditions['without'])} switched off")
     parts.append(writes_phrase(conditions.get("writes")))
+    if conditions.get("pooled"):
+        parts.append("behind a pooler")
     # The answers of a workload with conditions are those of its conditions.
     parts += [
         reason.partition("," if "answers" in reason else ";")[0]

@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from assay import _core
-from assay.engines.checking import OpensFiles
+from assay.engines.checking import OpensFiles, TellsPooler
 from assay.engines.contract import (
     Bridged,
     ChecksSettings,
@@ -93,6 +93,7 @@ class Asked:
         origin: Where the product came from; empty for a library or a running server.
         product: None for a server that runs already.
         preflight: Facts of the statements that were prepared before the run; None: none were.
+        pooled: Whether a pooler between gives each transaction any of its connections.
     """
 
     request: RunRequest
@@ -102,6 +103,7 @@ class Asked:
     version: str
     product: Product | None
     preflight: dict[str, Any] | None = None
+    pooled: bool = False
 
     @property
     def origin(self) -> Mapping[str, Any]:
@@ -179,8 +181,12 @@ class Asked:
         script_parameters = script.parameters
         if any(operation.program for operation in script.operations):
             script_parameters = script_parameters | {TERMINALS: int(request.think_time)}
+        # Behind a pooler the next transaction comes to a connection that has not prepared it.
         return replace(
-            script, prepared=is_mix, pipelined=request.pipeline, parameters=script_parameters
+            script,
+            prepared=is_mix and not self.pooled,
+            pipelined=request.pipeline,
+            parameters=script_parameters,
         )
 
     @cached_property
@@ -229,6 +235,7 @@ class Asked:
             "test": None if self.test is None else self.test.facts(),
             "plan": without_dues(self.plan),
             "script": {"prepared": self.script.prepared},
+            "pooled": self.pooled,
             "statements": self._statements(),
         }
 
@@ -370,6 +377,7 @@ class Obtained(NamedTuple):
     product: Product | None
     version: str
     preflight: dict[str, Any] | None = None
+    pooled: bool = False
 
 
 def obtained(asked: Asked, teller: Teller) -> Obtained:
@@ -642,15 +650,27 @@ def _looked_at(asked: Asked) -> Obtained:
     with reached_before(behaviour, dsn, request, partial(guarded, asked)) as address:
         instance = behaviour.attach(address)
         try:
+            pooled = isinstance(behaviour, TellsPooler) and behaviour.is_pooled(instance)
+            facts = None
             if asked.workload.makes_data:
+                _check_pooled(asked, pooled=pooled)
                 if not loads(behaviour, instance):
                     check_others(asked)
-                return Obtained(None, behaviour.version(instance))
-            facts = preflight(played_statements(asked), behaviour, instance)
-            check_unknown(asked)
-            return Obtained(None, behaviour.version(instance), facts)
+            else:
+                facts = preflight(played_statements(asked), behaviour, instance)
+                check_unknown(asked)
+            return Obtained(None, behaviour.version(instance), facts, pooled)
         finally:
             behaviour.detach(instance)
+
+
+def _check_pooled(asked: Asked, *, pooled: bool) -> None:
+    """Refuse to make tables through a pooler: a namespace is locked and found by its connection."""
+    if pooled:
+        raise UsageError(
+            f"{asked.workload.facts.name} makes tables of its own, which a pooler does not let"
+            " sessions find again: name the server itself in --dsn, not the pooler"
+        )
 
 
 def _tried_on_file(asked: Asked, file: Path) -> dict[str, Any]:
