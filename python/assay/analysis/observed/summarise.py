@@ -248,13 +248,15 @@ def _metrics(told: Sequence[Watched], window: tuple[int, int]) -> dict[str, floa
 
 def _without_trial(finding: Finding) -> Finding:
     """Return the finding with the change itself: what was observed cannot be played again."""
-    advice = finding.advice
-    if finding.to_try is None or not finding.to_try.startswith(TRIAL):
-        return replace(finding, advice=None)
-    if advice is not None and advice.kind == "index":
-        columns = advice.values["columns"].replace(",", ", ")
-        return replace(finding, advice=None, to_try=f"an index on {advice.subject} ({columns})")
-    return replace(finding, advice=None, to_try=f"what {finding.to_try.rpartition('` ')[2]}")
+    advice, to_try = finding.advice, finding.to_try
+    if to_try is not None and to_try.startswith(TRIAL):
+        to_try = f"what {to_try.rpartition('` ')[2]}"
+        if advice is not None and advice.kind == "index":
+            columns = advice.values["columns"].replace(",", ", ")
+            to_try = f"an index on {advice.subject} ({columns})"
+        # The statements that make it say as much.
+        to_try = None if finding.change is not None else to_try
+    return replace(finding, advice=None, to_try=to_try)
 
 
 def _observed(
