@@ -60,10 +60,10 @@ def named_file(dsn: str, scheme: str) -> Path:
 
 
 @runtime_checkable
-class TellsGrammar(Protocol):
+class TellsDialects(Protocol):
     """Engines whose statements are in the grammar of whatever product is behind the address."""
 
-    def grammar(self, dsn: str) -> tuple[str, ...]:
+    def dialects_at(self, dsn: str) -> tuple[str, ...]:
         """Dialects of the product, the own one first; empty: the product is not known."""
         ...
 

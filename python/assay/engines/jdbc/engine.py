@@ -70,9 +70,9 @@ class JdbcEngine:
         """The address of a running database, a URL as its driver has it."""
         return read_dsn(dsn)
 
-    def grammar(self, dsn: str) -> tuple[str, ...]:
+    def dialects_at(self, dsn: str) -> tuple[str, ...]:
         """Of the product that the URL names; empty where it is none that is known."""
-        return trying.grammar(dsn)
+        return trying.dialects_at(dsn)
 
     def read_only(self, address: Address) -> Address:
         """By the driver, which tells the database what its own protocol has for it."""

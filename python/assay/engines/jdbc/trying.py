@@ -49,7 +49,7 @@ UNTRIED = "JDBC does not say how this product explains a statement"
 NOT_EXPLAINED = "it is no statement that can be explained"
 
 
-def grammar(dsn: str) -> tuple[str, ...]:
+def dialects_at(dsn: str) -> tuple[str, ...]:
     """Return the dialects of the product that a JDBC URL names."""
     return GRAMMARS.get(dsn.split(":")[1] if ":" in dsn else "", ())
 

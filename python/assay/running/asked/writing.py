@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from assay.engines.checking import OpensFiles, ReadsOnly, TellsGrammar, TriesStatements
+from assay.engines.checking import OpensFiles, ReadsOnly, TellsDialects, TriesStatements
 from assay.engines.contract import TellsIfItLoads
 from assay.model.errors import UsageError
 from assay.running.asked.played import played_statements
@@ -167,8 +167,8 @@ def _check_rollback(asked: PlayedRun) -> None:
 
 def _effects(asked: PlayedRun) -> list[tuple[PlayedStatement, Effect]]:
     grammar = asked.dialects
-    if isinstance(asked.behaviour, TellsGrammar) and asked.request.dsn is not None:
-        grammar = asked.behaviour.grammar(asked.request.dsn)
+    if isinstance(asked.behaviour, TellsDialects) and asked.request.dsn is not None:
+        grammar = asked.behaviour.dialects_at(asked.request.dsn)
     return [
         (statement, effect_of(statement.text, grammar))
         for statements in played_statements(asked)
