@@ -14,7 +14,7 @@ export UV_COMPILE_BYTECODE := 1
 export UV_LINK_MODE := copy
 export VIRTUAL_ENV := $(CURDIR)/.venv
 
-.PHONY: help options schemas setup demo test test-long lint test-rust test-python dolt cluster bench bench-smoke answers lock fmt clean browser xfs receivers
+.PHONY: help options schemas setup demo test test-long lint test-rust test-python dolt cluster bench bench-smoke answers lock fmt clean browser xfs pgbouncer receivers
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' Makefile | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -55,6 +55,12 @@ xfs: ## mkfs.xfs for the tests of devices that are copied, from Debian's package
 	  $$sudo apt-get update -qq && \
 	  $$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends xfsprogs >/dev/null; }
 
+pgbouncer: ## PgBouncer for the test behind a pooler, from Debian's packages; no service is started
+	@PATH=$$PATH:/usr/sbin; command -v pgbouncer >/dev/null || { \
+	  sudo=$$(test "$$(id -u)" = 0 || echo sudo); \
+	  $$sudo apt-get update -qq && \
+	  $$sudo env RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends pgbouncer >/dev/null; }
+
 .venv/.receivers: .venv/.tools tests/receivers/package-lock.json
 	mkdir -p .venv/receivers
 	cp tests/receivers/package.json tests/receivers/package-lock.json .venv/receivers/
@@ -78,7 +84,7 @@ lint: .venv/.packages ## formatting, lints, types, layers, licences
 test-rust: ## unit, property and virtual-clock tests of the core
 	cargo test --quiet --workspace
 
-test-python: setup browser xfs receivers ## unit, property, golden, contract, end-to-end and browser tests
+test-python: setup browser xfs pgbouncer receivers ## unit, property, golden, contract, end-to-end and browser tests
 	$(BIN)/pytest --numprocesses 4 --dist loadfile --no-loadscope-reorder \
 	  -m "not long" --ignore tests/planted
 	$(BIN)/pytest tests/planted
