@@ -301,7 +301,7 @@ class Record:
 
 
 def test_threads_of_other_clients_have_their_cpu_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("assay.analysis.server.beside.window_ns", lambda _: (0, 10**9))
+    monkeypatch.setattr("assay.analysis.server.beside.window_of", lambda _: (0, 10**9))
     activity = pl.DataFrame(
         {
             "tid": [1, 2, 3, 4],

@@ -23,7 +23,7 @@ class ReceiptCount:
     Attributes:
         acknowledged: Operations whose success had been answered.
         kept: Those of them that are there.
-        lost: Those that are not. `acknowledged = found + lost`: a key that was acknowledged twice
+        lost: Those that are not. `acknowledged = kept + lost`: a key that was acknowledged twice
             was lost and given out again, so one of the two is lost.
         unacknowledged: What is there without an answer in time: that is right, and only counted.
         first_lost: Keys of the first that were lost, in the order of their answers.

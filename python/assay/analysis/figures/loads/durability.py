@@ -155,7 +155,7 @@ def _lost(run: Run) -> float | None:
 def _sum_row(crash: _Crashed) -> tuple[Cell, ...]:
     seconds = spread(crash.recovery_s)
     ends = (None, None, None) if seconds is None else (seconds.middle, seconds.low, seconds.high)
-    counts = ("acknowledged", "found", "lost")
+    counts = ("acknowledged", "kept", "lost")
     return (
         crash.subject,
         AFTER[crash.kind][0],
