@@ -17,8 +17,8 @@ from assay.model.verdict import CheckResult, Verdict
 from assay.record.reader import Run
 from assay.record.seal import write_seal
 from assay.record.writer import write_json
-from assay.report.words.operation import retries_words
-from assay.report.words.transactions import rate_words, transaction_lines
+from assay.report.words.loads.operation import retries_words
+from assay.report.words.loads.transactions import rate_words, transaction_lines
 from tests.conftest import write_stream
 from tests.loads import an_operation, closed, write_load
 from tests.records import BEGUN_NS, MS, S

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from assay.report.words.load import load_words
+from assay.report.words.loads.load import load_words
 
 LOAD = {"rows": 1_098_800, "seconds": 1.1, "client_cpu_s": 0.23}
 

@@ -13,7 +13,7 @@ from assay.analysis.load.sequences import Sequence, sequence_of
 from assay.analysis.summarise import summarise
 from assay.record.reader import Run
 from assay.report.document import document
-from assay.report.words.sequences import metric_words, rows, sequence_lines, specified_figure
+from assay.report.words.loads.sequences import metric_words, rows, sequence_lines, specified_figure
 from tests.loads import an_operation, closed, write_load
 from tests.records import MS
 

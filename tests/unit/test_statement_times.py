@@ -13,7 +13,7 @@ from assay.analysis.findings.shape.tail import find
 from assay.analysis.load.stalls import Stalls, stalls
 from assay.analysis.time.statement_times import EARLIER, OperationStatements, statement_times
 from assay.record.reader import Run
-from assay.report.words.statements import stall_words, stalls_words, tail_words
+from assay.report.words.loads.statements import stall_words, stalls_words, tail_words
 from tests.cases import case, operation
 from tests.conftest import write_stream
 from tests.loads import an_operation, closed, write_load

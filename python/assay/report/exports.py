@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from assay.record.reader import Run
+    from assay.report.documents.host.sessions import SessionsSection
+    from assay.report.documents.load.specified import SpecifiedTestSection
     from assay.report.documents.run import RunDocument
-    from assay.report.documents.sessions import SessionsSection
-    from assay.report.documents.specified import SpecifiedTestSection
 
 log = logging.getLogger(__name__)
 

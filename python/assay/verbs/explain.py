@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from assay.analysis.profile.profile import Profile
     from assay.analysis.work.rules import Rules
     from assay.record.reader import Run
-    from assay.report.documents.profile import UnclassifiedRow
+    from assay.report.documents.profile.profile import UnclassifiedRow
     from assay.report.results.explain import Explanation
 
 TABLE, ARTICLE = "table", "article"

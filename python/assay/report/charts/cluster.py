@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     import altair as alt
 
-    from assay.report.documents.cluster import ClusterSection, NodeFigure
+    from assay.report.documents.host.cluster import ClusterSection, NodeFigure
 
 NAME = "cluster"
 HEIGHT = 90

@@ -13,7 +13,7 @@ from assay.report.charts.palette import BLUE, BYTE_UNITS, WIDTH
 if TYPE_CHECKING:
     import altair as alt
 
-    from assay.report.documents.engine_counters import (
+    from assay.report.documents.host.engine_counters import (
         CounterRow,
         CounterSeries,
         EngineCountersSection,

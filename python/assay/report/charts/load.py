@@ -23,13 +23,13 @@ from assay.report.charts.palette import (
     VERMILION,
     WIDTH,
 )
-from assay.report.words.statements import moved_words
+from assay.report.words.loads.statements import moved_words
 
 if TYPE_CHECKING:
     import altair as alt
 
     from assay.analysis.load.view import LoadView
-    from assay.report.documents.load import StallsSection
+    from assay.report.documents.load.load import StallsSection
     from assay.report.documents.run import RunDocument
 
 NAMES = ("throughput", "latency", "heat", "percentiles", "backlog")

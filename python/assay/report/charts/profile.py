@@ -14,7 +14,7 @@ from assay.report.words.profile import TOGETHER
 if TYPE_CHECKING:
     import altair as alt
 
-    from assay.report.documents.profile import ProfileSection
+    from assay.report.documents.profile.profile import ProfileSection
 
 NAME = "work"
 ROW_HEIGHT = 22

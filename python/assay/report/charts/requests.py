@@ -14,7 +14,7 @@ from assay.report.charts.palette import BLUE, GREEN, GREY, SKY, WIDTH
 if TYPE_CHECKING:
     import altair as alt
 
-    from assay.report.documents.storage import RequestsSection, StorageSection
+    from assay.report.documents.host.storage import RequestsSection, StorageSection
 
 NAME = "contiguity"
 HEIGHT = 110

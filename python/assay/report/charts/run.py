@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from assay.analysis.host.timeline import Timeline
     from assay.analysis.load.view import LoadView
     from assay.report.documents.figures import Percentile
-    from assay.report.documents.operations import OperationRow
+    from assay.report.documents.load.operations import OperationRow
     from assay.report.documents.run import RunDocument
 
 TIMES: tuple[Literal["latency", "service"], ...] = ("latency", "service")

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     import altair as alt
     import polars as pl
 
+    from assay.report.documents.host.storage import RequestsSection
     from assay.report.documents.run import RunDocument
-    from assay.report.documents.storage import RequestsSection
 
 Section = TypeVar("Section")
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     import altair as alt
 
-    from assay.report.documents.specified import SpecifiedTestSection
+    from assay.report.documents.load.specified import SpecifiedTestSection
 
 NAMES = ("streams", "intervals")
 ROW_HEIGHT = 19

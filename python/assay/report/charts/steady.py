@@ -13,7 +13,7 @@ from assay.report.charts.palette import BLUE, GREEN, GREY, ORANGE, PURPLE, WIDTH
 if TYPE_CHECKING:
     import altair as alt
 
-    from assay.report.documents.steady import SteadySection
+    from assay.report.documents.load.steady import SteadySection
 
 NAME = "steady"
 HEIGHT = 120

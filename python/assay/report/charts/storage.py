@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     import altair as alt
 
-    from assay.report.documents.storage import CpuSeries, DiskSeries, StorageSection
+    from assay.report.documents.host.storage import CpuSeries, DiskSeries, StorageSection
 
 NAME = "storage"
 AXIS_EXTENT = 40

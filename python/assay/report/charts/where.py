@@ -19,14 +19,14 @@ from assay.report.charts.palette import (
     WIDTH,
 )
 from assay.report.words.causes import shares_by_cause
-from assay.report.words.operation import operation_time
+from assay.report.words.loads.operation import operation_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import altair as alt
 
-    from assay.report.documents.operations import OperationRow
+    from assay.report.documents.load.operations import OperationRow
     from assay.report.documents.run import RunDocument
 
 NAME = "operations"

@@ -7,30 +7,30 @@ from typing import Literal, NotRequired
 from typing_extensions import TypedDict
 
 from assay.model.verdict import VerdictWord
-from assay.report.documents.accounts import AccountsSection
-from assay.report.documents.changes import ChangesSection
 from assay.report.documents.checks import CheckRow
-from assay.report.documents.cluster import ClusterSection
-from assay.report.documents.conditions import ConditionsSection, HostSection
-from assay.report.documents.engine_counters import EngineCountersSection
 from assay.report.documents.findings import FindingRow
-from assay.report.documents.load import PaceSection, StallsSection
-from assay.report.documents.metrics import RunMetrics
+from assay.report.documents.host.accounts import AccountsSection
+from assay.report.documents.host.changes import ChangesSection
+from assay.report.documents.host.cluster import ClusterSection
+from assay.report.documents.host.conditions import ConditionsSection, HostSection
+from assay.report.documents.host.engine_counters import EngineCountersSection
+from assay.report.documents.host.probes import ProbesSection
+from assay.report.documents.host.sessions import SessionsSection
+from assay.report.documents.host.state import StateSection
+from assay.report.documents.host.storage import StorageSection
+from assay.report.documents.load.load import PaceSection, StallsSection
+from assay.report.documents.load.metrics import RunMetrics
+from assay.report.documents.load.operations import OperationRow, WhereSection
+from assay.report.documents.load.sequence import SequenceSection
+from assay.report.documents.load.specified import SpecifiedTestSection
+from assay.report.documents.load.statements import StatementsSection
+from assay.report.documents.load.steady import SteadySection
+from assay.report.documents.load.transactions import TransactionsSection
 from assay.report.documents.observed import ObservedSection
-from assay.report.documents.operations import OperationRow, WhereSection
-from assay.report.documents.plan_work import PlanWorkSection
-from assay.report.documents.plans import PlanCaptureSection, StatementPlan
-from assay.report.documents.probes import ProbesSection
-from assay.report.documents.profile import ProfileSection
-from assay.report.documents.sequence import SequenceSection
-from assay.report.documents.sessions import SessionsSection
-from assay.report.documents.specified import SpecifiedTestSection
-from assay.report.documents.state import StateSection
-from assay.report.documents.statements import StatementsSection
-from assay.report.documents.steady import SteadySection
-from assay.report.documents.storage import StorageSection
+from assay.report.documents.plans.plan_work import PlanWorkSection
+from assay.report.documents.plans.plans import PlanCaptureSection, StatementPlan
+from assay.report.documents.profile.profile import ProfileSection
 from assay.report.documents.time import TimeSection
-from assay.report.documents.transactions import TransactionsSection
 from assay.report.documents.what_if import WhatIfSection
 
 

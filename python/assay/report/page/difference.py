@@ -24,8 +24,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from assay.analysis.profile.profile import Profile
-    from assay.report.documents.call_tree import DifferenceTree
-    from assay.report.documents.profile_difference import ProfileDifference, SampleDifference
+    from assay.report.documents.profile.call_tree import DifferenceTree
+    from assay.report.documents.profile.profile_difference import (
+        ProfileDifference,
+        SampleDifference,
+    )
     from assay.report.documents.run import RunDocument
 
 MORE, LESS = ORANGE, BLUE

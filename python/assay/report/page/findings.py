@@ -14,8 +14,8 @@ from assay.report.page.plans import has_plan
 from assay.report.words.findings import COSTS, carry_out, to_do_texts
 
 if TYPE_CHECKING:
-    from assay.report.documents.engine_counters import EngineCountersSection
     from assay.report.documents.findings import FindingRow
+    from assay.report.documents.host.engine_counters import EngineCountersSection
     from assay.report.documents.run import RunDocument
 
 COMMAND = re.compile(r"`([^`]+)`")

@@ -9,7 +9,7 @@ from assay.report.charts.palette import SEVERAL_KINDS, WORK_COLOURS, work_colour
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from assay.report.documents.call_tree import CallTree
+    from assay.report.documents.profile.call_tree import CallTree
 
 # A frame has the colour of a kind of work that so much of its samples did.
 ONE_KIND_SHARE = 0.75

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from assay.analysis.causes import CAUSES, UNCOVERED
 from assay.model.units import bytes_text, count_text, percent_text, rate_text, seconds_text
 from assay.report.words.causes import shares_by_cause
-from assay.report.words.operation import operation_time, retries_words
+from assay.report.words.loads.operation import operation_time, retries_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from assay.report.documents.figures import Percentile
-    from assay.report.documents.operations import OperationKey, OperationRow
+    from assay.report.documents.load.operations import OperationKey, OperationRow
     from assay.report.documents.run import RunDocument
 
 NUMBER, WORD = "number", "word"

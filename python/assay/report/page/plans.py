@@ -13,7 +13,7 @@ from assay.report.words.plans import NOTABLE_FACTOR, columns_words, reads_words,
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from assay.report.documents.plans import PlanOperator, StatementPlan
+    from assay.report.documents.plans.plans import PlanOperator, StatementPlan
     from assay.report.documents.run import RunDocument
 
 

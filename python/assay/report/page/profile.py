@@ -13,7 +13,12 @@ from assay.report.words.profile import NAMELESS, facts, headline, share_text
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.report.documents.profile import ProfileSection, SymbolRest, SymbolRow, WorkRow
+    from assay.report.documents.profile.profile import (
+        ProfileSection,
+        SymbolRest,
+        SymbolRow,
+        WorkRow,
+    )
 
 TREE_ABOUT = (
     "Each box is a function, as wide as its samples, beside or below the one that called it; the"

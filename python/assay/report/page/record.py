@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from assay.analysis.host.timeline import Timeline
     from assay.analysis.load.view import LoadView
     from assay.record.reader import Run
-    from assay.report.documents.call_tree import CallTree
+    from assay.report.documents.profile.call_tree import CallTree
     from assay.report.documents.run import RunDocument
 
 

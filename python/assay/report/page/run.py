@@ -38,12 +38,13 @@ from assay.report.sections.finding_methods import used_methods
 from assay.report.words import cluster as cluster_text
 from assay.report.words import counted as counted_text
 from assay.report.words import engine_tables, method
-from assay.report.words import sequences as sequence_text
-from assay.report.words import statements as statement_text
-from assay.report.words import transactions as transactions_text
 from assay.report.words.changes import host_words, limit_words, slow_words
 from assay.report.words.doubts import doubts
-from assay.report.words.load import load_words
+from assay.report.words.loads import sequences as sequence_text
+from assay.report.words.loads import statements as statement_text
+from assay.report.words.loads import transactions as transactions_text
+from assay.report.words.loads.load import load_words
+from assay.report.words.loads.steady import steady_about
 from assay.report.words.memory import memory_words, state_words
 from assay.report.words.observed import not_seen_words, observed_figures, observed_words
 from assay.report.words.plan_work import plan_work_about, plan_work_rows
@@ -55,7 +56,6 @@ from assay.report.words.run import (
     host_text,
     title,
 )
-from assay.report.words.steady import steady_about
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from assay.model.units import bytes_text, percent_text, seconds_text
-from assay.report.words.specified import metric_text, spread_moves
+from assay.report.words.loads.specified import metric_text, spread_moves
 
 if TYPE_CHECKING:
-    from assay.report.documents.run import RunDocument
-    from assay.report.documents.specified import (
+    from assay.report.documents.load.specified import (
         QueryMemory,
         SpecifiedMetric,
         SpecifiedMetricKind,
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
         SpecifiedWeight,
         SteadyPasses,
     )
+    from assay.report.documents.run import RunDocument
 
 ABOUT_WEIGHTS = (
     "By how many per cent a metric changes where an operation's time changes by one per cent."

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.report.words import requests as requests_text
+from assay.report.words.loads import requests as requests_text
 from assay.report.words.storage import COLUMNS, notes, rows, value_text
 
 if TYPE_CHECKING:
+    from assay.report.documents.host.storage import RequestsSection
     from assay.report.documents.run import RunDocument
-    from assay.report.documents.storage import RequestsSection
 
 ABOUT = (
     "CPU utilisation as mpstat tells it, requests, rate and size of the I/O of {device} as iostat"

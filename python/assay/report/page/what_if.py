@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.model.units import rate_text, seconds_text
-from assay.report.words.specified import UNROUNDED, metric_text
+from assay.report.words.loads.specified import UNROUNDED, metric_text
 
 if TYPE_CHECKING:
     from assay.report.documents.run import RunDocument

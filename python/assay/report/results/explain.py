@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from assay.report.documents.before_after import BeforeAfter
-    from assay.report.documents.plan_difference import PlanDifferenceRow
-    from assay.report.documents.profile import ProfileSection, UnclassifiedRow
-    from assay.report.documents.profile_difference import ProfileDifference
+    from assay.report.documents.plans.plan_difference import PlanDifferenceRow
+    from assay.report.documents.profile.profile import ProfileSection, UnclassifiedRow
+    from assay.report.documents.profile.profile_difference import ProfileDifference
     from assay.report.documents.run import RunDocument
 
 # Parts of a run's document that explain it.

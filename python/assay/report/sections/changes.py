@@ -11,7 +11,7 @@ from assay.analysis.operations import window_of
 
 if TYPE_CHECKING:
     from assay.record.reader import Run
-    from assay.report.documents.changes import (
+    from assay.report.documents.host.changes import (
         ChangesSection,
         HostChangeRow,
         LimitRow,

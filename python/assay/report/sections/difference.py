@@ -8,7 +8,7 @@ from assay.analysis.profile.samples import compare
 
 if TYPE_CHECKING:
     from assay.analysis.profile.profile import Profile
-    from assay.report.documents.profile_difference import (
+    from assay.report.documents.profile.profile_difference import (
         ProfileDifference,
         SampleDifference,
     )

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from assay.model.finding import TELLS
 
 if TYPE_CHECKING:
-    from assay.report.documents.operation import OperationDocument, OperationFinding
-    from assay.report.documents.plans import PlanCaptureSection
+    from assay.report.documents.load.operation import OperationDocument, OperationFinding
+    from assay.report.documents.plans.plans import PlanCaptureSection
     from assay.report.documents.run import RunDocument
 
 # A finding that counts all of an operation's time explains nothing of it.

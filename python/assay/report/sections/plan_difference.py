@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from assay.analysis.plans.recorded import PlanChange, PlanComparison
     from assay.model.plan import Plan, PlanNode
     from assay.record.reader import Run
-    from assay.report.documents.plan_difference import (
+    from assay.report.documents.plans.plan_difference import (
         PlanChangeRow,
         PlanDifferenceRow,
         PlanStepRow,
         StepMark,
     )
-    from assay.report.documents.plans import OperatorName
+    from assay.report.documents.plans.plans import OperatorName
 
 
 def plan_differences(

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from assay.analysis.plans.pruning import TableColumns
     from assay.model.plan import Plan, PlanNode
     from assay.record.reader import Run
-    from assay.report.documents.plan_work import (
+    from assay.report.documents.plans.plan_work import (
         MixedWorkRow,
         PlanWorkOperation,
         PlanWorkRow,
         PlanWorkSection,
     )
-    from assay.report.documents.plans import (
+    from assay.report.documents.plans.plans import (
         CaptureCostRow,
         MissingPlan,
         PlanCaptureSection,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from assay.analysis.profile.profile import Profile
     from assay.record.reader import Run
-    from assay.report.documents.profile import (
+    from assay.report.documents.profile.profile import (
         ArtefactRow,
         ProfileOperation,
         ProfileSection,

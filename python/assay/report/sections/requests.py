@@ -10,7 +10,7 @@ from assay.analysis.host.contiguity import ALL, contiguity
 
 if TYPE_CHECKING:
     from assay.record.reader import Run
-    from assay.report.documents.storage import (
+    from assay.report.documents.host.storage import (
         DistanceRow,
         RequestsRow,
         RequestsSection,

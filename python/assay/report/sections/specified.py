@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from assay.model.verdict import CheckResult
     from assay.record.reader import Run
     from assay.report.documents.figures import MetricKey
-    from assay.report.documents.specified import (
+    from assay.report.documents.load.specified import (
         PassTimes,
         QueryMemory,
         QueryMemoryPeak,

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from assay.record.reader import Run
-    from assay.report.documents.state import StateSection
+    from assay.report.documents.host.state import StateSection
 
 
 def state_section(run: Run, checks: Sequence[CheckResult]) -> StateSection | None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from assay.record.reader import Run
-    from assay.report.documents.storage import (
+    from assay.report.documents.host.storage import (
         CpuSeries,
         DiskSeries,
         MeasuredPart,

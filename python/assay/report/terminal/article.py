@@ -16,7 +16,7 @@ from assay.report.words.wrapping import one_line
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.report.documents.profile import ProfileSection, SymbolRow
+    from assay.report.documents.profile.profile import ProfileSection, SymbolRow
 
 WIDTH = 96
 

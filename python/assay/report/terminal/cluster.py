@@ -16,7 +16,7 @@ from assay.report.words.wrapping import indented
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.report.documents.cluster import (
+    from assay.report.documents.host.cluster import (
         ClusterSpan,
     )
     from assay.report.documents.run import RunDocument

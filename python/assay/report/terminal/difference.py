@@ -20,7 +20,7 @@ from assay.report.words.wrapping import one_line
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.report.documents.profile_difference import (
+    from assay.report.documents.profile.profile_difference import (
         ProfileDifference,
         SampleDifference,
     )

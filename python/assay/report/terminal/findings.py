@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from assay.report.documents.findings import FindingEvidence, FindingRow
-    from assay.report.documents.operation import OperationDocument
+    from assay.report.documents.load.operation import OperationDocument
     from assay.report.documents.run import RunDocument
 
 # Evidence at such a place is of one operation.

@@ -14,18 +14,18 @@ from assay.model.units import (
     seconds_text,
 )
 from assay.report.words.engine_tables import brief_name
+from assay.report.words.loads.operation import retries_words
+from assay.report.words.loads.sequences import specified_figure
+from assay.report.words.loads.specified import metric_text
 from assay.report.words.observed import observed_figures
-from assay.report.words.operation import retries_words
-from assay.report.words.sequences import specified_figure
-from assay.report.words.specified import metric_text
 from assay.report.words.wrapping import labelled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from assay.report.documents.engine_counters import EngineCountersSection
     from assay.report.documents.figures import Percentile
-    from assay.report.documents.operations import OperationRow
+    from assay.report.documents.host.engine_counters import EngineCountersSection
+    from assay.report.documents.load.operations import OperationRow
     from assay.report.documents.run import RunDocument
 
 PERCENTILES: tuple[tuple[str, Percentile], ...] = (

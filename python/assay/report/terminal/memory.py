@@ -11,7 +11,7 @@ from assay.report.words.wrapping import indented
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.report.documents.operations import PeakKey
+    from assay.report.documents.load.operations import PeakKey
     from assay.report.documents.run import RunDocument
 
 LABEL_WIDTH = 10

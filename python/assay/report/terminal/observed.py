@@ -16,7 +16,7 @@ from assay.report.words.wrapping import indented, labelled
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from assay.report.documents.operations import OperationRow
+    from assay.report.documents.load.operations import OperationRow
     from assay.report.documents.run import RunDocument
 
 SHOWN_MAX = 8

@@ -13,16 +13,16 @@ from assay.report.terminal.profile import profile_lines, titled
 from assay.report.terminal.time import tree_lines
 from assay.report.terminal.where import cause_lines, time_line, why_not_split
 from assay.report.words.causes import shares_by_cause
+from assay.report.words.loads.operation import operation_time
 from assay.report.words.observed import statement_facts
-from assay.report.words.operation import operation_time
 from assay.report.words.wrapping import labelled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.report.documents.operation import OperationDocument
-    from assay.report.documents.operations import OperationRow
-    from assay.report.documents.profile import ProfileSection
+    from assay.report.documents.load.operation import OperationDocument
+    from assay.report.documents.load.operations import OperationRow
+    from assay.report.documents.profile.profile import ProfileSection
     from assay.report.documents.run import RunDocument
 
 # Of a test, queries only are asked once more: refresh functions would change the data again.

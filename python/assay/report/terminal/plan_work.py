@@ -11,7 +11,7 @@ from assay.report.words.wrapping import indented
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.report.documents.profile import ProfileSection
+    from assay.report.documents.profile.profile import ProfileSection
     from assay.report.documents.run import RunDocument
 
 

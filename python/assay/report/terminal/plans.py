@@ -27,8 +27,8 @@ from assay.report.words.wrapping import one_line
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from assay.report.documents.plan_difference import PlanDifferenceRow, PlanStepRow
-    from assay.report.documents.plans import PlanCaptureSection, PlanOperator, StatementPlan
+    from assay.report.documents.plans.plan_difference import PlanDifferenceRow, PlanStepRow
+    from assay.report.documents.plans.plans import PlanCaptureSection, PlanOperator, StatementPlan
     from assay.report.documents.run import RunDocument
 
 BAR_WIDTH = 5

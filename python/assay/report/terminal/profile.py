@@ -23,8 +23,8 @@ from assay.report.words.wrapping import labelled, one_line
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from assay.report.documents.plan_work import PlanWorkRow
-    from assay.report.documents.profile import ProfileSection, SymbolRow, WorkRow
+    from assay.report.documents.plans.plan_work import PlanWorkRow
+    from assay.report.documents.profile.profile import ProfileSection, SymbolRow, WorkRow
     from assay.report.documents.run import RunDocument
 
 TOP_SYMBOLS = 20

@@ -6,12 +6,12 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from assay.model.units import bytes_text, percent_text, seconds_text
-from assay.report.words.specified import first_weight, metric_text, spread_moves
+from assay.report.words.loads.specified import first_weight, metric_text, spread_moves
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.report.documents.specified import (
+    from assay.report.documents.load.specified import (
         PassTimes,
         QueryMemory,
         SpecifiedMetric,

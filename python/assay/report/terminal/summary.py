@@ -27,8 +27,12 @@ from assay.report.words.causes import shares_by_cause
 from assay.report.words.changes import changes_lines
 from assay.report.words.doubts import doubts
 from assay.report.words.findings import to_do_texts
+from assay.report.words.loads.operation import operation_time
+from assay.report.words.loads.sequences import sequence_lines
+from assay.report.words.loads.statements import statement_lines
+from assay.report.words.loads.steady import steady_lines
+from assay.report.words.loads.transactions import transaction_lines
 from assay.report.words.observed import observed_figures
-from assay.report.words.operation import operation_time
 from assay.report.words.run import (
     answers_words,
     bridge_words,
@@ -37,10 +41,6 @@ from assay.report.words.run import (
     host_text,
     title,
 )
-from assay.report.words.sequences import sequence_lines
-from assay.report.words.statements import statement_lines
-from assay.report.words.steady import steady_lines
-from assay.report.words.transactions import transaction_lines
 from assay.report.words.wrapping import indented
 
 if TYPE_CHECKING:
@@ -48,8 +48,8 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from assay.report.documents.operations import CauseShares, CoverageDoubt, OperationRow
-    from assay.report.documents.profile import ProfileSection
+    from assay.report.documents.load.operations import CauseShares, CoverageDoubt, OperationRow
+    from assay.report.documents.profile.profile import ProfileSection
     from assay.report.documents.run import RunDocument
 
 WIDTH_MAX = 100

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from assay.model.units import grouped_text, seconds_text
 from assay.report.terminal.profile import titled
-from assay.report.words.specified import UNROUNDED, metric_text
+from assay.report.words.loads.specified import UNROUNDED, metric_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

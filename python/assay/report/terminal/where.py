@@ -16,7 +16,7 @@ from assay.report.words.wrapping import labelled
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from assay.report.documents.operations import OperationRow
+    from assay.report.documents.load.operations import OperationRow
     from assay.report.documents.run import RunDocument
 
 CAUSE_BAR_WIDTH = 24

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from assay.report.documents.operations import CauseShares
+    from assay.report.documents.load.operations import CauseShares
 
 
 def shares_by_cause(shares: CauseShares) -> Mapping[str, float | None]:

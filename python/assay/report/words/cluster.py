@@ -8,7 +8,7 @@ from assay.analysis.cluster.words import WORDS
 from assay.model.units import percent_text, seconds_text
 
 if TYPE_CHECKING:
-    from assay.report.documents.cluster import (
+    from assay.report.documents.host.cluster import (
         BarrierRow,
         BarriersSection,
         ClusterSection,

@@ -10,7 +10,7 @@ from assay.model.units import (
 )
 
 if TYPE_CHECKING:
-    from assay.report.documents.conditions import FleetSection
+    from assay.report.documents.host.conditions import FleetSection
     from assay.report.documents.run import RunDocument
 
 

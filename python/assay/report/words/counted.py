@@ -10,7 +10,11 @@ from assay.report.words.wrapping import indented
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.report.documents.engine_counters import ActivitySection, CountedTable, CounterRow
+    from assay.report.documents.host.engine_counters import (
+        ActivitySection,
+        CountedTable,
+        CounterRow,
+    )
     from assay.report.documents.run import RunDocument
 
 GAP = "  "

@@ -19,19 +19,19 @@ from assay.report.words import counted as counted_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from assay.report.documents.engine_counters import (
+    from assay.report.documents.host.engine_counters import (
         CountedObject,
         CounterRow,
         EngineCountersSection,
     )
-    from assay.report.documents.operations import OperationRow
-    from assay.report.documents.sessions import (
+    from assay.report.documents.host.sessions import (
         ProcessesRow,
         ServerUsage,
         SessionRow,
         SessionsSection,
         UsageFigure,
     )
+    from assay.report.documents.load.operations import OperationRow
 
 COUNTER = "counter"
 # So many sessions are shown one by one; of more, what lies between them is easier to read.

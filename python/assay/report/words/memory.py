@@ -9,7 +9,7 @@ from assay.record.layout import LOADED
 from assay.report.words.state import cached_words, start_brought_bytes
 
 if TYPE_CHECKING:
-    from assay.report.documents.operations import OperationRow, PeakKey
+    from assay.report.documents.load.operations import OperationRow, PeakKey
     from assay.report.documents.run import RunDocument
 
 

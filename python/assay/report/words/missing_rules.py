@@ -11,7 +11,7 @@ from assay.report.words.wrapping import one_line
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from assay.report.documents.profile import UnclassifiedRow
+    from assay.report.documents.profile.profile import UnclassifiedRow
 
 SKELETONS_MAX = 20
 INTRODUCTION = (

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from assay.model.units import bytes_text, count_text, percent_text, rate_text, seconds_text
 
 if TYPE_CHECKING:
+    from assay.report.documents.load.operations import OperationRow
     from assay.report.documents.observed import ObservedSection, ObservedStatementRow
-    from assay.report.documents.operations import OperationRow
     from assay.report.documents.run import RunDocument
 
 NOT_MEASURED = "not measured"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from assay.report.documents.conditions import ConditionsSection
+    from assay.report.documents.host.conditions import ConditionsSection
 
 # Of a longer order of tables a title names the first and the last: these are what it was asked for.
 TABLES_NAMED = 3

@@ -9,9 +9,9 @@ from assay.model.units import percent_text, seconds_text
 from assay.report.words.profile import share_text
 
 if TYPE_CHECKING:
-    from assay.report.documents.plan_work import PlanWorkOperation, PlanWorkSection
-    from assay.report.documents.plans import StatementPlan
-    from assay.report.documents.profile import ProfileSection
+    from assay.report.documents.plans.plan_work import PlanWorkOperation, PlanWorkSection
+    from assay.report.documents.plans.plans import StatementPlan
+    from assay.report.documents.profile.profile import ProfileSection
     from assay.report.documents.run import RunDocument
 
 # Samples that are classified less than this explain too little to stand alone.

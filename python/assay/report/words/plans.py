@@ -14,8 +14,8 @@ from assay.report.words.wrapping import one_line
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.report.documents.plan_difference import PlanDifferenceRow
-    from assay.report.documents.plans import (
+    from assay.report.documents.plans.plan_difference import PlanDifferenceRow
+    from assay.report.documents.plans.plans import (
         MissingPlan,
         OperatorName,
         PlanOperator,

@@ -10,7 +10,7 @@ from assay.report.words.wrapping import one_line
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.report.documents.profile import ProfileSection, SamplingSection
+    from assay.report.documents.profile.profile import ProfileSection, SamplingSection
 
 
 FEW = 0.0005

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from assay.model.units import seconds_text
 
 if TYPE_CHECKING:
-    from assay.report.documents.profile_difference import (
+    from assay.report.documents.profile.profile_difference import (
         ProfileDifference,
         SampleDifference,
         WorkDifference,

@@ -9,9 +9,9 @@ from assay.model.units import bytes_text, percent_text
 from assay.model.verdict import NOT_COMPARED
 from assay.record.layout import ACCOUNT_BRIDGE, KIND_OBSERVED
 from assay.report.words.conditions import load_conditions
+from assay.report.words.loads.specified import conditions_of_test
 from assay.report.words.observed import observed_conditions
 from assay.report.words.order import order_words
-from assay.report.words.specified import conditions_of_test
 from assay.report.words.writes import writes_phrase
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from assay.model.units import bytes_text, percent_text, seconds_text
 from assay.record.layout import LOADED
 
 if TYPE_CHECKING:
+    from assay.report.documents.host.state import CachedObject, StateSection
     from assay.report.documents.run import RunDocument
-    from assay.report.documents.state import CachedObject, StateSection
 
 CACHED_NAMED = 4
 

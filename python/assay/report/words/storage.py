@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from assay.model.units import grouped_text
-from assay.report.words.requests import requests_lines
+from assay.report.words.loads.requests import requests_lines
 from assay.report.words.wrapping import indented
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from assay.report.documents.host.storage import DeviceFigure, StorageFigure, StorageSection
     from assay.report.documents.run import RunDocument
-    from assay.report.documents.storage import DeviceFigure, StorageFigure, StorageSection
 
 KIB, MIB = 1 << 10, 1 << 20
 PERCENT = 100.0

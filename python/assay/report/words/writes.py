@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from assay.report.documents.conditions import WritesSection
+    from assay.report.documents.host.conditions import WritesSection
 
 
 def writes_phrase(writes: WritesSection | None) -> str:

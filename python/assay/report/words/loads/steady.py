@@ -10,8 +10,8 @@ from assay.report.words.wrapping import labelled
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from assay.report.documents.load.steady import CountedReads, SeriesDrift, SteadySection
     from assay.report.documents.run import RunDocument
-    from assay.report.documents.steady import CountedReads, SeriesDrift, SteadySection
 
 LABEL_WIDTH = 10
 ABOUT = (

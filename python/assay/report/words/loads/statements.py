@@ -10,9 +10,9 @@ from assay.report.words.wrapping import indented
 
 if TYPE_CHECKING:
     from assay.report.documents.figures import Percentile
-    from assay.report.documents.load import MovedFigure, StallRow, StallsSection
+    from assay.report.documents.load.load import MovedFigure, StallRow, StallsSection
+    from assay.report.documents.load.statements import StatementTail
     from assay.report.documents.run import RunDocument
-    from assay.report.documents.statements import StatementTail
 
 LABEL_WIDTH = 10
 PERCENT = 100.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from assay.report.documents.specified import (
+    from assay.report.documents.load.specified import (
         SpecifiedTestSection,
         SpecifiedWeight,
     )

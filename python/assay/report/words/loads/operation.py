@@ -9,7 +9,7 @@ from assay.model.units import (
 )
 
 if TYPE_CHECKING:
-    from assay.report.documents.operations import OperationRow
+    from assay.report.documents.load.operations import OperationRow
 
 
 def retries_words(operation: OperationRow, unit: str = "") -> str:

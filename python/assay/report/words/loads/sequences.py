@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from assay.model.units import percent_text, seconds_text
-from assay.report.words.transactions import rate_figure
+from assay.report.words.loads.transactions import rate_figure
 from assay.report.words.wrapping import indented
 
 if TYPE_CHECKING:
+    from assay.report.documents.load.sequence import SequenceMetric, SequenceQuery, SequenceSection
     from assay.report.documents.run import RunDocument
-    from assay.report.documents.sequence import SequenceMetric, SequenceQuery, SequenceSection
 
 NAME_WIDTH = 6
 CELL = 10

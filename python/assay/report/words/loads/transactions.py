@@ -9,8 +9,8 @@ from assay.report.words.wrapping import indented
 
 if TYPE_CHECKING:
     from assay.report.documents.figures import Percentile, TimeDistribution
+    from assay.report.documents.load.transactions import TransactionRate, TransactionTypeRow
     from assay.report.documents.run import RunDocument
-    from assay.report.documents.transactions import TransactionRate, TransactionTypeRow
 
 PERCENTILES: tuple[tuple[str, Percentile], ...] = (
     ("p50", "p50"),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing_extensions import TypedDict
 
 from assay.report.documents.findings import FindingRow
-from assay.report.documents.operations import OperationRow
-from assay.report.documents.plans import PlanCaptureSection, StatementPlan
+from assay.report.documents.load.operations import OperationRow
+from assay.report.documents.plans.plans import PlanCaptureSection, StatementPlan
 
 
 class OperationFinding(FindingRow):

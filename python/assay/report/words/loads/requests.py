@@ -11,7 +11,7 @@ from assay.report.words.wrapping import indented
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.report.documents.storage import (
+    from assay.report.documents.host.storage import (
         RequestsFigure,
         RequestsRow,
         RequestsSection,

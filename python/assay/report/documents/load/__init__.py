@@ -1,0 +1,1 @@
+"""Documents' types of the load: operations, latencies, mixes, tests."""

@@ -1,0 +1,1 @@
+"""Documents' types of plans."""

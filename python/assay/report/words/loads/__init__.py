@@ -1,0 +1,1 @@
+"""Sentences on the load: operations, latencies, mixes, tests."""
