@@ -31,12 +31,10 @@ def executed(
         AssayError: If it failed before there was a record; so does Ctrl-C, as a KeyboardInterrupt.
         Exit: If it ended early and there is a partial record.
     """
-    from assay.report.build import build
-
     try:
         directory = make(progress)
         progress.phase("checks and report")
-        return build(directory, with_page=with_page)
+        return _document(directory, with_page=with_page)
     except (AssayError, KeyboardInterrupt) as error:
         progress.close()
         if progress.partial is None:
@@ -47,7 +45,14 @@ def executed(
             complain(folded(str(error)))
         complain(f"what was measured until then is kept: assay show {progress.partial}")
         if as_json:
-            say_json(build(progress.partial, with_page=with_page))
+            say_json(_document(progress.partial, with_page=with_page))
         raise typer.Exit(RunFailedError.exit_code) from error
     finally:
         progress.close()
+
+
+def _document(directory: Path, *, with_page: bool) -> dict[str, Any]:
+    # What was refused or is measured yet needs none of the analysis, which is half of all modules.
+    from assay.report.build import build
+
+    return build(directory, with_page=with_page)

@@ -53,12 +53,13 @@ def run(
     """Runs a workload on an engine, checks and explains it, and writes a report."""
     from assay.cli.progress import Progress
     from assay.record.places import runs_dir
-    from assay.report.terminal.summary import render
     from assay.running.asked.understanding import request_of
-    from assay.running.execute import execute
 
     check_scale_name(context.meta[SCALE], workload)
     request = request_of(run_options(workload, options), given(context))
+    # What runs it takes longer to import than a wrong request takes to be refused.
+    from assay.running.execute import execute
+
     shown = console()
     document = executed(
         lambda progress: execute(request, runs_dir(runs), progress),
@@ -66,6 +67,8 @@ def run(
         as_json=as_json,
         with_page=page,
     )
+    from assay.report.terminal.summary import render
+
     render(cast("RunDocument", document), all_operations=whole, console=shown)
     if as_json:
         say_json(document)
