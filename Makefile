@@ -13,6 +13,8 @@ RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.l
 export UV_COMPILE_BYTECODE := 1
 export UV_LINK_MODE := copy
 export VIRTUAL_ENV := $(CURDIR)/.venv
+# Where Python is told to write no bytecode, each worker of the tests would compile all of them anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help options schemas setup demo test test-long lint test-rust test-python dolt cluster bench bench-smoke answers lock fmt clean browser xfs pgbouncer receivers
 

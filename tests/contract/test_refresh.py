@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +74,8 @@ def rows_of(table: str) -> pa.Table:
     return pa.table(table_stream("tpch", table, SCALE, 1, SETS))
 
 
+# Not while tests are collected: each worker collects all.
+@cache
 def lines_of_sets() -> tuple[dict[int, int], dict[int, int]]:
     """Lines of the orders that each set puts in, and of those that it takes out."""
     new, old = {}, {}
@@ -83,9 +86,6 @@ def lines_of_sets() -> tuple[dict[int, int], dict[int, int]]:
         gone = {row["o_orderkey"] for row in keys_old if row["set_number"] == number}
         old[number] = sum(line in gone for line in lines)
     return new, old
-
-
-LINES_NEW, LINES_OLD = lines_of_sets()
 
 
 @dataclass
@@ -245,7 +245,7 @@ class TestSets:
         self, loaded: Loaded, number: int, batches: int
     ) -> None:
         before, inserted, deleted = loaded.play(("rf1", number, batches), ("rf2", number, batches))
-        new, old = LINES_NEW[number], LINES_OLD[number]
+        new, old = (lines[number] for lines in lines_of_sets())
         assert changed(before, inserted) == {
             "orders": ORDERS,
             "lines": new,
@@ -269,7 +269,7 @@ class TestSets:
             of_set = f"from {table}_new where set_number = {SETS}"
             inserted = f"from {table} where {keys[0]} in (select {keys[0]} {of_set})"
             told = loaded.asked(f"select {columns} {inserted} order by {key}")
-            assert len(told) == (ORDERS if table == "orders" else LINES_NEW[SETS])
+            assert len(told) == (ORDERS if table == "orders" else lines_of_sets()[0][SETS])
             assert told == loaded.asked(f"select {columns} {of_set} order by {key}")
 
     @pytest.mark.parametrize("batches", [1, 0])

@@ -40,8 +40,6 @@ from assay.running.changes.device import NotMountedError
 from assay.running.changes.left import restore_left
 from assay.running.data.datasets import DATASETS, DatasetCache
 from assay.running.data.loading import Loading, loaded_now
-from assay.running.fleet.meeting import gathered
-from assay.running.fleet.observer import engine_observer
 from assay.running.host.devices import stat_file
 from assay.running.host.environment import describe_host, describe_ourselves
 from assay.running.host.places import cache_dir, instances_dir
@@ -152,6 +150,9 @@ class _Execution:
 
     def carry_out(self) -> None:
         """All steps, in the order in which the record tells them."""
+        # What merges streams takes longer to import than a wrong request takes to be refused.
+        from assay.running.fleet.meeting import gathered
+
         with (
             Guardian(self._run.id) as guardian,
             gathered(self._request, guardian, self._run.raw, self._teller) as self._agents,
@@ -236,6 +237,8 @@ class _Execution:
         dataset: dict[str, Any] | None,
         loading: Loading,
     ) -> None:
+        from assay.running.fleet.observer import engine_observer
+
         self._teller.phase("start")
         described = describe_host(guardian.directory, self._data_dir())
         job = self._job(guardian, subject, loading, described)

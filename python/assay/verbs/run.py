@@ -5,12 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from assay.record.places import runs_dir
-from assay.record.reader import Run
-from assay.report.build import build
-from assay.report.notebook import LoadedRun
 from assay.running.asked.options import options_of
 from assay.running.asked.understanding import request_of
-from assay.running.execute import execute
 from assay.verbs.shared.watching import Logged
 
 if TYPE_CHECKING:
@@ -18,6 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from assay.report.documents.run import RunDocument
+    from assay.report.notebook import LoadedRun
     from assay.running.telling import Teller
 
 
@@ -47,8 +44,15 @@ def run(
     """
     asked = options_of({"workload": workload, **options})
     request = request_of(asked, list(options) if given is None else given)
+    # What was refused needs none of what runs it, nor of the analysis, which is half of all modules.
+    from assay.running.execute import execute
+
     told = teller or Logged()
     directory = execute(request, runs_dir(runs), told)
     told.phase("checks and report")
+    from assay.record.reader import Run
+    from assay.report.build import build
+    from assay.report.notebook import LoadedRun
+
     document = build(directory, with_page=page)
     return LoadedRun(Run(directory), cast("RunDocument", document))
