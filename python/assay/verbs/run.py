@@ -44,7 +44,7 @@ def run(
     """
     asked = options_of({"workload": workload, **options})
     request = request_of(asked, list(options) if given is None else given)
-    # What was refused needs none of what runs it, nor of the analysis, which is half of all modules.
+    # What was refused needs none of what runs and explains it, which are most of all modules.
     from assay.running.execute import execute
 
     told = teller or Logged()
