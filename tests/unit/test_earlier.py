@@ -34,6 +34,9 @@ def placed(written: Path, name: str, **request: Any) -> Path:
         # An option that is younger than the record, and was not given.
         ({}, {"younger": None, "younger_too": False, "youngest": []}, True),
         ({}, {"younger": "given"}, False),
+        # A run of `assay try` as it was, and one with the change made.
+        ({"undo": {"index": "drop"}}, {}, True),
+        ({"undo": {"index": "drop"}, "changes": {"index": "create"}}, {}, False),
         ({"settings": {"work_mem": "1MB"}}, {"settings": {"work_mem": "2MB"}}, False),
     ],
 )

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 # A run of the same question lies no further back than so many runs of the same workload.
 LOOKED_AT_MAX = 20
 # What a request may differ by: how long it is measured is no other question.
-NOT_COMPARED = ("min_time_s", "time_s", "seed", "changes", "undo")
+NOT_COMPARED = ("min_time_s", "time_s", "seed", "undo")
 
 
 def earlier_run(run: Run, runs_dir: Path) -> Run | None:

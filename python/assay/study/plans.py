@@ -64,6 +64,11 @@ class Way:
         """Return the way as a request stores it."""
         return {"kind": self.kind, "words": self.action, "sql": self.sql}
 
+    @classmethod
+    def read(cls, facts: Mapping[str, str]) -> Way:
+        """Return the way that `facts` was made from."""
+        return cls(facts["kind"], facts["words"], facts["sql"])
+
 
 @dataclass(frozen=True)
 class Forcing:
@@ -238,7 +243,9 @@ class Search:
         seconds = seconds_by_name(once)
         once_request = once.facts["request"]
         ways = {
-            name: Way(**facts) for name, facts in once_request["forced"].items() if name in seconds
+            name: Way.read(facts)
+            for name, facts in once_request["forced"].items()
+            if name in seconds
         }
         first = _name(self.ways.operation, 0)
         ways = {first: self.ways.chosen(), **ways}
@@ -266,7 +273,7 @@ def distinct_plans(planned: Sequence[Run], most: int) -> dict[str, Way]:
             shapes = "; ".join(shape(plan) for plan in plans.get(name, ()))
             if shapes and shapes not in seen:
                 seen.add(shapes)
-                by_kind.setdefault(facts["kind"], []).append((name, Way(**facts)))
+                by_kind.setdefault(facts["kind"], []).append((name, Way.read(facts)))
     return dict(list(_in_turns(by_kind))[:most])
 
 
