@@ -37,7 +37,7 @@ def operation(
     name: str = "q1",
     share: float | None = 1.0,
     parallelism: float | None = 1.0,
-    told: dict[str, Any] | None = None,
+    overrides: dict[str, Any] | None = None,
     **where: float,
 ) -> OperationSummary:
     """An operation whose time went where it is said, and the rest of it to nothing known.
@@ -69,7 +69,7 @@ def operation(
         "minor_faults": 1234.0,
         "disk_method": "",
     }
-    return OperationSummary(**facts | (told or {}))
+    return OperationSummary(**facts | (overrides or {}))
 
 
 def even(count: int, **where: float) -> tuple[OperationSummary, ...]:

@@ -65,7 +65,7 @@ class Played:
         events = self.stream("events").filter(pl.col("operation") == f"o{operation}")
         return events.select("outcome", "error").cast(pl.String).row(0)
 
-    def words(self) -> str:
+    def errors_text(self) -> str:
         return json.dumps(self.report["errors"])
 
 

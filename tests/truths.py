@@ -61,8 +61,10 @@ def two(effect: float, **where: float) -> tuple[Any, Any]:
     share = max(0.5, effect)
     part = {name: value * effect / share for name, value in where.items()}
     left = 1 - sum(part.values())
-    q1 = operation("q1", share=share, told={"seconds": share * WHOLE_S}, cpu_user=left, **part)
-    q2 = operation("q2", share=1 - share, told={"seconds": (1 - share) * WHOLE_S}, cpu_user=1.0)
+    q1 = operation("q1", share=share, overrides={"seconds": share * WHOLE_S}, cpu_user=left, **part)
+    q2 = operation(
+        "q2", share=1 - share, overrides={"seconds": (1 - share) * WHOLE_S}, cpu_user=1.0
+    )
     return q1, q2
 
 
@@ -70,7 +72,7 @@ def planned(effect: float, *inner: PlanNode, above: str = "aggregate", **fields:
     """An operation whose operators `inner` took the effect, and something above them the rest."""
     rest = node(above, *inner, seconds=WHOLE_S * (1 - effect))
     return case(
-        operation(cpu_user=1.0, told={"seconds": WHOLE_S}), plans=plans(plan(rest)), **fields
+        operation(cpu_user=1.0, overrides={"seconds": WHOLE_S}), plans=plans(plan(rest)), **fields
     )
 
 
@@ -126,7 +128,7 @@ def fired(effect: float) -> Case:
     check = Trigger("check", "customers", WHOLE_S * effect, 3, "orders_fk")
     change = plan(node("modify", seconds=WHOLE_S * (1 - effect)), execution_s=WHOLE_S)
     with_trigger = replace(change, triggers=(check,))
-    return case(operation(cpu_user=1.0, told={"seconds": WHOLE_S}), plans=plans(with_trigger))
+    return case(operation(cpu_user=1.0, overrides={"seconds": WHOLE_S}), plans=plans(with_trigger))
 
 
 def generic(effect: float, factor: float | None = None) -> Case:
@@ -137,7 +139,7 @@ def generic(effect: float, factor: float | None = None) -> Case:
     )
     other = replace(other, seconds=WHOLE_S, seconds_changed=left)
     kept = replace(plan(node("scan", object="lines", seconds=WHOLE_S)), mode="generic")
-    whole = operation(cpu_user=1.0, told={"seconds": WHOLE_S})
+    whole = operation(cpu_user=1.0, overrides={"seconds": WHOLE_S})
     return case(whole, plans=plans(kept), alternatives={"q1": (other,)}, prepared=True)
 
 
@@ -149,7 +151,7 @@ def columns(effect: float, unneeded: int = 7) -> Case:
     groups = node("aggregate", scan, rows=10, seconds=half)
     top = node("sort", groups, rows=10, seconds=WHOLE_S - 2 * half)
     return case(
-        operation(told={"seconds": WHOLE_S}),
+        operation(overrides={"seconds": WHOLE_S}),
         plans=plans(plan(top)),
         statements={"q1": "select a, max(c) from lines group by b -- nobody needs x1"},
         results={"q1": ("a", "max")},
@@ -252,9 +254,9 @@ def copied(effect: float, misses: float = 3e5) -> Case:
 def serial(effect: float, workers: str = "0") -> Case:
     """An operation that used one of so many cores that all of them would save the effect."""
     settings = {"max_parallel_workers_per_gather": workers}
-    q1 = operation("q1", share=effect * 4 / 3, told={"seconds": 1.0}, cpu_user=1.0)
+    q1 = operation("q1", share=effect * 4 / 3, overrides={"seconds": 1.0}, cpu_user=1.0)
     rest = {"seconds": 1.0, "threads_at_work": 4.0}
-    q2 = operation("q2", share=1 - effect * 4 / 3, parallelism=3.9, told=rest, cpu_user=1.0)
+    q2 = operation("q2", share=1 - effect * 4 / 3, parallelism=3.9, overrides=rest, cpu_user=1.0)
     return case(q1, q2, settings=settings)
 
 
@@ -322,7 +324,7 @@ def of_nodes(cpu: list[float], barriers: Barriers | None = None, **grown: float)
         "blocking": ("wait_ns", "blocked_ns"),
     }
     asked = {"workload": "tpch", "engine": "nodes", "scale": 1.0}
-    busy = operation(parallelism=2.0, cpu_user=0.4, told={"seconds": WHOLE_S})
+    busy = operation(parallelism=2.0, cpu_user=0.4, overrides={"seconds": WHOLE_S})
     return case(busy, cluster=cluster, knobs={"batch": knob}, request=asked)
 
 

@@ -34,9 +34,9 @@ def run_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def report(run_dir: Path) -> Path:
-    run, told = explained(run_dir)
+    run, document = explained(run_dir)
     file = run_dir.parent / "report.html"
-    file.write_text(page_of(run, with_causes(told)), encoding="utf-8")
+    file.write_text(page_of(run, with_causes(document)), encoding="utf-8")
     return file
 
 
@@ -79,7 +79,7 @@ def test_bars_are_of_time_or_of_shares(browser: Browser, report: Path) -> None:
             " one.getBoundingClientRect().right])"
         )
         return {
-            name: max(right for one, right in boxes if one == name) for name, _ in boxes if name
+            name: max(right for box, right in boxes if box == name) for name, _ in boxes if name
         }
 
     of_time = lengths()
@@ -114,10 +114,10 @@ def test_a_bar_tells_its_figures(browser: Browser, report: Path) -> None:
     page.locator(BARS).nth(4).hover()
     tooltip = page.locator("#vg-tooltip-element.visible")
     tooltip.wait_for()
-    words = tooltip.inner_text()
+    text = tooltip.inner_text()
     for expected in ("this part", "its share", "median time", "accounted for"):
-        assert expected in words
-    assert "undefined" not in words
+        assert expected in text
+    assert "undefined" not in text
     assert opened.wrong == []
 
 
@@ -207,14 +207,14 @@ def test_the_page_predicts_what_the_model_predicts(
     page = opened.show(report)
     page.locator(".calculator select").select_option("q03")
     page.locator(".calculator input[type=number]").fill(factor)
-    told = page.locator(".calculator output").inner_text()
+    text = page.locator(".calculator output").inner_text()
     for name in ("total_seconds", "geometric_mean_seconds"):
         metric = predicted.metric(name)
-        assert f"\u2192 {seconds_text(metric.after)}" in told
+        assert f"\u2192 {seconds_text(metric.after)}" in text
     composite = predicted.metric("composite_per_h")
     assert composite.change is not None
-    assert f"{100 * composite.change:+.1f} %".replace("-", "\u2212") in told
-    assert f"(1 + 0.286 \u00d7 ({factor} \u2212 1))" in told
+    assert f"{100 * composite.change:+.1f} %".replace("-", "\u2212") in text
+    assert f"(1 + 0.286 \u00d7 ({factor} \u2212 1))" in text
     assert opened.wrong == []
 
 
@@ -243,18 +243,18 @@ def test_a_test_is_computed_by_its_own_metrics_and_its_weights_are_sorted(
     browser: Browser, tmp_path: Path
 ) -> None:
     directory = write_test(tmp_path)
-    told = build(directory)
+    document = build(directory)
     run = Run(directory)
     predicted = predict(measured_of(run, summarise(run)), [ScaleOperation("q21", 0.5)])
     opened = Opened(browser)
-    page = opened.show(Path(told["report"]))
+    page = opened.show(Path(document["report"]))
     page.locator(".calculator select").select_option("q21")
     page.locator(".calculator input[type=number]").fill("0.5")
-    words = page.locator(".calculator output").inner_text()
+    text = page.locator(".calculator output").inner_text()
     for name in ("power", "throughput", "composite"):
         change = predicted.metric(f"test_{name}_per_h").change
         assert change is not None
-        assert f"({100 * change:+.1f} %)" in words
+        assert f"({100 * change:+.1f} %)" in text
     first = page.locator("#test-weights tbody tr td:first-child").first
     assert first.inner_text() == "q14"
     page.locator("#test-weights").get_by_role("button", name="in composite").click()

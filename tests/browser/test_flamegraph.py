@@ -70,8 +70,8 @@ def test_a_click_zooms_and_escape_shows_all(page: Page) -> None:
 
 def test_hovering_tells_the_figures(page: Page) -> None:
     frame(page, "copy_to_user").locator("rect").hover()
-    told = page.locator("#caption").text_content()
-    assert told == "copy_to_user: 2 samples · 20.00% · 0.004 s of CPU · kernel I/O · [kernel]"
+    text = page.locator("#caption").text_content()
+    assert text == "copy_to_user: 2 samples · 20.00% · 0.004 s of CPU · kernel I/O · [kernel]"
 
 
 def test_search_counts_what_it_found_once(page: Page) -> None:

@@ -42,9 +42,9 @@ def box(page: Page, label: str) -> str:
 
 
 def width_of(page: Page, selector: str) -> float:
-    found = page.locator(f"{selector} rect").first.bounding_box()
-    assert found is not None
-    return found["width"]
+    bounds = page.locator(f"{selector} rect").first.bounding_box()
+    assert bounds is not None
+    return bounds["width"]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -93,8 +93,8 @@ def test_a_search_tells_the_share_that_matches(browser: Browser, report: Path) -
             "all => all.map(one => one.getAttribute('aria-label'))"
         )
     ]
-    told = page.locator("#flame .flame-found").inner_text()
-    assert float(told.split(" %")[0]) == pytest.approx(sum(shares), abs=0.1)
+    text = page.locator("#flame .flame-found").inner_text()
+    assert float(text.split(" %")[0]) == pytest.approx(sum(shares), abs=0.1)
     page.locator("#flame input[type=search]").fill("no such function")
     assert page.locator("#flame .flame-found").inner_text() == "nothing matches"
     assert opened.wrong == []
@@ -115,7 +115,7 @@ def test_a_flame_grows_upwards(browser: Browser, report: Path) -> None:
     page = Opened(browser).show(report)
 
     def is_below(label: str, other: str) -> bool:
-        tops = [page.locator(box(page, one)).first.bounding_box() for one in (label, other)]
+        tops = [page.locator(box(page, text)).first.bounding_box() for text in (label, other)]
         assert tops[0] is not None
         assert tops[1] is not None
         return tops[0]["y"] > tops[1]["y"]

@@ -132,10 +132,10 @@ def test_a_cell_of_the_heat_map_tells_its_operations(browser: Browser, tmp_path:
     page.locator("#chart-heat .mark-rect path").nth(20).hover()
     tooltip = page.locator("#vg-tooltip-element.visible")
     tooltip.wait_for()
-    words = tooltip.inner_text()
-    assert "latency" in words
-    assert "operations" in words
-    assert "undefined" not in words
+    text = tooltip.inner_text()
+    assert "latency" in text
+    assert "operations" in text
+    assert "undefined" not in text
     assert opened.wrong == []
 
 
@@ -166,10 +166,10 @@ def test_hovering_reads_all_panels(browser: Browser, report: Path) -> None:
     chart.hover(position={"x": 500, "y": 170})
     tooltip = page.locator("#vg-tooltip-element.visible")
     tooltip.wait_for()
-    words = tooltip.inner_text()
+    text = tooltip.inner_text()
     for expected in ("operations", "CPU, engine and driver", "memory", "disks, read", "1.00 cores"):
-        assert expected in words
-    assert "undefined" not in words
+        assert expected in text
+    assert "undefined" not in text
     assert opened.wrong == []
 
 

@@ -45,8 +45,8 @@ def test_an_article_is_drawn_read_and_taken_along(browser: Browser, tmp_path: Pa
 def test_nothing_that_a_study_says_is_run(browser: Browser, tmp_path: Path) -> None:
     made = two_engines(tmp_path)
     made.failed("full", {"engine": HOSTILE}, HOSTILE)
-    told = figure("composite", "full") | {"title": HOSTILE}
-    page_file = Path(build_study(made.write([told]))["report"])
+    document = figure("composite", "full") | {"title": HOSTILE}
+    page_file = Path(build_study(made.write([document]))["report"])
     opened = Opened(browser)
     page = opened.show(page_file)
     assert page.title() == "One stream & several"

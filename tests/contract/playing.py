@@ -23,16 +23,16 @@ def assert_played_and_undone(reader: Any) -> list[PlanAnswer]:
     """Plays `ASKED`; closes the reader. The answers."""
     assert isinstance(reader, PlaysPrograms)
     answers = list(reader.play(ASKED, 5.0))
-    begun, put, gone, again, found, ended = answers
-    assert all(one.error is None for one in answers), answers
+    begun, put, gone, again, answer, ended = answers
+    assert all(plan_answer.error is None for plan_answer in answers), answers
     for steering in (begun, ended):
         assert steering.explained is not None
         assert "transaction" in str(steering.explained.reason)
     assert (put.count, gone.count, again.count, again.explained) == (1, 1, 1, None)
-    assert [list(row) for row in found.rows] == [[7002, Decimal("7002.50")]]
-    for told in (put.explained, gone.explained, found.explained):
-        assert told is not None
-        assert told.native is not None
+    assert [list(row) for row in answer.rows] == [[7002, Decimal("7002.50")]]
+    for explanation in (put.explained, gone.explained, answer.explained):
+        assert explanation is not None
+        assert explanation.native is not None
     # Nothing of it is left, and what cannot be executed is an error.
     left, wrong = reader.play(
         [

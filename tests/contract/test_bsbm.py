@@ -36,21 +36,32 @@ def test_mixes_are_those_of_the_specification() -> None:
 @pytest.mark.parametrize("name", ["bsbm", "bsbm-bi"])
 def test_both_languages_draw_the_same_values(name: str) -> None:
     workload = find_workload(name)
-    sparql = {one.name: one for one in workload.script((SPARQL,), 1000, 1).operations}
-    sql = {one.name: one for one in workload.script(("duckdb",), 1000, 1).operations}
+    sparql = {
+        sparql_operation.name: sparql_operation
+        for sparql_operation in workload.script((SPARQL,), 1000, 1).operations
+    }
+    sql = {
+        sql_operation.name: sql_operation
+        for sql_operation in workload.script(("duckdb",), 1000, 1).operations
+    }
     assert sparql.keys() == sql.keys()
-    for operation, one in sparql.items():
-        both = [set(one.registers) - OF_NAMES, set(sql[operation].registers) - OF_NAMES]
+    for operation, measured_operation in sparql.items():
+        both = [
+            set(measured_operation.registers) - OF_NAMES,
+            set(sql[operation].registers) - OF_NAMES,
+        ]
         assert both[0] == both[1], operation
-        assert one.fixed == sql[operation].fixed == operation.endswith("@check")
+        assert measured_operation.fixed == sql[operation].fixed == operation.endswith("@check")
 
 
 def test_explore_is_one_set_of_files() -> None:
     explore, update = find_workload("bsbm"), find_workload("bsbm-explore-and-update")
-    theirs = {one.name: one for one in explore.script((SPARQL,), 100, 1).operations}
-    own = {one.name: one for one in update.script((SPARQL,), 100, 1).operations}
+    theirs = {
+        operation.name: operation for operation in explore.script((SPARQL,), 100, 1).operations
+    }
+    own = {operation.name: operation for operation in update.script((SPARQL,), 100, 1).operations}
     assert own.keys() - theirs.keys() == {"u1", "u2"}
-    assert all(own[name] == one for name, one in theirs.items())
+    assert all(own[name] == operation for name, operation in theirs.items())
     assert update.kept_rows(100, SPARQL) == explore.kept_rows(100, SPARQL)
 
 
@@ -69,6 +80,7 @@ def test_no_text_is_of_the_query_that_was_taken_out() -> None:
     for workload in (find_workload("bsbm"), find_workload("bsbm-bi")):
         for language in (SPARQL, SQL):
             texts = [
-                one.statements[0].text for one in workload.script((language,), 1, 1).operations
+                operation.statements[0].text
+                for operation in workload.script((language,), 1, 1).operations
             ]
             assert not Counter(re.findall(r"(?i)\b(regex|like|contains)\b", " ".join(texts)))

@@ -181,10 +181,10 @@ class TestLife:
     def test_its_password_is_told_to_nobody(self, shared: Started, instance: Instance) -> None:
         password = shared.address["password"]
         commands = [Path(f"/proc/{p.pid}/cmdline") for p in all_processes()]
-        told = b"".join(file.read_bytes() for file in commands if file.exists()).decode("latin-1")
-        told += shared.log.read_text() + json.dumps(shared.engine.effective_settings(instance))
-        told += "".join(p.read_text() for p in shared.launcher.scratch.rglob("*.yaml"))
-        assert password not in told
+        text = b"".join(file.read_bytes() for file in commands if file.exists()).decode("latin-1")
+        text += shared.log.read_text() + json.dumps(shared.engine.effective_settings(instance))
+        text += "".join(p.read_text() for p in shared.launcher.scratch.rglob("*.yaml"))
+        assert password not in text
 
     def test_nobody_enters_without_it(self, shared: Started) -> None:
         wrong = {**shared.address, "password": "wrong"}
@@ -201,8 +201,8 @@ class TestLife:
 
     def test_it_asks_and_tells_no_network(self, shared: Started) -> None:
         (file,) = shared.launcher.scratch.rglob("config_global.json")
-        told = json.loads(file.read_text())
-        assert told["metrics.disabled"] == told["versioncheck.disabled"] == "true"
+        document = json.loads(file.read_text())
+        assert document["metrics.disabled"] == document["versioncheck.disabled"] == "true"
 
     def test_a_path_that_is_too_long_for_a_socket_leaves_tcp(self, reachable: Path) -> None:
         root = reachable / ("long" * 20)
@@ -239,28 +239,28 @@ class TestSettings:
 
     def test_asking_the_program_leaves_no_process_behind(self, shared: Started) -> None:
         asked = [sys.executable, "-c", ORPHANS, str(shared.product.home)]
-        told = subprocess.run(asked, capture_output=True, text=True, timeout=120, check=True)
-        assert told.stdout.split() == ["0"]
+        result = subprocess.run(asked, capture_output=True, text=True, timeout=120, check=True)
+        assert result.stdout.split() == ["0"]
 
     def test_what_is_right_is_taken(self, shared: Started) -> None:
         right = {"behavior.auto_gc_behavior.enable": "false", "dolt_stats_enabled": "0"}
         engine().check_settings(shared.product, right)
 
     def test_those_that_are_given_are_in_effect(self, shared: Started, instance: Instance) -> None:
-        told = shared.engine.effective_settings(instance)
-        assert told["collation_server"] == "utf8mb4_bin"
-        assert told["dolt_stats_enabled"] == "ON"
-        assert told["dolt_auto_gc_enabled"] == "ON"
-        assert told["max_connections"] == "50"
+        settings = shared.engine.effective_settings(instance)
+        assert settings["collation_server"] == "utf8mb4_bin"
+        assert settings["dolt_stats_enabled"] == "ON"
+        assert settings["dolt_auto_gc_enabled"] == "ON"
+        assert settings["max_connections"] == "50"
 
 
 class TestRows:
     def test_they_are_those_that_were_loaded(self, instance: Instance) -> None:
         engine().run_script(instance, TABLE)
         engine().load(instance, "things", things(HARD_TEXTS), 1)
-        told = rows(instance, "select text, day, money from things order by id")
-        assert [row[0] for row in told] == HARD_TEXTS
-        assert told[2][1:] == (datetime.date(1992, 3, 1), Decimal("0.02"))
+        table_rows = rows(instance, "select text, day, money from things order by id")
+        assert [row[0] for row in table_rows] == HARD_TEXTS
+        assert table_rows[2][1:] == (datetime.date(1992, 3, 1), Decimal("0.02"))
         assert engine().count(instance, "things") == len(HARD_TEXTS)
 
     def test_a_text_that_would_get_lost_is_refused(self, instance: Instance) -> None:
@@ -333,10 +333,10 @@ class TestCounters:
     def test_every_declared_one_is_told(self, instance: Instance) -> None:
         facts = find_engine("dolt").counters() or {}
         reader = engine().counters(instance)
-        told = {(source, counter) for source, _, counter, _ in reader.read()}
+        counters = {(source, counter) for source, _, counter, _ in reader.read()}
         reader.close()
-        declared = {(one["source"], one["counter"]) for one in facts["counters"]}
-        assert declared <= told
+        declared = {(counter["source"], counter["counter"]) for counter in facts["counters"]}
+        assert declared <= counters
 
     def test_metrics_are_told_on_loopback_alone(self, shared: Started) -> None:
         place = f"http://127.0.0.1:{shared.address['metrics_port']}/metrics"
@@ -353,10 +353,10 @@ class TestPlans:
         engine().run_script(instance, CHILD)
         reader = engine().plan_reader(instance)
         statements = [("begin", []), ("select * from parent where id = $1", [1]), ("nonsense", [])]
-        told = list(reader.explain(statements, 1.0))
+        explanations = list(reader.explain(statements, 1.0))
         reader.close()
-        assert [one.native is None for one in told] == [True, False, True]
-        assert told[1].native is not None
-        plan = engine().plan(told[1].native, "one", 1, "one.txt")
+        assert [explanation.native is None for explanation in explanations] == [True, False, True]
+        assert explanations[1].native is not None
+        plan = engine().plan(explanations[1].native, "one", 1, "one.txt")
         assert (plan.root.operator, plan.root.object) == ("index scan", "parent")
-        assert (plan.timed, plan.reason) == (False, told[1].reason)
+        assert (plan.timed, plan.reason) == (False, explanations[1].reason)

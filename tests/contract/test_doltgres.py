@@ -74,8 +74,8 @@ def load(started: Started) -> None:
 
 
 def texts(instance: Instance) -> list[object]:
-    found = instance.handle.execute("select text from things order by id").fetchall()
-    return [row[0] for row in found]
+    rows = instance.handle.execute("select text from things order by id").fetchall()
+    return [row[0] for row in rows]
 
 
 def test_what_was_loaded_is_there_after_a_stop_in_good_order(reachable: Path) -> None:
@@ -110,10 +110,10 @@ def test_of_two_that_change_a_value_otherwise_one_is_to_be_made_again(reachable:
         started.start()
         load(started)
         dsn = started.address["dsn"]
-        with psycopg.connect(dsn) as one, psycopg.connect(dsn) as other:
-            for connection, money in ((one, 1), (other, 2)):
+        with psycopg.connect(dsn) as first, psycopg.connect(dsn) as other:
+            for connection, money in ((first, 1), (other, 2)):
                 connection.execute("update things set money = %s where id = 0", [money])
-            one.commit()
+            first.commit()
             with pytest.raises(psycopg.errors.SerializationFailure):
                 other.commit()
 
@@ -124,8 +124,8 @@ def test_a_sum_has_the_digits_of_its_first_part(reachable: Path) -> None:
     with started.guardian:
         started.start()
         instance = started.attach()
-        found = instance.handle.execute(
+        row = instance.handle.execute(
             "select 999999.99 + 0.02, cast(999999.99 as decimal(20, 8)) + 0.02"
         )
-        assert found.fetchone() == (Decimal(1000000), Decimal("1000000.01"))
+        assert row.fetchone() == (Decimal(1000000), Decimal("1000000.01"))
         started.engine.detach(instance)

@@ -34,7 +34,11 @@ from assay.model.secrets import is_secret
 from assay.workloads.discovery import find_workload
 
 ENGINES = find_engines()
-IN_PROCESS = [name for name, found in ENGINES.items() if found.facts.kind in {"embedded", "none"}]
+IN_PROCESS = [
+    name
+    for name, engine_folder in ENGINES.items()
+    if engine_folder.facts.kind in {"embedded", "none"}
+]
 LOADING = [name for name in IN_PROCESS if isinstance(ENGINES[name].engine(), BulkLoads)]
 HOLDING = [name for name in IN_PROCESS if isinstance(ENGINES[name].engine(), LoadsTriples)]
 PREPARING = [name for name in IN_PROCESS if isinstance(ENGINES[name].engine(), Prepares)]
@@ -102,8 +106,8 @@ class TestFolder:
         assert folder.folder.name == folder.facts.name.replace("-", "_")
 
     def test_its_readme_gives_a_reason_for_every_setting(self, folder: EngineFolder) -> None:
-        words = (folder.folder / "README.md").read_text("utf-8")
-        assert [name for name in folder.facts.settings if name not in words] == []
+        text = (folder.folder / "README.md").read_text("utf-8")
+        assert [name for name in folder.facts.settings if name not in text] == []
 
     def test_its_dialects_are_plain_words(self, folder: EngineFolder) -> None:
         assert [d for d in folder.facts.dialects if not re.fullmatch(r"[a-z][a-z0-9]*", d)] == []
@@ -222,8 +226,8 @@ class TestPreparing:
 class TestAdvice:
     def test_it_is_either_silent_or_right(self, folder: EngineFolder) -> None:
         facts = folder.advising()
-        told = folder.advice()
-        assert (told is None) == (not facts.settings and not facts.statements)
+        advice = folder.advice()
+        assert (advice is None) == (not facts.settings and not facts.statements)
         assert set(facts.without).isdisjoint({*facts.settings, *facts.statements})
         assert set(facts.beside) <= set(facts.statements)
 
@@ -231,7 +235,7 @@ class TestAdvice:
         self, startable: EngineFolder, engine: Engine, instance: Instance
     ) -> None:
         effective = engine.effective_settings(instance)
-        named = {told.name for told in startable.advising().settings.values()}
+        named = {setting.name for setting in startable.advising().settings.values()}
         assert named <= set(effective)
 
     @pytest.mark.parametrize("name", PREPARING)

@@ -32,7 +32,7 @@ def stream(lines: list[str]) -> pa.RecordBatchReader:
     # Slices of one buffer, and an empty batch, as any stream may have them.
     batches = [table.slice(0, 0).combine_chunks(), table.slice(0, 2), table.slice(2)]
     return pa.RecordBatchReader.from_batches(
-        table.schema, [one for batch in batches for one in batch.to_batches()]
+        table.schema, [part for batch in batches for part in batch.to_batches()]
     )
 
 
@@ -60,14 +60,14 @@ def test_what_was_loaded_is_there_after_a_stop_in_good_order(reachable: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("settings", "words"),
+    ("settings", "message"),
     [({"hepa": "4g"}, "no setting 'hepa'"), ({"heap": "much"}, "is no size")],
 )
-def test_a_setting_that_is_none_is_refused(settings: dict[str, str], words: str) -> None:
+def test_a_setting_that_is_none_is_refused(settings: dict[str, str], message: str) -> None:
     from assay.engines.contract import Product
     from assay.engines.discovery import find_engine
 
-    with pytest.raises(EngineError, match=words):
+    with pytest.raises(EngineError, match=message):
         find_engine("fuseki").engine().check_settings(Product("5.2.0"), settings)
 
 

@@ -153,10 +153,10 @@ class TestLife:
     def test_its_password_is_told_to_nobody(self, shared: Started, instance: Instance) -> None:
         password = shared.address["password"]
         commands = [Path(f"/proc/{p.pid}/cmdline") for p in all_processes()]
-        told = b"".join(file.read_bytes() for file in commands if file.exists()).decode("latin-1")
-        told += shared.log.read_text() + json.dumps(shared.engine.effective_settings(instance))
-        told += "".join(p.read_text() for p in shared.launcher.scratch.rglob("*.cnf"))
-        assert password not in told
+        text = b"".join(file.read_bytes() for file in commands if file.exists()).decode("latin-1")
+        text += shared.log.read_text() + json.dumps(shared.engine.effective_settings(instance))
+        text += "".join(p.read_text() for p in shared.launcher.scratch.rglob("*.cnf"))
+        assert password not in text
         assert not (shared.launcher.scratch / "users.sql").exists()
 
     def test_only_our_account_is_there(self, instance: Instance) -> None:
@@ -206,10 +206,10 @@ class TestSettings:
         engine().check_settings(obtained("mariadb"), settings)
 
     def test_those_that_are_given_are_in_effect(self, shared: Started, instance: Instance) -> None:
-        told = shared.engine.effective_settings(instance)
-        assert told["innodb_buffer_pool_size"] == str(64 << 20)
-        assert told["collation_server"] == "utf8mb4_bin"
-        assert told["innodb_flush_log_at_trx_commit"] == "1"
+        settings = shared.engine.effective_settings(instance)
+        assert settings["innodb_buffer_pool_size"] == str(64 << 20)
+        assert settings["collation_server"] == "utf8mb4_bin"
+        assert settings["innodb_flush_log_at_trx_commit"] == "1"
 
     def test_sessions_have_those_of_their_dsn(self, shared: Started) -> None:
         dsn = shared.engine.with_settings(shared.dsn, {"sort_buffer_size": "65536"})
@@ -321,7 +321,7 @@ class TestLoading:
     ) -> None:
         shared.engine.run_script(instance, TABLES)
         shared.engine.make_keys(instance, KEYS, 1, tell_nobody)
-        cached = {one.name: one.cached_bytes for one in shared.engine.cached(instance)}
+        cached = {plan.name: plan.cached_bytes for plan in shared.engine.cached(instance)}
         assert {"child", "parent"} <= {name.split()[0] for name in cached}
         assert all(size % 16384 == 0 and size > 0 for size in cached.values())
         assert list(cached.values()) == sorted(cached.values(), reverse=True)
@@ -414,7 +414,7 @@ class TestObserving:
         reader.close()
         declared = find_engine("mariadb").counters()
         assert declared is not None
-        shown = {(one["source"], one["counter"]) for one in declared["counters"]}
+        shown = {(counter["source"], counter["counter"]) for counter in declared["counters"]}
         assert shown <= read
 
     def test_an_open_transaction_is_told_with_its_age(
@@ -468,17 +468,17 @@ class TestObserving:
     ) -> None:
         make(instance, "alter table parent add primary key (id)")
         answers = assert_played_and_undone(shared.engine.plan_reader(instance))
-        found = answers[4].explained
-        assert found is not None
-        assert found.reads is not None
-        assert (found.reads.index_lookups, found.reads.scan_rows) == (1, 0)
+        explanation = answers[4].explained
+        assert explanation is not None
+        assert explanation.reads is not None
+        assert (explanation.reads.index_lookups, explanation.reads.scan_rows) == (1, 0)
 
     def test_a_plan_that_takes_too_long_has_estimates(
         self, shared: Started, instance: Instance
     ) -> None:
         reader = shared.engine.plan_reader(instance)
-        (told,) = reader.explain([(ENDLESS, [])], 0.1)
+        (plan,) = reader.explain([(ENDLESS, [])], 0.1)
         reader.close()
-        assert told.native is not None
-        assert "cancelled after 0.1 s" in str(told.reason)
-        assert not shared.engine.plan(told.native, "one", 0, "one-0.json").timed
+        assert plan.native is not None
+        assert "cancelled after 0.1 s" in str(plan.reason)
+        assert not shared.engine.plan(plan.native, "one", 0, "one-0.json").timed

@@ -121,8 +121,8 @@ class TestLife:
         users = rows(instance, "select user from mysql.user where account_locked = 'N'")
         assert {user for (user,) in users} == {"assay"}
         assert not (shared.launcher.scratch / "users.sql").exists()
-        told = json.dumps(shared.engine.effective_settings(instance)) + shared.log.read_text()
-        assert shared.address["password"] not in told
+        text = json.dumps(shared.engine.effective_settings(instance)) + shared.log.read_text()
+        assert shared.address["password"] not in text
 
     def test_it_has_room_for_a_hundred_terminals_and_listens_on_loopback(
         self, instance: Instance
@@ -156,9 +156,9 @@ class TestSettings:
 
     def test_another_product_is_refused(self) -> None:
         engine: Any = find_engine("mysql").engine()
-        for told in ("5.5.5-10.11.19-MariaDB", "8.0.31-Dolt", "8.0.12", "words"):
+        for version in ("5.5.5-10.11.19-MariaDB", "8.0.31-Dolt", "8.0.12", "words"):
             with pytest.raises(EngineError, match="another --engine"):
-                engine.read_version(told)
+                engine.read_version(version)
         assert engine.read_version("9.7.4-2") == "9.7.4"
 
 
@@ -179,7 +179,7 @@ class TestData:
         ours.finish_load(instance)
         with pytest.raises(EngineError, match="foreign key constraint fails"):
             ours.prepare(instance, "insert into child values (1, 1)")
-        cached = {one.name: one.cached_bytes for one in ours.cached(instance)}
+        cached = {plan.name: plan.cached_bytes for plan in ours.cached(instance)}
         assert {"child", "parent"} <= {name.split()[0] for name in cached}
 
     def test_an_open_transaction_is_refused(self, shared: Started, instance: Instance) -> None:
@@ -197,7 +197,7 @@ class TestObserving:
         reader.close()
         declared = find_engine("mysql").counters()
         assert declared is not None
-        shown = {(one["source"], one["counter"]) for one in declared["counters"]}
+        shown = {(counter["source"], counter["counter"]) for counter in declared["counters"]}
         assert shown <= read
 
     def test_an_open_transaction_is_told_with_its_age(
@@ -242,10 +242,10 @@ class TestObserving:
     ) -> None:
         make(shared, instance, "alter table parent add primary key (id)")
         answers = assert_played_and_undone(shared.engine.plan_reader(instance))
-        found = answers[4].explained
-        assert found is not None
-        assert found.reads is not None
-        assert (found.reads.index_lookups, found.reads.scan_rows) == (1, 0)
+        explanation = answers[4].explained
+        assert explanation is not None
+        assert explanation.reads is not None
+        assert (explanation.reads.index_lookups, explanation.reads.scan_rows) == (1, 0)
 
     def test_a_plan_that_takes_too_long_has_estimates(
         self, shared: Started, instance: Instance
@@ -253,7 +253,7 @@ class TestObserving:
         reader = shared.engine.plan_reader(instance)
         endless = "with recursive n (i) as (select 1 union all select i + 1 from n where i < 1000)"
         endless += " select count(*) from n a, n b, n c, n d where a.i + b.i + c.i + d.i < 0"
-        (told,) = reader.explain([(endless, [])], 0.1)
+        (plan,) = reader.explain([(endless, [])], 0.1)
         reader.close()
-        assert "cancelled after 0.1 s" in str(told.reason)
-        assert not shared.engine.plan(told.native, "one", 0, "one-0.json").timed
+        assert "cancelled after 0.1 s" in str(plan.reason)
+        assert not shared.engine.plan(plan.native, "one", 0, "one-0.json").timed

@@ -64,9 +64,9 @@ class TestWriting:
             new_workload(tmp_path / "file" / "mine")
 
     def test_the_example_itself_is_no_workload_of_ours(self) -> None:
-        found = set(find_workloads())
-        assert "tpch" in found
-        assert "example" not in found
+        names = set(find_workloads())
+        assert "tpch" in names
+        assert "example" not in names
 
 
 class TestExample:
@@ -101,17 +101,17 @@ class TestExample:
                 connection.execute(text)
             for operation in written.script(("duckdb",), 1.0, seed=1).operations:
                 rows = connection.execute(operation.statements[0].text).fetchall()
-                told = written.facts.operations[operation.name]
-                tolerances = Tolerances.of(told.answer, 0.0, 0.0, 1.0)
+                measured_operation = written.facts.operations[operation.name]
+                tolerances = Tolerances.of(measured_operation.answer, 0.0, 0.0, 1.0)
                 expected = read_expected(answers / f"{operation.name}.csv")
                 assert difference(rows, expected, tolerances) is None
-                assert len(rows) == told.rows
+                assert len(rows) == measured_operation.rows
 
     def test_every_key_is_explained(self, written: Workload) -> None:
         lines = (written.folder / "workload.toml").read_text("utf-8").splitlines()
-        told = "\n".join(line[line.index("#") :] for line in lines if "#" in line)
+        text = "\n".join(line[line.index("#") :] for line in lines if "#" in line)
         keys = {key for table in TABLES for key in table.model_fields}
         # These three are tables of the file itself, each below a sentence about it.
         tables = {key for key in keys if re.search(rf"(?m)^\[[\w.]*\b{key}\b", "\n".join(lines))}
-        missing = {key for key in keys - tables if not re.search(rf"\b{key}\b", told)}
+        missing = {key for key in keys - tables if not re.search(rf"\b{key}\b", text)}
         assert missing == set()

@@ -192,7 +192,7 @@ def fresh(reachable: Path) -> Iterator[Started]:
         yield started
 
 
-def one(instance: Instance, sql: str) -> Any:
+def query_value(instance: Instance, sql: str) -> Any:
     return instance.handle.execute(sql).fetchone()[0]
 
 
@@ -218,9 +218,9 @@ class TestLife:
     def test_it_is_of_the_version_that_was_asked_for(
         self, version: str, shared: Started, instance: Instance
     ) -> None:
-        told = shared.engine.version(instance)
-        assert told == shared.product.version
-        assert told.split(".")[0] == version
+        text = shared.engine.version(instance)
+        assert text == shared.product.version
+        assert text.split(".")[0] == version
 
     def test_nobody_of_it_is_root(self, shared: Started) -> None:
         pid = shared.address["pid"]
@@ -237,7 +237,7 @@ class TestLife:
                 assert row == ("assay",)
 
     def test_it_listens_on_loopback_alone(self, instance: Instance) -> None:
-        assert one(instance, "show listen_addresses") == "127.0.0.1"
+        assert query_value(instance, "show listen_addresses") == "127.0.0.1"
 
     def test_tcp_wants_the_password(self, shared: Started) -> None:
         right = str(conninfo_to_dict(shared.address["dsn_tcp"])["password"])
@@ -249,9 +249,9 @@ class TestLife:
         password = conninfo_to_dict(shared.address["dsn_tcp"])["password"]
         assert isinstance(password, str)
         commands = [Path(f"/proc/{p.pid}/cmdline") for p in all_processes()]
-        told = b"".join(file.read_bytes() for file in commands if file.exists()).decode("latin-1")
-        told += shared.log.read_text() + json.dumps(shared.engine.effective_settings(instance))
-        assert password not in told
+        text = b"".join(file.read_bytes() for file in commands if file.exists()).decode("latin-1")
+        text += shared.log.read_text() + json.dumps(shared.engine.effective_settings(instance))
+        assert password not in text
 
     def test_a_path_that_is_too_long_for_a_socket_leaves_tcp(self, reachable: Path) -> None:
         root = reachable / ("long" * 20)
@@ -261,7 +261,7 @@ class TestLife:
             address = started.start()
             assert address["dsn"] == address["dsn_tcp"]
             instance = started.attach()
-            assert one(instance, "show unix_socket_directories") == ""
+            assert query_value(instance, "show unix_socket_directories") == ""
             assert started.engine.processes(instance) == (address["pid"],)
             started.engine.detach(instance)
 
@@ -369,7 +369,7 @@ class TestSettings:
         for name, value in secret.items():
             shared.engine.run_script(instance, f"alter system set {name} = '{value}'")
         shared.engine.run_script(instance, "select pg_reload_conf()")
-        assert eventually(lambda: "hunter2" in one(instance, "show primary_conninfo"))
+        assert eventually(lambda: "hunter2" in query_value(instance, "show primary_conninfo"))
         effective = shared.engine.effective_settings(instance)
         for name in secret:
             shared.engine.run_script(instance, f"alter system reset {name}")
@@ -392,7 +392,7 @@ class TestSettings:
         )
 
     @pytest.mark.parametrize(
-        ("setting", "words"),
+        ("setting", "message"),
         [
             ({"work_memm": "1"}, r"has no setting 'work_memm'; did you mean 'work_mem'\?"),
             ({"work_mem": "abc"}, 'refuses its settings: invalid value for parameter "work_mem"'),
@@ -402,9 +402,9 @@ class TestSettings:
         ],
     )
     def test_a_wrong_one_is_refused_before_anything_starts(
-        self, shared: Started, setting: dict[str, str], words: str
+        self, shared: Started, setting: dict[str, str], message: str
     ) -> None:
-        with pytest.raises(EngineError, match=words):
+        with pytest.raises(EngineError, match=message):
             shared.engine.check_settings(shared.product, setting)
 
     @pytest.mark.parametrize(
@@ -461,19 +461,19 @@ class TestTables:
         # Where the tables of a run on a server of ours are, and the extension.
         shared.engine.run_script(instance, TABLES)
         shared.engine.make_keys(instance, KEYS, 1, tell_nobody)
-        cached = {one.name: one for one in shared.engine.cached(instance)}
+        cached = {cached_plan.name: cached_plan for cached_plan in shared.engine.cached(instance)}
         shared.engine.run_script(instance, "drop table child, parent")
         assert {"parent", "child", "child_pkey"} <= set(cached)
-        assert all(0 < one.cached_bytes <= (one.bytes or 0) for one in cached.values())
+        assert all(0 < plan.cached_bytes <= (plan.bytes or 0) for plan in cached.values())
         assert cached["child"].cached_bytes >= 5000 * 24
 
     def test_what_a_program_asks_is_answered_and_undone(
         self, shared: Started, schema: Instance
     ) -> None:
         answers = assert_played_and_undone(shared.engine.plan_reader(schema))
-        found = answers[4].explained
-        assert found is not None
-        plan = shared.engine.plan(found.native or "", "one", 4, "one-4.json")
+        explanation = answers[4].explained
+        assert explanation is not None
+        plan = shared.engine.plan(explanation.native or "", "one", 4, "one-4.json")
         assert plan.reads is not None
         assert plan.reads.scan_rows == 1001
 
@@ -486,16 +486,16 @@ class TestTables:
         point = ("select count(*) from skewed where id = $1", rows)
         some = ("select count(filler) from skewed where id < $1", [[10], [10], [10], [49000]])
         change = ("update skewed set filler = 'b' where id = $1", rows)
-        told = list(reader.explain_prepared([point, some, change], 30.0))
+        explanations = list(reader.explain_prepared([point, some, change], 30.0))
         reader.close()
-        cached = [explained.cached for explained in told]
-        assert [explained.reason for explained in told] == [None] * 3
-        assert [one and one.mode for one in cached] == ["generic", "custom", "generic"]
-        assert [one and one.planned_each_time for one in cached] == [False, True, False]
+        cached = [explained.cached for explained in explanations]
+        assert [explained.reason for explained in explanations] == [None] * 3
+        assert [plan and plan.mode for plan in cached] == ["generic", "custom", "generic"]
+        assert [plan and plan.planned_each_time for plan in cached] == [False, True, False]
         # What writes is captured once: its values are those of the statements before it.
-        assert [one and one.captures for one in cached] == [3, 2, 1]
-        assert [one and len(one.others) for one in cached] == [0, 1, 0]
-        assert one(schema, "select count(*) from skewed where filler = 'b'") == 0
+        assert [plan and plan.captures for plan in cached] == [3, 2, 1]
+        assert [plan and len(plan.others) for plan in cached] == [0, 1, 0]
+        assert query_value(schema, "select count(*) from skewed where filler = 'b'") == 0
 
     def test_facts_that_explain_a_plan_are_read(self, shared: Started, schema: Instance) -> None:
         shared.engine.run_script(schema, SKEWED)
@@ -515,7 +515,9 @@ class TestTables:
             "on",
         )
         point = ("select filler from skewed where id = $1", [7])
-        others = {one.change: one for one in reader.alternatives("q1", [point])}
+        others = {
+            alternative.change: alternative for alternative in reader.alternatives("q1", [point])
+        }
         reader.close()
         assert others["enable_indexscan"].indexes == ()
         assert "Index Scan skewed skewed_id_idx" in (others["enable_indexscan"].summary or "")
@@ -533,7 +535,7 @@ class TestTables:
         text = "select count(filler) from skewed where kind = $1"
         list(reader.explain_prepared([(text, rows)], 30.0))
         others = reader.alternatives("q1", [(text, [1])])
-        (custom,) = [one for one in others if one.kind == "custom"]
+        (custom,) = [other for other in others if other.kind == "custom"]
         reader.close()
         assert (custom.change, custom.value) == ("plan_cache_mode", "force_custom_plan")
         assert custom.differs
@@ -556,7 +558,10 @@ class TestTables:
         reader = shared.engine.plan_reader(schema)
         text = "select max(name) from sold join seat on id = seat where state = 'x' and hall = $1"
         list(reader.explain_prepared([(text, [[3]])], 30.0))
-        others = {one.change: one for one in reader.alternatives("q1", [(text, [3])])}
+        others = {
+            alternative.change: alternative
+            for alternative in reader.alternatives("q1", [(text, [3])])
+        }
         reader.close()
         nested = others["enable_hashjoin, enable_mergejoin"]
         assert "Nested Loop" in (nested.summary or "")
@@ -568,23 +573,25 @@ class TestTables:
     ) -> None:
         reader = shared.engine.plan_reader(schema)
         asked = ("analyze parent", [[]]), ("select 1 from nowhere", [[]]), ("commit", [[]])
-        told = list(reader.explain_prepared(asked, 30.0))
+        explanations = list(reader.explain_prepared(asked, 30.0))
         reader.close()
-        assert [explained.native for explained in told] == [None] * 3
-        assert "no plan for this kind" in (told[0].reason or "")
-        assert "nowhere" in (told[1].reason or "")
-        assert "steers a transaction" in (told[2].reason or "")
+        assert [explained.native for explained in explanations] == [None] * 3
+        assert "no plan for this kind" in (explanations[0].reason or "")
+        assert "nowhere" in (explanations[1].reason or "")
+        assert "steers a transaction" in (explanations[2].reason or "")
 
     def test_keys_are_made_in_an_order_that_works(self, shared: Started, schema: Instance) -> None:
-        told: list[tuple[str, float]] = []
-        shared.engine.make_keys(schema, KEYS, 2, lambda name, done, *_: told.append((name, done)))
-        kinds = one(
+        progress: list[tuple[str, float]] = []
+        shared.engine.make_keys(
+            schema, KEYS, 2, lambda name, done, *_: progress.append((name, done))
+        )
+        kinds = query_value(
             schema,
             "select string_agg(contype::text, '' order by contype) from pg_constraint"
             " where connamespace = 'tables'::regnamespace and contype in ('p', 'f')",
         )
         assert kinds == "fpp"
-        assert [step for step in told if step[1]] == [
+        assert [step for step in progress if step[1]] == [
             ("primary keys", 1),
             ("primary keys", 2),
             ("indexes", 1),
@@ -617,11 +624,11 @@ class TestTables:
         self, shared: Started, schema: Instance
     ) -> None:
         shared.engine.finish_load(schema)
-        told = schema.handle.execute(
+        rows = schema.handle.execute(
             "select relname, reltuples, relallvisible > 0 from pg_class"
             " where relnamespace = 'tables'::regnamespace and relkind = 'r' order by 1"
         ).fetchall()
-        assert told == [("child", 5000.0, True), ("parent", 1000.0, True)]
+        assert rows == [("child", 5000.0, True), ("parent", 1000.0, True)]
 
     @pytest.mark.parametrize(("streams", "frozen"), [(2, True), (8, False)])
     def test_generated_rows_are_loaded_once(
@@ -631,7 +638,7 @@ class TestTables:
         rows = _core.TableStream("tpch", "orders", 0.01, 2)
         shared.engine.load(schema, "orders", rows, streams)
         assert shared.engine.count(schema, "orders") == 15_000
-        assert one(schema, "select count(distinct o_orderkey) from orders") == 15_000
+        assert query_value(schema, "select count(distinct o_orderkey) from orders") == 15_000
         assert is_visible_to_all(schema, "orders") == frozen
 
     def test_rows_are_added_to_those_of_a_table_that_has_some(
@@ -666,8 +673,8 @@ class TestTables:
         shared.engine.run_script(schema, "insert into parent values (1001, 'late')")
         schema.handle.execute("select pg_stat_force_next_flush()")
         shared.engine.finish_load(schema)
-        assert one(schema, text.format("child")) == 1
-        assert one(schema, text.format("parent")) == 2
+        assert query_value(schema, text.format("child")) == 1
+        assert query_value(schema, text.format("parent")) == 2
 
     def test_a_table_that_is_not_there_cannot_be_loaded(
         self, shared: Started, schema: Instance
@@ -691,8 +698,8 @@ class TestAdvice:
     def test_every_role_is_a_setting_that_the_server_has(self, instance: Instance) -> None:
         facts = find_engine("postgresql").advising()
         assert facts.settings
-        known = one(instance, "select array_agg(name::text) from pg_settings")
-        assert {told.name for told in facts.settings.values()} <= set(known)
+        setting_names = query_value(instance, "select array_agg(name::text) from pg_settings")
+        assert {setting.name for setting in facts.settings.values()} <= set(setting_names)
 
     def test_every_statement_is_carried_out(self, shared: Started, instance: Instance) -> None:
         folder = find_engine("postgresql")
@@ -703,7 +710,10 @@ class TestAdvice:
             template = (folder.folder / file).read_text(encoding="utf-8")
             sql = facts.statement(template, "a table", ["n", "a column"])
             shared.engine.prepare(instance, sql)
-        assert one(instance, "select count(*) from pg_indexes where tablename = 'a table'") == 1
+        assert (
+            query_value(instance, "select count(*) from pg_indexes where tablename = 'a table'")
+            == 1
+        )
         shared.engine.prepare(instance, 'drop table "a table";')
 
 
@@ -717,8 +727,8 @@ class TestPreparing:
             "update t set n = n + 1;",
         )
         fresh.engine.settle(instance)
-        assert one(instance, "select count(*) from pg_stats where tablename = 't'") == 0
-        assert one(instance, "select pg_relation_size('t') > 0")
+        assert query_value(instance, "select count(*) from pg_stats where tablename = 't'") == 0
+        assert query_value(instance, "select pg_relation_size('t') > 0")
         fresh.engine.detach(instance)
 
     def test_a_transaction_that_is_left_open_is_refused(
@@ -733,7 +743,7 @@ class TestPreparing:
             shared.address["dsn_tcp"], {"work_mem": "123kB", "application_name": "a b\\c'd"}
         )
         instance = shared.engine.attach({"dsn": dsn})
-        assert one(instance, "select current_setting('work_mem')") == "123kB"
+        assert query_value(instance, "select current_setting('work_mem')") == "123kB"
         shared.engine.detach(instance)
 
 
@@ -802,10 +812,10 @@ class TestRunningServers:
         shared.engine.use_schema(foreign, name)
         shared.engine.run_script(foreign, "create table ours (a integer)")
         other = shared.engine.attach(foreign.address)
-        assert one(other, "select current_schema()") == name
+        assert query_value(other, "select current_schema()") == name
         assert shared.engine.count(other, "ours") == 0
         shared.engine.drop_schema(foreign, name)
-        assert one(other, "select count(*) from pg_namespace where nspname like 'a %'") == 0
+        assert query_value(other, "select count(*) from pg_namespace where nspname like 'a %'") == 0
         shared.engine.detach(other)
 
     @pytest.mark.parametrize(
@@ -825,22 +835,22 @@ class TestRunningServers:
         monkeypatch: pytest.MonkeyPatch,
         said: dict[str, str | None],
     ) -> None:
-        told = conninfo_to_dict(shared.address["dsn_tcp"])
+        address = conninfo_to_dict(shared.address["dsn_tcp"])
         services = tmp_path / "services"
-        service = {"host": told["host"], "port": f"1,{told['port']}", "user": told["user"]}
-        service |= {"host": f"{HOST},{HOST}", "password": told["password"]}
+        service = {"host": address["host"], "port": f"1,{address['port']}", "user": address["user"]}
+        service |= {"host": f"{HOST},{HOST}", "password": address["password"]}
         service |= {"target_session_attrs": "any", "options": "-c work_mem=7MB"}
         lines = [f"{key}={value}" for key, value in service.items()]
         services.write_text("\n".join(["[here]", *lines, ""]))
         monkeypatch.setenv("PGSERVICEFILE", str(services))
         given = {
-            key: None if value is None else value.format(port=told["port"])
+            key: None if value is None else value.format(port=address["port"])
             for key, value in said.items()
         }
-        whole = {key: value for key, value in (told | given).items() if value is not None}
+        whole = {key: value for key, value in (address | given).items() if value is not None}
         attached = shared.engine.attach(shared.engine.address(make_conninfo("", **whole)))
         led = conninfo_to_dict(attached.address["dsn"])
-        assert str(led["port"]) == str(told["port"])
+        assert str(led["port"]) == str(address["port"])
         assert led["host"] == str(said.get("host") or HOST).partition(",")[0]
         assert led.get("hostaddr") == (HOST if "hostaddr" in said else None)
         assert not {"service", "target_session_attrs", "load_balance_hosts"} & set(led)
@@ -877,7 +887,7 @@ class TestRunningServers:
     def test_a_connection_that_is_lost_is_told(self, shared: Started, instance: Instance) -> None:
         lost = shared.attach()
         pid = lost.handle.info.backend_pid
-        assert one(instance, f"select pg_terminate_backend({pid})")
+        assert query_value(instance, f"select pg_terminate_backend({pid})")
         asked: list[Callable[[], object]] = [
             lambda: shared.engine.effective_settings(lost),
             lambda: shared.engine.schema_mark(lost, "ours"),
@@ -950,9 +960,9 @@ class TestCounters:
     ) -> None:
         reader = shared.engine.counters(instance)
         assert set(reader.names) == COUNTERS[version]
-        told = {source for source, *_ in reader.read()}
+        sources = {source for source, *_ in reader.read()}
         # A database without tables and functions of ours has nothing to tell of them.
-        assert told | {"tables", "functions"} == COUNTERS[version]
+        assert sources | {"tables", "functions"} == COUNTERS[version]
         reader.close()
 
     def test_they_are_cumulative(self, shared: Started, instance: Instance) -> None:
@@ -964,7 +974,7 @@ class TestCounters:
 
         before = commits()
         for _ in range(20):
-            one(instance, "select 1")
+            query_value(instance, "select 1")
         # A server tells its counts to others about once a second.
         assert eventually(lambda: commits() >= before + 20)
         reader.close()
@@ -975,15 +985,15 @@ class TestCounters:
         reader = shared.engine.counters(instance)
         if "statements" in COUNTERS[version]:
             # Only those that took longest are read, and other tests left many.
-            one(instance, "select pg_stat_statements_reset()")
+            query_value(instance, "select pg_stat_statements_reset()")
         for _ in range(7):
-            one(instance, "select 41 + 1 as unheard_of")
+            query_value(instance, "select 41 + 1 as unheard_of")
         calls = {row[1]: row[3] for row in reader.read() if row[0] == "statements"}
         rows = {row[1:3]: row[3] for row in reader.read() if row[0] == "statements"}
         reader.close()
         if "statements" in COUNTERS[version]:
             query = "select queryid::text from pg_stat_statements where query like '%unheard_of'"
-            assert rows[one(instance, query), "calls"] == 7
+            assert rows[query_value(instance, query), "calls"] == 7
         else:
             assert calls == {}
 
@@ -998,16 +1008,16 @@ class TestCounters:
         shared.engine.run_script(instance, make)
         reader = shared.engine.counters(instance)
 
-        def told() -> dict[str, float]:
+        def table_counters() -> dict[str, float]:
             return {row[2]: row[3] for row in reader.read() if row[:2] == ("tables", "told")}
 
         # Unless it is told to hurry, a session at rest keeps its counts to itself for ten seconds.
-        assert eventually(lambda: told().get("rows") == 1000)
-        assert "estimated_rows" not in told(), "no statistics were gathered"
+        assert eventually(lambda: table_counters().get("rows") == 1000)
+        assert "estimated_rows" not in table_counters(), "no statistics were gathered"
         change = "analyze told; delete from told where a <= 300; select pg_stat_force_next_flush()"
         shared.engine.run_script(instance, change)
-        assert eventually(lambda: told().get("dead_rows") == 300)
-        assert told() == {
+        assert eventually(lambda: table_counters().get("dead_rows") == 300)
+        assert table_counters() == {
             "rows": 700,
             "dead_rows": 300,
             "changed_rows": 300,
@@ -1020,14 +1030,16 @@ class TestCounters:
 
     def test_activity_tells_who_does_what(self, shared: Started, instance: Instance) -> None:
         reader = shared.engine.counters(instance)
-        told = {activity.pid: activity for activity in reader.activity()}
-        us = told[instance.handle.info.backend_pid]
+        by_pid = {activity.pid: activity for activity in reader.activity()}
+        us = by_pid[instance.handle.info.backend_pid]
         assert (us.backend_type, us.state) == ("client backend", "idle")
         assert us.leader_pid is None
         assert us.application == "assay administration"
-        assert "checkpointer" in {activity.backend_type for activity in told.values()}
-        workers = [one for one in told.values() if one.backend_type != "client backend"]
-        assert {one.state for one in workers} == {None}
+        assert "checkpointer" in {activity.backend_type for activity in by_pid.values()}
+        workers = [
+            activity for activity in by_pid.values() if activity.backend_type != "client backend"
+        ]
+        assert {activity.state for activity in workers} == {None}
         reader.close()
 
     def test_an_old_snapshot_is_told_with_who_holds_it(

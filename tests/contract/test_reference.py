@@ -21,7 +21,9 @@ from assay.workloads.discovery import find_workloads
 
 # What transactions return depends on those before them: no answers of theirs are kept.
 GENERATED = [
-    one for one in find_workloads().values() if one.facts.generator and one.facts.arrival == "power"
+    workload
+    for workload in find_workloads().values()
+    if workload.facts.generator and workload.facts.arrival == "power"
 ]
 
 
@@ -39,7 +41,7 @@ def reference(workload: Workload, scale: float, texts: list[str]) -> ReferenceEn
 
 
 @pytest.mark.parametrize("scale", [0.01, 0.1])
-@pytest.mark.parametrize("workload", GENERATED, ids=lambda one: str(one.facts.name))
+@pytest.mark.parametrize("workload", GENERATED, ids=lambda workload: str(workload.facts.name))
 def test_it_gives_the_answers_that_are_kept(workload: Workload, scale: float) -> None:
     facts, answers = workload.facts, workload.answers(scale)
     assert answers is not None
@@ -47,16 +49,18 @@ def test_it_gives_the_answers_that_are_kept(workload: Workload, scale: float) ->
     engine = reference(workload, scale, list(texts.values()))
     differences = {}
     for name, text in texts.items():
-        found = engine.answer(text, 0)
+        answer = engine.answer(text, 0)
         limits = facts.tolerance.sum_absolute, facts.tolerance.ratio_relative
         tolerances = Tolerances.of(facts.operations[name].answer, *limits, scale)
         kept = read_expected(answers / f"{name}.csv")
-        differences[name] = difference(found.rows, kept, tolerances)
+        differences[name] = difference(answer.rows, kept, tolerances)
         # What is written of it can be read again, and is ordered as it says.
-        lines = [line.split("|") for line in expected_text(found.columns, found.rows).splitlines()]
+        lines = [
+            line.split("|") for line in expected_text(answer.columns, answer.rows).splitlines()
+        ]
         rows = tuple(tuple(field or None for field in line) for line in lines[1:])
-        again = Expected(kept.columns, rows, tuple(found.ordered_by))
-        assert difference(found.rows, again, tolerances) is None
-        assert set(found.ordered_by) <= set(kept.columns)
+        again = Expected(kept.columns, rows, tuple(answer.ordered_by))
+        assert difference(answer.rows, again, tolerances) is None
+        assert set(answer.ordered_by) <= set(kept.columns)
     assert differences == dict.fromkeys(texts, None)
     assert len(texts) == len(set(facts.order))

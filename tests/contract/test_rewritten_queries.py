@@ -27,9 +27,9 @@ def loaded() -> Iterator[duckdb.DuckDBPyConnection]:
     with duckdb.connect() as connection:
         for text in TPCH.setup(DUCKDB, SCALE).values():
             connection.execute(text)
-        told = TPCH.row_facts(SCALE)
+        row_facts = TPCH.row_facts(SCALE)
         for table in TPCH.facts.tables:
-            connection.register("made", pa.table(table_rows(told, table, 1)))
+            connection.register("made", pa.table(table_rows(row_facts, table, 1)))
             connection.table("made").insert_into(table)
         yield connection
 
@@ -71,7 +71,9 @@ def test_without_computation_there_is_one_row_that_touches_what_was_read(
     statement = without("computation").statement(query, DUCKDB, SCALE)
     assert len(rows(loaded, statement.text)) == 1
     assert statement.rewritten is not None
-    assert [one["name"] for one in statement.rewritten["removed"]] == ["computation"]
+    assert [removed_part["name"] for removed_part in statement.rewritten["removed"]] == [
+        "computation"
+    ]
 
 
 @pytest.mark.parametrize("query", QUERIES)
@@ -80,7 +82,7 @@ def test_touches_of_postgresql_count_the_rows_that_are_chosen(
 ) -> None:
     """No column of TPC-H is null, so each count is that of all rows but those of an outer join."""
     (counted,) = rows(loaded, text(query, "computation", dialects=POSTGRESQL))
-    numbers = [one for one in counted if not isinstance(one, bool)]
+    numbers = [touch_count for touch_count in counted if not isinstance(touch_count, bool)]
     assert numbers
     if query != "q13":
         assert len(set(numbers)) == 1
@@ -121,9 +123,9 @@ def test_other_aggregates_stay_as_they_were(loaded: duckdb.DuckDBPyConnection) -
 
 def test_without_groups_sums_are_of_all_rows(loaded: duckdb.DuckDBPyConnection) -> None:
     whole = rows(loaded, text("q01"))
-    (one,) = rows(loaded, text("q01", "group"))
-    assert one[0] == sum(row[2] for row in whole)
-    assert one[7] == sum(row[9] for row in whole)
+    (all_rows,) = rows(loaded, text("q01", "group"))
+    assert all_rows[0] == sum(row[2] for row in whole)
+    assert all_rows[7] == sum(row[9] for row in whole)
 
 
 def test_a_table_leaves_with_what_is_said_of_it(loaded: duckdb.DuckDBPyConnection) -> None:
@@ -166,8 +168,10 @@ def test_the_scans_of_duckdb_read_the_same_columns(loaded: duckdb.DuckDBPyConnec
     """`count` would not read them: it is answered from what is known of nulls."""
 
     def touched(sql: str) -> int:
-        told = loaded.execute(f"explain (format json) {sql}").fetchall()[0][1]
-        return sum(f"l_{name}" in told.split('"Projections"')[-1] for name in ("tax", "quantity"))
+        all_rows = loaded.execute(f"explain (format json) {sql}").fetchall()[0][1]
+        return sum(
+            f"l_{name}" in all_rows.split('"Projections"')[-1] for name in ("tax", "quantity")
+        )
 
     assert touched(text("q01", "computation")) == 2
     counts = text("q01", "computation", dialects=POSTGRESQL)

@@ -50,7 +50,7 @@ def loaded(ssb: Workload) -> Iterator[duckdb.DuckDBPyConnection]:
         yield connection
 
 
-def one(connection: duckdb.DuckDBPyConnection, text: str) -> tuple[object, ...]:
+def first_row(connection: duckdb.DuckDBPyConnection, text: str) -> tuple[object, ...]:
     row = connection.execute(text).fetchone()
     assert row is not None
     return tuple(row)
@@ -68,7 +68,9 @@ class TestRows:
             table: len(loaded.table(table)) for table in ("dates", "supplier", "customer", "part")
         }
         assert counted == {"dates": 2557, "supplier": 200, "customer": 3000, "part": 20_000}
-        orders, lines = one(loaded, "select count(distinct lo_orderkey), count(*) from lineorder")
+        orders, lines = first_row(
+            loaded, "select count(distinct lo_orderkey), count(*) from lineorder"
+        )
         assert orders == 150_000
         assert lines == pytest.approx(600_000, rel=0.005)
 
@@ -78,7 +80,7 @@ class TestRows:
         join dates as promised on lo_commitdate = promised.d_datekey
         join customer on lo_custkey = c_custkey join supplier on lo_suppkey = s_suppkey
         join part on lo_partkey = p_partkey"""
-        assert one(loaded, joined) == one(loaded, "select count(*) from lineorder")
+        assert first_row(loaded, joined) == first_row(loaded, "select count(*) from lineorder")
 
     def test_money_adds_up(self, loaded: duckdb.DuckDBPyConnection) -> None:
         wrong = """select count(*) from (
@@ -89,7 +91,7 @@ class TestRows:
         ) where lo_revenue <> lo_extendedprice * (100 - lo_discount) // 100
           or lo_supplycost <> price * 6 // 10 or lo_ordtotalprice <> total
           or price <> 90000 + lo_partkey // 10 % 20001 + lo_partkey % 1000 * 100"""
-        assert one(loaded, wrong) == (0,)
+        assert first_row(loaded, wrong) == (0,)
 
     @pytest.mark.parametrize(
         ("counting", "least", "most"),
@@ -117,24 +119,24 @@ class TestRows:
         pairs = [(a, b) for a in columns for b in columns if a < b]
         # Five deviations: of n independent pairs it is 1 / sqrt(n), an order counted once.
         correlation = "select abs(corr({}, {})) from lineorder"
-        found = {pair: one(loaded, correlation.format(*pair))[0] for pair in pairs}
-        assert max(found.values()) < 5 / 150_000**0.5
+        correlations = {pair: first_row(loaded, correlation.format(*pair))[0] for pair in pairs}
+        assert max(correlations.values()) < 5 / 150_000**0.5
 
     def test_places_and_brands_are_trees(self, loaded: duckdb.DuckDBPyConnection) -> None:
         tree = (
             "select count(distinct {0}), count(distinct ({0}, {1})), count(distinct {1}) from {2}"
         )
-        assert one(loaded, tree.format("c_city", "c_nation", "customer")) == (250, 250, 25)
-        assert one(loaded, tree.format("c_nation", "c_region", "customer")) == (25, 25, 5)
-        assert one(loaded, tree.format("p_brand1", "p_category", "part")) == (1000, 1000, 25)
-        assert one(loaded, tree.format("p_category", "p_mfgr", "part")) == (25, 25, 5)
+        assert first_row(loaded, tree.format("c_city", "c_nation", "customer")) == (250, 250, 25)
+        assert first_row(loaded, tree.format("c_nation", "c_region", "customer")) == (25, 25, 5)
+        assert first_row(loaded, tree.format("p_brand1", "p_category", "part")) == (1000, 1000, 25)
+        assert first_row(loaded, tree.format("p_category", "p_mfgr", "part")) == (25, 25, 5)
         apart = "select count(*) from customer where left(c_nation, 9) <> rtrim(left(c_city, 9))"
-        assert one(loaded, apart) == (0,)
+        assert first_row(loaded, apart) == (0,)
 
     def test_days_are_those_of_the_calendar(self, loaded: duckdb.DuckDBPyConnection) -> None:
-        told = """select d_dayofweek, d_month, d_yearmonth, d_weeknuminyear, d_lastdayinmonthfl,
+        text = """select d_dayofweek, d_month, d_yearmonth, d_weeknuminyear, d_lastdayinmonthfl,
           d_daynuminyear, d_sellingseason from dates where d_date = 'February 29, 1996'"""
-        assert one(loaded, told) == ("Thursday", "February", "Feb1996", 9, 1, 60, "Winter")
+        assert first_row(loaded, text) == ("Thursday", "February", "Feb1996", 9, 1, 60, "Winter")
 
     @pytest.mark.parametrize("query", FACTORS)
     def test_queries_select_the_share_that_they_should(
@@ -142,7 +144,7 @@ class TestRows:
     ) -> None:
         text = ssb.statement(query, DUCKDB, SCALE).text
         counting = re.sub(r"(?s)select .*?\nfrom", "select count(*) from", text)
-        (count,) = one(loaded, re.sub(r"(?s)\n(group|order) by.*", "", counting))
+        (count,) = first_row(loaded, re.sub(r"(?s)\n(group|order) by.*", "", counting))
         expected = FACTORS[query] * 600_000
         # A city or nation has more or fewer suppliers than its share: there are 200.
         margin = 0.1 if query.startswith("q1") or query == "q4_1" else 0.75
@@ -156,8 +158,8 @@ class TestAnswers:
         self, ssb: Workload, loaded: duckdb.DuckDBPyConnection
     ) -> None:
         for query in ssb.facts.order:
-            told = loaded.execute(ssb.statement(query, DUCKDB, SCALE).text).fetchall()
-            assert difference(told, kept(ssb, SCALE, query), EXACT) is None, query
+            rows = loaded.execute(ssb.statement(query, DUCKDB, SCALE).text).fetchall()
+            assert difference(rows, kept(ssb, SCALE, query), EXACT) is None, query
 
     def test_sqlite_says_what_is_kept(self, ssb: Workload) -> None:
         scale = 0.01
@@ -170,8 +172,8 @@ class TestAnswers:
                 insert = "insert into {} values ({})"
                 lite.executemany(insert.format(table, places), rows)
             for query in ssb.facts.order:
-                told = lite.execute(ssb.statement(query, ("sqlite",), scale).text).fetchall()
-                assert difference(told, kept(ssb, scale, query), EXACT) is None, query
+                table_rows = lite.execute(ssb.statement(query, ("sqlite",), scale).text).fetchall()
+                assert difference(table_rows, kept(ssb, scale, query), EXACT) is None, query
 
     def test_at_sf_1_every_query_has_rows(self, ssb: Workload) -> None:
         assert [query for query in ssb.facts.order if not kept(ssb, 1.0, query).rows] == []

@@ -136,10 +136,10 @@ def dialect(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def ask(dialect: str, request: pytest.FixtureRequest) -> Iterator[Ask]:
     """Asks a population; what is changed is undone."""
-    found: Ask = request.getfixturevalue(f"in_{dialect}")
-    found("begin")
-    yield found
-    found("rollback")
+    ask_rows: Ask = request.getfixturevalue(f"in_{dialect}")
+    ask_rows("begin")
+    yield ask_rows
+    ask_rows("rollback")
 
 
 def violated(ask: Ask, dialect: str) -> dict[str, list[tuple[Any, ...]]]:
@@ -161,9 +161,9 @@ class TestConditions:
 
     def test_both_values_are_told(self, ask: Ask, dialect: str) -> None:
         ask("update warehouse set w_ytd = w_ytd + 0.01")
-        ((warehouse, told, districts),) = violated(ask, dialect)["c01"]
+        ((warehouse, violations, districts),) = violated(ask, dialect)["c01"]
         assert warehouse == 1
-        assert float(told) - float(districts) == pytest.approx(0.01)
+        assert float(violations) - float(districts) == pytest.approx(0.01)
 
     def test_a_district_without_new_orders_violates_none_but_the_eleventh(
         self, ask: Ask, dialect: str
@@ -185,9 +185,9 @@ class TestForeignKeys:
     @pytest.mark.parametrize("dialects", [("postgresql",), ("mariadb", "mysql"), ("mysql",)])
     def test_they_are_there_when_they_are_asked_for(self, dialects: tuple[str, ...]) -> None:
         linked = TPCC.with_foreign_keys()
-        told, plain = linked.keys(dialects, 1), TPCC.keys(dialects, 1)
-        assert list(told) == [*plain, "schema/foreign-keys.sql"]
-        assert told["schema/foreign-keys.sql"].count("foreign key (") == 10
+        keys, plain = linked.keys(dialects, 1), TPCC.keys(dialects, 1)
+        assert list(keys) == [*plain, "schema/foreign-keys.sql"]
+        assert keys["schema/foreign-keys.sql"].count("foreign key (") == 10
         assert linked.content_hash == TPCC.content_hash
 
     def test_sqlite_cannot_add_them(self) -> None:

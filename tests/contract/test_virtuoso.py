@@ -149,17 +149,20 @@ def test_it_can_what_it_says() -> None:
 class TestRows:
     def test_they_are_those_that_were_loaded(self, started: Started, instance: Instance) -> None:
         expected = [tuple(row.values()) for row in things().read_all().to_pylist()]
-        found = asked(instance, "select id, text, day, money from things order by id")
-        assert found == [(*row[:3], float(row[3])) for row in expected]
+        request_facts = asked(instance, "select id, text, day, money from things order by id")
+        assert request_facts == [(*row[:3], float(row[3])) for row in expected]
         assert started.engine.count(instance, "things") == len(HARD_TEXTS)
 
     def test_what_the_buffer_pool_holds_is_told_of_our_tables(
         self, started: Started, instance: Instance
     ) -> None:
         assert isinstance(started.engine, TellsCached)
-        told = {one.name: one.cached_bytes for one in started.engine.cached(instance)}
-        assert list(told) == ["things"]
-        assert told["things"] % 8192 == 0
+        cached_bytes = {
+            cached_plan.name: cached_plan.cached_bytes
+            for cached_plan in started.engine.cached(instance)
+        }
+        assert list(cached_bytes) == ["things"]
+        assert cached_bytes["things"] % 8192 == 0
 
     def test_a_key_that_is_there_twice_is_refused(
         self, started: Started, instance: Instance
@@ -185,16 +188,16 @@ class TestServer:
         password = started.address["properties"]["password"]
         assert password != "dba"  # noqa: S105 - that of every new database
         commands = [Path(f"/proc/{p.pid}/cmdline") for p in all_processes()]
-        told = b"".join(file.read_bytes() for file in commands if file.exists()).decode("latin-1")
-        told += started.log.read_text() + json.dumps(started.engine.effective_settings(instance))
-        assert password not in told
+        text = b"".join(file.read_bytes() for file in commands if file.exists()).decode("latin-1")
+        text += started.log.read_text() + json.dumps(started.engine.effective_settings(instance))
+        assert password not in text
 
     def test_settings_are_those_in_effect(self, started: Started, instance: Instance) -> None:
         started.engine.prepare(instance, "__dbf_set ('dc_batch_sz', 777); checkpoint;")
-        found = started.engine.effective_settings(instance)
-        assert found["Parameters.NumberOfBuffers"] == SMALL["NumberOfBuffers"]
-        assert found["dc_batch_sz"] == "777"
-        assert found["statistics"] == "none"
+        settings = started.engine.effective_settings(instance)
+        assert settings["Parameters.NumberOfBuffers"] == SMALL["NumberOfBuffers"]
+        assert settings["dc_batch_sz"] == "777"
+        assert settings["statistics"] == "none"
 
     def test_a_statement_at_fault_is_told(self, started: Started, instance: Instance) -> None:
         with pytest.raises(EngineError, match=r"Virtuoso refuses: .*\n?.*select nothing from"):
@@ -206,12 +209,12 @@ class TestLife:
     def test_a_server_that_was_killed_is_started_again_where_it_was(self, started: Started) -> None:
         os.kill(started.address["pid"], signal.SIGKILL)
         deadline_s = time.monotonic() + PATIENCE_S
-        while (words := started.launcher.last_words()) is None:
+        while (message := started.launcher.last_words()) is None:
             assert time.monotonic() < deadline_s
             time.sleep(0.02)
-        assert "it was ended by signal 9" in words
-        told = started.product, started.place, started.settings, started.launcher
-        started.engine.restart(*told, started.address)
+        assert "it was ended by signal 9" in message
+        launch = started.product, started.place, started.settings, started.launcher
+        started.engine.restart(*launch, started.address)
         again = started.attach()
         assert started.engine.count(again, "things") == len(HARD_TEXTS)
         started.engine.detach(again)
@@ -224,8 +227,8 @@ class TestLife:
         again = started.start(statistics="analyze", VectorSize="5000")
         assert started.address["properties"]["password"] == before
         assert started.engine.count(again, "things") == len(HARD_TEXTS)
-        found = started.engine.effective_settings(again)
-        assert (found["statistics"], found["dc_batch_sz"]) == ("analyze", "5000")
+        settings = started.engine.effective_settings(again)
+        assert (settings["statistics"], settings["dc_batch_sz"]) == ("analyze", "5000")
         started.engine.detach(again)
 
     def test_nothing_is_left(self, started: Started) -> None:

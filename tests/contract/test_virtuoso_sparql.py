@@ -39,8 +39,8 @@ def person(number: int) -> str:
 
 def lines() -> list[str]:
     made = [
-        f"<{person(one)}> <{KNOWS}> <{person((one + step) % PEOPLE)}> .\n"
-        for one in range(PEOPLE)
+        f"<{person(number)}> <{KNOWS}> <{person((number + step) % PEOPLE)}> .\n"
+        for number in range(PEOPLE)
         for step in range(1, FRIENDS + 1)
     ]
     made += [f"<{person(0)}> <http://example.org/says> {text} .\n" for text in TEXTS]
@@ -104,13 +104,13 @@ class TestTriples:
         assert started.engine.count_triples(instance) == len(lines())
 
     def test_texts_come_back_as_they_were(self, started: Asked) -> None:
-        told = started.over_http("select ?x { ?s <http://example.org/says> ?x }")
-        found = {one["x"]["value"] for one in json.loads(told)["results"]["bindings"]}
-        assert found == {"plain", 'a "quote" and\nlines', "été", "7"}
+        text = started.over_http("select ?x { ?s <http://example.org/says> ?x }")
+        texts = {binding["x"]["value"] for binding in json.loads(text)["results"]["bindings"]}
+        assert texts == {"plain", 'a "quote" and\nlines', "été", "7"}
 
     def test_only_our_graph_is_asked(self, started: Asked) -> None:
-        told = json.loads(started.over_http("select (count(*) as ?n) { ?s ?p ?o }"))
-        assert told["results"]["bindings"][0]["n"]["value"] == str(len(lines()))
+        document = json.loads(started.over_http("select (count(*) as ?n) { ?s ?p ?o }"))
+        assert document["results"]["bindings"][0]["n"]["value"] == str(len(lines()))
 
     @pytest.mark.parametrize("wrong", ["<http://a/b> <http://a/c> .\n", "no triple\n"])
     def test_a_line_that_is_none_is_told_as_the_server_says_it(
@@ -139,12 +139,12 @@ class TestMeters:
     ) -> None:
         readers = [started.engine.counters(instance) for _ in range(2)]
         try:
-            before = [self.lookups(one) for one in readers][-1]
+            before = [self.lookups(counter_reader) for counter_reader in readers][-1]
             started.over_http(f"select (count(*) as ?n) {{ ?a <{KNOWS}> ?b . ?b <{KNOWS}> ?c }}")
-            after = [self.lookups(one) for one in readers]
+            after = [self.lookups(counter_reader) for counter_reader in readers]
         finally:
-            for one in readers:
-                one.close()
+            for reader in readers:
+                reader.close()
         assert after[0] == after[1]
         assert after[0] - before >= PEOPLE
 
@@ -174,10 +174,10 @@ class TestPlans:
         self, started: Asked, instance: Instance
     ) -> None:
         reader = started.engine.plan_reader(instance)
-        (told,) = reader.explain([(self.TEXT, (3,))], 30.0)
+        (explanation,) = reader.explain([(self.TEXT, (3,))], 30.0)
         reader.close()
-        assert (told.reason, told.native is not None) == (None, True)
-        plan = started.engine.plan(str(told.native), "q", 0, "q-0.json")
+        assert (explanation.reason, explanation.native is not None) == (None, True)
+        plan = started.engine.plan(str(explanation.native), "q", 0, "q-0.json")
         objects = {node.object for node in plan.root.walk()}
         assert "RDF_QUAD" in objects
         assert plan.planning_s is not None
@@ -199,10 +199,10 @@ class TestPlans:
 
     def test_what_it_refuses_is_a_reason(self, started: Asked, instance: Instance) -> None:
         reader = started.engine.plan_reader(instance)
-        (told,) = reader.explain([("select ?x { ?x nowhere:is ?y }", ())], 30.0)
+        (explanation,) = reader.explain([("select ?x { ?x nowhere:is ?y }", ())], 30.0)
         reader.close()
-        assert told.native is None
-        assert "nowhere" in str(told.reason)
+        assert explanation.native is None
+        assert "nowhere" in str(explanation.reason)
 
 
 def test_what_is_in_it_may_be_changed_over_http(started: Asked, instance: Instance) -> None:

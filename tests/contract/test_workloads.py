@@ -50,7 +50,7 @@ def defects_of_files(workload: Workload, dialects: set[str]) -> list[str]:
     """What is wrong with the files of `operations/`, a sentence each."""
     folder = workload.folder / "operations"
     suffixes = [SUFFIXES[language] for language in workload.facts.languages]
-    found = [
+    names = [
         f"{name} has no file"
         for name in workload.facts.operations.keys() - workload.of_source
         if not all((folder / f"{name}{suffix}").is_file() for suffix in suffixes)
@@ -58,25 +58,25 @@ def defects_of_files(workload: Workload, dialects: set[str]) -> list[str]:
     for path in sorted(path for path in folder.iterdir() if path.is_file()):
         operation, *dialect = path.name.removesuffix(path.suffix).split(".")
         if operation not in workload.facts.operations:
-            found.append(f"{path.name} is of no operation that is played")
+            names.append(f"{path.name} is of no operation that is played")
         elif dialect:
             plain = folder / f"{operation}{path.suffix}"
-            found += _defects_of_override(path, plain, dialect[0], dialects)
-    return found
+            names += _defects_of_override(path, plain, dialect[0], dialects)
+    return names
 
 
 def _defects_of_override(path: Path, base: Path, dialect: str, dialects: set[str]) -> list[str]:
     first, _, rest = path.read_text("utf-8").partition("\n")
     base_first, _, base_rest = base.read_text("utf-8").partition("\n")
     why = re.fullmatch(r"(?:--|#) why: (.+)", first)
-    found = []
+    defects = []
     if dialect not in dialects:
-        found.append(f"{path.name} is for a dialect that no engine speaks")
+        defects.append(f"{path.name} is for a dialect that no engine speaks")
     if why is None or len(why[1].split()) < WHY_WORDS_MIN:
-        found.append(f"{path.name} does not say why in its first line")
+        defects.append(f"{path.name} does not say why in its first line")
     if rest.split() in (base_rest.split(), [*base_first.split(), *base_rest.split()]):
-        found.append(f"{path.name} says what its base says")
-    return found
+        defects.append(f"{path.name} says what its base says")
+    return defects
 
 
 class TestFiles:
@@ -140,9 +140,9 @@ class TestFilesOfAMadeWorkload:
     )
     def test_a_bad_one_is(self, made: Workload, name: str, text: str, defect: str) -> None:
         (made.folder / "operations" / name).write_text(text, encoding="utf-8")
-        found = defects_of_files(made, {"new"})
-        assert len(found) == 1
-        assert defect in found[0]
+        defects = defects_of_files(made, {"new"})
+        assert len(defects) == 1
+        assert defect in defects[0]
 
     def test_a_missing_one_is(self, made: Workload) -> None:
         (made.folder / "operations" / "q1.sql").unlink()
@@ -180,8 +180,12 @@ class TestParameters:
 
     def test_every_value_of_a_list_is_used(self, workload: Workload) -> None:
         for name in of_one_text(workload):
-            told = asked_of(workload.operations_folder / f"{name}.sql")
-            asked = {one for one in told if one[0] not in workload.facts.constants}
+            parameters = asked_of(workload.operations_folder / f"{name}.sql")
+            asked = {
+                parameter
+                for parameter in parameters
+                if parameter[0] not in workload.facts.constants
+            }
             given = workload.statement(name, (), 1.0).parameters
             assert {(p, n) for p, values in given.items() for n in range(len(values))} == asked, (
                 name
@@ -213,7 +217,9 @@ class TestScript:
     ) -> None:
         scale = workload.facts.scale_default
         script = workload.script(spoken_of(workload, dialects), scale, seed=1)
-        texts = [one.text for operation in script.operations for one in operation.statements]
+        texts = [
+            statement.text for operation in script.operations for statement in operation.statements
+        ]
         assert [text for text in texts if LEFT.search(re.sub(r"--[^\n]*", "", text))] == []
 
     @pytest.mark.parametrize("dialects", SPOKEN)
@@ -242,9 +248,13 @@ class TestScript:
             used = {index for statement in operation.statements for index in statement.values}
             given = operation.registers if operation.program else operation.draws
             assert used == set(range(len(given))), operation.name
-            for one in operation.statements:
-                numbers = {int(number) for number in re.findall(r"\$\{?(\d+)", one.text)}
-                assert numbers == set(range(1, len(one.values) + 1)), one.text
+            for statement_times in operation.statements:
+                numbers = {
+                    int(number) for number in re.findall(r"\$\{?(\d+)", statement_times.text)
+                }
+                assert numbers == set(range(1, len(statement_times.values) + 1)), (
+                    statement_times.text
+                )
 
 
 FILLED_BY_SQL = [name for name, workload in WORKLOADS.items() if not workload.facts.tables]
@@ -289,11 +299,11 @@ def executed(
         for draw in operation.draws
     ]
     rows = []
-    for one in operation.statements:
-        values = [drawn[index] for index in one.values]
-        found = connection.execute(one.text, values or None).fetchall()
-        if re.search(r"(?im)^select\b", one.text):
-            rows += found
+    for statement in operation.statements:
+        values = [drawn[index] for index in statement.values]
+        table_rows = connection.execute(statement.text, values or None).fetchall()
+        if re.search(r"(?im)^select\b", statement.text):
+            rows += table_rows
     return rows
 
 
@@ -317,16 +327,16 @@ def obeys(
     if "follows" in rule:
         return values == [lists[rule["map"]][drawn[rule["follows"]][0]]]
     kind = next(kind for kind in KINDS if kind in rule)
-    told: Any = lists[rule[kind]] if isinstance(rule[kind], str) else rule[kind]
+    allowed: Any = lists[rule[kind]] if isinstance(rule[kind], str) else rule[kind]
     if kind in ("words", "combination"):
-        told = [lists[part] if isinstance(part, str) else part for part in told]
-        told = [told[place] for place in rule.get("keep", range(len(told)))]
-        return all(is_phrase(value, told, rule.get("separator", " ")) for value in values)
-    return all(KINDS[kind](value, told) for value in values)
+        allowed = [lists[part] if isinstance(part, str) else part for part in allowed]
+        allowed = [allowed[place] for place in rule.get("keep", range(len(allowed)))]
+        return all(is_phrase(value, allowed, rule.get("separator", " ")) for value in values)
+    return all(KINDS[kind](value, allowed) for value in values)
 
 
 def is_phrase(value: str, lists: list[list[str]], separator: str) -> bool:
-    parts = ["(" + "|".join(re.escape(word) for word in words) + ")" for words in lists]
+    parts = ["(" + "|".join(re.escape(word) for word in sentence) + ")" for sentence in lists]
     return re.fullmatch(re.escape(separator).join(parts), value) is not None
 
 
@@ -347,15 +357,15 @@ def is_year(value: str, bounds: list[int]) -> bool:
 
 
 KINDS: dict[str, Callable[[str, Any], bool]] = {
-    "integer": lambda value, told: value.isdigit() and told[0] <= int(value) <= told[1],
+    "integer": lambda value, bounds: value.isdigit() and bounds[0] <= int(value) <= bounds[1],
     "decimal": is_decimal,
-    "choice": lambda value, told: value in told,
+    "choice": lambda value, choices: value in choices,
     "day": is_day,
-    "month": lambda value, told: is_day(value, told) and value.endswith("-01"),
+    "month": lambda value, bounds: is_day(value, bounds) and value.endswith("-01"),
     "year": is_year,
     "words": lambda *_: False,
     "combination": lambda *_: False,
-    "per_scale": lambda value, told: Decimal(value) == Decimal(str(told)),
+    "per_scale": lambda value, quotient: Decimal(value) == Decimal(str(quotient)),
 }
 
 

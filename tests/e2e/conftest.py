@@ -67,15 +67,15 @@ class Lab:
         )
 
     def document(self, *arguments: str, code: int = 0, prefix: tuple[str, ...] = ()) -> dict:
-        told = self.assay(*arguments, "--json", prefix=prefix)
-        assert told.returncode == code, told.stderr
-        return json.loads(told.stdout)
+        result = self.assay(*arguments, "--json", prefix=prefix)
+        assert result.returncode == code, result.stderr
+        return json.loads(result.stdout)
 
     def page(self, document: dict) -> str:
         """The report of a run as HTML."""
-        told = self.assay("report", document["path"])
-        assert told.returncode == 0, told.stderr
-        return Path(told.stdout.strip()).read_text(encoding="utf-8")
+        result = self.assay("report", document["path"])
+        assert result.returncode == 0, result.stderr
+        return Path(result.stdout.strip()).read_text(encoding="utf-8")
 
     def begin(self, *arguments: str) -> subprocess.Popen[str]:
         started = subprocess.Popen(
@@ -107,7 +107,7 @@ class Lab:
         mark = f"ASSAY_TEST_LAB={self.root}\0".encode()
         # A server inherits no environment of ours, but it works in its own directories.
         places = {(self.root / "state").resolve(), self.datasets.resolve()}
-        found = []
+        strays = []
         for process in Path("/proc").glob("[0-9]*"):
             try:
                 marked = mark in (process / "environ").read_bytes() + b"\0"
@@ -116,20 +116,20 @@ class Lab:
             except OSError:
                 continue
             if (marked or within) and state != "Z":
-                found.append(int(process.name))
-        return [pid for pid in found if pid != os.getpid()]
+                strays.append(int(process.name))
+        return [pid for pid in strays if pid != os.getpid()]
 
     def titled(self, word: str) -> list[int]:
         """Strays whose command line has `word` in it."""
-        found = []
+        titles = []
         for pid in self.strays():
             try:
                 title = Path(f"/proc/{pid}/cmdline").read_bytes()
             except OSError:
                 continue
             if word.encode() in title:
-                found.append(pid)
-        return found
+                titles.append(pid)
+        return titles
 
     def assert_nothing_left(self) -> None:
         wait_until(lambda: not self.strays(), f"processes left: {self.strays()}")

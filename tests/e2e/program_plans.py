@@ -30,9 +30,11 @@ def assert_programs_have_plans(document: dict[str, Any]) -> None:
         for plan in plans.values():
             operators = [node["operator"] for node in walked(plan["root"])]
             assert "other" not in operators, plan["native"]
-    missing = {one["name"]: one["reason"] for one in document["plan_capture"]["missing"]}
+    missing = {entry["name"]: entry["reason"] for entry in document["plan_capture"]["missing"]}
     assert set(missing) <= NOT_ASKED | RARE, missing
-    (by_name,) = [one for one in document["plans"]["order-status"] if one["name"] == "by_name"]
+    (by_name,) = [
+        plan_row for plan_row in document["plans"]["order-status"] if plan_row["name"] == "by_name"
+    ]
     (scan,) = [node for node in walked(by_name["root"]) if node["operator"] == "index scan"]
     assert (scan["object"], by_name["tables"][0]["table"]) == ("customer", "customer")
     assert by_name["tables"][0]["needed"][:3] == ["c_id", "c_d_id", "c_w_id"]

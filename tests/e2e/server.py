@@ -75,7 +75,9 @@ class RunningServer:
             "dbname": DATABASE,
         }
         whole |= said
-        return make_conninfo("", **{key: told for key, told in whole.items() if told is not None})
+        return make_conninfo(
+            "", **{key: value for key, value in whole.items() if value is not None}
+        )
 
     def busy(self, application: str = "assay%") -> list[tuple[Any, ...]]:
         """Statements that run now for sessions of ours."""

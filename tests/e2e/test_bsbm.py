@@ -25,11 +25,11 @@ def test_explore_is_answered_and_measured(lab, asked, language, named):
     document = lab.document("run", "bsbm", *asked, *SMALL)
     assert right(document).startswith("11 of 11 answers to fixed values right")
     origin = Path(document["path"]) / "raw/results/expected/origin.json"
-    told = json.loads(origin.read_text())
-    assert told["origin"] == f"workloads/bsbm/answers/{language}/sf100"
+    run_document = json.loads(origin.read_text())
+    assert run_document["origin"] == f"workloads/bsbm/answers/{language}/sf100"
     sequence = document["sequence"]
     assert (sequence["size"], sequence["size_name"]) == named
-    assert (sequence["mixes"], sum(one["executions"] for one in sequence["queries"])) == (3, 75)
+    assert (sequence["mixes"], sum(query["executions"] for query in sequence["queries"])) == (3, 75)
     (rate,) = sequence["metrics"]
     assert rate["name"] == "QMpH"
     assert rate["value"] == pytest.approx(3600 * 3 / sequence["operations_s"])
@@ -39,7 +39,7 @@ def test_explore_is_answered_and_measured(lab, asked, language, named):
 def test_updates_come_and_explore_is_asked_beside_them(lab):
     document = lab.document("run", "bsbm-explore-and-update", *SMALL, "--clients", "2")
     assert right(document).startswith("11 of 11")
-    counts = {one["name"]: one["executions"] for one in document["sequence"]["queries"]}
+    counts = {query["name"]: query["executions"] for query in document["sequence"]["queries"]}
     assert (counts["u1"], counts["u2"], counts["q2"], counts["q12"]) == (6, 9, 18, 3)
 
 

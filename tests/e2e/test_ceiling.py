@@ -51,16 +51,16 @@ def begun(lab: Lab, place: Path) -> subprocess.Popen[str]:
 
 
 def test_a_sweep_is_a_record_like_any_other(lab: Lab, place: Path) -> None:
-    told = lab.document("ceiling", *SMALL, "--dir", str(place))
-    jsonschema.validate(told, json.loads(SCHEMA.read_text(encoding="utf-8")))
+    document = lab.document("ceiling", *SMALL, "--dir", str(place))
+    jsonschema.validate(document, json.loads(SCHEMA.read_text(encoding="utf-8")))
     assert list(place.iterdir()) == []
-    assert told["status"] == "complete"
-    reads = [p for p in told["disk"] if p["operation"] == "read" and p["cache"] == "direct"]
+    assert document["status"] == "complete"
+    reads = [p for p in document["disk"] if p["operation"] == "read" and p["cache"] == "direct"]
     assert {p["pattern"] for p in reads} == {"sequential", "random"}
     assert {p["depth"] for p in reads} == {1, 16}
-    assert all(p["iops"]["value"] > 0 and p["iops"]["rounds"] == 1 for p in told["disk"])
-    assert {p["kernel"] for p in told["memory"]} == {"read", "write", "copy", "triad"}
-    run = Run(Path(told["path"]))
+    assert all(p["iops"]["value"] > 0 and p["iops"]["rounds"] == 1 for p in document["disk"])
+    assert {p["kernel"] for p in document["memory"]} == {"read", "write", "copy", "triad"}
+    run = Run(Path(document["path"]))
     assert run.broken_seals() == []
     assert run.environment["file"]["size_bytes"] == 128 << 20
     ceiling = read_ceiling(run)
@@ -74,8 +74,8 @@ def test_a_sweep_is_a_record_like_any_other(lab: Lab, place: Path) -> None:
     shown = lab.assay("show", "latest")
     assert shown.returncode == 0
     assert "Reads past the page cache" in shown.stdout
-    assert told["run"] in lab.assay("runs").stdout
-    assert lab.assay("report", "latest").stdout.strip() == told["report"]
+    assert document["run"] in lab.assay("runs").stdout
+    assert lab.assay("report", "latest").stdout.strip() == document["report"]
     explained = lab.assay("explain", "latest")
     assert explained.returncode == 1
     assert "no run of a workload" in explained.stderr
@@ -87,9 +87,9 @@ def test_a_sweep_that_was_stopped_is_readable_and_leaves_no_file(lab: Lab, place
     assert "stopped by Ctrl-C" in errors
     assert list(place.iterdir()) == []
     assert lab.status() == "interrupted"
-    told = lab.document("show", "latest")
-    assert told["verdict"] == "unknown"
-    assert told["disk"] != []
+    document = lab.document("show", "latest")
+    assert document["verdict"] == "unknown"
+    assert document["disk"] != []
 
 
 def test_a_sweep_that_was_killed_leaves_no_file(lab: Lab, place: Path) -> None:
@@ -107,16 +107,16 @@ def test_a_sweep_that_was_killed_leaves_no_file(lab: Lab, place: Path) -> None:
 def test_without_io_uring_threads_read_and_it_is_said(lab: Lab, place: Path) -> None:
     small = [*SMALL, "--only", "disk", "--dir", str(place)]
     prefix = (sys.executable, str(WITHOUT_IO_URING))
-    told = lab.document("ceiling", *small, prefix=prefix)
-    assert told["io_uring_refusal"] is not None
-    assert {point["method"] for point in told["disk"]} == {"pread"}
-    assert max(point["depth"] for point in told["disk"]) == 16
-    words = " ".join(lab.assay("show", "latest").stdout.split())
-    assert "io_uring is not granted here" in words
+    document = lab.document("ceiling", *small, prefix=prefix)
+    assert document["io_uring_refusal"] is not None
+    assert {point["method"] for point in document["disk"]} == {"pread"}
+    assert max(point["depth"] for point in document["disk"]) == 16
+    text = " ".join(lab.assay("show", "latest").stdout.split())
+    assert "io_uring is not granted here" in text
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("arguments", "message"),
     [
         (("--dir", str(MEMORY)), ["tmpfs", "memory", "--dir"]),
         (("--dir", "/nowhere"), ["/nowhere is no directory", "--dir"]),
@@ -128,12 +128,12 @@ def test_without_io_uring_threads_read_and_it_is_said(lab: Lab, place: Path) -> 
         (("--only", "dsk"), ["did you mean 'disk'?"]),
     ],
 )
-def test_a_wrong_word_is_one_message(lab: Lab, arguments, words) -> None:
-    told = lab.assay("ceiling", *arguments)
-    assert told.returncode == 1
-    assert told.stdout == ""
-    assert "Traceback" not in told.stderr
-    assert all(word in told.stderr for word in words), told.stderr
+def test_a_wrong_word_is_one_message(lab: Lab, arguments, message) -> None:
+    result = lab.assay("ceiling", *arguments)
+    assert result.returncode == 1
+    assert result.stdout == ""
+    assert "Traceback" not in result.stderr
+    assert all(word in result.stderr for word in message), result.stderr
     assert not lab.runs.exists() or not list(lab.runs.iterdir())
 
 

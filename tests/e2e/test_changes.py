@@ -61,16 +61,16 @@ def test_an_engine_that_its_memory_limit_killed_is_told_so_first(lab: Lab) -> No
 
 
 def test_a_run_with_all_of_it(lab: Lab) -> None:
-    told = lab.document("run", "tpch", *SMALL, "--no-plans", "--state", "cold", *ALL)
-    changes = told["changes"]
-    limits = {one["name"]: one for one in changes["limits"]}
-    assert {name: one["effective"] for name, one in limits.items()} == {
+    document = lab.document("run", "tpch", *SMALL, "--no-plans", "--state", "cold", *ALL)
+    changes = document["changes"]
+    limits = {limit["name"]: limit for limit in changes["limits"]}
+    assert {name: amount["effective"] for name, amount in limits.items()} == {
         "cpu": 1.5,
         "read-rate": 20 * MIB,
         "write-rate": 20 * MIB,
         "memory": 1024 * MIB,
     }
-    assert all(one["in_effect"] and one["used"] is not None for one in limits.values())
+    assert all(limit["in_effect"] and limit["used"] is not None for limit in limits.values())
     assert limits["cpu"]["used"] > 0
     assert limits["memory"]["used"] > 0
     device, read_ahead = changes["host"]
@@ -79,15 +79,15 @@ def test_a_run_with_all_of_it(lab: Lab) -> None:
     assert (read_ahead["asked"], read_ahead["effective"]) == ("8", "8")
     assert device["restored"]
     assert read_ahead["restored"]
-    result = next(one for one in told["checks"] if one["check"] == "limits")
+    result = next(candidate for candidate in document["checks"] if candidate["check"] == "limits")
     assert result["verdict"] == "valid", result["reason"]
-    environment = json.loads((Path(told["path"]) / "environment.json").read_text())
+    environment = json.loads((Path(document["path"]) / "environment.json").read_text())
     filesystem = environment["host"]["data_filesystem"]
     assert (filesystem["device"], filesystem["type"]) == (device["path"], "ext4")
-    page = lab.page(told)
+    page = lab.page(document)
     assert "Limits: cpu 1.5 cores" in page
     assert "Changed on the host: device of our own" in page
-    shown = lab.assay("show", told["run"]).stdout
+    shown = lab.assay("show", document["run"]).stdout
     assert "limits    cpu 1.5 cores" in shown
     assert "put back" in shown
     assert changed(lab) == []
@@ -108,7 +108,7 @@ def test_killed_with_its_guardian_doctor_puts_it_back(lab: Lab) -> None:
     started = lab.begin("run", "tpch", "--scale", "0.01", "--min-time", "60s", *ALL)
     run = wait_for_phase(lab, started, "warmup").name
     live = json.loads(lab.assay("doctor", "--restore", "--json").stdout)
-    assert [(one["run"], one["whose"], one["owner_pid"]) for one in live] == [
+    assert [(run_row["run"], run_row["whose"], run_row["owner_pid"]) for run_row in live] == [
         (run, "live", started.pid)
     ]
     assert changed(lab), "a living run's changes are left alone"
@@ -117,9 +117,9 @@ def test_killed_with_its_guardian_doctor_puts_it_back(lab: Lab) -> None:
     started.send_signal(signal.SIGKILL)
     started.communicate(timeout=PATIENCE_S)
     assert "`assay doctor --restore` puts it back" in lab.assay("doctor").stdout
-    told = lab.assay("doctor", "--restore")
-    assert told.returncode == 0, told.stderr
-    assert f"{run}: put back" in told.stdout
+    result = lab.assay("doctor", "--restore")
+    assert result.returncode == 0, result.stderr
+    assert f"{run}: put back" in result.stdout
     assert changed(lab) == []
     lab.assert_nothing_left()
     assert "no run has changed anything" in lab.assay("doctor", "--restore").stdout
@@ -140,10 +140,10 @@ def test_a_server_is_in_its_group_with_all_its_processes(server_lab: Lab) -> Non
         "run", "tpch", "--engine", POSTGRESQL, "--scale", "0.01", "--min-time", "60s", *limits
     )
     run = wait_for_phase(server_lab, started, "warmup").name
-    found = find_hierarchies()
+    hierarchies = find_hierarchies()
     members = {
         int(pid)
-        for pid in (found.first["cpu"] / f"assay-{run}" / "cgroup.procs").read_text().split()
+        for pid in (hierarchies.first["cpu"] / f"assay-{run}" / "cgroup.procs").read_text().split()
     }
     titled = set(server_lab.titled("postgres"))
     # Some end by themselves while they are looked at.

@@ -31,14 +31,14 @@ def test_all_answers_are_right(measured):
 
 
 def test_every_query_has_a_plan(measured):
-    told = json.loads((Path(measured["path"]) / "raw" / "plans" / "plans.json").read_text())
-    assert (len(told["plans"]), told["missing"]) == (22, [])
-    assert all(plan["execution_s"] > 0 for plan in told["plans"])
+    document = json.loads((Path(measured["path"]) / "raw" / "plans" / "plans.json").read_text())
+    assert (len(document["plans"]), document["missing"]) == (22, [])
+    assert all(plan["execution_s"] > 0 for plan in document["plans"])
 
 
 def test_its_settings_are_recorded(measured):
-    told = json.loads((Path(measured["path"]) / "environment.json").read_text())
-    settings = told["engine"]["settings"]
+    document = json.loads((Path(measured["path"]) / "environment.json").read_text())
+    settings = document["engine"]["settings"]
     assert (settings["max_threads"], settings["join_use_nulls"]) == ("1", "1")
 
 
@@ -46,16 +46,16 @@ def test_rows_of_queries_are_loaded_and_their_answers_checked_at_a_scale_without
     document = lab.document("run", "ssb", *CHDB, "--scale", "0.02", "--min-time", "100ms")
     checks = {check["check"]: check for check in document["checks"]}
     assert "13 of 13" in checks["answers"]["reason"]
-    told = json.loads((Path(document["path"]) / "environment.json").read_text())
-    tables = told["data"]["tables"]
+    environment = json.loads((Path(document["path"]) / "environment.json").read_text())
+    tables = environment["data"]["tables"]
     assert tables["dates"]["rows"] == 2557
     assert len(tables["lineorder"]["checksum"]) == 16
 
 
 def test_refresh_functions_are_refused_with_the_mend(lab):
-    told = lab.assay("run", "tpch", *CHDB, "--test", "power", "--scale", "0.01")
-    assert told.returncode == 1
-    assert "chDB has none: say --no-refresh" in " ".join(told.stderr.split())
+    result = lab.assay("run", "tpch", *CHDB, "--test", "power", "--scale", "0.01")
+    assert result.returncode == 1
+    assert "chDB has none: say --no-refresh" in " ".join(result.stderr.split())
 
 
 def test_a_run_that_is_stopped_keeps_its_record(lab):

@@ -12,9 +12,9 @@ COMPARE += ["--b", "enable_indexscan=off", "--b", "enable_bitmapscan=off", "--re
 
 
 def rows(figure: dict[str, Any], table: str) -> list[dict[str, Any]]:
-    found = next(one for one in figure["tables"] if one["name"] == table)
-    heads = [column["name"] for column in found["columns"]]
-    return [dict(zip(heads, row, strict=True)) for row in found["rows"]]
+    chosen = next(candidate for candidate in figure["tables"] if candidate["name"] == table)
+    heads = [column["name"] for column in chosen["columns"]]
+    return [dict(zip(heads, row, strict=True)) for row in chosen["rows"]]
 
 
 def test_a_plan_without_its_index_explains_the_difference(server_lab: Lab) -> None:

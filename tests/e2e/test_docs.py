@@ -28,9 +28,9 @@ def run_dir(tpch_run) -> Path:
 def test_a_shown_query_runs_on_a_real_record_without_assay(run_dir, name):
     # -I keeps our own package out of the way; the libraries are found all the same.
     command = [sys.executable, "-I", "-c", QUERIES[name]]
-    told = subprocess.run(command, cwd=run_dir, capture_output=True, text=True, check=False)
-    assert told.returncode == 0, told.stderr
-    assert re.search(r"\d", told.stdout)
+    result = subprocess.run(command, cwd=run_dir, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    assert re.search(r"\d", result.stdout)
     assert "assay" not in QUERIES[name]
 
 

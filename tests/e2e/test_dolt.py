@@ -34,12 +34,14 @@ def test_transactions_add_up_though_they_meet(server_lab: Lab) -> None:
 
 @pytest.mark.parametrize("level", ["relaxed", "none"])
 def test_it_promises_no_less_than_all(server_lab: Lab, level: str) -> None:
-    told = server_lab.assay("run", "tpcb", *ENGINE, "--scale", "0.1", *TIMES, "--durability", level)
-    assert told.returncode == 1
-    assert level in told.stderr
+    result = server_lab.assay(
+        "run", "tpcb", *ENGINE, "--scale", "0.1", *TIMES, "--durability", level
+    )
+    assert result.returncode == 1
+    assert level in result.stderr
 
 
 def test_an_unknown_setting_is_told_with_the_nearest(server_lab: Lab) -> None:
-    told = server_lab.assay("run", "tpcb", *ENGINE, "--set", "dolt_stats_enbled=0")
-    assert told.returncode == 1
-    assert "did you mean 'dolt_stats_enabled'" in told.stderr
+    result = server_lab.assay("run", "tpcb", *ENGINE, "--set", "dolt_stats_enbled=0")
+    assert result.returncode == 1
+    assert "did you mean 'dolt_stats_enabled'" in result.stderr

@@ -44,7 +44,7 @@ needs_copies = pytest.mark.skipif(
 
 
 def verdicts(document: dict[str, Any]) -> dict[str, tuple[str, str]]:
-    return {one["check"]: (one["verdict"], one["reason"]) for one in document["checks"]}
+    return {check["check"]: (check["verdict"], check["reason"]) for check in document["checks"]}
 
 
 @pytest.fixture
@@ -59,9 +59,9 @@ def engine(request: pytest.FixtureRequest) -> str:
 @pytest.mark.parametrize("engine", ENGINES, indirect=True)
 def test_nothing_acknowledged_is_lost_to_a_kill(server_lab: Lab, engine: str) -> None:
     document = server_lab.document("run", "tpcc", "--engine", *ENGINES[engine], *BRIEF, *KILLED)
-    told = verdicts(document)
+    check_verdicts = verdicts(document)
     for check in ("recovery", "conditions", "outcomes", "completeness"):
-        assert told[check][0] == "valid", told[check]
+        assert check_verdicts[check][0] == "valid", check_verdicts[check]
     path = Path(document["path"])
     facts = json.loads((path / "run.json").read_text())
     assert not facts["fault"]["with_driver"]
@@ -70,7 +70,7 @@ def test_nothing_acknowledged_is_lost_to_a_kill(server_lab: Lab, engine: str) ->
     assert recovered["recovery_s"] > 0
     receipts = pl.read_ipc_stream(path / "raw" / "receipts.arrows")
     assert receipts.height > 0
-    assert f"all {receipts.height:,} acknowledged new-order" in told["recovery"][1]
+    assert f"all {receipts.height:,} acknowledged new-order" in check_verdicts["recovery"][1]
     server_lab.assert_nothing_left()
 
 
@@ -79,9 +79,9 @@ def test_nothing_acknowledged_is_lost_to_a_kill(server_lab: Lab, engine: str) ->
 def test_what_was_acknowledged_has_reached_the_device(server_lab: Lab, engine: str) -> None:
     asked = ["--engine", *ENGINES[engine], *BRIEF, *COPIED, "1", "--durability", "full"]
     document = server_lab.document("run", "tpcc", *asked)
-    told = verdicts(document)
+    check_verdicts = verdicts(document)
     for check in ("recovery", "conditions", "outcomes", "completeness"):
-        assert told[check][0] == "valid", told[check]
+        assert check_verdicts[check][0] == "valid", check_verdicts[check]
     path = Path(document["path"])
     facts = json.loads((path / "run.json").read_text())
     (recovered,), (copy,) = facts["recovered"], facts["copies"]
@@ -90,7 +90,7 @@ def test_what_was_acknowledged_has_reached_the_device(server_lab: Lab, engine: s
     receipts = pl.read_ipc_stream(path / "raw" / "receipts.arrows")
     before = receipts.filter(pl.col("finished_ns") < copy["began_ns"]).height
     assert before > 0
-    assert f"all {before:,} acknowledged new-order" in told["recovery"][1]
+    assert f"all {before:,} acknowledged new-order" in check_verdicts["recovery"][1]
     assert changed(server_lab) == []
     server_lab.assert_nothing_left()
 
@@ -139,9 +139,9 @@ def test_a_study_goes_on_where_it_was_and_tells_its_kills(server_place: Path) ->
         (figure,) = document["figures"]
         sums, each = figure["tables"]
         (row,) = sums["rows"]
-        told = dict(zip((column["name"] for column in sums["columns"]), row, strict=True))
-        assert (told["times"], told["lost"]) == (2, 0)
-        assert told["acked"] == told["found"] > 0
+        sums_row = dict(zip((column["name"] for column in sums["columns"]), row, strict=True))
+        assert (sums_row["times"], sums_row["lost"]) == (2, 0)
+        assert sums_row["acked"] == sums_row["found"] > 0
         assert len(each["rows"]) == 2
         lab.assert_nothing_left()
 

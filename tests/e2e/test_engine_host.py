@@ -39,15 +39,15 @@ def place(server: RunningServer, server_lab: Lab):
 
 
 def test_samples_are_those_of_the_engine_s_host(place, server, server_lab):
-    told = server_lab.assay(*MIX, *BRIEF, "--fleet", place, "--engine-host", "db", "--json")
+    result = server_lab.assay(*MIX, *BRIEF, "--fleet", place, "--engine-host", "db", "--json")
     # Others use this host, too, so that the verdict may be unknown.
-    assert told.returncode == 0, told.stderr
-    assert json.loads(told.stdout)["conditions"]["fleet"]["engine_host"] == "db"
+    assert result.returncode == 0, result.stderr
+    assert json.loads(result.stdout)["conditions"]["fleet"]["engine_host"] == "db"
     run = Run(max(server_lab.runs.iterdir()))
     assert [host["name"] for host in run.facts["fleet"]["hosts"]] == ["a"]
-    found = run.facts["engine_host"]
-    assert found["name"] == "db"
-    assert found["error"] is None
+    engine_host = run.facts["engine_host"]
+    assert engine_host["name"] == "db"
+    assert engine_host["error"] is None
     hosts = {name: probe.get("host") for name, probe in run.facts["probes"].items()}
     ours = {"disks", "neighbours", "processes", "system", "waits"}
     assert hosts == dict.fromkeys(ours, "db") | {"engine": None}

@@ -30,7 +30,7 @@ LONG = ["--scale", "0.01", "--min-time", "10m"]
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("arguments", "message"),
     [
         (
             ("run", "tpch", "--engine", "dukdb"),
@@ -51,20 +51,20 @@ LONG = ["--scale", "0.01", "--min-time", "10m"]
         (("shwo", "latest"), ["shwo"]),
     ],
 )
-def test_a_wrong_word_is_one_message(lab, arguments, words):
-    told = lab.assay(*arguments)
-    assert told.returncode == 1
-    assert told.stdout == ""
-    assert "Traceback" not in told.stderr
-    assert all(word in told.stderr for word in words), told.stderr
+def test_a_wrong_word_is_one_message(lab, arguments, message):
+    result = lab.assay(*arguments)
+    assert result.returncode == 1
+    assert result.stdout == ""
+    assert "Traceback" not in result.stderr
+    assert all(word in result.stderr for word in message), result.stderr
     assert not lab.runs.exists() or not list(lab.runs.iterdir())
 
 
 def test_an_unknown_format_is_named(null_run):
     lab, _ = null_run
-    told = lab.assay("export", "latest", "--to", "xlsx")
-    assert told.returncode == 1
-    assert "parquet" in told.stderr
+    result = lab.assay("export", "latest", "--to", "xlsx")
+    assert result.returncode == 1
+    assert "parquet" in result.stderr
 
 
 def test_an_unknown_key_in_a_workload_is_named_with_its_file(lab, tmp_path):
@@ -72,10 +72,10 @@ def test_an_unknown_key_in_a_workload_is_named_with_its_file(lab, tmp_path):
     manifest = workload / "workload.toml"
     manifest.write_text(manifest.read_text().replace("scale_default", "scale_defualt"))
     lab.extra_env["ASSAY_WORKLOADS"] = str(workload.parent)
-    told = lab.assay("run", "mine")
-    assert told.returncode == 1
-    assert str(manifest) in told.stderr
-    assert "did you mean 'scale_default'?" in told.stderr
+    result = lab.assay("run", "mine")
+    assert result.returncode == 1
+    assert str(manifest) in result.stderr
+    assert "did you mean 'scale_default'?" in result.stderr
 
 
 @pytest.mark.parametrize("wrong", [("--engine", "dukdb"), ("--nope", "1"), ("--scale", "one")])
@@ -88,10 +88,10 @@ def test_with_json_an_error_is_a_document_too(lab, wrong):
 def test_an_unknown_key_in_the_configuration_is_named(lab, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "assay.toml").write_text('[run]\nengin = "duckdb"\n')
-    told = lab.assay("run", "tpch")
-    assert told.returncode == 1
-    assert "assay.toml" in told.stderr
-    assert "did you mean 'engine'?" in told.stderr
+    result = lab.assay("run", "tpch")
+    assert result.returncode == 1
+    assert "assay.toml" in result.stderr
+    assert "did you mean 'engine'?" in result.stderr
 
 
 def test_the_configuration_gives_defaults_and_flags_win(lab, tmp_path, monkeypatch):
@@ -199,9 +199,9 @@ def test_ctrl_c_leaves_a_readable_record_and_nothing_else(lab):
 def test_sigterm_ends_as_ctrl_c_does(lab):
     started = lab.begin("run", "tpch", *LONG)
     wait_for_phase(lab, started, "measured")
-    code, told = end(started, signal.SIGTERM)
+    code, text = end(started, signal.SIGTERM)
     assert code == 2
-    assert "stopped by SIGTERM" in told
+    assert "stopped by SIGTERM" in text
     assert lab.status() == "interrupted"
     assert lab.document("show", "latest")["status_reason"] == "stopped by SIGTERM"
     lab.assert_nothing_left()
@@ -209,14 +209,14 @@ def test_sigterm_ends_as_ctrl_c_does(lab):
 
 def test_where_a_record_is_left_the_run_failed(lab):
     """The engine takes the size, and then cannot open its data with it."""
-    told = lab.assay("run", "tpch", *SMALL, "--buffer", "1")
-    assert told.returncode == 2, told.stderr
+    result = lab.assay("run", "tpch", *SMALL, "--buffer", "1")
+    assert result.returncode == 2, result.stderr
     assert lab.status() == "failed"
-    first, second = [line for line in told.stderr.splitlines() if line.startswith("assay: ")]
+    first, second = [line for line in result.stderr.splitlines() if line.startswith("assay: ")]
     assert "DuckDB cannot open" in first
     assert "is kept: assay show" in second
-    assert told.stderr.endswith(f"{second}\n")
-    assert "Possible solutions" not in told.stderr
+    assert result.stderr.endswith(f"{second}\n")
+    assert "Possible solutions" not in result.stderr
 
 
 def test_a_killed_run_stays_readable_and_is_at_best_unknown(lab):
@@ -260,19 +260,19 @@ def test_a_killed_engine_is_a_failed_run_with_its_signal(lab):
 
 def test_a_host_that_dies_before_it_is_told_to_go_is_a_failed_run(lab, tmp_path):
     _engine_that(lab, tmp_path, "os.kill(os.getpid(), 9)")
-    told = lab.assay("run", "tpch", "--engine", "dying", "--min-time", "1s", "--json")
-    assert told.returncode == 2, told.stderr
-    assert "signal 9" in told.stderr
-    assert json.loads(told.stdout)["status"] == "failed"
+    result = lab.assay("run", "tpch", "--engine", "dying", "--min-time", "1s", "--json")
+    assert result.returncode == 2, result.stderr
+    assert "signal 9" in result.stderr
+    assert json.loads(result.stdout)["status"] == "failed"
     lab.assert_nothing_left()
 
 
 def test_an_engine_that_raises_tells_its_own_words(lab, tmp_path):
     _engine_that(lab, tmp_path, "raise RuntimeError('no licence found')")
-    told = lab.assay("run", "tpch", "--engine", "dying", "--min-time", "1s")
-    assert told.returncode == 2
-    assert "no licence found" in told.stderr
-    assert "Traceback" not in told.stderr
+    result = lab.assay("run", "tpch", "--engine", "dying", "--min-time", "1s")
+    assert result.returncode == 2
+    assert "no licence found" in result.stderr
+    assert "Traceback" not in result.stderr
     lab.assert_nothing_left()
 
 
@@ -333,10 +333,10 @@ def test_a_full_disk_under_the_record_is_told_and_what_was_measured_is_kept(lab,
     prefix = ("unshare", "--mount", "--map-root-user", "sh", "-c", script, str(small))
     lab.extra_env["KEPT"] = str(kept)
     arguments = ("run", "tpch", "--engine", "null", "--min-time", "60s", "--runs", str(small))
-    told = lab.assay(*arguments, prefix=prefix)
-    assert told.returncode == 2, told.stderr
-    assert "No space left" in told.stderr
-    assert "Traceback" not in told.stderr
+    result = lab.assay(*arguments, prefix=prefix)
+    assert result.returncode == 2, result.stderr
+    assert "No space left" in result.stderr
+    assert "Traceback" not in result.stderr
     (run,) = kept.iterdir()
     assert json.loads((run / "run.json").read_text())["status"] in {"running", "failed"}
     lab.assert_nothing_left()
@@ -344,10 +344,10 @@ def test_a_full_disk_under_the_record_is_told_and_what_was_measured_is_kept(lab,
 
 def test_a_full_disk_under_the_data_is_told(own_cache_lab):
     lab = own_cache_lab
-    told = lab.assay("run", "tpch", *SMALL, prefix=_with_small_disk(lab.root / "cache", "2m"))
-    assert told.returncode == 2, told.stderr
-    assert "space" in told.stderr
-    assert "Traceback" not in told.stderr
+    result = lab.assay("run", "tpch", *SMALL, prefix=_with_small_disk(lab.root / "cache", "2m"))
+    assert result.returncode == 2, result.stderr
+    assert "space" in result.stderr
+    assert "Traceback" not in result.stderr
     lab.assert_nothing_left()
 
 
@@ -367,9 +367,9 @@ def test_a_kernel_file_that_cannot_be_read_is_not_measured_and_said(lab, tmp_pat
 def test_runs_that_cannot_be_written_name_the_place(lab, tmp_path):
     blocked = tmp_path / "file"
     blocked.write_text("not a directory")
-    told = lab.assay("run", "tpch", "--engine", "null", *SMALL, "--runs", str(blocked / "runs"))
-    assert told.returncode == 2
-    assert "--runs" in told.stderr
+    result = lab.assay("run", "tpch", "--engine", "null", *SMALL, "--runs", str(blocked / "runs"))
+    assert result.returncode == 2
+    assert "--runs" in result.stderr
 
 
 # Records that are not as they were.
@@ -394,23 +394,23 @@ def test_a_changed_record_is_invalid(sealed):
 def test_a_corrupt_run_file_names_itself(sealed):
     lab, run = sealed
     (run / "run.json").write_text('{"schema": 1, "id": ')
-    told = lab.assay("show", run.name)
-    assert told.returncode == 1
-    assert "run.json" in told.stderr
-    assert "Traceback" not in told.stderr
+    result = lab.assay("show", run.name)
+    assert result.returncode == 1
+    assert "run.json" in result.stderr
+    assert "Traceback" not in result.stderr
 
 
 def test_a_record_of_a_newer_version_asks_for_a_newer_assay(sealed):
     lab, run = sealed
     facts = json.loads((run / "run.json").read_text())
     (run / "run.json").write_text(json.dumps(facts | {"schema": 99}))
-    told = lab.assay("show", run.name)
-    assert told.returncode == 1
-    assert "newer" in told.stderr
+    result = lab.assay("show", run.name)
+    assert result.returncode == 1
+    assert "newer" in result.stderr
 
 
 def test_no_such_run_names_the_nearest(sealed):
     lab, run = sealed
-    told = lab.assay("show", run.name + "x")
-    assert told.returncode == 1
-    assert run.name in told.stderr
+    result = lab.assay("show", run.name + "x")
+    assert result.returncode == 1
+    assert run.name in result.stderr

@@ -25,7 +25,7 @@ def lab(tmp_path_factory):
 
 def processes(lab: Lab, word: str) -> dict[int, str]:
     """Command lines of processes of this laboratory that have a word in them, by number."""
-    found = {}
+    processes_by_host = {}
     for directory in Path("/proc").iterdir():
         if not directory.name.isdigit():
             continue
@@ -36,15 +36,15 @@ def processes(lab: Lab, word: str) -> dict[int, str]:
         except OSError:
             continue
         if ours and word in line:
-            found[int(directory.name)] = line
-    return found
+            processes_by_host[int(directory.name)] = line
+    return processes_by_host
 
 
 def wait_for(what):
     deadline_s = time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline_s:
-        if found := what():
-            return found
+        if answer := what():
+            return answer
         time.sleep(0.05)
     raise AssertionError("it did not come")
 

@@ -40,15 +40,15 @@ class Shape:
     `stacks` are names of the frames of each sample, innermost first; `told` the program's shares.
     """
 
-    told: list[float]
+    expected: list[float]
     stacks: list[list[str]]
     kinds: dict[str, str]
     notes: list[str]
 
     def of(self, function: str) -> list[list[str]]:
         """The callers of a function in each sample that is in it, nearest first."""
-        found = ((stack, positions(stack, function)) for stack in self.stacks)
-        return [stack[inside[0] + 1 :] for stack, inside in found if inside]
+        stack_positions = ((stack, positions(stack, function)) for stack in self.stacks)
+        return [stack[inside[0] + 1 :] for stack, inside in stack_positions if inside]
 
     def shares(self) -> list[float]:
         """Share of each function of the samples in any of them."""
@@ -71,14 +71,14 @@ def profiled(command: list[str | Path], raw: Path) -> Shape:
         )
         program.stdin.write("\n")
         program.stdin.flush()
-        told = json.loads(program.stdout.readline())
+        expected = json.loads(program.stdout.readline())
         cost = probe.stop()
         program.communicate()
     assert cost.error is None
-    return read(raw, told)
+    return read(raw, expected)
 
 
-def read(raw: Path, told: list[float]) -> Shape:
+def read(raw: Path, expected: list[float]) -> Shape:
     tables = {
         name: pl.read_ipc_stream(raw / f"{name}.arrows")
         for name in ("samples", "stacks", "symbols")
@@ -94,7 +94,7 @@ def read(raw: Path, told: list[float]) -> Shape:
         return walked
 
     return Shape(
-        told,
+        expected,
         [stack(node) for node in tables["samples"]["stack"]],
         dict(tables["symbols"].drop_nulls("name").select("name", "kind").iter_rows()),
         json.loads((raw / "profile.json").read_text())["notes"],
@@ -102,7 +102,7 @@ def read(raw: Path, told: list[float]) -> Shape:
 
 
 def assert_as_told(shape: Shape) -> None:
-    assert shape.shares() == pytest.approx(shape.told, abs=SHARE_TOLERANCE)
+    assert shape.shares() == pytest.approx(shape.expected, abs=SHARE_TOLERANCE)
 
 
 def reached(shape: Shape, caller: str) -> float:

@@ -35,16 +35,16 @@ def _short(lab: Lab) -> Path:
     folder = lab.root / "q1"
     shutil.copytree(SHIPPED, folder)
     file = folder / "study.toml"
-    told = file.read_text(encoding="utf-8")
+    text = file.read_text(encoding="utf-8")
     for before, after in {
         "scale = 1\n": "scale = 0.01\n",
         "repetitions = 3, ": "repetitions = 1, ",
         'engine = "postgresql"': f'engine = "{POSTGRESQL}"',
         "[[figure]]": OTHERWISE.strip(),
     }.items():
-        assert before in told
-        told = told.replace(before, after, 1)
-    file.write_text(told, encoding="utf-8")
+        assert before in text
+        text = text.replace(before, after, 1)
+    file.write_text(text, encoding="utf-8")
     return file
 
 
@@ -54,15 +54,15 @@ def _only() -> list[str]:
 
 
 def figure(document: dict[str, Any], name: str) -> dict[str, Any]:
-    return next(one for one in document["figures"] if one["name"] == name)
+    return next(made_figure for made_figure in document["figures"] if made_figure["name"] == name)
 
 
 def test_the_plan_is_the_articles_and_another_one_is_told(carried_out: dict[str, Any]) -> None:
-    doubted = [one for one in carried_out["doubts"] if one["check"] == "plan"]
-    (words,) = (one["reason"] for one in doubted)
-    assert words.endswith("and not sort over aggregate over index scan lineitem l_shipdate_idx")
+    doubted = [doubt_row for doubt_row in carried_out["doubts"] if doubt_row["check"] == "plan"]
+    (doubt,) = (doubtful["reason"] for doubtful in doubted)
+    assert doubt.endswith("and not sort over aggregate over index scan lineitem l_shipdate_idx")
     (run,) = doubted[0]["runs"]
-    parts = {one["run"]: one["part"] for one in carried_out["runs"]}
+    parts = {study_run["run"]: study_run["part"] for study_run in carried_out["runs"]}
     assert parts[run] == "otherwise"
     assert len(parts) == 3
     assert carried_out["verdict"] == "invalid"
@@ -70,21 +70,21 @@ def test_the_plan_is_the_articles_and_another_one_is_told(carried_out: dict[str,
 
 def test_answers_are_those_that_are_kept(carried_out: dict[str, Any]) -> None:
     (table,) = figure(carried_out, "answers")["tables"]
-    found = {row[0]: row[3] for row in table["rows"]}
-    assert found["PostgreSQL baseline"] == "right"
+    row_counts = {row[0]: row[3] for row in table["rows"]}
+    assert row_counts["PostgreSQL baseline"] == "right"
 
 
 def test_reads_and_processors_of_each_change(carried_out: dict[str, Any]) -> None:
     series = figure(carried_out, "series")
     assert series["subjects"] == ["baseline", "computation removed"]
-    reads = next(one for one in series["measures"] if one["key"] == "reads")["values"]
-    assert all(one["middle"] > 0 for one in reads.values())
+    reads = next(measure for measure in series["measures"] if measure["key"] == "reads")["values"]
+    assert all(read_row["middle"] > 0 for read_row in reads.values())
     (priced,) = figure(carried_out, "removed")["tables"][0]["rows"]
     assert priced[-1] == "the same"
 
 
 def test_what_was_left_out_is_said(carried_out: dict[str, Any]) -> None:
-    shown = {one["what"]: one["why"] for one in carried_out["not_shown"]}
+    shown = {gap["what"]: gap["why"] for gap in carried_out["not_shown"]}
     assert "--allow-host-changes" in shown["part read-ahead"]
     assert figure(carried_out, "read_sizes")["missing"]
     assert figure(carried_out, "verdict")["says"]

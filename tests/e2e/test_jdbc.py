@@ -82,7 +82,7 @@ def test_a_bridge_that_is_killed_ends_the_run_by_name(guest, server, jar, tmp_pa
 
 
 @pytest.mark.parametrize(
-    ("said", "words"),
+    ("said", "message"),
     [
         ([], ["no JDBC driver is named", "--driver FILE.jar"]),
         (
@@ -94,34 +94,34 @@ def test_a_bridge_that_is_killed_ends_the_run_by_name(guest, server, jar, tmp_pa
     ],
 )
 def test_what_is_missing_is_named_before_anything_is_written(
-    guest, server, tmp_path, monkeypatch, said, words
+    guest, server, tmp_path, monkeypatch, said, message
 ):
     with zipfile.ZipFile(tmp_path / WITHOUT_DRIVERS, "w"):
         pass
     monkeypatch.chdir(tmp_path)
-    told = guest.assay("run", str(folder_of(tmp_path, **QUERIES)), "--dsn", dsn_of(server), *said)
-    assert told.returncode == 1, told.stderr
-    assert all(word in " ".join(told.stderr.split()) for word in words), told.stderr
+    result = guest.assay("run", str(folder_of(tmp_path, **QUERIES)), "--dsn", dsn_of(server), *said)
+    assert result.returncode == 1, result.stderr
+    assert all(word in " ".join(result.stderr.split()) for word in message), result.stderr
     assert not guest.runs.exists()
 
 
 @pytest.mark.parametrize(
-    ("dsn", "words"),
+    ("dsn", "message"),
     [
         ("jdbc:postgresql://127.0.0.1:1/shop", ["refused"]),
         ("jdbc", ["no engine speaks"]),
         ("jdbc:", ["the DSN cannot be read", "jdbc:postgresql://host"]),
     ],
 )
-def test_a_database_that_is_not_there_is_told(guest, jar, tmp_path, dsn, words):
+def test_a_database_that_is_not_there_is_told(guest, jar, tmp_path, dsn, message):
     folder = folder_of(tmp_path, **QUERIES)
-    told = guest.assay("run", str(folder), "--dsn", dsn, "--driver", str(jar))
-    assert told.returncode == 1, told.stderr
-    assert all(word in " ".join(told.stderr.split()) for word in words), told.stderr
-    assert PASSWORD not in told.stderr
+    result = guest.assay("run", str(folder), "--dsn", dsn, "--driver", str(jar))
+    assert result.returncode == 1, result.stderr
+    assert all(word in " ".join(result.stderr.split()) for word in message), result.stderr
+    assert PASSWORD not in result.stderr
 
 
 def test_a_workload_that_makes_tables_is_refused(guest, server, jar):
-    told = guest.assay("run", "tpch", "--scale", "0.01", "--dsn", dsn_of(server), "--driver", jar)
-    assert told.returncode != 0
-    assert "no tables are made through JDBC" in " ".join(told.stderr.split())
+    result = guest.assay("run", "tpch", "--scale", "0.01", "--dsn", dsn_of(server), "--driver", jar)
+    assert result.returncode != 0
+    assert "no tables are made through JDBC" in " ".join(result.stderr.split())

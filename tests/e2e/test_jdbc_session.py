@@ -215,7 +215,7 @@ def test_a_lost_connection_fails_its_operation_and_the_next_one_connects(server,
     operations = {"lost": [end], "next": ["select 1 as n"]}
     of = played(tmp_path, [over_jdbc(address_of(server, through), operations)], operations)
     assert of.events["outcome"].to_list() == ["failed", "ok"]
-    assert PASSWORD not in of.words()
+    assert PASSWORD not in of.errors_text()
 
 
 def test_a_bridge_that_is_killed_fails_operations_by_name(server, tmp_path):
@@ -226,11 +226,11 @@ def test_a_bridge_that_is_killed_fails_operations_by_name(server, tmp_path):
         process.wait()
         of = played(tmp_path, [session], operations)
     assert set(of.events["error"]) == {"08006"}
-    assert "the bridge to the JDBC driver is gone" in of.words()
+    assert "the bridge to the JDBC driver is gone" in of.errors_text()
 
 
 @pytest.mark.parametrize(
-    ("said", "words"),
+    ("said", "message"),
     [
         (
             {"url": "jdbc:nosuch://127.0.0.1/a"},
@@ -245,16 +245,16 @@ def test_a_bridge_that_is_killed_fails_operations_by_name(server, tmp_path):
         ({"socket": "/nowhere/bridge.sock"}, ["bridge", "its log says why"]),
     ],
 )
-def test_what_cannot_be_reached_is_told_without_the_password(server, through, said, words):
+def test_what_cannot_be_reached_is_told_without_the_password(server, through, said, message):
     address = address_of(server, through) | said
     with pytest.raises(BridgeError) as refused:
         Link.connect(address)
     with pytest.raises(_core.SessionOpenError) as too:
         over_jdbc(address, {"one": ["select 1"]})
-    for told in map(str, (refused.value, too.value)):
-        assert all(word in told for word in words), told
-        assert PASSWORD not in told
-        assert "wr0ng-pass" not in told
+    for text in map(str, (refused.value, too.value)):
+        assert all(word in text for word in message), text
+        assert PASSWORD not in text
+        assert "wr0ng-pass" not in text
 
 
 def test_rows_are_loaded_as_they_are_and_come_back_so(server, through):

@@ -64,13 +64,13 @@ def rows(lab: Lab) -> list[tuple[str, int]]:
 
 
 def recorded(lab: Lab, file: str = "run.json") -> dict[str, Any]:
-    told: dict[str, Any] = json.loads((lab.latest() / file).read_text())
-    return told
+    document: dict[str, Any] = json.loads((lab.latest() / file).read_text())
+    return document
 
 
 def state_check(document: dict[str, Any]) -> dict[str, Any]:
-    (found,) = (one for one in document["checks"] if one["check"] == "state")
-    return found
+    (chosen,) = (check for check in document["checks"] if check["check"] == "state")
+    return chosen
 
 
 def assert_loaded(lab: Lab, document: dict[str, Any]) -> None:
@@ -97,9 +97,9 @@ def test_rows_lie_as_they_were_sorted_and_the_run_begins_as_loading_left_it(
 ) -> None:
     asked = ["run", str(lying), "--engine", engine, *ONCE, "--state", "loaded", *BY_DATE]
     document = lab.document(*asked)
-    found = rows(lab)
-    assert found == sorted(found)
-    assert len({date for date, _ in found}) > 1000
+    table_rows = rows(lab)
+    assert table_rows == sorted(table_rows)
+    assert len({date for date, _ in table_rows}) > 1000
     assert_loaded(lab, document)
     assert recorded(lab)["order"]["load_order"] == ["orders", "nation"]
     assert document["conditions"]["sorted_by"] == {"orders": ["o_orderdate"]}
@@ -114,9 +114,9 @@ def test_rows_lie_as_they_were_sorted_and_the_run_begins_as_loading_left_it(
 def test_a_data_set_in_another_order_is_kept_as_such(lab: Lab, lying: Path) -> None:
     sorted_rows = ["--sorted", "orders=o_totalprice"]
     lab.document("run", str(lying), *ONCE, "--min-time", "1ms", *sorted_rows)
-    found = rows(lab)
-    assert found != sorted(found)
-    assert found != sorted(found, key=lambda row: row[1])
+    table_rows = rows(lab)
+    assert table_rows != sorted(table_rows)
+    assert table_rows != sorted(table_rows, key=lambda row: row[1])
     (manifest,) = lab.datasets.glob("lying-*/manifest.json")
     assert json.loads(manifest.read_text())["key"]["sorted_by"] == {"orders": ["o_totalprice"]}
 
@@ -131,13 +131,13 @@ def test_the_first_power_test_follows_the_load(lab: Lab) -> None:
     assert phases[:4] == ["power-1", "throughput-1", "power-2", "throughput-2"]
     assert recorded(lab, "environment.json")["data"]["loaded_ns"] < events["started_ns"].min()
     assert state_check(document)["verdict"] == "valid", state_check(document)["reason"]
-    (answers,) = (one for one in document["checks"] if one["check"] == "answers")
+    (answers,) = (check for check in document["checks"] if check["check"] == "answers")
     assert answers["verdict"] == "valid", answers["reason"]
     lab.assert_nothing_left()
 
 
 def test_an_order_that_cannot_be_is_refused_before_anything_is_written(lab: Lab) -> None:
-    told = lab.assay("run", "tpch", "--scale", "0.01", "--sorted", "lineitem=l_shpdate")
-    assert told.returncode == 1
-    assert "did you mean 'l_shipdate'?" in " ".join(told.stderr.split())
+    result = lab.assay("run", "tpch", "--scale", "0.01", "--sorted", "lineitem=l_shpdate")
+    assert result.returncode == 1
+    assert "did you mean 'l_shipdate'?" in " ".join(result.stderr.split())
     assert not lab.runs.exists()

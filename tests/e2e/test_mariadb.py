@@ -82,11 +82,11 @@ def running(server_place: Path) -> Iterator[Running]:
 
 
 def assert_is_nowhere_within(password: str, place: Path) -> None:
-    words = {part.encode() for part in (password, quote(password, safe=""), password[:6])}
+    secrets = {part.encode() for part in (password, quote(password, safe=""), password[:6])}
     for file in place.rglob("*"):
         if file.is_file():
             content = file.read_bytes()
-            assert not any(word in content for word in words), file
+            assert not any(word in content for word in secrets), file
 
 
 def reasons(document: dict) -> dict[str, str]:
@@ -99,9 +99,9 @@ def test_all_22_answers_are_right_and_all_plans_are_told(server_lab: Lab) -> Non
     document = server_lab.document("run", "tpch", *ENGINE, *SMALL)
     assert reasons(document)["answers"].startswith("valid: 22 of 22")
     assert document["engine"] == "mariadb"
-    told = json.loads((Path(document["path"]) / "raw" / "plans" / "plans.json").read_text())
-    assert len(told["plans"]) == 22
-    assert told["missing"] == []
+    plans_file = json.loads((Path(document["path"]) / "raw" / "plans" / "plans.json").read_text())
+    assert len(plans_file["plans"]) == 22
+    assert plans_file["missing"] == []
     server_lab.assert_nothing_left()
 
 
@@ -124,13 +124,13 @@ def test_transactions_add_up(server_lab: Lab) -> None:
 
 
 def test_transactions_of_one_warehouse_are_consistent(server_lab: Lab) -> None:
-    told = server_lab.assay(
+    result = server_lab.assay(
         *("run", "tpcc", *ENGINE, "--warehouses", "1", "--clients", "2", "--json"),
         *("--time", "1s", "--warmup", "0s", "--durability", "relaxed"),
     )
     # In a second, a limit or a share of the mix may be missed; no condition may.
-    assert told.returncode in {0, 3}, told.stderr
-    document = json.loads(told.stdout)
+    assert result.returncode in {0, 3}, result.stderr
+    document = json.loads(result.stdout)
     assert reasons(document)["answers"].startswith("valid: 12 of 12")
     run = json.loads((Path(document["path"]) / "run.json").read_text())
     assert run["durability"]["level"] == "relaxed"
@@ -149,16 +149,16 @@ def test_a_server_that_runs_already_is_left_as_it_was(server_lab: Lab, running: 
 
 
 def test_a_wrong_password_is_told_and_not_repeated(server_lab: Lab, running: Running) -> None:
-    told = server_lab.assay("run", "tpch", "--dsn", running.dsn("wr0ng-word"), *SMALL)
-    assert told.returncode == 1
-    assert "does not accept this user with this password" in told.stderr
-    assert "wr0ng-word" not in told.stderr + told.stdout
+    result = server_lab.assay("run", "tpch", "--dsn", running.dsn("wr0ng-word"), *SMALL)
+    assert result.returncode == 1
+    assert "does not accept this user with this password" in result.stderr
+    assert "wr0ng-word" not in result.stderr + result.stdout
 
 
 def test_an_unknown_setting_is_told_with_the_nearest(server_lab: Lab) -> None:
-    told = server_lab.assay("run", "tpch", *ENGINE, *SMALL, "--set", "sort_bufer_size=1M")
-    assert told.returncode == 1
-    assert "did you mean 'sort_buffer_size'?" in told.stderr
+    result = server_lab.assay("run", "tpch", *ENGINE, *SMALL, "--set", "sort_bufer_size=1M")
+    assert result.returncode == 1
+    assert "did you mean 'sort_buffer_size'?" in result.stderr
 
 
 def test_a_killed_server_is_a_failed_run_with_its_signal(server_lab: Lab) -> None:

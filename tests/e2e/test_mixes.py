@@ -51,8 +51,8 @@ def mixes(directory: Path, phase: str) -> dict[int, list[str]]:
 def test_mixes_go_on_until_they_are_steady_and_the_run_says_so(lab: Lab, workload: str) -> None:
     most = 1_500
     asked = ["--until-steady", "--mixes-max", str(most)]
-    told = lab.document("run", workload, *SLOWLY, *asked)
-    directory, section = Path(told["path"]), told["steady"]
+    document = lab.document("run", workload, *SLOWLY, *asked)
+    directory, section = Path(document["path"]), document["steady"]
     warmup, measured = mixes(directory, "warmup"), mixes(directory, "measured")
     whole = ["one", "two", "one"]
     assert list(warmup.values()) == [whole] * 30
@@ -86,6 +86,6 @@ def test_a_run_that_is_stopped_keeps_the_mixes_that_were_played(lab: Lab, worklo
     assert whole >= len(played) - 2
     assert ended == sorted(ended)
     assert ended[-1] <= whole
-    told = json.loads(lab.assay("show", "latest", "--json").stdout)
-    assert told["steady"]["mixes"] == ended[-1]
+    document = json.loads(lab.assay("show", "latest", "--json").stdout)
+    assert document["steady"]["mixes"] == ended[-1]
     lab.assert_nothing_left()

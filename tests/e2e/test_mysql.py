@@ -26,13 +26,13 @@ def reasons(document: dict) -> dict[str, str]:
 
 
 def test_transactions_of_one_warehouse_are_consistent(server_lab: Lab) -> None:
-    told = server_lab.assay(
+    result = server_lab.assay(
         *("run", "tpcc", *ENGINE, "--warehouses", "1", "--clients", "2", "--json"),
         *("--time", "1s", "--warmup", "0s", "--durability", "relaxed"),
     )
     # In a second, a limit or a share of the mix may be missed; no condition may.
-    assert told.returncode in {0, 3}, told.stderr
-    document = json.loads(told.stdout)
+    assert result.returncode in {0, 3}, result.stderr
+    document = json.loads(result.stdout)
     assert reasons(document)["answers"].startswith("valid: 12 of 12")
     run = json.loads((Path(document["path"]) / "run.json").read_text())
     assert run["durability"]["level"] == "relaxed"
@@ -43,6 +43,6 @@ def test_transactions_of_one_warehouse_are_consistent(server_lab: Lab) -> None:
 def test_all_22_answers_are_right_and_all_plans_are_told(server_lab: Lab) -> None:
     document = server_lab.document("run", "tpch", *ENGINE, *SMALL)
     assert reasons(document)["answers"].startswith("valid: 22 of 22")
-    told = json.loads((Path(document["path"]) / "raw" / "plans" / "plans.json").read_text())
-    assert len(told["plans"]) == 22
-    assert told["missing"] == []
+    plans_file = json.loads((Path(document["path"]) / "raw" / "plans" / "plans.json").read_text())
+    assert len(plans_file["plans"]) == 22
+    assert plans_file["missing"] == []

@@ -182,7 +182,7 @@ def test_types_are_the_same_in_text_and_in_binary(running: Running, tmp_path: Pa
         2024,
     )
     assert both[1].kept("asked").rows() == [row]
-    digests = [one.events["digest"].item() for one in both]
+    digests = [play.events["digest"].item() for play in both]
     assert digests[0] == digests[1]
 
 
@@ -192,8 +192,8 @@ def test_values_may_be_used_twice_and_out_of_order(
 ) -> None:
     draws = (Draw("n", integer=(7, 7)), Draw("t", choice=("x'\\",)))
     text = "select $2 as t, $1 as n, $1 + 1 as m, '$1' as plain"
-    found = asked(running, tmp_path, text, draws=draws, prepared=prepared).kept("asked")
-    assert found.rows() == [("x'\\", 7, 8, "$1")]
+    frame = asked(running, tmp_path, text, draws=draws, prepared=prepared).kept("asked")
+    assert frame.rows() == [("x'\\", 7, 8, "$1")]
 
 
 def test_a_row_longer_than_a_packet_comes_whole(running: Running, tmp_path: Path) -> None:
@@ -273,7 +273,7 @@ def test_an_error_has_its_sqlstate_and_number_and_undoes_what_came_before(
     insert = "insert into unique_ones values (1)"
     done = asked(running, tmp_path, "begin", insert, insert, "commit", prepared=True)
     assert done.events["error"].to_list() == ["23000"]
-    assert "(1062)" in done.words()
+    assert "(1062)" in done.errors_text()
     assert running.asked("select count(*) from shop.unique_ones") == [(0,)]
 
 

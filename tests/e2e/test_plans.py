@@ -35,19 +35,19 @@ def run_of(document: dict) -> Run:
 def assert_all_are_whole(document: dict, operations: int) -> None:
     """Every operation has its plan, with times and rows, and the engine's own words beside it."""
     run = run_of(document)
-    told = captured(run)
-    assert (told.reason, told.missing) == (None, ())
-    assert len(told.plans) == len(told.costs) == operations
+    capture = captured(run)
+    assert (capture.reason, capture.missing) == (None, ())
+    assert len(capture.plans) == len(capture.costs) == operations
     assert run.broken_seals() == []
-    for plans in told.plans.values():
+    for plans in capture.plans.values():
         for plan in plans:
             assert plan.timed
             assert plan.seconds
             assert (run.dir / "raw" / "plans" / plan.native).stat().st_size > 0
-    assert all(cost.ratio and cost.ratio > 0 for cost in told.costs)
-    spent_s = sum(cost.capture_s for cost in told.costs)
-    assert told.capture_s is not None
-    assert spent_s <= told.capture_s
+    assert all(cost.ratio and cost.ratio > 0 for cost in capture.costs)
+    spent_s = sum(cost.capture_s for cost in capture.costs)
+    assert capture.capture_s is not None
+    assert spent_s <= capture.capture_s
 
 
 def folder_of(place: Path, **operations: str) -> str:
@@ -98,11 +98,11 @@ class TestDuckDB:
 
     def test_they_are_explained(self, on_duckdb: tuple[Lab, dict]) -> None:
         lab, _ = on_duckdb
-        told = lab.assay("explain", "latest", "--operation", "q09")
-        assert told.returncode == 0, told.stderr
-        assert "Plan of q09: execution" in told.stdout
-        assert "TABLE_SCAN lineitem" in told.stdout
-        assert max(map(len, told.stdout.splitlines())) <= 80
+        result = lab.assay("explain", "latest", "--operation", "q09")
+        assert result.returncode == 0, result.stderr
+        assert "Plan of q09: execution" in result.stdout
+        assert "TABLE_SCAN lineitem" in result.stdout
+        assert max(map(len, result.stdout.splitlines())) <= 80
         assert "longest operator" in lab.assay("explain").stdout
 
     def test_two_runs_are_compared(self, on_duckdb: tuple[Lab, dict], lab: Lab) -> None:
@@ -111,9 +111,9 @@ class TestDuckDB:
         other = lab.document(
             "run", "tpch", *SMALL, "--set", "disabled_optimizers=join_order", "--set", "threads=1"
         )
-        told = lab.document("explain", other["run"], "--against", document["run"])
-        changed = {one["operation"] for one in told["plans"] if one["changed"]}
-        assert len(told["plans"]) == 22
+        run_document = lab.document("explain", other["run"], "--against", document["run"])
+        changed = {plan["operation"] for plan in run_document["plans"] if plan["changed"]}
+        assert len(run_document["plans"]) == 22
         assert {"q05", "q08", "q09"} <= changed
         assert "q06" not in changed
         shown = lab.assay("explain", other["run"], "--against", document["run"])
@@ -149,11 +149,13 @@ class TestDuckDB:
     def test_what_changes_tables_is_asked_and_changes_nothing(self, lab: Lab) -> None:
         brief = ("--time", "300ms", "--warmup", "0s", "--clients", "1")
         document = lab.document("run", "tpcb", "--engine", "duckdb", *brief)
-        told = {plan["statement"]: plan for plan in document["plans"]["transfer"]}
-        missing = {one["statement"] for one in document["plan_capture"]["missing"]}
+        by_statement = {plan["statement"]: plan for plan in document["plans"]["transfer"]}
+        missing = {entry["statement"] for entry in document["plan_capture"]["missing"]}
         # It begins and ends a transaction of its own.
         assert missing == {0, 6}
-        assert [told[number]["root"]["operator"] for number in (1, 3, 4, 5)] == ["modify"] * 4
+        assert [by_statement[number]["root"]["operator"] for number in (1, 3, 4, 5)] == [
+            "modify"
+        ] * 4
         assert {c["check"]: c["verdict"] for c in document["checks"]}["answers"] == "valid"
 
     def test_one_that_takes_too_long_is_cut_off_and_has_estimates(
@@ -186,8 +188,8 @@ class TestDuckDB:
         assert lab.status() == "interrupted"
         run = Run(lab.latest())
         assert run.table("events").height >= 80
-        told = captured(run)
-        assert 0 < len(told.plans) < 40
+        capture = captured(run)
+        assert 0 < len(capture.plans) < 40
         lab.assert_nothing_left()
 
 
@@ -209,10 +211,10 @@ class TestPostgreSQL:
     def test_a_transaction_is_asked_and_rolled_back(self, server_lab: Lab) -> None:
         brief = ("--time", "300ms", "--warmup", "0s", "--clients", "2", "--scale", "0.01")
         document = server_lab.document("run", "tpcb", "--engine", POSTGRESQL, *brief)
-        told = {plan["statement"]: plan for plan in document["plans"]["transfer"]}
-        assert sorted(told) == [1, 2, 3, 4, 5]
-        assert told[1]["root"]["native"] == "Update"
-        assert told[2]["root"]["condition"]
+        by_statement = {plan["statement"]: plan for plan in document["plans"]["transfer"]}
+        assert sorted(by_statement) == [1, 2, 3, 4, 5]
+        assert by_statement[1]["root"]["native"] == "Update"
+        assert by_statement[2]["root"]["condition"]
         assert {c["check"]: c["verdict"] for c in document["checks"]}["answers"] == "valid"
         server_lab.assert_nothing_left()
 
@@ -230,8 +232,8 @@ class TestPostgreSQL:
         document = server_lab.document("run", folder, *arguments, code=3)
         assert [plan["statement"] for plan in document["plans"]["several"]] == [1]
         reasons = {
-            (one["operation"], one["statement"]): one["reason"]
-            for one in document["plan_capture"]["missing"]
+            (entry["operation"], entry["statement"]): entry["reason"]
+            for entry in document["plan_capture"]["missing"]
         }
         assert "no plan" in reasons["several", 0]
         assert '"v" does not exist' in reasons["broken", 0]
@@ -253,9 +255,9 @@ class TestPostgreSQL:
         )
         root = min(server_lab.titled("bin/postgres"), key=lambda pid: read_process(pid).start_ticks)
         os.kill(root, signal.SIGKILL)
-        told, errors = started.communicate(timeout=PATIENCE_S)
+        text, errors = started.communicate(timeout=PATIENCE_S)
         assert started.returncode in {0, 3}, errors
-        document = json.loads(told)
+        document = json.loads(text)
         assert document["status"] == "complete"
         assert len(document["operations"]) == 40
         assert 0 < len(document["plans"]) < 40

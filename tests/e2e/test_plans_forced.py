@@ -13,10 +13,10 @@ PLANS = ("plans", "tpch", "-o", "q03", "--scale", "0.01", "--most", "4", "--repe
 
 
 def figure(document: dict[str, Any], table: str) -> list[dict[str, Any]]:
-    (told,) = document["figures"]
-    (found,) = (one for one in told["tables"] if one["name"] == table)
-    heads = [column["name"] for column in found["columns"]]
-    return [dict(zip(heads, row, strict=True)) for row in found["rows"]]
+    (figures,) = document["figures"]
+    (chosen,) = (candidate for candidate in figures["tables"] if candidate["name"] == table)
+    heads = [column["name"] for column in chosen["columns"]]
+    return [dict(zip(heads, row, strict=True)) for row in chosen["rows"]]
 
 
 @pytest.mark.parametrize("engine", ["duckdb", POSTGRESQL])
@@ -44,9 +44,9 @@ def the_same_command_finds_everything_there(lab: Lab, engine: str) -> None:
 
 
 def test_what_cannot_be_forced_is_told(lab: Lab) -> None:
-    told = lab.assay("plans", "tpch", "-o", "q03", "--scale", "0.01", "--engine", "null")
-    assert told.returncode == 1
-    assert "settings of its own" in told.stderr
+    result = lab.assay("plans", "tpch", "-o", "q03", "--scale", "0.01", "--engine", "null")
+    assert result.returncode == 1
+    assert "settings of its own" in result.stderr
 
 
 def test_a_technique_that_is_off_is_off_in_the_engine(lab: Lab) -> None:
@@ -54,5 +54,5 @@ def test_a_technique_that_is_off_is_off_in_the_engine(lab: Lab) -> None:
     document = lab.document("run", "tpch", *SMALL, "--operation", "q03", *off, "--no-plans")
     run = Run(lab.runs / document["run"])
     assert run.facts["request"]["without"] == ["join_order", "top_n"]
-    told = run.environment["engine"]["settings"]["disabled_optimizers"]
-    assert set(told.split(",")) == {"join_order", "top_n"}
+    disabled_optimizers = run.environment["engine"]["settings"]["disabled_optimizers"]
+    assert set(disabled_optimizers.split(",")) == {"join_order", "top_n"}

@@ -33,7 +33,7 @@ def verdicts(document: dict) -> dict[str, str]:
 
 
 def reason(document: dict, check: str) -> str:
-    return {told["check"]: told["reason"] for told in document["checks"]}[check]
+    return {candidate["check"]: candidate["reason"] for candidate in document["checks"]}[check]
 
 
 @pytest.fixture
@@ -46,10 +46,10 @@ def test_all_answers_are_right_and_the_document_follows_its_schema(measured):
     _, document = measured
     jsonschema.validate(document, json.loads(SCHEMA.read_text()))
     assert "22 of 22" in reason(document, "answers")
-    told = verdicts(document)
-    assert {told[check] for check in ("answers", "outcomes", "clock_order", "completeness")} == {
-        "valid"
-    }
+    check_verdicts = verdicts(document)
+    assert {
+        check_verdicts[check] for check in ("answers", "outcomes", "clock_order", "completeness")
+    } == {"valid"}
     assert len(document["operations"]) == 22
     assert all(operation["seconds"] > 0 for operation in document["operations"])
 
@@ -129,11 +129,11 @@ def test_an_open_load_is_placed_as_asked(server_lab):
     servers = server_lab.titled("postgres: ") or server_lab.titled("bin/postgres")
     (host,) = server_lab.titled("assay.running.processes.host")
     placed = {pid: os.sched_getaffinity(pid) for pid in (*servers, host)}
-    told, errors = started.communicate(timeout=PATIENCE_S)
+    output, errors = started.communicate(timeout=PATIENCE_S)
     assert started.returncode == 0, errors
     assert len(servers) > 8
     assert placed == {host: {of_client}} | {pid: {of_engine} for pid in servers}
-    document = json.loads(told)
+    document = json.loads(output)
     assert environment_of(document)["pin"] == {"engine": [of_engine], "client": [of_client]}
     assert verdicts(document)["rate_held"] in {"valid", "unknown"}
     assert document["conditions"]["rate_per_s"] == 50
@@ -162,7 +162,7 @@ def test_transactions_of_several_clients_leave_all_sums_equal(server_lab):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("arguments", "message"),
     [
         (("--set", "work_mem=abc"), ["work_mem", "abc", "--set"]),
         (("--set", "wrok_mem=64MB"), ["'wrok_mem'", "did you mean 'work_mem'?"]),
@@ -174,11 +174,11 @@ def test_transactions_of_several_clients_leave_all_sums_equal(server_lab):
         (("--pin", "engine=4096"), ["4096"]),
     ],
 )
-def test_a_wrong_word_is_one_message_and_nothing_is_written(server_lab: Lab, arguments, words):
-    told = server_lab.assay("run", "point-select", *ON_POSTGRESQL, *BRIEF, *arguments)
-    assert told.returncode == 1, told.stderr
-    assert told.stdout == ""
-    assert "Traceback" not in told.stderr
-    assert all(word in told.stderr for word in words), told.stderr
+def test_a_wrong_word_is_one_message_and_nothing_is_written(server_lab: Lab, arguments, message):
+    result = server_lab.assay("run", "point-select", *ON_POSTGRESQL, *BRIEF, *arguments)
+    assert result.returncode == 1, result.stderr
+    assert result.stdout == ""
+    assert "Traceback" not in result.stderr
+    assert all(word in result.stderr for word in message), result.stderr
     assert not server_lab.runs.exists() or not list(server_lab.runs.iterdir())
     server_lab.assert_nothing_left()

@@ -56,7 +56,7 @@ class Played:
         (file,) = (self.raw / "results").glob(f"{operation}-*.arrow")
         return pl.read_ipc(file)
 
-    def words(self) -> str:
+    def errors_text(self) -> str:
         return json.dumps(self.report["errors"])
 
 
@@ -77,8 +77,8 @@ def played(
     } | plan.pop("phase", {})
     whole = {"operations": list(operations), "phases": [phase], "seed": 1, **plan}
     flag, tick = cancel or _core.CancelFlag(), tick or (lambda *_: None)
-    told = _core.drive(json.dumps(whole), sessions, raw, flag, tick)
-    return Played(json.loads(told), raw)
+    report = _core.drive(json.dumps(whole), sessions, raw, flag, tick)
+    return Played(json.loads(report), raw)
 
 
 def asked(server: RunningServer, raw: Path, *statements: str, **plan: Any) -> Played:
@@ -128,9 +128,9 @@ def test_a_url_says_all_that_keywords_say(server):
 
 
 def test_the_environment_says_what_the_text_does_not(server, monkeypatch):
-    told = conninfo_to_dict(server.dsn())
+    address = conninfo_to_dict(server.dsn())
     names = {"dbname": "PGDATABASE"}
-    for keyword, value in told.items():
+    for keyword, value in address.items():
         monkeypatch.setenv(names.get(keyword, f"PG{keyword.upper()}"), str(value))
     opened("")
 
@@ -148,7 +148,7 @@ def test_a_password_file_is_read_if_only_its_owner_reads_it(server, monkeypatch,
 
 
 @pytest.mark.parametrize(
-    ("said", "words"),
+    ("said", "message"),
     [
         ({"dbname": "shpo"}, ["shpo", "create the database, or name another one"]),
         ({"user": "nobody-here"}, ["password"]),
@@ -156,15 +156,15 @@ def test_a_password_file_is_read_if_only_its_owner_reads_it(server, monkeypatch,
         ({"host": "/nowhere"}, ["no server at /nowhere", "is it running"]),
     ],
 )
-def test_what_is_not_there_is_named(server, said, words):
+def test_what_is_not_there_is_named(server, said, message):
     with pytest.raises(_core.SessionOpenError) as refused:
         opened(server.dsn(**said))
-    assert all(word in str(refused.value) for word in words), str(refused.value)
+    assert all(word in str(refused.value) for word in message), str(refused.value)
     assert PASSWORD not in str(refused.value)
 
 
 @pytest.mark.parametrize(
-    ("dsn", "words"),
+    ("dsn", "message"),
     [
         ("hots=127.0.0.1", ["hots", "known are"]),
         ("host=127.0.0.1 port=http", ["http", "1 to 65535"]),
@@ -174,10 +174,10 @@ def test_what_is_not_there_is_named(server, said, words):
         ("host=127.0.0.1 sslmode=maybe", ["maybe", "verify-full"]),
     ],
 )
-def test_a_description_that_cannot_be_read_says_what_is_wrong(dsn, words):
+def test_a_description_that_cannot_be_read_says_what_is_wrong(dsn, message):
     with pytest.raises(_core.SessionOpenError) as refused:
         opened(dsn)
-    assert all(word in str(refused.value) for word in words), str(refused.value)
+    assert all(word in str(refused.value) for word in message), str(refused.value)
     assert "se%zz" not in str(refused.value)
 
 
@@ -272,7 +272,7 @@ class DuckDbSession:
 
 def test_values_are_kept_as_the_server_has_them(server, tmp_path):
     of = asked(server, tmp_path, SAME)
-    assert of.events["outcome"].to_list() == ["ok"], of.words()
+    assert of.events["outcome"].to_list() == ["ok"], of.errors_text()
     rows = of.kept("asked").rows()
     price = [row[-1] for row in rows]
     assert [row[:-1] for row in rows] == [row[:-1] for row in SAME_ROWS]
@@ -284,7 +284,7 @@ def test_the_same_rows_have_the_same_digest_on_another_engine(server, tmp_path):
     script = script_of({"asked": [SAME]})
     session = _core.PythonSession(DuckDbSession(), script, 1, 0)
     of = played(tmp_path / "duckdb", [session], {"asked": [SAME]})
-    assert of.events["outcome"].to_list() == ["ok"], of.words()
+    assert of.events["outcome"].to_list() == ["ok"], of.errors_text()
     assert ours.to_list() == of.events["digest"].to_list()
 
 
@@ -315,7 +315,7 @@ def test_the_same_rows_have_the_same_digest_on_another_engine(server, tmp_path):
 )
 def test_each_type_is_fetched_and_kept(server, tmp_path, expression, value):
     of = asked(server, tmp_path, f"select {expression} as it")
-    assert of.events["outcome"].to_list() == ["ok"], of.words()
+    assert of.events["outcome"].to_list() == ["ok"], of.errors_text()
     kept = of.kept("asked")["it"][0]
     assert str(kept) == str(value)
 
@@ -336,7 +336,7 @@ def test_a_result_of_seventy_megabytes_is_digested_whole(server, tmp_path):
 def test_a_wrong_number_of_values_is_an_error(server, tmp_path):
     of = asked(server, tmp_path, "select $1::int")
     assert of.events["outcome"].to_list() == ["failed"]
-    assert "value" in of.words()
+    assert "value" in of.errors_text()
 
 
 def test_an_error_within_a_transaction_is_rolled_back(server, tmp_path):
@@ -374,7 +374,7 @@ def test_a_value_that_cannot_be_bound_costs_its_operation_and_nothing_else(serve
     session = _core.PostgresSession(server.dsn(), script, 1, 0)
     of = played(tmp_path, [session], {"wide": [], "after": []})
     assert of.events["outcome"].to_list() == ["failed", "ok"]
-    assert "parameter key: 2147483648 does not fit integer" in of.words()
+    assert "parameter key: 2147483648 does not fit integer" in of.errors_text()
     # A transaction that was left open would still have its number.
     assert of.kept("after").rows() == [(True,)]
     assert of.table("backends").height == 1
@@ -383,7 +383,7 @@ def test_a_value_that_cannot_be_bound_costs_its_operation_and_nothing_else(serve
 def test_an_operation_cannot_copy_to_the_client(server, tmp_path):
     of = asked(server, tmp_path, "copy (select 1) to stdout")
     assert of.events["outcome"].to_list() == ["failed"]
-    assert "cannot copy to the client" in of.words()
+    assert "cannot copy to the client" in of.errors_text()
 
 
 def test_a_terminated_session_fails_once_and_connects_anew(server, tmp_path):
@@ -422,10 +422,10 @@ def test_a_crew_does_what_single_sessions_do(server, tmp_path, together):
     assert events.height == 400
     seen = events.select("operation", "outcome", "error", "rows", "digest").unique()
     assert seen.height == 3
-    told = {row["operation"]: row for row in seen.rows(named=True)}
-    assert told["rows"]["rows"] == 500
-    assert told["wrong"]["error"] == "22012"
-    assert (told["several"]["outcome"], told["several"]["rows"]) == ("ok", 1)
+    by_operation = {row["operation"]: row for row in seen.rows(named=True)}
+    assert by_operation["rows"]["rows"] == 500
+    assert by_operation["wrong"]["error"] == "22012"
+    assert (by_operation["several"]["outcome"], by_operation["several"]["rows"]) == ("ok", 1)
     assert of.kept("rows").rows()[-1] == (500, 250_000)
     assert of.table("backends")["backend_pid"].n_unique() == clients
 
@@ -447,18 +447,18 @@ def pipelined(
 def test_pipelined_statements_have_the_same_answers(server, tmp_path, prepared):
     several = ["begin", "select 1 as n", "select n from generate_series(1, 700) as n", "commit"]
     operations = {"several": several, "one": ["select 7 as seven"]}
-    told = {}
+    answers = {}
     for together in (True, False):
         of = pipelined(
             server, tmp_path / str(together), operations, together=together, prepared=prepared
         )
         assert of.events["outcome"].to_list() == ["ok"] * 4
-        told[together] = of.events.select("operation", "rows", "digest")
+        answers[together] = of.events.select("operation", "rows", "digest")
         statements = of.table("statements")
         assert statements["rows"].to_list() == [0, 1, 700, 0] * 2
         assert (statements["finished_ns"] >= statements["started_ns"]).all()
         assert of.kept("several")["n"].sum() == 700 * 701 / 2
-    assert told[True].equals(told[False])
+    assert answers[True].equals(answers[False])
 
 
 @pytest.mark.parametrize("together", [True, False])

@@ -48,7 +48,7 @@ class TestDuckDB:
         assert document["verdict"] == "invalid"
         recorded = json.loads((lab.latest() / "run.json").read_text())
         assert recorded["request"]["prepare"] == {file: TWICE}
-        assert [one["file"] for one in recorded["prepared"]] == [file]
+        assert [prepared_file["file"] for prepared_file in recorded["prepared"]] == [file]
         assert document["conditions"]["prepare"] == [file]
         assert "data changed by change.sql" in lab.assay("show", "latest").stdout
         plain = lab.document("run", "tpch", *SMALL)
@@ -68,7 +68,7 @@ class TestDuckDB:
         assert [operation["outcome"] for operation in document["operations"]] == ["ok"]
 
     @pytest.mark.parametrize(
-        ("text", "words"),
+        ("text", "message"),
         [
             (WRONG, "create index wrong"),
             ("select from where;", "syntax error"),
@@ -76,14 +76,14 @@ class TestDuckDB:
         ],
     )
     def test_what_is_refused_names_file_statement_and_mend(
-        self, lab: Lab, tmp_path: Path, text: str, words: str
+        self, lab: Lab, tmp_path: Path, text: str, message: str
     ) -> None:
         file = file_of(tmp_path, text)
-        told = lab.assay("run", "tpch", *SMALL, "--prepare", file)
-        assert told.returncode == 2
-        assert f"--prepare {file}" in told.stderr
-        assert words in told.stderr
-        assert "Mend the file" in told.stderr
+        result = lab.assay("run", "tpch", *SMALL, "--prepare", file)
+        assert result.returncode == 2
+        assert f"--prepare {file}" in result.stderr
+        assert message in result.stderr
+        assert "Mend the file" in result.stderr
         assert lab.status() == "failed"
         lab.assert_nothing_left()
 
@@ -100,17 +100,17 @@ class TestPostgreSQL:
         server_lab.assert_nothing_left()
 
     @pytest.mark.parametrize(
-        ("text", "words"),
+        ("text", "message"),
         [(WRONG, "create index wrong"), ("begin; create table x (a int);", "add `commit;`")],
     )
     def test_what_is_refused_names_file_statement_and_mend(
-        self, server_lab: Lab, tmp_path: Path, text: str, words: str
+        self, server_lab: Lab, tmp_path: Path, text: str, message: str
     ) -> None:
         file = file_of(tmp_path, text)
-        told = server_lab.assay("run", "tpch", "--engine", POSTGRESQL, *SMALL, "--prepare", file)
-        assert told.returncode == 2
-        assert f"--prepare {file}" in told.stderr
-        assert words in told.stderr
+        result = server_lab.assay("run", "tpch", "--engine", POSTGRESQL, *SMALL, "--prepare", file)
+        assert result.returncode == 2
+        assert f"--prepare {file}" in result.stderr
+        assert message in result.stderr
         assert server_lab.status() == "failed"
         server_lab.assert_nothing_left()
 
@@ -146,7 +146,7 @@ class TestRunningServer:
         self, server, guest: Lab, tmp_path: Path, counting: Path
     ) -> None:
         file = file_of(tmp_path, "create table made as select 1 as one;")
-        told = guest.assay("run", str(counting), *self.dsn(server), "--prepare", file)
-        assert told.returncode == 1
-        assert "change these yourself" in told.stderr
+        result = guest.assay("run", str(counting), *self.dsn(server), "--prepare", file)
+        assert result.returncode == 1
+        assert "change these yourself" in result.stderr
         assert server.asked("select 1 from pg_class where relname = 'made'") == []

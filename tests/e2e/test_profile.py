@@ -51,9 +51,9 @@ def test_samples_become_a_table(request, profiled):
     profile = read_profile(run)
     assert profile is not None
     assert profile.sampling.lost == 0
-    told = shares(run, profile)
-    assert told.samples > 300
-    assert told.sampled_s == pytest.approx(told.metered_s, rel=CPU_TOLERANCE)
+    share_values = shares(run, profile)
+    assert share_values.samples > 300
+    assert share_values.sampled_s == pytest.approx(share_values.metered_s, rel=CPU_TOLERANCE)
     assert document["profile"] is not None
     table = lab.assay("explain", "latest")
     assert table.returncode == 0, table.stderr
@@ -78,17 +78,17 @@ def test_a_kernel_that_refuses_is_told_with_its_mend(lab):
     assert document["profile"] is None
     error = json.loads((lab.latest() / "run.json").read_text())["probes"]["profile"]["error"]
     assert "perf_event_paranoid" in error
-    told = lab.assay("explain", "latest")
-    assert told.returncode == 0, told.stderr
-    assert "perf_event_paranoid" in told.stdout
+    result = lab.assay("explain", "latest")
+    assert result.returncode == 0, result.stderr
+    assert "perf_event_paranoid" in result.stdout
 
 
 def test_a_run_without_samples_says_how_to_take_them(tpch_run):
     lab, _ = tpch_run
-    told = lab.assay("explain", "latest")
-    assert told.returncode == 0, told.stderr
-    assert "--profile" in told.stdout
-    assert "Computing, and waiting for a CPU" in told.stdout
+    result = lab.assay("explain", "latest")
+    assert result.returncode == 0, result.stderr
+    assert "--profile" in result.stdout
+    assert "Computing, and waiting for a CPU" in result.stdout
 
 
 def test_a_killed_run_keeps_its_samples(lab):
@@ -99,9 +99,9 @@ def test_a_killed_run_keeps_its_samples(lab):
     wait_until(lambda: samples.stat().st_size > some, "no samples of the measured part")
     os.kill(started.pid, signal.SIGKILL)
     started.communicate()
-    told = lab.assay("explain", "latest")
-    assert told.returncode == 0, told.stderr
-    assert "symbols" in told.stdout
+    result = lab.assay("explain", "latest")
+    assert result.returncode == 0, result.stderr
+    assert "symbols" in result.stdout
     lab.assert_nothing_left()
 
 
@@ -121,8 +121,8 @@ def test_rules_of_a_stranger_come_first(on_duckdb, tmp_path):
     rules.write_text(
         '[[rules]]\nwork = "window"\nsymbols = ["duckdb::*Table*", "malloc"]\nsays = "Mine."\n'
     )
-    told = lab.document("explain", "latest", "--operations", str(rules))
-    works = {row["work"]: row["samples"] for row in told["profile"]["work"]}
+    document = lab.document("explain", "latest", "--operations", str(rules))
+    works = {row["work"]: row["samples"] for row in document["profile"]["work"]}
     assert works["window"] > 0
     without = lab.document("explain", "latest")["profile"]["work"]
     assert "window" not in {row["work"] for row in without}
@@ -132,7 +132,7 @@ def test_a_refused_rule_is_named(on_duckdb, tmp_path):
     lab, _ = on_duckdb
     rules = tmp_path / "mine.toml"
     rules.write_text('[[rules]]\nwork = "scann"\nsymbols = ["a"]\nsays = "A."\n')
-    told = lab.assay("explain", "latest", "--operations", str(rules))
-    assert told.returncode == 1
-    assert "rule 1" in told.stderr
-    assert "did you mean 'scan'?" in told.stderr
+    result = lab.assay("explain", "latest", "--operations", str(rules))
+    assert result.returncode == 1
+    assert "rule 1" in result.stderr
+    assert "did you mean 'scan'?" in result.stderr

@@ -35,8 +35,8 @@ def statements(document: dict) -> dict:
 def digests(document: dict) -> pl.DataFrame:
     """Of the rows of each operation, whenever they were fetched."""
     events = pl.read_ipc_stream(Path(document["path"]) / "raw" / "events.arrows")
-    told = events.select(pl.col("operation").cast(pl.String), "digest").unique()
-    return told.sort("operation", "digest")
+    frame = events.select(pl.col("operation").cast(pl.String), "digest").unique()
+    return frame.sort("operation", "digest")
 
 
 @pytest.fixture
@@ -86,9 +86,9 @@ def test_a_query_that_the_reference_refuses_is_unknown_and_says_so(lab, tmp_path
     shutil.copytree(Path(assay.__file__).parent / "workloads" / "tpch", folder)
     (folder / "operations" / "q06.sql").write_text("select typeof(r_name) as n from region")
     document = lab.document("run", str(folder), *SMALL, *DRAWN)
-    told = answers(document)
-    assert told["verdict"] == "unknown"
-    assert "q06: DataFusion" in told["reason"]
+    answers_check = answers(document)
+    assert answers_check["verdict"] == "unknown"
+    assert "q06: DataFusion" in answers_check["reason"]
 
 
 def test_answers_on_data_that_no_generator_made_are_not_compared(lab, tmp_path):

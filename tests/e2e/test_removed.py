@@ -45,29 +45,29 @@ def asked(request: pytest.FixtureRequest) -> tuple[dict, list[Removal]]:
 def test_all_queries_run_and_their_answers_are_not_verified(
     asked: tuple[dict, list[Removal]],
 ) -> None:
-    document, found = asked
-    assert len(found) == 22
+    document, removal_rows = asked
+    assert len(removal_rows) == 22
     assert all(operation["outcome"] == "ok" for operation in document["operations"])
-    told = {check["check"]: check for check in document["checks"]}["answers"]
-    assert told["verdict"] == "unknown"
-    assert "queries were rewritten, without computation" in told["reason"]
+    answers = {check["check"]: check for check in document["checks"]}["answers"]
+    assert answers["verdict"] == "unknown"
+    assert "queries were rewritten, without computation" in answers["reason"]
 
 
 def test_what_is_left_reads_the_same_or_is_said_not_to(asked: tuple[dict, list[Removal]]) -> None:
-    _, found = asked
-    verdicts = {one.operation: one.verdict for one in found}
+    _, removal_rows = asked
+    verdicts = {removal.operation: removal.verdict for removal in removal_rows}
     # Of so little data an optimiser may well choose another plan where there is less to compute.
     assert verdicts["q06"] == "reads the same"
     assert list(verdicts.values()).count("reads the same") >= 12
-    assert all(one.differs for one in found if one.verdict == "failed")
+    assert all(removal.differs for removal in removal_rows if removal.verdict == "failed")
     assert "not known" not in verdicts.values()
 
 
 def test_the_record_says_what_the_queries_lack(asked: tuple[dict, list[Removal]]) -> None:
     document, _ = asked
-    told = of(document).facts
-    assert told["request"]["remove"] == ["computation"]
-    statement = told["statements"]["q17"]
+    facts = of(document).facts
+    assert facts["request"]["remove"] == ["computation"]
+    statement = facts["statements"]["q17"]
     assert statement["rewritten"]["removed"][0]["name"] == "computation"
     assert statement["rewritten"]["stays"] == ["avg(l_quantity)"]
     assert "touched_1" in statement["text"]

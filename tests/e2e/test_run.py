@@ -71,14 +71,14 @@ def test_there_is_a_headline_finding_with_its_method(measured):
 
 def test_the_record_is_sealed_as_the_system_tool_reads_it(measured):
     _, document = measured
-    told = subprocess.run(
+    result = subprocess.run(
         ["sha256sum", "--check", "--quiet", "SEAL"],
         cwd=document["path"],
         check=False,
         capture_output=True,
         text=True,
     )
-    assert told.returncode == 0, told.stdout
+    assert result.returncode == 0, result.stdout
 
 
 def test_the_report_is_one_file(measured):
@@ -105,17 +105,17 @@ def test_show_and_report_tell_the_same_again(measured):
 
 def test_runs_are_listed_with_their_verdict(measured):
     lab, document = measured
-    told = lab.assay("runs")
-    assert told.stdout.splitlines()[-1].endswith(document["run"])
-    assert told.stdout.startswith(document["verdict"])
+    result = lab.assay("runs")
+    assert result.stdout.splitlines()[-1].endswith(document["run"])
+    assert result.stdout.startswith(document["verdict"])
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet", "json"])
 def test_export_can_be_read_by_others(measured, tmp_path, kind):
     lab, document = measured
-    told = lab.assay("export", "latest", "--to", kind, "--out", str(tmp_path))
-    assert told.returncode == 0, told.stderr
-    written = {Path(line).name: Path(line) for line in told.stdout.splitlines()}
+    result = lab.assay("export", "latest", "--to", kind, "--out", str(tmp_path))
+    assert result.returncode == 0, result.stderr
+    written = {Path(line).name: Path(line) for line in result.stdout.splitlines()}
     if kind == "csv":
         with written["operations.csv"].open() as file:
             assert [row["name"] for row in csv.DictReader(file)] == [

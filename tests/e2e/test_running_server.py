@@ -60,11 +60,11 @@ def assert_is_nowhere_within(password: str, place: Path) -> None:
     """Neither as it is, nor as a URL has it."""
     # Its ends, too: they stay where something was blotted out up to a letter within.
     parts = (password, quote(password, safe=""), password[:6], password[-5:])
-    words = {part.encode() for part in parts}
+    secrets = {part.encode() for part in parts}
     for file in place.rglob("*"):
         if file.is_file():
             content = file.read_bytes()
-            assert not any(word in content for word in words), file
+            assert not any(word in content for word in secrets), file
 
 
 def outcomes(document: dict) -> dict[str, str]:
@@ -74,12 +74,12 @@ def outcomes(document: dict) -> dict[str, str]:
 @pytest.fixture
 def guest(server, server_lab, monkeypatch) -> Lab:
     """A laboratory; what it did not find, it must not leave."""
-    found = server.asked(FINGERPRINT)
+    fingerprint = server.asked(FINGERPRINT)
     yield server_lab
     server_lab.close()
     server_lab.assert_nothing_left()
     assert server.asked(OURS) == []
-    assert server.asked(FINGERPRINT) == found
+    assert server.asked(FINGERPRINT) == fingerprint
     assert_is_nowhere_within(PASSWORD, server_lab.root / "state")
 
 
@@ -152,9 +152,9 @@ def test_settings_are_those_of_our_sessions(guest, server, tmp_path):
     guest.document(*run, "--set", "work_mem=12345kB")
     (result,) = Run(guest.latest()).results("memory")
     assert pl.read_ipc(result[1]).row(0) == (True,)
-    told = guest.assay(*run, "--set", "shared_buffers=1GB")
-    assert told.returncode == 1
-    assert "the server's own configuration" in told.stderr
+    refused_run = guest.assay(*run, "--set", "shared_buffers=1GB")
+    assert refused_run.returncode == 1
+    assert "the server's own configuration" in refused_run.stderr
 
 
 PARALLEL = ("min_parallel_table_scan_size=0", "parallel_setup_cost=0", "parallel_tuple_cost=0")
@@ -195,18 +195,18 @@ def test_a_schema_that_is_not_ours_is_not_touched(guest, server):
     name = "assay_point_select_0_01"
     server.asked(f"create schema {name}")
     server.asked(f"create table {name}.theirs (n integer)")
-    told = guest.assay("run", "point-select", "--scale", "0.01", "--dsn", url_of(server))
+    result = guest.assay("run", "point-select", "--scale", "0.01", "--dsn", url_of(server))
     there = server.asked("table assay_point_select_0_01.theirs")
     server.asked(f"drop schema {name} cascade")
     assert there == []
-    assert told.returncode != 0
-    assert name in told.stderr
-    assert "did not make" in told.stderr
-    assert "Traceback" not in told.stderr
+    assert result.returncode != 0
+    assert name in result.stderr
+    assert "did not make" in result.stderr
+    assert "Traceback" not in result.stderr
 
 
 @pytest.mark.parametrize(
-    ("said", "words"),
+    ("said", "message"),
     [
         ("postgresql://owner@127.0.0.1:{port}/shop?colour=red", ["cannot be read"]),
         ("postgresql://owner@127.0.0.1:http/shop", ["port"]),
@@ -218,25 +218,25 @@ def test_a_schema_that_is_not_ours_is_not_touched(guest, server):
         ("shop", ["no engine speaks", "--engine"]),
     ],
 )
-def test_a_server_that_cannot_be_reached_is_told_apart(guest, server, said, words):
+def test_a_server_that_cannot_be_reached_is_told_apart(guest, server, said, message):
     guest.extra_env |= {"HOME": str(guest.root), "PGPASSFILE": str(guest.root / "none")}
-    told = guest.assay("run", "tpch", "--dsn", said.format(port=server.port), *SMALL)
-    assert told.returncode == 1, told.stderr
-    assert all(word in told.stderr for word in words), told.stderr
-    assert "wr0ng-pass" not in told.stderr
-    assert "Traceback" not in told.stderr
+    result = guest.assay("run", "tpch", "--dsn", said.format(port=server.port), *SMALL)
+    assert result.returncode == 1, result.stderr
+    assert all(word in result.stderr for word in message), result.stderr
+    assert "wr0ng-pass" not in result.stderr
+    assert "Traceback" not in result.stderr
     assert not guest.runs.exists() or not list(guest.runs.iterdir())
 
 
 def test_more_clients_than_the_server_takes_is_told(guest, server, tmp_path):
-    folder = folder_of(tmp_path, one="select 1")
+    folder = folder_of(tmp_path, only="select 1")
     (folder / "workload.toml").write_text('arrival = "closed"\n')
     clients = ("--clients", str(CONNECTIONS_MAX + 30), "--time", "1s", "--warmup", "0s")
-    told = guest.assay("run", str(folder), "--dsn", url_of(server), *clients)
-    assert told.returncode == 2, told.stderr
-    assert "--clients" in told.stderr
-    assert "max_connections" in told.stderr
-    assert "Traceback" not in told.stderr
+    result = guest.assay("run", str(folder), "--dsn", url_of(server), *clients)
+    assert result.returncode == 2, result.stderr
+    assert "--clients" in result.stderr
+    assert "max_connections" in result.stderr
+    assert "Traceback" not in result.stderr
     assert server.alive()
     wait_until(lambda: not server.sessions("assay%"), "sessions are left on the server")
 
@@ -351,10 +351,10 @@ def test_tables_that_were_kept_are_used_and_left_by_the_next_run(guest, server):
     made = server.asked(tables, left)
     next_one = guest.document("run", "point-select", *arguments)
     rows = server.asked(f'table "{left}".entries')
-    found = server.asked(tables, left)
+    left_tables = server.asked(tables, left)
     server.asked(f'drop schema "{left}" cascade')
     assert next_one["metrics"]["operations"] > 0
-    assert found == made
+    assert left_tables == made
     assert len(rows) == 1000
 
 
@@ -386,21 +386,21 @@ def test_of_two_runs_at_once_the_second_is_refused_and_the_first_goes_on(guest, 
 
 
 def test_a_full_disk_under_the_record_is_told_and_the_server_goes_on(guest, server, tmp_path):
-    folder, small = folder_of(tmp_path, one="select 1"), tmp_path / "small"
+    folder, small = folder_of(tmp_path, only="select 1"), tmp_path / "small"
     small.mkdir()
     script = 'mount -t tmpfs -o size=1m none "$0" && exec "$@"'
     prefix = ("unshare", "--mount", "--map-root-user", "sh", "-c", script, str(small))
     arguments = ("run", str(folder), "--dsn", url_of(server), "--min-time", "10m")
-    told = guest.assay(*arguments, "--runs", str(small), prefix=prefix)
-    assert told.returncode == 2, told.stderr
-    assert "No space left" in told.stderr
-    assert "Traceback" not in told.stderr
+    result = guest.assay(*arguments, "--runs", str(small), prefix=prefix)
+    assert result.returncode == 2, result.stderr
+    assert "No space left" in result.stderr
+    assert "Traceback" not in result.stderr
     assert server.alive()
     wait_until(lambda: not server.sessions("assay%"), "sessions are left on the server")
 
 
 def test_a_server_that_ends_is_told_and_what_was_measured_is_kept(guest, server, tmp_path):
-    folder = folder_of(tmp_path, one="select 1")
+    folder = folder_of(tmp_path, only="select 1")
     (folder / "workload.toml").write_text('arrival = "closed"\n')
     load = ("--clients", "2", "--warmup", "0s", "--time", "10m")
     started = guest.begin("run", str(folder), "--dsn", url_of(server), *load)
@@ -423,7 +423,7 @@ def test_a_killed_run_ends_its_query_on_the_server(guest, server, tmp_path):
 
 
 def test_ctrl_c_in_a_statement_of_the_load_ends_it_on_the_server(guest, server, tmp_path):
-    folder = folder_of(tmp_path, one="select 1")
+    folder = folder_of(tmp_path, only="select 1")
     (folder / "workload.toml").write_text('setup = ["schema/slow.sql"]\n')
     (folder / "schema").mkdir()
     (folder / "schema" / "slow.sql").write_text(
@@ -439,7 +439,7 @@ def test_ctrl_c_in_a_statement_of_the_load_ends_it_on_the_server(guest, server, 
 
 
 def test_ctrl_c_before_the_first_phase_ends_the_condition_on_the_server(guest, server, tmp_path):
-    folder = folder_of(tmp_path, one="select 1", slow="select 1 from pg_sleep(600)")
+    folder = folder_of(tmp_path, only="select 1", slow="select 1 from pg_sleep(600)")
     (folder / "workload.toml").write_text(
         'arrival = "closed"\norder = ["one"]\nbefore = ["slow"]\n'
     )

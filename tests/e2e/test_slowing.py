@@ -25,18 +25,18 @@ def lab(server_place: Path) -> Iterator[Lab]:
 @pytest.mark.parametrize("engine", ["duckdb", POSTGRESQL])
 def test_an_engine_stands_still_for_what_it_computed(lab: Lab, engine: str) -> None:
     document = lab.document("run", "tpch", "--engine", engine, *SMALL, *ASKED)
-    checks = {one["check"]: one["verdict"] for one in document["checks"]}
+    checks = {check["check"]: check["verdict"] for check in document["checks"]}
     assert (checks["answers"], checks["outcomes"]) == ("valid", "valid")
     assert checks["slowing"] != "invalid"
     run = lab.latest()
     facts = json.loads((run / "run.json").read_text("utf-8"))
-    told = facts["slowing"]
-    assert facts["request"]["slow"] == told["asked"] == {"cpu": 2.0}
-    assert told["error"] is None
-    assert told["stops"] > 0
-    assert told["owed_ns"] == pytest.approx(told["taken_cpu_ns"], rel=1e-3)
+    slowing = facts["slowing"]
+    assert facts["request"]["slow"] == slowing["asked"] == {"cpu": 2.0}
+    assert slowing["error"] is None
+    assert slowing["stops"] > 0
+    assert slowing["owed_ns"] == pytest.approx(slowing["taken_cpu_ns"], rel=1e-3)
     stops = pl.read_ipc_stream(run / "raw" / "slowing.arrows")
-    assert stops["stopped_ns"][-1] == told["stopped_ns"]
+    assert stops["stopped_ns"][-1] == slowing["stopped_ns"]
     accounts = json.loads((run / "environment.json").read_text("utf-8"))["accounts"]
     assert ACCOUNT_PROBES in accounts.values()
     assert not list(lab.instances.glob("*"))

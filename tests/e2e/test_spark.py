@@ -25,13 +25,13 @@ def test_a_query_is_answered_by_all_workers(server_lab: Lab) -> None:
 
 
 def test_an_unknown_setting_is_told_with_the_nearest(server_lab: Lab) -> None:
-    told = server_lab.assay("run", "tpch", *ENGINE, "--set", "spark.sql.shuffle.partition=4")
-    assert told.returncode == 1
-    assert "did you mean 'spark.sql.shuffle.partitions'" in told.stderr
+    result = server_lab.assay("run", "tpch", *ENGINE, "--set", "spark.sql.shuffle.partition=4")
+    assert result.returncode == 1
+    assert "did you mean 'spark.sql.shuffle.partitions'" in result.stderr
 
 
 def test_a_server_that_is_not_there_is_told(server_lab: Lab) -> None:
-    told = server_lab.assay("run", "point-select", *ENGINE, "--dsn", "hive2://127.0.0.1:1/")
-    assert told.returncode == 1
-    assert "127.0.0.1" in told.stderr
+    result = server_lab.assay("run", "point-select", *ENGINE, "--dsn", "hive2://127.0.0.1:1/")
+    assert result.returncode == 1
+    assert "127.0.0.1" in result.stderr
     server_lab.assert_nothing_left()

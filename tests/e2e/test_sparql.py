@@ -80,14 +80,14 @@ def played(document: dict) -> dict[str, set[int]]:
     with pa.OSFile(str(Path(document["path"]) / "raw" / "events.arrows")) as file:
         events = pa.ipc.open_stream(file).read_all().to_pylist()
     assert {event["outcome"] for event in events} == {"ok"}
-    found: dict[str, set[int]] = {}
+    parameters: dict[str, set[int]] = {}
     for event in events:
-        found.setdefault(event["operation"], set()).add(event["rows"])
-    return found
+        parameters.setdefault(event["operation"], set()).add(event["rows"])
+    return parameters
 
 
 def answers(document: dict) -> str:
-    (check,) = (one for one in document["checks"] if one["check"] == "answers")
+    (check,) = (candidate for candidate in document["checks"] if candidate["check"] == "answers")
     return f"{check['verdict']}: {check['reason']}"
 
 
@@ -99,8 +99,8 @@ def assert_right(document: dict) -> None:
 
 def statements_at(host: str) -> int:
     """Lines of all that a server holds."""
-    with urllib.request.urlopen(f"http://{host}/store", timeout=PATIENCE_S) as told:
-        return len(told.read().splitlines())
+    with urllib.request.urlopen(f"http://{host}/store", timeout=PATIENCE_S) as response:
+        return len(response.read().splitlines())
 
 
 def test_the_default_engine_answers_in_the_process(embedded: dict) -> None:
@@ -168,11 +168,11 @@ def test_an_answer_that_was_cut_fails_the_operation(people: Lab) -> None:
     threading.Thread(target=server.serve_forever, daemon=True).start()
     dsn = f"http://127.0.0.1:{server.server_port}/sparql"
     arguments = ("run", PEOPLE, "--scale", "1", "--clients", "1", "--mixes", "1", "--dsn", dsn)
-    told = people.assay(*arguments, "--operation", "knows")
+    result = people.assay(*arguments, "--operation", "knows")
     server.shutdown()
     server.server_close()
-    assert told.returncode != 0
-    assert "cuts answers after 2 rows" in told.stdout + told.stderr
+    assert result.returncode != 0
+    assert "cuts answers after 2 rows" in result.stdout + result.stderr
 
 
 def test_a_server_that_dies_ends_the_run_by_name(people: Lab, endpoint, tmp_path: Path) -> None:

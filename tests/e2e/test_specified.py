@@ -21,8 +21,8 @@ QUERIES = 22
 
 
 def events_of(lab: Lab) -> pl.DataFrame:
-    words = pl.col("phase", "operation", "outcome").cast(pl.String)
-    return Run(lab.latest()).table("events").with_columns(words)
+    as_text = pl.col("phase", "operation", "outcome").cast(pl.String)
+    return Run(lab.latest()).table("events").with_columns(as_text)
 
 
 def in_order(events: pl.DataFrame, phase: str, session: int) -> list[str]:
@@ -124,8 +124,8 @@ def test_stopped_in_a_throughput_test_it_leaves_a_record_and_nothing_else(lab: L
 
     wait_until(plays, "no stream was ever played")
     run.send_signal(signal.SIGINT)
-    _, told = run.communicate(timeout=120)
-    assert run.returncode == 2, told
+    _, text = run.communicate(timeout=120)
+    assert run.returncode == 2, text
     assert lab.status() == "interrupted"
     document: dict[str, Any] = json.loads(lab.assay("show", "latest", "--json").stdout)
     assert document["verdict"] != "valid"
@@ -142,9 +142,9 @@ def test_stopped_while_rows_are_made_it_keeps_its_metric(own_cache_lab: Lab) -> 
         return lab.runs.exists() and any(lab.runs.glob("*/raw/host-reference.log"))
 
     wait_until(made, "no reference was ever made")
-    code, told = end(run, signal.SIGTERM)
-    assert code == 2, told
-    assert "stopped by SIGTERM while reference rows were made" in told
+    code, text = end(run, signal.SIGTERM)
+    assert code == 2, text
+    assert "stopped by SIGTERM while reference rows were made" in text
     assert lab.status() == "interrupted"
     document = lab.document("show", "latest")
     checks = {check["check"]: check for check in document["checks"]}
@@ -159,9 +159,9 @@ def test_stopped_while_rows_are_made_it_keeps_its_metric(own_cache_lab: Lab) -> 
 
 def test_every_phase_has_its_line(lab: Lab) -> None:
     """However short it is: no engine is faster than the one that does nothing."""
-    told = lab.assay("run", "tpch", "--engine", "null", "--test", "full", *TINY)
-    assert told.returncode == 0, told.stderr
-    begun = [line.split()[0] for line in told.stderr.splitlines() if line.startswith("  ")]
+    result = lab.assay("run", "tpch", "--engine", "null", "--test", "full", *TINY)
+    assert result.returncode == 0, result.stderr
+    begun = [line.split()[0] for line in result.stderr.splitlines() if line.startswith("  ")]
     phases = ["power-1", "throughput-1", "power-2", "throughput-2", "after", "stop"]
     first = begun.index("start")
     assert begun[first : first + 8] == ["start", "warmup", *phases]
@@ -175,7 +175,7 @@ def _plays_streams(run: Path | None) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("arguments", "message"),
     [
         (["--test", "pwer"], "one of power, throughput, full, steady"),
         (["--streams", "3"], "say --test"),
@@ -187,9 +187,9 @@ def _plays_streams(run: Path | None) -> bool:
     ],
 )
 def test_what_is_no_test_is_refused_before_anything_is_written(
-    lab: Lab, arguments: list[str], words: str
+    lab: Lab, arguments: list[str], message: str
 ) -> None:
-    told = lab.assay("run", "tpch", *arguments)
-    assert told.returncode == 1
-    assert words in " ".join(told.stderr.split())
+    result = lab.assay("run", "tpch", *arguments)
+    assert result.returncode == 1
+    assert message in " ".join(result.stderr.split())
     assert not lab.runs.exists() or not any(lab.runs.iterdir())

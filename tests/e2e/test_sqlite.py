@@ -38,18 +38,18 @@ def test_all_answers_are_right(measured):
 
 def test_its_settings_are_recorded(measured):
     _, document = measured
-    told = json.loads((Path(document["path"]) / "environment.json").read_text())
-    settings = told["engine"]["settings"]
+    environment = json.loads((Path(document["path"]) / "environment.json").read_text())
+    settings = environment["engine"]["settings"]
     assert settings["cache_size"] == "-256"
     assert settings["journal_mode"] == "wal"
 
 
 def test_every_query_has_a_plan(measured):
     _, document = measured
-    told = json.loads((Path(document["path"]) / "raw" / "plans" / "plans.json").read_text())
-    assert len(told["plans"]) == 22
-    assert told["missing"] == []
-    assert all(plan["execution_s"] > 0 and not plan["timed"] for plan in told["plans"])
+    plans_file = json.loads((Path(document["path"]) / "raw" / "plans" / "plans.json").read_text())
+    assert len(plans_file["plans"]) == 22
+    assert plans_file["missing"] == []
+    assert all(plan["execution_s"] > 0 and not plan["timed"] for plan in plans_file["plans"])
 
 
 def test_pages_are_counted_around_operations(measured):
@@ -67,7 +67,9 @@ def test_a_mix_is_played_by_several_clients(lab, workload):
     assert checks["outcomes"] == "valid"
     assert checks.get("answers", "valid") == "valid"
     assert "engine" in document["probes"]["each"]
-    counted = {one["name"]: one["total"] for one in document["engine_counters"]["counters"]}
+    counted = {
+        counter["name"]: counter["total"] for counter in document["engine_counters"]["counters"]
+    }
     assert counted["buffer_hits"] > 0
     assert (counted["pages_written"] > 0) == (workload == "tpcb")
 
@@ -111,22 +113,22 @@ def test_wrong_rows_are_wrong_answers(own_cache_lab, measured):
 
 
 @pytest.mark.parametrize(
-    ("setting", "words"),
+    ("setting", "message"),
     [
         ("cash_size=1", ["no setting 'cash_size'", "did you mean 'cache_size'?"]),
         ("synchronous=never", ["synchronous=never", "one of off, normal, full, extra"]),
     ],
 )
-def test_a_wrong_setting_is_one_message(lab, setting, words):
-    told = lab.assay("run", "tpch", *SQLITE, "--set", setting)
-    assert told.returncode == 1
-    assert all(word in told.stderr for word in words), told.stderr
-    assert "Traceback" not in told.stderr
+def test_a_wrong_setting_is_one_message(lab, setting, message):
+    result = lab.assay("run", "tpch", *SQLITE, "--set", setting)
+    assert result.returncode == 1
+    assert all(word in result.stderr for word in message), result.stderr
+    assert "Traceback" not in result.stderr
     assert not lab.runs.exists()
 
 
 @pytest.mark.parametrize(
-    ("option", "words"),
+    ("option", "message"),
     [
         (["--durability", "sometimes"], "its levels are full, relaxed, none"),
         (["--foreign-keys"], "foreign keys cannot be added there: leave the option out"),
@@ -134,11 +136,11 @@ def test_a_wrong_setting_is_one_message(lab, setting, words):
         (["--warehouses", "0"], "it must be above 0"),
     ],
 )
-def test_what_transactions_cannot_have_is_one_message(lab, option, words):
-    told = lab.assay("run", "tpcc", *SQLITE, *option)
-    assert told.returncode == 1
-    assert words in told.stderr
-    assert "Traceback" not in told.stderr
+def test_what_transactions_cannot_have_is_one_message(lab, option, message):
+    result = lab.assay("run", "tpcc", *SQLITE, *option)
+    assert result.returncode == 1
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
     assert not lab.runs.exists()
 
 
@@ -146,10 +148,10 @@ def test_a_full_disk_under_the_data_is_told(own_cache_lab):
     lab = own_cache_lab
     script = 'mount -t tmpfs -o size=2m none "$0" && exec "$@"'
     prefix = ("unshare", "--mount", "--map-root-user", "sh", "-c", script, str(lab.root / "cache"))
-    told = lab.assay("run", "tpch", *SQLITE, *SMALL, prefix=prefix)
-    assert told.returncode == 2, told.stderr
-    assert "Free some space" in told.stderr
-    assert "Traceback" not in told.stderr
+    result = lab.assay("run", "tpch", *SQLITE, *SMALL, prefix=prefix)
+    assert result.returncode == 2, result.stderr
+    assert "Free some space" in result.stderr
+    assert "Traceback" not in result.stderr
     lab.assert_nothing_left()
 
 

@@ -18,6 +18,6 @@ def test_answers_are_those_that_are_kept(server_lab, engine):
     expected = Path(document["path"]) / "raw" / "results" / "expected"
     origin = json.loads((expected / "origin.json").read_text())
     assert origin["origin"] == "workloads/ssb/answers/sf0.01"
-    told = json.loads((Path(document["path"]) / "environment.json").read_text())
+    environment = json.loads((Path(document["path"]) / "environment.json").read_text())
     # The same whichever engine was loaded, or the answers would not be.
-    assert told["data"]["tables"]["lineorder"]["rows"] == 60_324
+    assert environment["data"]["tables"]["lineorder"]["rows"] == 60_324

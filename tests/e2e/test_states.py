@@ -29,8 +29,8 @@ def lab(server_place: Path) -> Iterator[Lab]:
 
 
 def check(document: dict[str, Any], name: str = "state") -> dict[str, Any]:
-    (found,) = (one for one in document["checks"] if one["check"] == name)
-    return found
+    (chosen,) = (candidate for candidate in document["checks"] if candidate["check"] == name)
+    return chosen
 
 
 def phases(lab: Lab) -> list[tuple[str, int]]:
@@ -40,18 +40,18 @@ def phases(lab: Lab) -> list[tuple[str, int]]:
     events = Run(lab.latest()).table("events").sort("started_ns")
     return [
         (str(name), int(passes.max()) + 1)
-        for (name,), one in events.group_by("phase", maintain_order=True)
-        for passes in [one["pass"]]
+        for (name,), frame in events.group_by("phase", maintain_order=True)
+        for passes in [frame["pass"]]
     ]
 
 
 @ENGINES
 def test_cold_has_nothing_in_memory_and_its_first_query_reads(lab: Lab, engine: str) -> None:
     asked = ["--state", "cold", *PLAIN]
-    told = lab.assay("run", "tpch", "--engine", engine, *SCALE, *asked, "--json")
-    assert told.returncode == 0, told.stderr
-    assert_the_start_comes_after_the_state_and_is_told_once(told.stderr)
-    document = json.loads(told.stdout)
+    result = lab.assay("run", "tpch", "--engine", engine, *SCALE, *asked, "--json")
+    assert result.returncode == 0, result.stderr
+    assert_the_start_comes_after_the_state_and_is_told_once(result.stderr)
+    document = json.loads(result.stdout)
     state = document["state"]
     assert phases(lab) == [("measured", 1)]
     assert state["data_bytes"] > 1 << 20
@@ -65,14 +65,14 @@ def test_cold_has_nothing_in_memory_and_its_first_query_reads(lab: Lab, engine: 
     assert check(document)["verdict"] == "valid", check(document)["reason"]
     assert check(document, "answers")["verdict"] == "valid"
     # What was left alone is said to be.
-    assert any("--allow-host-changes" in words for words in state["left"])
+    assert any("--allow-host-changes" in sentence for sentence in state["left"])
     assert state["host_changes"] == []
     assert document["conditions"]["state"] == "cold"
     lab.assert_nothing_left()
 
 
-def assert_the_start_comes_after_the_state_and_is_told_once(told: str) -> None:
-    parts = [line[2:26].rstrip() for line in told.splitlines() if line.startswith("  ")]
+def assert_the_start_comes_after_the_state_and_is_told_once(output: str) -> None:
+    parts = [line[2:26].rstrip() for line in output.splitlines() if line.startswith("  ")]
     first = parts.index("state cold")
     assert parts[first : first + 3] == ["state cold", "start", "measured"]
     assert "start" not in parts[:first]
@@ -102,7 +102,7 @@ def test_what_prepare_changed_is_cold_too(lab: Lab, engine: str, tmp_path: Any) 
     file.write_text("create index of_names on customer (c_name);\n")
     asked = ["--state", "cold", "--prepare", str(file)]
     document = lab.document("run", "tpch", "--engine", engine, *SCALE, *asked, *PLAIN)
-    assert [one["file"] for one in _recorded(lab)["prepared"]] == [str(file)]
+    assert [prepared_file["file"] for prepared_file in _recorded(lab)["prepared"]] == [str(file)]
     if document["host"]["filesystem"] not in OF_MEMORY:
         assert document["state"]["resident_share"] < 0.05
     assert check(document, "answers")["verdict"] == "valid"
@@ -127,8 +127,8 @@ def test_the_buffer_is_the_engines_own_setting(lab: Lab) -> None:
     asked = ["--engine", POSTGRESQL, *SCALE, "--buffer", "64MB", "--min-time", "10ms"]
     lab.document("run", "tpch", *asked, *PLAIN)
     assert _recorded(lab)["request"]["settings"] == {"shared_buffers": "64MB"}
-    told = json.loads((lab.latest() / "environment.json").read_text())
-    assert told["engine"]["settings"]["shared_buffers"] == "64MB"
+    document = json.loads((lab.latest() / "environment.json").read_text())
+    assert document["engine"]["settings"]["shared_buffers"] == "64MB"
 
 
 def test_the_client_is_kept_off_the_engines_cpus(lab: Lab) -> None:
@@ -137,12 +137,12 @@ def test_the_client_is_kept_off_the_engines_cpus(lab: Lab) -> None:
         pytest.skip("there is one CPU: no other is left for the client")
     pin = ["--pin", f"engine={first},client=rest", "--min-time", "10ms"]
     lab.document("run", "tpch", "--engine", POSTGRESQL, *SCALE, *pin, *PLAIN)
-    told = json.loads((lab.latest() / "environment.json").read_text())
-    assert told["pin"] == {"engine": [first], "client": rest}
+    document = json.loads((lab.latest() / "environment.json").read_text())
+    assert document["pin"] == {"engine": [first], "client": rest}
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("arguments", "message"),
     [
         (["--state", "tepid"], "one of cold, os-warm, loaded, hot"),
         (["--state", "hot:0"], "hot:N with N passes"),
@@ -157,20 +157,20 @@ def test_the_client_is_kept_off_the_engines_cpus(lab: Lab) -> None:
     ],
 )
 def test_what_cannot_be_is_refused_before_anything_is_written(
-    lab: Lab, arguments: list[str], words: str
+    lab: Lab, arguments: list[str], message: str
 ) -> None:
-    told = lab.assay("run", "tpch", *SCALE, *arguments)
-    assert told.returncode == 1
-    assert words in " ".join(told.stderr.split())
+    result = lab.assay("run", "tpch", *SCALE, *arguments)
+    assert result.returncode == 1
+    assert message in " ".join(result.stderr.split())
     assert not lab.runs.exists()
 
 
 def test_a_running_server_is_its_owners_to_restart(lab: Lab) -> None:
     dsn = f"postgresql://somebody:{PASSWORD}@{HOST}:1/{DATABASE}"
-    told = lab.assay("run", "tpch", *SCALE, "--dsn", dsn, "--state", "cold")
-    assert told.returncode == 1
-    assert "its owner's" in " ".join(told.stderr.split())
-    assert PASSWORD not in told.stderr
+    result = lab.assay("run", "tpch", *SCALE, "--dsn", dsn, "--state", "cold")
+    assert result.returncode == 1
+    assert "its owner's" in " ".join(result.stderr.split())
+    assert PASSWORD not in result.stderr
 
 
 def _recorded(lab: Lab) -> dict[str, Any]:

@@ -18,15 +18,15 @@ from tests.e2e.conftest import run_once
 def cold(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, dict[str, Any]]:
     """A cold run of which every request was to be traced, and what it tells of its disk."""
     options = ["--engine", "duckdb", "--state", "cold", "--no-plans", "--block-trace"]
-    _, told = run_once(shared, tmp_path_factory.mktemp("storage"), *options)
-    if told["storage"] is None:
+    _, document = run_once(shared, tmp_path_factory.mktemp("storage"), *options)
+    if document["storage"] is None:
         pytest.skip("the data are on no block device here")
-    return Run(Path(told["path"])), told["storage"]
+    return Run(Path(document["path"])), document["storage"]
 
 
 def test_what_a_query_reads_is_counted_at_its_edges(cold: tuple[Run, dict[str, Any]]) -> None:
     run, storage = cold
-    assert all(one["metered"] for one in storage["operations"])
+    assert all(operation["metered"] for operation in storage["operations"])
     # Of each execution: what is told of an operation is the median of its own.
     read = operation_reads(run)["read_bytes"].sum()
     tasks = run.table("tasks").sort("time_ns")

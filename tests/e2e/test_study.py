@@ -64,13 +64,13 @@ def test_it_is_killed_and_goes_on_and_a_level_that_cannot_be_had_holds_nothing_u
     lab: Lab, file: Path
 ) -> None:
     first = killed_in_its_second_run(lab, file)
-    told = lab.assay("study", str(file))
-    assert told.returncode == 2, told.stderr
-    assert ": 1 of 3 runs are there" in told.stderr
-    assert "failed: " in told.stderr
-    assert "nowhere" in told.stderr
-    assert "some runs failed; the same command tries them again" in told.stderr
-    assert "Threads" in told.stdout
+    result = lab.assay("study", str(file))
+    assert result.returncode == 2, result.stderr
+    assert ": 1 of 3 runs are there" in result.stderr
+    assert "failed: " in result.stderr
+    assert "nowhere" in result.stderr
+    assert "some runs failed; the same command tries them again" in result.stderr
+    assert "Threads" in result.stdout
 
     study = record(lab)
     assert study.status == "failed"
@@ -126,10 +126,10 @@ def assert_the_same_command_repeats_nothing(lab: Lab, file: Path, complete: int)
 
 
 def test_a_budget_that_nothing_fits_into_is_kept_and_told(lab: Lab, file: Path) -> None:
-    told = lab.assay("study", str(file), "--quick", "--only", "threads")
-    assert told.returncode == 0, told.stderr
-    assert "left out: 3 runs" in told.stderr
-    assert "--budget" in told.stderr
+    result = lab.assay("study", str(file), "--quick", "--only", "threads")
+    assert result.returncode == 0, result.stderr
+    assert "left out: 3 runs" in result.stderr
+    assert "--budget" in result.stderr
     assert record(lab).status == "partial"
     assert begun(lab) == []
     shown = json.loads(lab.assay("studies", "show", str(file), "--json").stdout)
@@ -141,7 +141,7 @@ def test_a_setting_that_an_engine_refuses_is_told_before_anything_is_run(
     lab: Lab, file: Path
 ) -> None:
     file.write_text(STUDY.replace("set.threads", "set.threds"))
-    told = lab.assay("study", str(file))
-    assert told.returncode == 1
-    assert "part.threads (threds=1)" in told.stderr
+    result = lab.assay("study", str(file))
+    assert result.returncode == 1
+    assert "part.threads (threds=1)" in result.stderr
     assert not lab.runs.exists()

@@ -14,15 +14,17 @@ STATEMENTS = 7
 
 
 def rows(figure: dict[str, Any], table: str) -> list[dict[str, Any]]:
-    found = next(one for one in figure["tables"] if one["name"] == table)
-    heads = [column["name"] for column in found["columns"]]
-    return [dict(zip(heads, row, strict=True)) for row in found["rows"]]
+    chosen = next(candidate for candidate in figure["tables"] if candidate["name"] == table)
+    heads = [column["name"] for column in chosen["columns"]]
+    return [dict(zip(heads, row, strict=True)) for row in chosen["rows"]]
 
 
 def is_split(lab: Lab, run: dict[str, Any]) -> bool:
     """Whether the run itself says where the time of an operation went."""
-    told = lab.document("show", run["run"])["operations"]
-    return any(share is not None for one in told for share in one["where"].values())
+    operations = lab.document("show", run["run"])["operations"]
+    return any(
+        share is not None for operation in operations for share in operation["where"].values()
+    )
 
 
 def test_clients_are_swept_told_and_not_run_twice(server_lab: Lab) -> None:
@@ -31,9 +33,9 @@ def test_clients_are_swept_told_and_not_run_twice(server_lab: Lab) -> None:
     (figure,) = document["figures"]
     assert figure["kind"] == "clients"
     assert len(document["runs"]) == 3
-    told = rows(figure, "clients")
-    assert [row["clients"] for row in told] == [1, 2, 4]
-    for row in told:
+    table_rows = rows(figure, "clients")
+    assert [row["clients"] for row in table_rows] == [1, 2, 4]
+    for row in table_rows:
         # Every statement of a transfer is counted; all clients update the one branch.
         assert row["statements"] == pytest.approx(STATEMENTS * row["operations"])
         assert row["failed"] == 0

@@ -62,14 +62,14 @@ class Told:
 
 
 @pytest.fixture(scope="module")
-def told(server_place: Path, tmp_path_factory: pytest.TempPathFactory) -> Told:
+def observations(server_place: Path, tmp_path_factory: pytest.TempPathFactory) -> Told:
     programs = _programs(server_place)
     if os.geteuid() != 0 or not _may_mount():
         pytest.skip("files cannot be laid over those of /proc here: not root")
     for _ in range(ATTEMPTS):
-        found = _looked(tmp_path_factory.mktemp("sysstat"), programs)
-        if found.is_of_both:
-            return found
+        observation = _looked(tmp_path_factory.mktemp("sysstat"), programs)
+        if observation.is_of_both:
+            return observation
     pytest.skip(f"this host is too busy: in {ATTEMPTS} attempts nobody saw both states")
 
 
@@ -101,9 +101,9 @@ def _looked(folder: Path, programs: list[Path]) -> Told:
 
 def _programs(place: Path) -> list[Path]:
     """iostat and mpstat: the host's, else from Debian's archive, unpacked and not installed."""
-    known = [shutil.which(name) for name in ("iostat", "mpstat")]
-    if all(known):
-        return [Path(str(path)) for path in known]
+    names = [shutil.which(name) for name in ("iostat", "mpstat")]
+    if all(names):
+        return [Path(str(path)) for path in names]
     home = place / "sysstat"
     home.mkdir(exist_ok=True)
     provider = DebianProvider()
@@ -153,9 +153,9 @@ def _show(shown: Path, texts: dict[str, str]) -> None:
             file.truncate()
 
 
-def _edges(told: Told, stream: str) -> pl.DataFrame:
+def _edges(observation: Told, stream: str) -> pl.DataFrame:
     """The first and the last of our samples, as if they were taken when the tools looked."""
-    with pa.OSFile(str(told.raw / f"{stream}.arrows")) as file:
+    with pa.OSFile(str(observation.raw / f"{stream}.arrows")) as file:
         frame = pl.from_arrow(pa.ipc.open_stream(file).read_all())
     assert isinstance(frame, pl.DataFrame)
     first, last = frame["time_ns"].min(), frame["time_ns"].max()
@@ -173,17 +173,17 @@ def _differing(ours: dict[str, Any], theirs: dict[str, float]) -> Iterator[str]:
             yield f"{name}: {own} is not {value}"
 
 
-def test_disks_are_as_iostat_says(told: Told) -> None:
-    ours = {row["device"]: row for row in iostat(_edges(told, "disks"), 0).rows(named=True)}
+def test_disks_are_as_iostat_says(observations: Told) -> None:
+    ours = {row["device"]: row for row in iostat(_edges(observations, "disks"), 0).rows(named=True)}
     assert ours
-    for device, figures in told.disks.items():
+    for device, figures in observations.disks.items():
         # Devices that never did anything are not in our record.
         assert list(_differing(ours.get(device, {}), figures)) == [], device
 
 
-def test_cpus_are_as_mpstat_says(told: Told) -> None:
-    rows = mpstat(_edges(told, "cpus"), 0, each_cpu=True).rows(named=True)
+def test_cpus_are_as_mpstat_says(observations: Told) -> None:
+    rows = mpstat(_edges(observations, "cpus"), 0, each_cpu=True).rows(named=True)
     ours = {row["cpu"]: row for row in rows}
-    assert set(told.cpus) == set(ours)
-    for cpu, figures in told.cpus.items():
+    assert set(observations.cpus) == set(ours)
+    for cpu, figures in observations.cpus.items():
         assert list(_differing(ours[cpu], figures)) == [], cpu

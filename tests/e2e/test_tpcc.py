@@ -22,8 +22,8 @@ BRIEF = ["--scale", "1", "--clients", "4", "--time", "4s", "--warmup", "1s"]
 def marked(events: pl.DataFrame, operation: str, wanted: str) -> pl.Series:
     """A mark of the executions of an operation that succeeded."""
     shift = 0
-    for told in program_marks(f"tpcc.{operation}"):
-        name, _, bits = told.partition(":")
+    for program_mark in program_marks(f"tpcc.{operation}"):
+        name, _, bits = program_mark.partition(":")
         width = int(bits or 1)
         if name == wanted:
             own = events.filter((pl.col("operation") == operation) & (pl.col("outcome") == "ok"))
@@ -38,14 +38,14 @@ def played(server_place: Path) -> Iterator[tuple[Told, pl.DataFrame]]:
     with laboratory_in_memory(server_place) as lab:
         document = lab.document("run", "tpcc", "--engine", POSTGRESQL, *BRIEF)
         events = pl.read_ipc_stream(Path(document["path"]) / "raw" / "events.arrows")
-        words = pl.col("operation", "outcome", "phase").cast(pl.String)
-        yield document, events.with_columns(words)
+        as_text = pl.col("operation", "outcome", "phase").cast(pl.String)
+        yield document, events.with_columns(as_text)
 
 
 def test_the_conditions_hold_before_and_after(played: tuple[Told, pl.DataFrame]) -> None:
     document, events = played
-    told = {one["check"]: one for one in document["checks"]}
-    assert told["answers"]["verdict"] == "valid", told["answers"]["reason"]
+    by_check = {check["check"]: check for check in document["checks"]}
+    assert by_check["answers"]["verdict"] == "valid", by_check["answers"]["reason"]
     rows = {
         phase: events.filter(pl.col("phase") == phase).select("operation", "rows").rows()
         for phase in ("before", "after")

@@ -22,17 +22,17 @@ def carried_out(lab: Lab) -> dict[str, Any]:
     folder = lab.root / "statements"
     shutil.copytree(SHIPPED, folder)
     file = folder / "study.toml"
-    told = re.sub(r'time = "\d+s"', 'time = "1s"', file.read_text(encoding="utf-8"))
-    file.write_text(told.replace('warmup = "2s"', 'warmup = "0s"'), encoding="utf-8")
+    text = re.sub(r'time = "\d+s"', 'time = "1s"', file.read_text(encoding="utf-8"))
+    file.write_text(text.replace('warmup = "2s"', 'warmup = "0s"'), encoding="utf-8")
     return lab.document("study", str(folder), "--quick", *ONLY)
 
 
 def figure(document: dict[str, Any], name: str) -> dict[str, Any]:
-    return next(one for one in document["figures"] if one["name"] == name)
+    return next(made_figure for made_figure in document["figures"] if made_figure["name"] == name)
 
 
 def test_a_strangers_engine_is_asked_every_statement(carried_out: dict[str, Any]) -> None:
-    assert {one["status"] for one in carried_out["missing"]} == {"left out"}
+    assert {entry["status"] for entry in carried_out["missing"]} == {"left out"}
     shown = figure(carried_out, "statements")
     assert shown["subjects"] == ["SQLite"]
     tables = {table["name"]: table["rows"] for table in shown["tables"]}
@@ -50,4 +50,4 @@ def test_a_strangers_engine_is_asked_every_statement(carried_out: dict[str, Any]
         "scan",
         "scan-wide",
     }
-    assert {one["verdict"] for one in carried_out["runs"]} != {"invalid"}
+    assert {run["verdict"] for run in carried_out["runs"]} != {"invalid"}

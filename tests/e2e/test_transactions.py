@@ -27,8 +27,8 @@ EXIT_INVALID = 3
 
 
 def verdict(document: dict, check: str) -> tuple[str, str]:
-    (told,) = [one for one in document["checks"] if one["check"] == check]
-    return told["verdict"], told["reason"]
+    (checks,) = [candidate for candidate in document["checks"] if candidate["check"] == check]
+    return checks["verdict"], checks["reason"]
 
 
 @pytest.fixture(scope="module")
@@ -45,10 +45,10 @@ def tpcc(laboratory: Lab) -> dict:
 
 def test_the_mix_is_whole_and_the_data_are_consistent(tpcc: dict) -> None:
     jsonschema.validate(tpcc, json.loads(SCHEMA.read_text()))
-    told = tpcc["transactions"]
-    assert [one["name"] for one in told["types"]] == TYPES
-    assert told["rate"]["name"] == "NOPM"
-    assert told["rate"]["value"] > 0
+    transactions = tpcc["transactions"]
+    assert [transaction["name"] for transaction in transactions["types"]] == TYPES
+    assert transactions["rate"]["name"] == "NOPM"
+    assert transactions["rate"]["value"] > 0
     assert verdict(tpcc, "mix")[0] in ("valid", "unknown")
     assert verdict(tpcc, "conditions") == (
         "valid",
@@ -75,15 +75,15 @@ def test_a_broken_mix_is_invalid_with_its_reason(laboratory: Lab) -> None:
 
 def test_terminals_wait_and_the_rate_is_a_tpmc_that_so_few_do_not_settle(laboratory: Lab) -> None:
     asked = [*TPCC, "--think-time", "--clients", "4", "--time", "2s", "--probes", "none"]
-    told = laboratory.assay(*asked, "--json")
-    document = json.loads(told.stdout)
+    result = laboratory.assay(*asked, "--json")
+    document = json.loads(result.stdout)
     facts = json.loads((Path(document["path"]) / "run.json").read_text())
     measured = [phase for phase in facts["plan"]["phases"] if phase["name"] == "measured"]
     assert measured[0]["waits"][0] == {
         "keying_ns": 18_000_000_000,
         "think_mean_ns": 12_000_000_000,
     }
-    assert "NOPM" not in told.stdout
+    assert "NOPM" not in result.stdout
 
 
 def test_a_condition_that_does_not_hold_is_invalid(laboratory: Lab, tmp_path: Path) -> None:
@@ -122,4 +122,4 @@ def test_a_server_that_is_killed_leaves_a_record_that_can_be_read(server_lab: La
     document = server_lab.document("show", "latest", code=EXIT_INVALID)
     assert document["verdict"] == "invalid"
     assert document["metrics"]["operations"] > 0
-    assert [one["name"] for one in document["transactions"]["types"]] == TYPES
+    assert [transaction["name"] for transaction in document["transactions"]["types"]] == TYPES

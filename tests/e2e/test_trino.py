@@ -30,14 +30,14 @@ def _brought() -> None:
 
 def coordinator_port(lab: Lab) -> str:
     (file,) = lab.instances.glob("*/server/nodes/coordinator/config.properties")
-    told = dict(line.split("=", 1) for line in file.read_text(encoding="utf-8").splitlines())
-    return told["http-server.http.port"]
+    properties = dict(line.split("=", 1) for line in file.read_text(encoding="utf-8").splitlines())
+    return properties["http-server.http.port"]
 
 
 def nodes_of(run: Path) -> dict[str, int]:
     """The process of each node of a run's own cluster."""
-    told = json.loads((run / "run.json").read_text(encoding="utf-8"))
-    return {node["name"]: node["pids"][0] for node in told["cluster"]["nodes"]}
+    document = json.loads((run / "run.json").read_text(encoding="utf-8"))
+    return {node["name"]: node["pids"][0] for node in document["cluster"]["nodes"]}
 
 
 def test_a_cluster_is_loaded_asked_by_another_run_and_loses_a_node(server_lab: Lab) -> None:
@@ -50,8 +50,8 @@ def test_a_cluster_is_loaded_asked_by_another_run_and_loses_a_node(server_lab: L
     assert asked["engine"] == "trino"
     answers = next(check for check in asked["checks"] if check["check"] == "answers")
     assert (answers["verdict"], answers["reason"][:6]) == ("valid", "1 of 1"), answers
-    told = json.loads((Path(asked["path"]) / "run.json").read_text(encoding="utf-8"))
-    roles = {node["name"]: (node["role"], node["pids"]) for node in told["cluster"]["nodes"]}
+    document = json.loads((Path(asked["path"]) / "run.json").read_text(encoding="utf-8"))
+    roles = {node["name"]: (node["role"], node["pids"]) for node in document["cluster"]["nodes"]}
     assert roles == {
         "coordinator": ("coordinator", []),
         "worker-1": ("worker", []),

@@ -39,8 +39,8 @@ def command(lab: Lab, asked: str, rounds: int, *address: str) -> list[str]:
     return [*module, str(lab.runs), asked, str(rounds), *address]
 
 
-def tried(lab: Lab, told: dict[str, Any], rounds: int = 2, *address: str) -> dict[str, Any]:
-    asked = command(lab, json.dumps(told), rounds, *address)
+def tried(lab: Lab, advised: dict[str, Any], rounds: int = 2, *address: str) -> dict[str, Any]:
+    asked = command(lab, json.dumps(advised), rounds, *address)
     done = subprocess.run(
         asked, env=lab.env(), cwd=ROOT, capture_output=True, text=True, timeout=300, check=False
     )
@@ -56,53 +56,53 @@ def facts_of(lab: Lab, run_id: str) -> dict[str, Any]:
 class TestDuckDB:
     def test_a_setting_is_tried_in_turns_and_the_prediction_is_kept(self, lab: Lab) -> None:
         lab.document(*DUCKDB)
-        told = tried(lab, advice("setting", "parallel_workers", value="1"), 3)
-        assert told["change"] == "threads=1"
-        assert told["answers"]["verdict"] == "valid"
-        assert [one["operation"] for one in told["operations"]] == ["q01", "q18"]
-        low, high = told["gain"]["interval"]
-        assert low < told["gain"]["share"] < high
-        for pair in told["rounds"]:
+        trial = tried(lab, advice("setting", "parallel_workers", value="1"), 3)
+        assert trial["change"] == "threads=1"
+        assert trial["answers"]["verdict"] == "valid"
+        assert [operation["operation"] for operation in trial["operations"]] == ["q01", "q18"]
+        low, high = trial["gain"]["interval"]
+        assert low < trial["gain"]["share"] < high
+        for pair in trial["rounds"]:
             before, after = (Run(lab.runs / pair[side]) for side in ("before", "after"))
             assert before.environment["engine"]["settings"]["threads"] == "2"
             assert after.environment["engine"]["settings"]["threads"] == "1"
             assert before.sealed
             assert after.sealed
         (kept,) = read_predictions(lab.runs)
-        assert told["predicted"] == 0.5
+        assert trial["predicted"] == 0.5
         assert kept["judged"] == ["q01", "q18"]
-        assert kept["predicted"] == told["judged"]["predicted"]
-        assert kept["measured"] == told["judged"]["gain"]["share"]
-        assert kept["rounds"] == told["rounds"]
-        assert told["calibration"]["tried"] == 1
+        assert kept["predicted"] == trial["judged"]["predicted"]
+        assert kept["measured"] == trial["judged"]["gain"]["share"]
+        assert kept["rounds"] == trial["rounds"]
+        assert trial["calibration"]["tried"] == 1
         assert "made-up" in lab.assay("try", "--history").stdout
         lab.assert_nothing_left()
 
     def test_the_study_names_its_runs_in_the_order_in_which_they_were(self, lab: Lab) -> None:
         lab.document(*DUCKDB)
-        told = tried(lab, advice("index", "orders", columns="o_custkey"))
-        document = read_study_file(Path(told["study"]) / "study.toml")
-        ran = [(one["round"], one["variant"]) for one in document["runs"]]
+        trial = tried(lab, advice("index", "orders", columns="o_custkey"))
+        document = read_study_file(Path(trial["study"]) / "study.toml")
+        ran = [(run["round"], run["variant"]) for run in document["runs"]]
         (part,) = document["parts"]
-        names = [one["name"] for one in part["variants"]]
+        names = [variant["name"] for variant in part["variants"]]
         order = interleaved(names, part["repetitions"], document["seed"])
-        assert ran == [(one.round, one.variant) for one in order]
-        ids = [one["id"] for one in document["runs"]]
+        assert ran == [(turn.round, turn.variant) for turn in order]
+        ids = [run["id"] for run in document["runs"]]
         assert ids == sorted(ids)
         assert document["status"] == "complete"
-        changed = facts_of(lab, told["rounds"][0]["after"])
+        changed = facts_of(lab, trial["rounds"][0]["after"])
         assert list(changed["request"]["prepare"]) == ["index of orders (o_custkey)"]
-        assert changed["request"] | {"prepare": {}} == facts_of(lab, told["run"])["request"]
-        assert facts_of(lab, told["rounds"][0]["before"])["request"]["prepare"] == {}
+        assert changed["request"] | {"prepare": {}} == facts_of(lab, trial["run"])["request"]
+        assert facts_of(lab, trial["rounds"][0]["before"])["request"]["prepare"] == {}
 
     def test_a_finding_that_is_not_there_is_told_with_the_nearest(
         self, tpch_run: tuple[Lab, dict[str, Any]]
     ) -> None:
         lab, document = tpch_run
         there = document["findings"][0]["key"]
-        told = lab.assay("try", "latest", f"{there}x")
-        assert told.returncode == 1
-        assert f"did you mean '{there}'" in told.stderr
+        result = lab.assay("try", "latest", f"{there}x")
+        assert result.returncode == 1
+        assert f"did you mean '{there}'" in result.stderr
         assert not (lab.runs / "studies").exists()
 
     def test_ctrl_c_keeps_what_was_and_the_study_goes_on_from_there(self, lab: Lab) -> None:
@@ -124,7 +124,7 @@ class TestDuckDB:
 
         def second_is_driven() -> bool:
             assert started.poll() is None
-            ids = [one["id"] for one in begun()]
+            ids = [run["id"] for run in begun()]
             return len(ids) == 2 and Run(lab.runs / ids[1]).has("events")
 
         wait_until(second_is_driven, "no second run")
@@ -132,7 +132,7 @@ class TestDuckDB:
         _, errors = started.communicate(timeout=PATIENCE_S)
         assert started.returncode == 2
         assert "the runs so far are kept" in errors
-        assert [one["status"] for one in begun()] == ["complete", "interrupted"]
+        assert [run["status"] for run in begun()] == ["complete", "interrupted"]
         lab.assert_nothing_left()
         assert read_predictions(lab.runs) == []
         interrupted = begun()[1]["id"]
@@ -150,11 +150,13 @@ class TestDuckDB:
         assert f"going on with {study.name}: 1 of 4 runs are there" in again.stderr
         document = read_study_file(study / "study.toml")
         assert document["status"] == "complete"
-        done = [one for one in document["runs"] if one["status"] == "complete"]
+        done = [run for run in document["runs"] if run["status"] == "complete"]
         assert done[0]["id"] == first
-        assert interrupted not in [one["id"] for one in done]
-        assert sorted((one["round"], one["variant"]) for one in done) == [
-            (number, one["name"]) for number in (1, 2) for one in document["parts"][0]["variants"]
+        assert interrupted not in [step["id"] for step in done]
+        assert sorted((step["round"], step["variant"]) for step in done) == [
+            (number, variant["name"])
+            for number in (1, 2)
+            for variant in document["parts"][0]["variants"]
         ]
         assert len(read_predictions(lab.runs)) == 1
         lab.assert_nothing_left()
@@ -170,7 +172,7 @@ def measured(server_place: Path) -> Iterator[Lab]:
 
 class TestPostgreSQL:
     @pytest.mark.parametrize(
-        ("told", "change"),
+        ("advised", "change"),
         [
             (advice("setting", "work_memory", value="1048576"), "work_mem=1MB"),
             (advice("setting", "cache", value="33554432"), "shared_buffers=32MB"),
@@ -181,18 +183,18 @@ class TestPostgreSQL:
         ids=lambda value: value if isinstance(value, str) else "",
     )
     def test_each_kind_of_advice_is_carried_out(
-        self, measured: Lab, told: dict[str, Any], change: str
+        self, measured: Lab, advised: dict[str, Any], change: str
     ) -> None:
-        document = tried(measured, told, 1)
+        document = tried(measured, advised, 1)
         assert document["change"].startswith(change)
         assert document["answers"]["verdict"] == "valid"
         (pair,) = document["rounds"]
         after = Run(measured.runs / pair["after"])
-        if told["kind"] == "setting":
+        if advised["kind"] == "setting":
             name, _, value = change.partition("=")
             assert after.environment["engine"]["settings"][name] == value
         else:
-            assert [one["file"] for one in after.facts["prepared"]] == [document["change"]]
+            assert [file["file"] for file in after.facts["prepared"]] == [document["change"]]
         measured.assert_nothing_left()
 
     def test_on_a_running_server_the_sessions_have_the_setting(
@@ -202,9 +204,9 @@ class TestPostgreSQL:
         secret = PASSWORD.replace("\\", "\\\\").replace("'", "\\'")
         dsn = f"{whole} password='{secret}'"
         server_lab.document("run", "tpch", *SMALL, "--engine", "postgresql", "--dsn", dsn)
-        told = advice("setting", "work_memory", value="12582912")
+        advised = advice("setting", "work_memory", value="12582912")
         without = subprocess.run(
-            command(server_lab, json.dumps(told), 1),
+            command(server_lab, json.dumps(advised), 1),
             env=server_lab.env(),
             cwd=ROOT,
             capture_output=True,
@@ -212,7 +214,7 @@ class TestPostgreSQL:
             check=False,
         )
         assert "give the server's address once more, --dsn" in without.stderr
-        document = tried(server_lab, told, 1, dsn)
+        document = tried(server_lab, advised, 1, dsn)
         after = Run(server_lab.runs / document["rounds"][0]["after"])
         assert after.environment["engine"]["settings"]["work_mem"] == "12MB"
         assert PASSWORD not in (Path(document["study"]) / "study.toml").read_text()

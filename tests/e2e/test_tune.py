@@ -15,11 +15,11 @@ NOTHING = 5
 
 def rows(document: dict[str, Any], table: str) -> list[dict[str, Any]]:
     (figure,) = document["figures"]
-    found = next((one for one in figure["tables"] if one["name"] == table), None)
-    if found is None:
+    chosen = next((candidate for candidate in figure["tables"] if candidate["name"] == table), None)
+    if chosen is None:
         return []
-    heads = [column["name"] for column in found["columns"]]
-    return [dict(zip(heads, row, strict=True)) for row in found["rows"]]
+    heads = [column["name"] for column in chosen["columns"]]
+    return [dict(zip(heads, row, strict=True)) for row in chosen["rows"]]
 
 
 def test_settings_that_fail_are_points_of_the_search_and_none_is_recommended(lab: Lab) -> None:
@@ -28,29 +28,31 @@ def test_settings_that_fail_are_points_of_the_search_and_none_is_recommended(lab
     assert figure["kind"] == "tuning"
     assert figure["says"][0] == "Nothing is recommended: every setting that was tried failed."
     assert rows(document, "trials")[0]["setting"] == "default"
-    for one in rows(document, "trials"):
-        run = Run(lab.runs / one["run"])
+    for row in rows(document, "trials"):
+        run = Run(lab.runs / row["run"])
         asked = run.facts["request"]["settings"]
-        words = ", ".join(f"{name}={value}" for name, value in asked.items())
-        assert (words or "default") == one["setting"]
-        assert (one["failed"] is None) == (one["setting"] == "default")
-    without_record = {one["variant"] for one in document["missing"]}
-    told = {one["setting"] for one in rows(document, "trials") if one["failed"]}
-    assert without_record | told == {"memory_limit=100kB", "memory_limit=200kB"}
+        text = ", ".join(f"{name}={value}" for name, value in asked.items())
+        assert (text or "default") == row["setting"]
+        assert (row["failed"] is None) == (row["setting"] == "default")
+    without_record = {entry["variant"] for entry in document["missing"]}
+    settings = {
+        table_row["setting"] for table_row in rows(document, "trials") if table_row["failed"]
+    }
+    assert without_record | settings == {"memory_limit=100kB", "memory_limit=200kB"}
     lab.assert_nothing_left()
 
     again = lab.assay(*TUNE, *KNOBS)
     assert again.returncode == NOTHING, again.stderr
     assert f"going on with {document['study']}" in again.stderr
     assert "nothing is recommended" in again.stderr
-    assert len([one for one in lab.runs.iterdir() if (one / "run.json").exists()]) <= 4
+    assert len([path for path in lab.runs.iterdir() if (path / "run.json").exists()]) <= 4
 
 
 def test_what_cannot_be_searched_is_refused_before_anything_runs(lab: Lab) -> None:
-    told = lab.assay(*TUNE, "--knob", "thredas=1..4")
-    assert told.returncode == 1
-    assert "DuckDB has no setting 'thredas'" in told.stderr
-    told = lab.assay(*TUNE, "--knob", "threads=1..4", "--objective", "speed")
-    assert told.returncode == 1
-    assert "no such metric" in told.stderr
+    result = lab.assay(*TUNE, "--knob", "thredas=1..4")
+    assert result.returncode == 1
+    assert "DuckDB has no setting 'thredas'" in result.stderr
+    result = lab.assay(*TUNE, "--knob", "threads=1..4", "--objective", "speed")
+    assert result.returncode == 1
+    assert "no such metric" in result.stderr
     assert not lab.runs.exists()

@@ -49,9 +49,9 @@ def checks(document: dict) -> dict[str, dict]:
 
 def test_a_power_test_with_drawn_values_and_refreshes_is_right(laboratory: Lab) -> None:
     document = laboratory.document(*RUN, "--test", "power")
-    found = checks(document)
-    assert found["answers"]["verdict"] == "valid", found["answers"]
-    assert found["outcomes"]["verdict"] == "valid", found["outcomes"]
+    by_check = checks(document)
+    assert by_check["answers"]["verdict"] == "valid", by_check["answers"]
+    assert by_check["outcomes"]["verdict"] == "valid", by_check["outcomes"]
     names = {operation["name"] for operation in document["operations"]}
     assert {"rf1", "rf2"} <= names
     assert len(names) == 24
@@ -64,7 +64,7 @@ def test_a_power_test_with_drawn_values_and_refreshes_is_right(laboratory: Lab) 
 def its_own_tables_are_printed_as_it_prints_them(laboratory: Lab, document: dict) -> None:
     run = Run(Path(document["path"]))
     counted = document["engine_counters"]
-    status = {one["name"]: one for one in counted["counters"]}
+    status = {counter["name"]: counter for counter in counted["counters"]}
     assert status["status_buffers"]["last"] == 20_000
     assert status["status_clients"]["last"] >= 3
     assert status["status_calls"]["total"] > 0

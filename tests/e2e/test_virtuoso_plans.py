@@ -62,7 +62,7 @@ def _fill(engine: VirtuosoEngine, instance: Instance) -> None:
         link.run("insert into child values (?, ?, ?)", values)
 
 
-def told(
+def explained_plans(
     asked: Asked, *statements: tuple[str, tuple[object, ...]], limit_s: float = 60
 ) -> list[Explained]:
     engine, instance = asked
@@ -74,9 +74,9 @@ def told(
 
 
 def planned(asked: Asked, text: str, *values: object) -> Plan:
-    (one,) = told(asked, (text, values))
-    assert one.native is not None, one.reason
-    return asked[0].plan(one.native, "q", 0, "q-0.json")
+    (explanation,) = explained_plans(asked, (text, values))
+    assert explanation.native is not None, explanation.reason
+    return asked[0].plan(explanation.native, "q", 0, "q-0.json")
 
 
 def rows_of(plan: Plan, table: str) -> list[float | None]:
@@ -106,7 +106,7 @@ def test_an_index_is_told_with_its_table(asked: Asked) -> None:
 
 
 def test_nothing_is_changed_and_what_fails_is_a_reason(asked: Asked) -> None:
-    inserted, deleted, refused, after = told(
+    inserted, deleted, refused, after = explained_plans(
         asked,
         ("insert into parent select id + 100, name from parent", ()),
         ("delete from parent where id >= $1", (100,)),
@@ -125,7 +125,7 @@ def test_nothing_is_changed_and_what_fails_is_a_reason(asked: Asked) -> None:
 
 
 def test_what_takes_too_long_is_cancelled_and_has_estimates(asked: Asked) -> None:
-    (cancelled,) = told(asked, (ENDLESS, ()), limit_s=0.5)
+    (cancelled,) = explained_plans(asked, (ENDLESS, ()), limit_s=0.5)
     assert cancelled.reason == "it was cancelled after 0.5 s"
     assert cancelled.native is not None
     plan = asked[0].plan(cancelled.native, "q", 0, "q-0.json")

@@ -29,14 +29,14 @@ def test_mixes_are_played_and_its_meters_told(laboratory: Lab) -> None:
     assert {"RDF_QUAD", "RDF_OBJ"} <= {row["object"] for row in counted["index_work"]}
     names = [table["name"] for table in counted["tables"]]
     assert names == ["indexes", "indexes-first", "indexes-rest"]
-    plans = [one for some in document["plans"].values() for one in some]
+    plans = [row for some in document["plans"].values() for row in some]
     assert any(plan["planning_s"] for plan in plans)
     run = Run(Path(document["path"]))
     window = window_ns(run.table("events"))
     assert window is not None
     assert activity_between(run, Span(*window)) == activity["counted"]
     assert index_work(run, Span(*window))
-    told = laboratory.assay("show", "latest").stdout
-    assert "activity" in told
+    stdout = laboratory.assay("show", "latest").stdout
+    assert "activity" in stdout
     page = laboratory.page(document)
     assert 'id="counter:activity"' in page

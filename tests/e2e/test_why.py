@@ -28,13 +28,13 @@ def mixtures() -> Iterator[Lab]:
 
 def test_what_computes_is_bound_by_the_cpu_and_not_by_the_disk(mixtures: Lab) -> None:
     asked = [str(WORKLOAD), "--operation", OPERATION, "--engine", "mixture"]
-    told = mixtures.document("why", *asked, "--min-time", "0s", "--quick", "--repeat", "1")
-    (operation,) = told["operations"]
-    elasticity = {one["resource"]: one for one in operation["elasticities"]}
+    document = mixtures.document("why", *asked, "--min-time", "0s", "--quick", "--repeat", "1")
+    (operation,) = document["operations"]
+    elasticity = {fit["resource"]: fit for fit in operation["elasticities"]}
     free = [
-        Run(one.path)
-        for one in read_study(Path(told["study"])).complete
-        if one.variant == "as it is" and one.path is not None
+        Run(run.path)
+        for run in read_study(Path(document["study"])).complete
+        if run.variant == "as it is" and run.path is not None
     ]
     truth = true_shares(free, OPERATION)
     assert truth["cpu"] > 0.9
@@ -43,5 +43,5 @@ def test_what_computes_is_bound_by_the_cpu_and_not_by_the_disk(mixtures: Lab) ->
     assert "disk" not in elasticity
     assert operation["unmeasured"]["disk"] == "it reads nothing from it"
     assert operation["verdict"]["resources"] in (["cpu"], [])
-    assert Path(told["report"]).is_file()
+    assert Path(document["report"]).is_file()
     mixtures.assert_nothing_left()

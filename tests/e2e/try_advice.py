@@ -17,9 +17,14 @@ from assay.verbs.try_ import try_
 
 
 def main(runs: Path, asked: str, rounds: int, dsn: str | None) -> int:
-    told = json.loads(asked)
-    advice = Advice(told["kind"], told["subject"], told["values"], told["gain_share"])
-    names = tuple(told["operations"])
+    fields = json.loads(asked)
+    advice = Advice(
+        fields["kind"],
+        fields["subject"],
+        fields["values"],
+        fields["gain_share"],
+    )
+    names = tuple(fields["operations"])
     finding = Finding("made up", 0.5, None, (), "made-up", operations=names, advice=advice)
     try:
         run = Run(min(runs.glob("*Z-*")))

@@ -59,6 +59,6 @@ def test_any_changed_exact_cell_is_found(
     column = data.draw(st.integers(0, len(rows[0]) - 1))
     wrong = [list(row) for row in rows]
     wrong[number][column] = changed(rows[number][column])
-    told = difference(wrong, as_expected(rows), TOLERANCES)
-    assert told is not None
-    assert told.startswith(f"row {number + 1}, c{column}: ")
+    mismatch = difference(wrong, as_expected(rows), TOLERANCES)
+    assert mismatch is not None
+    assert mismatch.startswith(f"row {number + 1}, c{column}: ")

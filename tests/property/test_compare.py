@@ -36,26 +36,28 @@ def test_parts_sum_to_the_difference_of_the_wholes(
     second: Account,
     ours: dict[tuple[str, str | None], Parts] | None,
     theirs: dict[tuple[str, str | None], Parts] | None,
-    found: dict[tuple[str, str | None], Evidence],
+    evidence_by_statement: dict[tuple[str, str | None], Evidence],
 ) -> None:
     terms = split(first, second)
     whole = second.whole_s - first.whole_s
     scale = max(1.0, first.whole_s, second.whole_s) * 100
-    assert math.isclose(math.fsum(one.seconds for one in terms), whole, abs_tol=1e-12 * scale)
-    told = list(amounts(terms, ours, theirs, found))
-    assert math.isclose(math.fsum(one.seconds for one in told), whole, abs_tol=1e-9 * scale)
+    assert math.isclose(math.fsum(term.seconds for term in terms), whole, abs_tol=1e-12 * scale)
+    all_amounts = list(amounts(terms, ours, theirs, evidence_by_statement))
+    assert math.isclose(
+        math.fsum(amount.seconds for amount in all_amounts), whole, abs_tol=1e-9 * scale
+    )
 
 
 @given(accounts)
 def test_a_side_beside_itself_differs_in_nothing(account: Account) -> None:
-    assert all(abs(one.seconds) < 1e-12 for one in split(account, account))
+    assert all(abs(term.seconds) < 1e-12 for term in split(account, account))
 
 
 def test_nineteen_of_twenty_intervals_hold_the_difference() -> None:
     dice = random.Random(7)
     rounds, true, held = 5, 0.3, 0
     for _ in range(2_000):
-        told = mean_of([dice.gauss(true, 0.1) for _ in range(rounds)])
-        assert told.interval is not None
-        held += told.interval[0] <= true <= told.interval[1]
+        mean = mean_of([dice.gauss(true, 0.1) for _ in range(rounds)])
+        assert mean.interval is not None
+        held += mean.interval[0] <= true <= mean.interval[1]
     assert 0.94 <= held / 2_000 <= 0.96

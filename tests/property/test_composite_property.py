@@ -31,8 +31,8 @@ def test_rounding_moves_an_interval_by_at_most_half_a_hundredth(length_ns: int) 
 
 
 @given(LENGTHS_NS, LENGTHS_NS)
-def test_rounding_never_turns_the_order_round(one: int, other: int) -> None:
-    shorter, longer = sorted((one, other))
+def test_rounding_never_turns_the_order_round(first: int, other: int) -> None:
+    shorter, longer = sorted((first, other))
     assert counted_s(shorter) <= counted_s(longer)
     assert elapsed_s(shorter) <= elapsed_s(longer)
 
@@ -47,7 +47,7 @@ def test_raising_leaves_the_longest_and_no_one_below_a_thousandth(lengths: list[
     made = raised(lengths)
     assert max(made) == max(lengths)
     assert min(made) * 1000 >= max(made)
-    assert raised([math.ceil(one) for one in lengths]) == made
+    assert raised([math.ceil(length_s) for length_s in lengths]) == made
     assert all(after >= before for before, after in zip(lengths, made, strict=True))
 
 
@@ -55,12 +55,12 @@ def test_raising_leaves_the_longest_and_no_one_below_a_thousandth(lengths: list[
 def test_power_grows_with_the_scale_and_with_speed(
     queries: list[float], refreshes: list[float], scale: float
 ) -> None:
-    told = power(queries, refreshes, 1.0)
-    assert power(queries, refreshes, scale) == pytest.approx(scale * told)
-    halved = power([one / 2 for one in queries], [one / 2 for one in refreshes], 1.0)
-    assert halved == pytest.approx(2 * told)
+    power_value = power(queries, refreshes, 1.0)
+    assert power(queries, refreshes, scale) == pytest.approx(scale * power_value)
+    halved = power([query / 2 for query in queries], [refresh / 2 for refresh in refreshes], 1.0)
+    assert halved == pytest.approx(2 * power_value)
     one_halved = power([queries[0] / 2, *queries[1:]], refreshes, 1.0)
-    assert one_halved == pytest.approx(told * 2 ** (1 / 24))
+    assert one_halved == pytest.approx(power_value * 2 ** (1 / 24))
 
 
 @given(TWENTY_TWO, PAIR)
@@ -73,16 +73,16 @@ def test_power_does_not_depend_on_the_order(queries: list[float], refreshes: lis
 def test_throughput_grows_with_streams_and_scale(
     streams: int, elapsed: float, scale: float
 ) -> None:
-    one = throughput(1, elapsed, 1.0, 22)
-    assert throughput(streams, elapsed, scale, 22) == pytest.approx(streams * scale * one)
+    single_stream = throughput(1, elapsed, 1.0, 22)
+    assert throughput(streams, elapsed, scale, 22) == pytest.approx(streams * scale * single_stream)
     assert throughput(streams, 2 * elapsed, scale, 22) < throughput(streams, elapsed, scale, 22)
 
 
 @given(SECONDS, SECONDS)
-def test_the_composite_lies_between_both(one: float, other: float) -> None:
-    told = composite(one, other)
-    assert min(one, other) * (1 - CLOSE) <= told <= max(one, other) * (1 + CLOSE)
-    assert told == pytest.approx(composite(other, one))
+def test_the_composite_lies_between_both(first: float, other: float) -> None:
+    mean = composite(first, other)
+    assert min(first, other) * (1 - CLOSE) <= mean <= max(first, other) * (1 + CLOSE)
+    assert mean == pytest.approx(composite(other, first))
 
 
 @given(SECONDS)
@@ -93,7 +93,7 @@ def test_reporting_moves_a_metric_by_at_most_half_a_tenth(value: float) -> None:
 @given(st.lists(st.integers(10**6, 10**12), min_size=22, max_size=22))
 def test_weights_of_a_power_test_add_up_to_one(lengths: list[int]) -> None:
     queries = tuple(
-        Interval(f"q{place:02d}", 0, place, one) for place, one in enumerate(lengths, 1)
+        Interval(f"q{place:02d}", 0, place, length_s) for place, length_s in enumerate(lengths, 1)
     )
     refreshes = (Interval("rf1", 1, 0, 10**9), Interval("rf2", 1, 99, 10**9))
     weights = power_weights(PowerTest(queries, refreshes))

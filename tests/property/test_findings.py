@@ -90,11 +90,11 @@ def operations(draw: st.DrawFn) -> tuple[Any, ...]:
         whole = sum(weights) or 1
         parts = {part: weight / whole for part, weight in zip(PARTS, weights, strict=True)}
         unknown = draw(st.sets(st.sampled_from(PARTS)))
-        told = {"where": {part: None if part in unknown else parts[part] for part in PARTS}}
+        overrides = {"where": {part: None if part in unknown else parts[part] for part in PARTS}}
         for field in ("seconds", "coverage", "threads_at_work", "read_bytes", "write_bytes"):
-            told[field] = draw(maybe(st.floats(0, 1e6)))
+            overrides[field] = draw(maybe(st.floats(0, 1e6)))
         share = draw(st.sampled_from([0.3, 0.6]) | maybe(shares))
-        made.append(operation(name, share, draw(maybe(st.floats(0, 9))), told))
+        made.append(operation(name, share, draw(maybe(st.floats(0, 9))), overrides))
     return tuple(made)
 
 
@@ -175,9 +175,9 @@ def cases(draw: st.DrawFn) -> Case:
 
 @settings(max_examples=300, deadline=None)
 @given(cases())
-def test_no_finding_breaks_down_and_all_keep_their_bounds(known: Case) -> None:
+def test_no_finding_breaks_down_and_all_keep_their_bounds(case: Case) -> None:
     for method, find in methods().items():
-        for finding in find(known):
+        for finding in find(case):
             assert finding.method == method
             assert 0.0 <= finding.effect_share <= 1.0
             assert finding.runs == (RUN,)
@@ -193,34 +193,36 @@ def test_no_finding_breaks_down_and_all_keep_their_bounds(known: Case) -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(cases())
-def test_they_are_told_in_order(known: Case) -> None:
-    told = findings(known)
-    ranks = [TELLS.index(finding.tells) for finding in told]
+def test_they_are_told_in_order(case: Case) -> None:
+    all_findings = findings(case)
+    ranks = [TELLS.index(finding.tells) for finding in all_findings]
     assert ranks == sorted(ranks)
     assert ranks.count(TELLS.index("bound")) <= 1
     for tells in TELLS:
-        of_kind = [finding for finding in told if finding.tells == tells]
+        of_kind = [finding for finding in all_findings if finding.tells == tells]
         sure = [finding.certainty == "seen" for finding in of_kind]
         assert sure == sorted(sure, reverse=True)
         for certainty in ("seen", "suspected"):
-            effects = [one.effect_share for one in of_kind if one.certainty == certainty]
+            effects = [
+                finding.effect_share for finding in of_kind if finding.certainty == certainty
+            ]
             assert effects == sorted(effects, reverse=True)
 
 
 @settings(max_examples=200, deadline=None)
 @given(cases())
-def test_no_cause_claims_more_than_its_part_of_the_time(known: Case) -> None:
-    for finding in findings(known):
+def test_no_cause_claims_more_than_its_part_of_the_time(case: Case) -> None:
+    for finding in findings(case):
         if finding.tells == "cause" and finding.part is not None:
             for name, fraction in finding.fractions.items():
-                if name in known.trees:
-                    assert fraction <= known.trees[name].share_of(finding.part) + 1e-9
+                if name in case.trees:
+                    assert fraction <= case.trees[name].share_of(finding.part) + 1e-9
 
 
 @settings(max_examples=200, deadline=None)
 @given(cases())
-def test_nodes_of_time_trees_are_the_sums_of_their_parts(known: Case) -> None:
-    trees = [*known.trees.values(), *([known.time] if known.time else [])]
+def test_nodes_of_time_trees_are_the_sums_of_their_parts(case: Case) -> None:
+    trees = [*case.trees.values(), *([case.time] if case.time else [])]
     for tree in trees:
         assert tree.closure_error < 1e-6
 
@@ -256,12 +258,12 @@ def without(node: PlanNode, fields: set[str]) -> PlanNode:
 def test_a_cause_of_which_something_was_not_recorded_breaks_nothing(
     truth: Truth, effect: float, lost: set[str], forgotten: set[str]
 ) -> None:
-    known = replace(truth.build(effect), **{field: NOTHING[field] for field in lost})
+    case = replace(truth.build(effect), **{field: NOTHING[field] for field in lost})
     plans = {
-        name: tuple(replace(plan, root=without(plan.root, forgotten)) for plan in told)
-        for name, told in known.plans.items()
+        name: tuple(replace(plan, root=without(plan.root, forgotten)) for plan in query_plans)
+        for name, query_plans in case.plans.items()
     }
     for find in methods().values():
-        for finding in find(replace(known, plans=plans)):
+        for finding in find(replace(case, plans=plans)):
             assert 0.0 <= finding.effect_share <= 1.0
             json.dumps(finding.facts(), allow_nan=False)

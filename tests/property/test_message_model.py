@@ -24,25 +24,25 @@ TRIALS = 300
 def test_the_published_cluster_is_met() -> None:
     # Vectors of 10,000 over 48 slices; four processes on two hosts.
     assert round(values_a_message(10_000, 48)) == 208
-    told = shares_of((2, 2))
-    assert (told.local, told.same_host, told.other_host) == (0.25, 0.25, 0.5)
-    assert told.remote == 0.75
+    shares = shares_of((2, 2))
+    assert (shares.local, shares.same_host, shares.other_host) == (0.25, 0.25, 0.5)
+    assert shares.remote == 0.75
 
 
 @given(hosts)
 @settings(max_examples=80, deadline=None)
 def test_shares_are_those_of_all_pairs(processes: list[int]) -> None:
     every = [(host, number) for host, own in enumerate(processes) for number in range(own)]
-    pairs = [(one, other) for one in every for other in every]
-    told = shares_of(processes)
-    local = sum(one == other for one, other in pairs)
-    same = sum(one != other and one[0] == other[0] for one, other in pairs)
-    assert told.local == pytest.approx(local / len(pairs))
-    assert told.same_host == pytest.approx(same / len(pairs))
-    assert told.local + told.same_host + told.other_host == pytest.approx(1.0)
+    pairs = [(finding, other) for finding in every for other in every]
+    shares = shares_of(processes)
+    local = sum(values == other for values, other in pairs)
+    same = sum(values != other and values[0] == other[0] for values, other in pairs)
+    assert shares.local == pytest.approx(local / len(pairs))
+    assert shares.same_host == pytest.approx(same / len(pairs))
+    assert shares.local + shares.same_host + shares.other_host == pytest.approx(1.0)
     # Of one host nothing goes elsewhere; of one process nothing goes anywhere.
-    assert told.other_host == pytest.approx(0.0, abs=1e-12) or len(processes) > 1
-    assert told.remote == pytest.approx(1 - 1 / len(every))
+    assert shares.other_host == pytest.approx(0.0, abs=1e-12) or len(processes) > 1
+    assert shares.remote == pytest.approx(1 - 1 / len(every))
 
 
 @given(st.integers(0, 3_000), st.integers(1, 400), st.integers(1, 60))
@@ -71,9 +71,9 @@ def test_blocks_that_hold_a_row_are_as_many_as_drawing_gives(
 @settings(max_examples=80, deadline=None)
 def test_blocks_are_no_more_than_there_can_be(maps: int, reducers: int, rows: float) -> None:
     every = maps * reducers
-    told = blocks_of(maps, reducers, rows)
-    assert 0 <= told <= every * (1 + 1e-12)
-    assert told <= max(rows, 0.0) * (1 + 1e-9) or rows < maps
+    blocks = blocks_of(maps, reducers, rows)
+    assert 0 <= blocks <= every * (1 + 1e-12)
+    assert blocks <= max(rows, 0.0) * (1 + 1e-9) or rows < maps
     assert blocks_of(maps, reducers) == every
     assert blocks_of(maps, reducers, 1e9) == pytest.approx(every, rel=1e-6)
 

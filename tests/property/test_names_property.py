@@ -19,9 +19,9 @@ texts = st.text(max_size=30) | st.lists(st.sampled_from(PIECES), max_size=14).ma
 
 @given(texts)
 def test_any_text_has_a_label_and_a_family_that_stay(text: str) -> None:
-    told = label(text)
-    assert label(told) == told
-    shown = family(told)
+    short = label(text)
+    assert label(short) == short
+    shown = family(short)
     assert family(shown) == shown
     assert bool(shown) == bool(text)
 

@@ -63,13 +63,13 @@ def own_ms(node: dict[str, Any]) -> float:
     return float(node["own_ms"]) + sum(own_ms(child) for child in node["Plans"])
 
 
-def told(root: dict[str, Any]) -> Plan:
+def plan_of(root: dict[str, Any]) -> Plan:
     return normalised(json.dumps([{"Plan": root}]), "q01", 0, "q01-0.json")
 
 
 @given(plan_nodes())
 def test_times_and_blocks_add_up(root: dict[str, Any]) -> None:
-    plan = told(root)
+    plan = plan_of(root)
     assert plan.seconds == pytest.approx(own_ms(root) / MS, abs=1e-9)
     cached = sum(node.cached_bytes or 0 for node in plan.root.walk())
     assert cached == root["Shared Hit Blocks"] * 8192
@@ -78,15 +78,15 @@ def test_times_and_blocks_add_up(root: dict[str, Any]) -> None:
 
 @given(plan_nodes())
 def test_no_operator_spent_less_than_nothing_and_all_shares_are_one(root: dict[str, Any]) -> None:
-    plan = told(root)
+    plan = plan_of(root)
     assert all((node.seconds or 0.0) >= 0 for node in plan.root.walk())
-    known = [share for share in shares(plan) if share is not None]
-    assert sum(known) == pytest.approx(1.0) or not plan.seconds
+    measured_shares = [share for share in shares(plan) if share is not None]
+    assert sum(measured_shares) == pytest.approx(1.0) or not plan.seconds
 
 
 @given(plan_nodes())
 def test_rows_are_over_all_loops_and_an_error_is_at_least_one(root: dict[str, Any]) -> None:
-    for node in told(root).root.walk():
+    for node in plan_of(root).root.walk():
         assert node.rows is not None
         assert node.rows % 1 == 0
         assert node.q_error is None or node.q_error >= 1
@@ -95,7 +95,7 @@ def test_rows_are_over_all_loops_and_an_error_is_at_least_one(root: dict[str, An
 
 @given(plan_nodes(), plan_nodes())
 def test_any_two_plans_can_be_compared(first: dict[str, Any], second: dict[str, Any]) -> None:
-    before, after = told(first), told(second)
+    before, after = plan_of(first), plan_of(second)
     comparison = compare_plans(before, after)
     for side, plan in (("before", before), ("after", after)):
         seen = [id(getattr(p, side)) for p in comparison.pairs if getattr(p, side) is not None]

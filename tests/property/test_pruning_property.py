@@ -20,8 +20,8 @@ def test_what_is_for_nobody_is_what_is_read_less_what_is_named(
 ) -> None:
     root = PlanNode("scan", "scan", object="t", columns=tuple(read))
     text = " ".join(["select", ", ".join(named), "from t"])
-    (told,) = columns_of_plan(made_plan(root, text=text), TABLES, None)
-    assert set(told.read or ()) == set(read)
-    assert set(told.needed) == set(named)
-    assert set(told.unneeded) == set(read) - set(named)
-    assert told.unneeded_bytes == sum(COLUMNS.index(name) + 1 for name in told.unneeded)
+    (columns,) = columns_of_plan(made_plan(root, text=text), TABLES, None)
+    assert set(columns.read or ()) == set(read)
+    assert set(columns.needed) == set(named)
+    assert set(columns.unneeded) == set(read) - set(named)
+    assert columns.unneeded_bytes == sum(COLUMNS.index(name) + 1 for name in columns.unneeded)

@@ -15,8 +15,8 @@ HISTORIES = st.lists(st.tuples(KEYS, st.booleans(), st.integers(0, 2)), max_size
 
 def table(keys: list[tuple[int, int]], times: list[int] | None = None) -> pl.DataFrame:
     columns = {"w_id": [key[0] for key in keys], "o_id": [key[1] for key in keys]}
-    told = {"finished_ns": times, **columns} if times is not None else columns
-    return pl.DataFrame(told, schema=dict.fromkeys(told, pl.Int64))
+    columns_of = {"finished_ns": times, **columns} if times is not None else columns
+    return pl.DataFrame(columns_of, schema=dict.fromkeys(columns_of, pl.Int64))
 
 
 @given(HISTORIES, st.sets(KEYS), st.one_of(st.none(), st.integers(0, 50)))
@@ -35,15 +35,15 @@ def test_each_answer_is_found_or_lost(
         key for key, time in zip(keys, times, strict=True) if before_ns is None or time < before_ns
     ]
 
-    told = compared(table(keys, times), table(sorted(there)), before_ns)
+    count = compared(table(keys, times), table(sorted(there)), before_ns)
 
     # Of a key that was given out several times one row is there, which is of one of its answers.
-    found = len(set(asked) & there)
-    assert (told.acknowledged, told.kept) == (len(asked), found)
-    assert told.lost == len(asked) - found
-    assert told.unacknowledged == len(there) - found
-    assert len(told.first_lost) == min(10, told.lost)
-    assert set(told.first_lost) <= set(asked)
+    kept_count = len(set(asked) & there)
+    assert (count.acknowledged, count.kept) == (len(asked), kept_count)
+    assert count.lost == len(asked) - kept_count
+    assert count.unacknowledged == len(there) - kept_count
+    assert len(count.first_lost) == min(10, count.lost)
+    assert set(count.first_lost) <= set(asked)
 
 
 @given(st.lists(KEYS, unique=True), st.sets(KEYS))
@@ -51,17 +51,17 @@ def test_keys_that_are_gone_are_named_in_the_order_of_their_answers(
     keys: list[tuple[int, int]], lost: set[tuple[int, int]]
 ) -> None:
     there = [key for key in keys if key not in lost]
-    told = compared(table(keys, list(range(len(keys)))), table(there))
-    assert told.first_lost == tuple(key for key in keys if key in lost)
+    count = compared(table(keys, list(range(len(keys)))), table(there))
+    assert count.first_lost == tuple(key for key in keys if key in lost)
     first = next((time for time, key in enumerate(keys) if key in lost), None)
-    assert told.lost_from_ns == first
+    assert count.lost_from_ns == first
 
 
 def test_nothing_is_there_of_a_database_that_could_not_be_asked() -> None:
-    told = compared(table([(1, 1), (1, 2)], [5, 6]), None)
-    assert told == ReceiptCount(2, 0, 2, 0, ((1, 1), (1, 2)), lost_from_ns=5)
+    count = compared(table([(1, 1), (1, 2)], [5, 6]), None)
+    assert count == ReceiptCount(2, 0, 2, 0, ((1, 1), (1, 2)), lost_from_ns=5)
 
 
 def test_a_key_that_was_acknowledged_twice_was_lost_once() -> None:
-    told = compared(table([(1, 1), (1, 1)], [5, 6]), table([(1, 1)]))
-    assert (told.kept, told.lost, told.first_lost) == (1, 1, ((1, 1),))
+    count = compared(table([(1, 1), (1, 1)], [5, 6]), table([(1, 1)]))
+    assert (count.kept, count.lost, count.first_lost) == (1, 1, ((1, 1),))

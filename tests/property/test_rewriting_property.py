@@ -38,17 +38,19 @@ class Made:
 @st.composite
 def queries(draw: st.DrawFn) -> Made:
     tables = draw(st.sampled_from([["t"], ["u"], ["t", "u"]]))
-    usable = [one for table in tables for one in EXPRESSIONS[table]]
-    known = [one for table in tables for one in CONDITIONS[table]]
-    conditions = draw(st.lists(st.sampled_from(known), unique=True, max_size=3))
+    usable = [expression for table in tables for expression in EXPRESSIONS[table]]
+    lines = [expression for table in tables for expression in CONDITIONS[table]]
+    conditions = draw(st.lists(st.sampled_from(lines), unique=True, max_size=3))
     joined = ["a = k"] if len(tables) > 1 else []
     body = f"from {', '.join(tables)}"
     if joined + conditions:
         body += f" where {' and '.join(joined + conditions)}"
     keys = draw(st.lists(st.sampled_from(usable), unique=True, max_size=2))
     made = st.tuples(st.sampled_from(AGGREGATES), st.sampled_from(usable))
-    aggregates = [f"{f}({one})" for f, one in draw(st.lists(made, min_size=1, max_size=3))]
-    shown = [f"{one} as x{place}" for place, one in enumerate([*keys, *aggregates])]
+    aggregates = [
+        f"{f}({expression})" for f, expression in draw(st.lists(made, min_size=1, max_size=3))
+    ]
+    shown = [f"{expression} as x{place}" for place, expression in enumerate([*keys, *aggregates])]
     text = f"select {', '.join(shown)} {body}"
     if keys:
         text += f" group by {', '.join(keys)}"
@@ -71,12 +73,12 @@ def rows(text: str) -> list[tuple[object, ...]]:
 @settings(max_examples=60, deadline=None)
 def test_touches_count_all_rows_that_are_chosen(made: Made) -> None:
     rows(made.text)
-    found = without_computation(made.text, DIALECTS, TABLES)
-    (counted,) = rows(found.text)
+    query = without_computation(made.text, DIALECTS, TABLES)
+    (counted,) = rows(query.text)
     if made.body:
         ((chosen,),) = rows(f"select count(*) {made.body}")
         assert set(counted) == {chosen}
-        assert found.stays == ()
+        assert query.stays == ()
 
 
 @given(queries())
@@ -85,7 +87,7 @@ def test_each_part_can_go_and_what_is_left_can_be_taken_apart_again(made: Made) 
     for part in parts(made.text, DIALECTS, TABLES):
         left = without(made.text, DIALECTS, [part.name], TABLES)
         rows(left.text)
-        assert [one.name for one in left.removed] == [part.name]
+        assert [study_part.name for study_part in left.removed] == [part.name]
         parts(left.text, DIALECTS, TABLES)
 
 

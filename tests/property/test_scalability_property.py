@@ -22,45 +22,45 @@ ones = st.floats(0.01, 1e6)
 
 def noisy(law: Law, seed: int) -> Scaling:
     drawn = random.Random(seed)
-    found = scaling(
+    fit = scaling(
         [
             (float(n), law.throughput(n) * math.exp(drawn.gauss(0, NOISE)))
             for n in LEVELS
             for _ in range(ROUNDS)
         ]
     )
-    assert found is not None
-    return found
+    assert fit is not None
+    return fit
 
 
 @given(ones, sigmas, kappas)
 @settings(max_examples=60, deadline=None)
-def test_exact_points_are_met(one: float, sigma: float, kappa: float) -> None:
-    law = Law(one, sigma, kappa)
-    found = scaling([(float(n), law.throughput(n)) for n in LEVELS])
-    assert found is not None
+def test_exact_points_are_met(first: float, sigma: float, kappa: float) -> None:
+    law = Law(first, sigma, kappa)
+    fit = scaling([(float(n), law.throughput(n)) for n in LEVELS])
+    assert fit is not None
     for clients in (1, 3, 16):
-        assert found.law.throughput(clients) == pytest.approx(law.throughput(clients), rel=1e-5)
+        assert fit.law.throughput(clients) == pytest.approx(law.throughput(clients), rel=1e-5)
 
 
 @given(ones, sigmas, kappas, st.integers(0, 1000))
 @settings(max_examples=40, deadline=None)
 def test_parameters_are_never_below_zero_and_ends_in_order(
-    one: float, sigma: float, kappa: float, seed: int
+    first: float, sigma: float, kappa: float, seed: int
 ) -> None:
-    found = noisy(Law(one, sigma, kappa), seed)
-    assert found.law.sigma >= 0
-    assert found.law.kappa >= 0
-    for told in (
-        found.single_per_s,
-        found.sigma,
-        found.kappa,
-        found.knee_at,
-        found.most_at,
-        found.most,
+    fit = noisy(Law(first, sigma, kappa), seed)
+    assert fit.law.sigma >= 0
+    assert fit.law.kappa >= 0
+    for quantity in (
+        fit.single_per_s,
+        fit.sigma,
+        fit.kappa,
+        fit.knee_at,
+        fit.most_at,
+        fit.most,
     ):
-        assert told.ends is not None
-        assert told.ends[0] <= told.value <= told.ends[1]
+        assert quantity.ends is not None
+        assert quantity.ends[0] <= quantity.value <= quantity.ends[1]
 
 
 @given(st.floats(1e-3, 1e3), st.integers(0, 50))
@@ -74,7 +74,7 @@ def test_the_unit_of_throughput_changes_nothing_else(by: float, seed: int) -> No
 
 @pytest.mark.parametrize("law", LAWS)
 def test_intervals_hold_the_truth_in_about_95_of_100(law: Law) -> None:
-    found = [noisy(law, seed) for seed in range(TRIALS)]
+    scalings = [noisy(law, seed) for seed in range(TRIALS)]
     truths = {
         "single_per_s": law.single_per_s,
         "sigma": law.sigma,
@@ -84,9 +84,9 @@ def test_intervals_hold_the_truth_in_about_95_of_100(law: Law) -> None:
         "most": law.most(),
     }
     for name, truth in truths.items():
-        ends = [getattr(fit, name).ends for fit in found]
+        ends = [getattr(fit, name).ends for fit in scalings]
         held = sum(low - 1e-9 <= truth <= high + 1e-9 for low, high in ends) / TRIALS
         # A true 95 % is seen within this of 200 trials; at a border of what may be it is more.
         assert 0.90 <= held <= 1.0, name
-    middle = sorted(fit.law.single_per_s for fit in found)[TRIALS // 2]
+    middle = sorted(fit.law.single_per_s for fit in scalings)[TRIALS // 2]
     assert middle == pytest.approx(law.single_per_s, rel=0.02)

@@ -29,8 +29,8 @@ DRAWS = [Draw(name, integer=(1, 9)) for name in ("a", "b", "c")]
     st.lists(STATEMENTS, min_size=1, max_size=4), st.sampled_from([";", " ;\n", ";;", "; -- x\n"])
 )
 def test_what_was_joined_comes_apart(written: list[str], joint: str) -> None:
-    found = scripts.statements(joint.join(written) + joint, ("postgresql",))
-    assert [re.sub(r"^-- x\n", "", text) for text in found] == written
+    statements = scripts.statements(joint.join(written) + joint, ("postgresql",))
+    assert [re.sub(r"^-- x\n", "", text) for text in statements] == written
 
 
 @settings(deadline=None)
@@ -40,7 +40,7 @@ def test_bound_values_put_back_give_the_text(pieces: list[Draw | str]) -> None:
     (made,) = scripts.operation("q", text, DRAWS, ("postgresql",)).statements
     assert len(set(made.values)) == len(made.values)
     back = re.sub(
-        r"\$(\d+)", lambda found: f"${{{DRAWS[made.values[int(found[1]) - 1]].name}}}", made.text
+        r"\$(\d+)", lambda match: f"${{{DRAWS[made.values[int(match[1]) - 1]].name}}}", made.text
     )
     assert back == text
 

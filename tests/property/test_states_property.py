@@ -43,13 +43,13 @@ def test_they_are_all_that_were_current_at_some_moment(
     batches, events = history
     queries = [query(begun, begun + took) for begun, took in asked]
     refresh = Refresh("in", "out", batches, many=False)
-    found = executions(frame(*events, *queries), refresh)
-    for told in found.iter_rows(named=True):
-        first_ms, last_ms = told["started_ns"] // 10**6, told["finished_ns"] // 10**6
+    execution_frame = executions(frame(*events, *queries), refresh)
+    for row in execution_frame.iter_rows(named=True):
+        first_ms, last_ms = row["started_ns"] // 10**6, row["finished_ns"] // 10**6
         moments = [half / 2 for half in range(2 * first_ms + 1, 2 * last_ms, 2)]
         expected = set().union(*(current(events, batches, moment) for moment in moments))
-        assert set(range(told["state_first"], told["state_last"] + 1)) == expected
-        assert told["state_likely"] in expected
+        assert set(range(row["state_first"], row["state_last"] + 1)) == expected
+        assert row["state_likely"] in expected
 
 
 @settings(max_examples=100, deadline=None)
@@ -59,12 +59,12 @@ def test_a_failure_never_narrows_them(
 ) -> None:
     batches, events = history
     refresh = Refresh("in", "out", batches, many=False)
-    one = query(asked[0], sum(asked))
+    query_facts = query(asked[0], sum(asked))
     if broken >= len(events):
         return
-    before = executions(frame(*events, one), refresh).row(0, named=True)
+    before = executions(frame(*events, query_facts), refresh).row(0, named=True)
     events = [*events[:broken], events[broken] | {"outcome": "failed"}, *events[broken + 1 :]]
-    after = executions(frame(*events, one), refresh).row(0, named=True)
+    after = executions(frame(*events, query_facts), refresh).row(0, named=True)
     if after["state_first"] is not None:
         assert after["state_first"] <= before["state_first"]
         assert after["state_last"] >= before["state_last"]

@@ -45,7 +45,7 @@ ENDS = st.lists(st.sampled_from(["well", "fails", "stops", "dies"]), max_size=10
 class Silent:
     """A teller that tells nobody."""
 
-    def run(self, *told: object) -> None:
+    def run(self, *arguments: object) -> None:
         pass
 
     failed = record = phase = amount = run
@@ -81,15 +81,19 @@ class Laboratory:
 @given(STUDIES)
 def test_each_variant_has_each_of_its_rounds_once_and_rounds_do_not_overlap(study: Study) -> None:
     order = study.order()
-    planned = Counter((one.part, one.variant, one.round) for run in order for one in run.stands_for)
+    planned = Counter(
+        (operation.part, operation.variant, operation.round)
+        for run in order
+        for operation in run.stands_for
+    )
     assert set(planned.values()) == {1}
     assert len(planned) == sum(len(part.variants) * part.repetitions for part in study.parts)
     rounds = [run.stands_for[0].round for run in order]
     assert rounds == sorted(rounds)
     # Equal requests of a round are two runs only where a part compares them.
-    for one, other in combinations_of(order, 2):
-        if (rounds_of(one), one.request) == (rounds_of(other), other.request):
-            assert parts_of(one) & parts_of(other)
+    for planned_run, other in combinations_of(order, 2):
+        if (rounds_of(planned_run), planned_run.request) == (rounds_of(other), other.request):
+            assert parts_of(planned_run) & parts_of(other)
 
 
 def rounds_of(run: PlannedRun) -> set[int]:
@@ -141,12 +145,16 @@ LEVELS = st.lists(
 @settings(ON_ANY_MACHINE)
 @given(st.dictionaries(NAMES, LEVELS, max_size=3))
 def test_combinations_are_all_of_them_once(factors: dict[str, list[NamedLevel]]) -> None:
-    found = list(combinations(factors))
+    all_combinations = list(combinations(factors))
     expected = 1
     for levels in factors.values():
         expected *= len(levels)
-    assert len({tuple(one.levels.items()) for one in found}) == len(found) == expected
-    assert all(list(one.levels) == list(factors) for one in found)
+    assert (
+        len({tuple(combination.levels.items()) for combination in all_combinations})
+        == len(all_combinations)
+        == expected
+    )
+    assert all(list(combination.levels) == list(factors) for combination in all_combinations)
 
 
 TABLES = st.dictionaries(st.sampled_from("abc"), st.integers())
@@ -156,7 +164,7 @@ KEYS = st.builds(lambda keys, own: {**keys, "set": own} if own else keys, TABLES
 @settings(ON_ANY_MACHINE)
 @given(KEYS, KEYS, KEYS)
 def test_merging_is_the_same_in_whichever_pairs(
-    one: dict[str, object], two: dict[str, object], three: dict[str, object]
+    first: dict[str, object], two: dict[str, object], three: dict[str, object]
 ) -> None:
-    assert merged(one, merged(two, three)) == merged(merged(one, two), three)
-    assert merged(one) == one
+    assert merged(first, merged(two, three)) == merged(merged(first, two), three)
+    assert merged(first) == first

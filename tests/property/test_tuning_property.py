@@ -23,7 +23,7 @@ def test_an_interval_moves_and_grows_with_its_values(
     values: list[float], alpha: float, by: float, times: float
 ) -> None:
     ends = anytime_interval(values, alpha)
-    other = anytime_interval([times * one + by for one in values], alpha)
+    other = anytime_interval([times * value + by for value in values], alpha)
     assert (ends is None) == (other is None)
     if ends is not None and other is not None:
         near = pytest.approx([times * end + by for end in ends], rel=1e-6, abs=1e-6)
@@ -43,7 +43,7 @@ def test_who_wants_to_be_surer_has_a_wider_interval(values: list[float], alpha: 
 def test_a_range_is_read_as_it_is_written(low: int, more: int, unit: str) -> None:
     (knob,) = searched_knobs([f"a={low}{unit}..{low + more}{unit}"], _no_knobs(), "e")
     assert knob.ends == (f"{low}{unit}", f"{low + more}{unit}")
-    assert [knob.number(one) for one in knob.ends] == [low, low + more]
+    assert [knob.number(end) for end in knob.ends] == [low, low + more]
     assert low <= knob.rounded(low + more / 3) <= low + more
 
 
@@ -64,11 +64,11 @@ def test_what_is_suggested_can_be_asked_for_and_was_not_tried(
     low: int, more: int, costs: list[float | None], seed: int
 ) -> None:
     knob = SearchedKnob("a", (), low, low + more, "MB", whole=True, logarithmic=low > 0)
-    told = [({"a": knob.text(low + at % (more + 1))}, cost) for at, cost in enumerate(costs)]
-    found = suggest((knob,), told, 2, seed)
-    tried = [settings for settings, _ in told]
-    assert not [one for one in found if one in tried]
-    assert all(low <= knob.number(one["a"]) <= low + more for one in found)
+    trials = [({"a": knob.text(low + at % (more + 1))}, cost) for at, cost in enumerate(costs)]
+    suggestion = suggest((knob,), trials, 2, seed)
+    tried = [settings for settings, _ in trials]
+    assert not [settings for settings in suggestion if settings in tried]
+    assert all(low <= knob.number(settings["a"]) <= low + more for settings in suggestion)
 
 
 @settings(deadline=None, max_examples=15)
@@ -83,6 +83,8 @@ def test_however_short_the_budget_it_is_kept_and_goes_on_from_its_record(
     for _ in range(steps):
         if not parted.step():
             break
-    parted.parts = [parted.tune.part_again(one.facts()) for one in parted.parts]
+    parted.parts = [parted.tune.part_again(part.facts()) for part in parted.parts]
     assert parted.whole() == whole.trials
-    assert all(setting_words(one.levels) == one.setting for one in hold_outs(whole.trials))
+    assert all(
+        setting_words(hold_out.levels) == hold_out.setting for hold_out in hold_outs(whole.trials)
+    )

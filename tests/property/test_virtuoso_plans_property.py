@@ -22,7 +22,7 @@ TOTALS = f"\n {THREAD_S * 1000:.0f} msec 100% cpu, 1 rnd 2 seq 0% same seg 0% sa
 TEXTS = {name: read_native(native("virtuoso", name)).text for name in NAMES}
 
 
-def told(text: str) -> Plan:
+def plan_of(text: str) -> Plan:
     return normalised(text, "q01", 0, "q01-0.json")
 
 
@@ -31,7 +31,7 @@ def test_a_text_that_is_cut_off_is_refused_with_its_line(name: str, data: st.Dat
     lines = TEXTS[name].rstrip().splitlines()
     kept = data.draw(st.integers(1, len(lines) - 1))
     with pytest.raises(ValueError, match=rf"line {kept}: the text ends within"):
-        told("\n".join(lines[:kept]))
+        plan_of("\n".join(lines[:kept]))
 
 
 @given(st.sampled_from(NAMES), st.data(), st.text(max_size=80))
@@ -58,7 +58,7 @@ def test_any_file_makes_a_plan_or_a_refusal(value: Any) -> None:
 
 def _made_or_refused(text: str) -> None:
     with contextlib.suppress(ValueError):
-        for node in told(text).root.walk():
+        for node in plan_of(text).root.walk():
             assert node.seconds is None or node.seconds >= 0
             assert node.rows is None or node.rows >= 0
 
@@ -86,7 +86,7 @@ def chains(draw: st.DrawFn, depth: int = 0) -> list[str]:
 
 @given(chains())
 def test_all_shares_are_one_and_all_time_is_the_threads(lines: list[str]) -> None:
-    plan = told("\n".join(["{", *lines, "}"]) + TOTALS)
+    plan = plan_of("\n".join(["{", *lines, "}"]) + TOTALS)
     if plan.seconds:
         assert plan.seconds == pytest.approx(THREAD_S)
         assert sum(share or 0.0 for share in shares(plan)) == pytest.approx(1)

@@ -64,11 +64,11 @@ REMOVALS = st.lists(
 
 def totals(run: Measured, changes: list[SupposedChange]) -> tuple[float, float, float]:
     """Least, predicted and most change of the total."""
-    told = predict(run, changes, []).metric("total_seconds")
-    assert told.change is not None
-    assert told.change_least is not None
-    assert told.change_most is not None
-    return told.change_least, told.change, told.change_most
+    metric = predict(run, changes, []).metric("total_seconds")
+    assert metric.change is not None
+    assert metric.change_least is not None
+    assert metric.change_most is not None
+    return metric.change_least, metric.change, metric.change_most
 
 
 @given(runs())
@@ -77,9 +77,9 @@ def test_no_change_changes_nothing(run: Measured) -> None:
         assert metric.change == 0.0
     same = [ScaleOperation(name, 1.0) for name in run.names]
     same += [SetTime(op.name, op.seconds) for op in run.operations]
-    told = predict(run, same, [])
-    assert told.operations == ()
-    assert all(metric.change == pytest.approx(0.0, abs=1e-9) for metric in told.metrics)
+    prediction = predict(run, same, [])
+    assert prediction.operations == ()
+    assert all(metric.change == pytest.approx(0.0, abs=1e-9) for metric in prediction.metrics)
 
 
 @given(runs())
@@ -90,8 +90,8 @@ def test_as_many_cores_as_before_change_nothing(run: Measured) -> None:
 
 @given(runs())
 def test_halving_everything_halves_every_time(run: Measured) -> None:
-    told = predict(run, [ScaleOperation(name, 0.5) for name in run.names], [])
-    for metric in told.metrics:
+    prediction = predict(run, [ScaleOperation(name, 0.5) for name in run.names], [])
+    for metric in prediction.metrics:
         factor = 0.5 if metric.metric.better == "lower" else 2.0
         assert metric.change == pytest.approx(factor - 1)
 
@@ -114,8 +114,8 @@ def test_a_prediction_is_within_what_the_model_leaves_open(
 
 
 @given(runs(), st.integers(1, 16), st.integers(1, 16))
-def test_more_cores_are_never_slower(run: Measured, one: int, other: int) -> None:
-    few, many = sorted((one, other))
+def test_more_cores_are_never_slower(run: Measured, first: int, other: int) -> None:
+    few, many = sorted((first, other))
     assert totals(run, [SetCores(many)])[1] <= totals(run, [SetCores(few)])[1] + 1e-9
 
 
@@ -132,10 +132,11 @@ def test_weights_in_a_geometric_mean_are_equal_and_in_a_total_they_sum_to_one(
     seconds: list[float],
 ) -> None:
     run = a_run(*(TimedOperation(f"q{n}", value) for n, value in enumerate(seconds)))
-    told = [
-        {weight.metric: weight.elasticity for weight in one.weights} for one in sensitivity(run)
+    rows = [
+        {weight.metric: weight.elasticity for weight in interval_weight.weights}
+        for interval_weight in sensitivity(run)
     ]
-    for weights in told:
+    for weights in rows:
         assert weights["geometric_mean_seconds"] == pytest.approx(1 / len(seconds), abs=1e-7)
-    assert sum(weights["total_seconds"] for weights in told) == pytest.approx(1.0, abs=1e-6)
-    assert sum(weights["composite_per_h"] for weights in told) == pytest.approx(-1.0, abs=1e-6)
+    assert sum(weights["total_seconds"] for weights in rows) == pytest.approx(1.0, abs=1e-6)
+    assert sum(weights["composite_per_h"] for weights in rows) == pytest.approx(-1.0, abs=1e-6)

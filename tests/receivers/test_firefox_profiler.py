@@ -22,7 +22,7 @@ def ask(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[C
     session = {"PROFILER_CLI_SESSION_DIR": str(place), "HOME": str(place)}
     node(installed / CLI, "load", profile, **session)
     try:
-        yield lambda *words: node_json(installed / CLI, *words, "--json", **session)
+        yield lambda *message: node_json(installed / CLI, *message, "--json", **session)
     finally:
         node(installed / CLI, "stop", **session)
 
@@ -53,10 +53,10 @@ def test_threads_have_the_cpu_time_that_was_sampled(ask: Callable[..., Any]) -> 
 
 
 def test_functions_are_counted_and_know_their_file(ask: Callable[..., Any]) -> None:
-    told = ask("thread", "samples", "--thread", of(ask, "postgres"))
+    answer = ask("thread", "samples", "--thread", of(ask, "postgres"))
     functions = {
         f["nameWithLibrary"]: (f["totalSamples"], f["selfSamples"])
-        for f in told["topFunctionsByTotal"]
+        for f in answer["topFunctionsByTotal"]
     }
     assert functions == {
         "postgres!ExecutorRun": (8, 0),
@@ -70,8 +70,8 @@ def test_functions_are_counted_and_know_their_file(ask: Callable[..., Any]) -> N
 
 
 def test_kinds_of_work_are_categories(ask: Callable[..., Any]) -> None:
-    told = ask("thread", "samples", "--thread", of(ask, "postgres"))
-    works = {c["name"]: c["samples"] for c in told["categoryBreakdown"]["categories"]}
+    answer = ask("thread", "samples", "--thread", of(ask, "postgres"))
+    works = {c["name"]: c["samples"] for c in answer["categoryBreakdown"]["categories"]}
     assert works == {
         "scan": 2,
         "filter": 2,
@@ -83,8 +83,8 @@ def test_kinds_of_work_are_categories(ask: Callable[..., Any]) -> None:
 
 
 def test_operations_are_intervals(ask: Callable[..., Any]) -> None:
-    told = ask("thread", "markers", "--thread", of(ask, "session 0"), "--list")
-    markers = [(m["name"], m["start"], m["duration"], m["data"]) for m in told["flatMarkers"]]
+    answer = ask("thread", "markers", "--thread", of(ask, "session 0"), "--list")
+    markers = [(m["name"], m["start"], m["duration"], m["data"]) for m in answer["flatMarkers"]]
     assert markers == [
         ("q01", 1, 18, {"sequence": 0, "samples": 6, "cpu_ms": 12}),
         ("q09", 21, 18, {"sequence": 1, "samples": 4, "cpu_ms": 8}),

@@ -34,8 +34,8 @@ def decoded(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[s
     place = tmp_path_factory.mktemp("pprof")
     raw = place / "known.pb"
     raw.write_bytes(unpacked(exported(pprof, place)))
-    told: dict[str, Any] = node_json("-e", DECODE, installed / "pprof-format", raw)
-    return told
+    profile: dict[str, Any] = node_json("-e", DECODE, installed / "pprof-format", raw)
+    return profile
 
 
 def labels(decoded: dict[str, Any], sample: dict[str, Any]) -> dict[str, str]:
@@ -59,13 +59,13 @@ def test_samples_are_counts_and_nanoseconds(decoded: dict[str, Any]) -> None:
 
 
 def test_labels_say_what_a_sample_was_for(decoded: dict[str, Any]) -> None:
-    found: Counter[tuple[str, ...]] = Counter()
+    counter: Counter[tuple[str, ...]] = Counter()
     for sample in decoded["sample"]:
-        told = labels(decoded, sample)
-        found[tuple(told[k] for k in ("operation", "work", "thread", "tid"))] += int(
+        sample_labels = labels(decoded, sample)
+        counter[tuple(sample_labels[k] for k in ("operation", "work", "thread", "tid"))] += int(
             sample["value"][0]
         )
-    assert found == {
+    assert counter == {
         ("q01", "hash probe", "postgres", "50"): 1,
         ("q01", "scan", "postgres", "50"): 2,
         ("q01", "kernel I/O", "postgres", "50"): 1,
@@ -81,16 +81,18 @@ def test_places_have_their_address_file_and_build(decoded: dict[str, Any]) -> No
     texts = decoded["stringTable"]
     files = {m["id"]: (texts[m["filename"]], texts[m["buildId"]]) for m in decoded["mapping"]}
     functions = {f["id"]: texts[f["name"]] for f in decoded["function"]}
-    found = {
+    answers = {
         (functions[place["line"][0]["functionId"]], int(place["address"])): files.get(
             place["mappingId"]
         )
         for place in decoded["location"]
     }
-    assert len(found) == len(FRAMES)
-    assert found["ExecHashJoin", 0x2000] == found["ExecHashJoin", 0x2040] == (POSTGRES, BUILD_ID)
-    assert found["copy_to_user", KERNEL_ADDRESS] == ("[kernel]", "")
-    assert found["0x7f0000000000", 0x7F00_0000_0000] is None
+    assert len(answers) == len(FRAMES)
+    assert (
+        answers["ExecHashJoin", 0x2000] == answers["ExecHashJoin", 0x2040] == (POSTGRES, BUILD_ID)
+    )
+    assert answers["copy_to_user", KERNEL_ADDRESS] == ("[kernel]", "")
+    assert answers["0x7f0000000000", 0x7F00_0000_0000] is None
 
 
 def test_the_profile_goes_by_the_file_that_most_places_are_in(decoded: dict[str, Any]) -> None:

@@ -26,10 +26,10 @@ def rows(browser: Browser, installed: Path, profile: Path) -> dict[str, tuple[st
     page.get_by_text("Sandwich").wait_for()
     page.keyboard.press(SANDWICH)
     page.get_by_text("Symbol Name").wait_for()
-    found = ROW.findall(page.locator("body").inner_text())
+    table_rows = ROW.findall(page.locator("body").inner_text())
     page.close()
     assert wrong == []
-    return {name: (total, own) for total, own, name in found}
+    return {name: (total, own) for total, own, name in table_rows}
 
 
 def test_folded_stacks_are_counted(browser: Browser, installed: Path, tmp_path: Path) -> None:
@@ -62,6 +62,6 @@ def test_pprof_is_cpu_time(browser: Browser, installed: Path, tmp_path: Path) ->
 def test_one_operation_alone(
     browser: Browser, installed: Path, tmp_path: Path, module: ModuleType
 ) -> None:
-    found = rows(browser, installed, exported(module, tmp_path, "q09"))
-    assert found["ExecutorRun"][0] in {"4", "8.00ms"}
-    assert "copy_to_user" not in found
+    table_rows = rows(browser, installed, exported(module, tmp_path, "q09"))
+    assert table_rows["ExecutorRun"][0] in {"4", "8.00ms"}
+    assert "copy_to_user" not in table_rows

@@ -102,10 +102,10 @@ def rust_code(source: str) -> str:
 
 def rust_functions(file: str, source: str) -> Iterator[Function]:
     code = rust_code(source)
-    for found in re.finditer(r"\bfn\s+(\w+)", code):
-        end = _end_of_body(code, found.end())
+    for match in re.finditer(r"\bfn\s+(\w+)", code):
+        end = _end_of_body(code, match.end())
         if end is not None:
-            yield Function(file, found[1], code.count("\n", found.start(), end) + 1)
+            yield Function(file, match[1], code.count("\n", match.start(), end) + 1)
 
 
 def _end_of_body(code: str, begin: int) -> int | None:
@@ -131,10 +131,10 @@ def _end_of_body(code: str, begin: int) -> int | None:
 @cache
 def imports(path: Path) -> frozenset[str]:
     """Names of modules that a module imports anywhere, and of what it takes from them."""
-    found: set[str] = set()
+    names: set[str] = set()
     for node in ast.walk(tree(path)):
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
+            names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-    return frozenset(found)
+            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return frozenset(names)

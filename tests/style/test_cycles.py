@@ -14,18 +14,18 @@ from tests.style.sources import python_files
 
 def at_the_top(path: Path) -> set[str]:
     """Modules that a file imports outside of functions, types among them."""
-    found: set[str] = set()
+    names: set[str] = set()
     waiting: list[ast.AST] = list(sources.tree(path).body)
     while waiting:
         node = waiting.pop()
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
+            names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
-            found.add(node.module)
-            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+            names.add(node.module)
+            names |= {f"{node.module}.{alias.name}" for alias in node.names}
         elif not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             waiting += list(ast.iter_child_nodes(node))
-    return found
+    return names
 
 
 def ordered(imports: dict[str, set[str]]) -> list[str]:

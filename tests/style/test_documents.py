@@ -48,14 +48,14 @@ def anchors(path: Path) -> set[str]:
 
 
 def broken(path: Path) -> list[str]:
-    found = []
+    broken_links = []
     for link in links(path):
         file, _, anchor = link.partition("#")
         target = (path.parent / file).resolve() if file else path
         headless = bool(anchor) and target.is_file() and anchor not in anchors(target)
         if not target.exists() or headless:
-            found.append(link)
-    return found
+            broken_links.append(link)
+    return broken_links
 
 
 @pytest.mark.parametrize("path", documents(), ids=lambda path: path.relative_to(ROOT).as_posix())

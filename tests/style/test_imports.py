@@ -20,9 +20,9 @@ IMPORTED = re.compile(r"^import time:[^|]*\|[^|]*\|\s*(\S+)", re.MULTILINE)
 def imported_by(code: str) -> set[str]:
     """Top-level packages that a new interpreter imports while it runs the code."""
     command = [sys.executable, "-X", "importtime", "-c", code]
-    told = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
-    assert told.returncode == 0, told.stderr[-2000:]
-    return {name.partition(".")[0] for name in IMPORTED.findall(told.stderr)}
+    result = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+    assert result.returncode == 0, result.stderr[-2000:]
+    return {name.partition(".")[0] for name in IMPORTED.findall(result.stderr)}
 
 
 def test_help_waits_for_no_heavy_library() -> None:
@@ -56,9 +56,9 @@ def test_a_heavy_import_would_be_seen() -> None:
 def test_each_layer_imports_only_what_is_below_it() -> None:
     """Oracle: import-linter, with the contracts of pyproject.toml."""
     command = [Path(sys.executable).parent / "lint-imports", "--no-cache"]
-    told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert told.returncode == 0, told.stdout[-3000:] + told.stderr[-1000:]
-    assert "kept, 0 broken" in told.stdout
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stdout[-3000:] + result.stderr[-1000:]
+    assert "kept, 0 broken" in result.stdout
 
 
 def test_engines_know_neither_each_other_nor_are_they_known_by_what_they_share() -> None:
@@ -70,10 +70,10 @@ def test_engines_know_neither_each_other_nor_are_they_known_by_what_they_share()
     owner = {
         module: engine for engine in engines for module in (engine, *graph.find_descendants(engine))
     }
-    known = {
+    edges = {
         (module, imported)
         for module in graph.find_descendants("assay.engines")
         for imported in graph.find_modules_directly_imported_by(module)
         if imported in owner and owner.get(module) != owner[imported]
     }
-    assert known == set()
+    assert edges == set()

@@ -69,10 +69,10 @@ ROOM_MAX = 28
 
 
 def all_functions() -> list[sources.Function]:
-    found = [function for path in python_files() for function in sources.python_functions(path)]
+    functions = [function for path in python_files() for function in sources.python_functions(path)]
     for path in rust_files():
-        found += sources.rust_functions(relative(path), path.read_text("utf-8"))
-    return found
+        functions += sources.rust_functions(relative(path), path.read_text("utf-8"))
+    return functions
 
 
 def test_functions_fit_on_a_screen() -> None:
@@ -83,8 +83,8 @@ def test_functions_fit_on_a_screen() -> None:
 def test_sql_lives_in_files() -> None:
     texts = {relative(path): list(sources.python_texts(path)) for path in python_files()}
     texts |= {relative(p): list(sources.rust_texts(p.read_text("utf-8"))) for p in rust_files()}
-    found = {file for file, literals in texts.items() if any(SQL.search(text) for text in literals)}
-    assert found == set(SQL_IN_SOURCES)
+    files = {file for file, literals in texts.items() if any(SQL.search(text) for text in literals)}
+    assert files == set(SQL_IN_SOURCES)
 
 
 @pytest.mark.parametrize("path", python_files(), ids=relative)
@@ -110,9 +110,9 @@ def test_library_code_never_prints() -> None:
 
 
 def test_names_of_files_say_something() -> None:
-    words = {relative(path): set(path.stem.split("_")) for path in [*python_files(), *rust_files()]}
-    words |= {relative(p): set(p.name.split("_")) for p in PACKAGE.rglob("*") if p.is_dir()}
-    silent = {file for file, parts in words.items() if parts & NAMES_THAT_SAY_NOTHING}
+    names = {relative(path): set(path.stem.split("_")) for path in [*python_files(), *rust_files()]}
+    names |= {relative(p): set(p.name.split("_")) for p in PACKAGE.rglob("*") if p.is_dir()}
+    silent = {file for file, parts in names.items() if parts & NAMES_THAT_SAY_NOTHING}
     assert silent == set(TERMS_OF_THE_FIELD)
 
 
@@ -203,12 +203,12 @@ class TestTheRulesFindWhatTheyAreFor:
     """
 
     def test_rust_functions_are_measured(self) -> None:
-        found = {f.name: f.lines for f in sources.rust_functions("x.rs", self.RUST)}
-        assert found == {"short": 1, "long": 3}
+        lines = {f.name: f.lines for f in sources.rust_functions("x.rs", self.RUST)}
+        assert lines == {"short": 1, "long": 3}
 
     def test_rust_texts_are_read_and_comments_are_not(self) -> None:
-        found = [text for text in sources.rust_texts(self.RUST) if SQL.search(text)]
-        assert [text[:6] for text in found] == ["} sele", "drop t"]
+        names = [text for text in sources.rust_texts(self.RUST) if SQL.search(text)]
+        assert [text[:6] for text in names] == ["} sele", "drop t"]
 
     @pytest.mark.parametrize(
         "text",

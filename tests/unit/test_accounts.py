@@ -47,9 +47,11 @@ def process(
 def within(
     cpus: pl.DataFrame, processes: list[dict[str, Any]], begun_s: float, ended_s: float
 ) -> Accounts:
-    found = accounts(cpus, frame("processes", processes), round(begun_s * S), round(ended_s * S))
-    assert found is not None
-    return found
+    cpu_accounts = accounts(
+        cpus, frame("processes", processes), round(begun_s * S), round(ended_s * S)
+    )
+    assert cpu_accounts is not None
+    return cpu_accounts
 
 
 TIMES_S = [0.0, 1.0, 2.0, 3.0, 4.0]
@@ -117,8 +119,8 @@ class TestEdges:
 
     @pytest.mark.parametrize("times_s", [[], [1.0]])
     def test_fewer_than_two_samples_are_no_measurement(self, times_s: list[float]) -> None:
-        found = accounts(machine(times_s, **FULL), frame("processes", OURS), S, 3 * S)
-        assert found is None
+        cpu_accounts = accounts(machine(times_s, **FULL), frame("processes", OURS), S, 3 * S)
+        assert cpu_accounts is None
 
     def test_without_samples_of_processes_all_is_background(self) -> None:
         used = within(machine(TIMES_S, **FULL), [], 1.0, 3.0)

@@ -172,10 +172,10 @@ class TestNull:
         assert difference([], answer, tolerances()) == "0 rows instead of 1"
 
     def test_the_first_row_is_told_where_there_should_be_none(self) -> None:
-        found = [[1, Decimal("300000.01"), None], [2, Decimal("0.00"), None]]
+        rows = [[1, Decimal("300000.01"), None], [2, Decimal("0.00"), None]]
         answer = Expected(("w_id", "w_ytd", "paid"), ())
-        words = "2 rows instead of none; the first: w_id 1, w_ytd 300000.01, paid None"
-        assert difference(found, answer, tolerances()) == words
+        message = "2 rows instead of none; the first: w_id 1, w_ytd 300000.01, paid None"
+        assert difference(rows, answer, tolerances()) == message
         assert difference([(Decimal("1.5"),)], answer, tolerances()) is not None
 
     def test_the_shipped_answer_of_q17_at_scale_001_is_that_null(self) -> None:
@@ -195,11 +195,11 @@ class TestRows:
         assert difference(self.ROWS, self.ANSWER, tolerances()) is None
 
     @pytest.mark.parametrize(
-        ("rows", "told"), [(2, "2 rows instead of 3"), (4, "4 rows instead of 3")]
+        ("rows", "message"), [(2, "2 rows instead of 3"), (4, "4 rows instead of 3")]
     )
-    def test_too_few_or_too_many_rows_are_counted(self, rows: int, told: str) -> None:
+    def test_too_few_or_too_many_rows_are_counted(self, rows: int, message: str) -> None:
         given = (*self.ROWS, (4, Decimal(40)))[:rows]
-        assert difference(given, self.ANSWER, tolerances()) == told
+        assert difference(given, self.ANSWER, tolerances()) == message
 
     def test_too_few_or_too_many_columns_are_counted(self) -> None:
         narrow = [row[:1] for row in self.ROWS]
@@ -214,13 +214,13 @@ class TestRows:
         )
 
     def test_right_rows_in_a_wrong_order_are_wrong_and_the_message_says_so(self) -> None:
-        told = difference(self.ROWS[::-1], self.ANSWER, tolerances())
-        assert told == "row 1, k: 3 instead of 1 (the rows are right, their order is not)"
+        mismatch = difference(self.ROWS[::-1], self.ANSWER, tolerances())
+        assert mismatch == "row 1, k: 3 instead of 1 (the rows are right, their order is not)"
 
     def test_wrong_rows_in_a_wrong_order_get_no_such_hint(self) -> None:
         rows = [self.ROWS[2], self.ROWS[1], (7, Decimal("10.00"))]
-        told = difference(rows, self.ANSWER, tolerances())
-        assert told == "row 1, k: 3 instead of 1"
+        mismatch = difference(rows, self.ANSWER, tolerances())
+        assert mismatch == "row 1, k: 3 instead of 1"
 
     def test_a_null_that_should_be_a_value_is_shown_as_null(self) -> None:
         rows = [(None, Decimal(10)), *self.ROWS[1:]]
@@ -248,10 +248,10 @@ class TestACutOrder:
 
     @pytest.mark.parametrize("wrong", [("f", 6), ("x", 7), ("a", 9)])
     def test_no_other_row_may(self, wrong: tuple[str, int]) -> None:
-        told = self.different(("b", 8), ("c", 7), wrong)
-        assert told is not None
-        assert "row 3" in told
-        assert "none of the 3 rows that tie there" in told
+        text = self.different(("b", 8), ("c", 7), wrong)
+        assert text is not None
+        assert "row 3" in text
+        assert "none of the 3 rows that tie there" in text
 
     def test_what_does_not_tie_has_to_be_there(self) -> None:
         assert "row 1" in str(self.different(("a", 9), ("c", 7), ("d", 7)))
@@ -283,8 +283,8 @@ class TestOtherOrders:
     def test_more_rows_may_come_where_that_is_said_and_none_be_missing(self) -> None:
         rows = replace(expected("name|points", "a|1", "b|2"), ordered_by=(), more_rows=True)
         assert difference([("x", 3), ("b", 2), ("a", 1)], rows, tolerances()) is None
-        told = difference([("x", 3), ("a", 1)], rows, tolerances())
-        assert told == "a row is missing: name b, points 2"
+        mismatch = difference([("x", 3), ("a", 1)], rows, tolerances())
+        assert mismatch == "a row is missing: name b, points 2"
 
     def test_a_rule_is_that_of_the_record(self, tmp_path: Path) -> None:
         (tmp_path / "q.csv").write_text("name|points\na|9\nb|8\nc|8\n")

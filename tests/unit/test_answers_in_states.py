@@ -54,25 +54,25 @@ def tested(synthetic: SyntheticRun) -> SyntheticRun:
     return synthetic
 
 
-def told(synthetic: SyntheticRun, verdict: Verdict) -> CheckResult:
+def checked(synthetic: SyntheticRun, verdict: Verdict) -> CheckResult:
     result = answers.check(synthetic.write())
     assert result.verdict is verdict, result.reason
     return result
 
 
 def test_each_answer_fits_a_state_of_its_time(tested: SyntheticRun) -> None:
-    assert told(tested, VALID).reason == "3 of 3 answers right, in 3 states of the data"
+    assert checked(tested, VALID).reason == "3 of 3 answers right, in 3 states of the data"
 
 
 def test_either_state_of_its_time_will_do(tested: SyntheticRun) -> None:
     tested.events[2]["digest"] = 101
     tested.results["q"][101] = counted(101)
-    assert told(tested, VALID).reason == "3 of 3 answers right, in 2 states of the data"
+    assert checked(tested, VALID).reason == "3 of 3 answers right, in 2 states of the data"
 
 
 def test_an_answer_of_a_state_before_its_time_is_wrong(tested: SyntheticRun) -> None:
     tested.events[4]["digest"] = 100
-    assert told(tested, INVALID).reason == (
+    assert checked(tested, INVALID).reason == (
         "wrong answer: q of stream 1 in throughput-1 fits no state of the data between its start"
         " and its end (1 to 2); with state 1: row 1, n: 100 instead of 101"
     )
@@ -80,30 +80,30 @@ def test_an_answer_of_a_state_before_its_time_is_wrong(tested: SyntheticRun) -> 
 
 def test_where_only_one_state_is_possible_its_difference_is_told(tested: SyntheticRun) -> None:
     tested.events[3]["digest"] = 100
-    reason = told(tested, INVALID).reason
+    reason = checked(tested, INVALID).reason
     assert reason == "wrong answer: q of stream 2 in throughput-1, row 1, n: 100 instead of 201"
 
 
 def test_a_refresh_that_did_nothing_shows_in_the_answers(tested: SyntheticRun) -> None:
     tested.events += [at(60, 70, "q", digest=101, phase="after")]
     tested.results["q"][101] = counted(101)
-    assert "q of stream 1 in after" in told(tested, INVALID).reason
+    assert "q of stream 1 in after" in checked(tested, INVALID).reason
 
 
 def test_the_text_of_another_stream_has_other_rows(tested: SyntheticRun) -> None:
     tested.expected["q-2-1"] = "n\n202\n"
-    assert "stream 2" in told(tested, INVALID).reason
+    assert "stream 2" in checked(tested, INVALID).reason
 
 
 def test_a_state_without_rows_to_compare_with_is_no_verdict(tested: SyntheticRun) -> None:
     del tested.expected["q-1-1"]
     tested.events[4]["digest"] = 100
-    assert told(tested, UNKNOWN).reason.startswith("2 of 3 answers right; ")
+    assert checked(tested, UNKNOWN).reason.startswith("2 of 3 answers right; ")
 
 
 def test_a_state_that_fits_needs_no_other(tested: SyntheticRun) -> None:
     del tested.expected["q-1-1"]
-    told(tested, VALID)
+    checked(tested, VALID)
 
 
 def test_why_rows_are_missing_is_told(tested: SyntheticRun) -> None:
@@ -127,13 +127,13 @@ def test_why_one_text_has_none_is_told(tested: SyntheticRun) -> None:
 
 def test_after_a_failed_refresh_the_data_are_not_known(tested: SyntheticRun) -> None:
     tested.events[0] |= {"outcome": "failed", "error": "x"}
-    reason = told(tested, UNKNOWN).reason
+    reason = checked(tested, UNKNOWN).reason
     assert "1 came after a refresh function that did not succeed" in reason
 
 
 def test_rows_that_were_not_kept_are_unknown(tested: SyntheticRun) -> None:
     del tested.results["q"][201]
-    assert "more different results than were kept" in told(tested, UNKNOWN).reason
+    assert "more different results than were kept" in checked(tested, UNKNOWN).reason
 
 
 def test_many_results_of_an_operation_are_no_more_than_were_kept_of_each_stream(
@@ -145,7 +145,7 @@ def test_many_results_of_an_operation_are_no_more_than_were_kept_of_each_stream(
         tested.events.append(at(50, 60, "q", digest=number, variant=variant))
         tested.results["q"][number] = counted(number)
         tested.expected[f"q-{variant}-2"] = f"n\n{number}\n"
-    assert told(tested, VALID).reason.startswith("12 of 12 answers right")
+    assert checked(tested, VALID).reason.startswith("12 of 12 answers right")
 
 
 class TestOneTransactionAnOrder:
@@ -155,19 +155,19 @@ class TestOneTransactionAnOrder:
         return tested
 
     def test_what_ran_beside_is_not_compared(self, many: SyntheticRun) -> None:
-        reason = told(many, UNKNOWN).reason
+        reason = checked(many, UNKNOWN).reason
         assert reason.startswith("1 of 3 answers right; 2 ran beside refreshes of one transaction")
 
     def test_asked_again_afterwards_the_text_is_checked(self, many: SyntheticRun) -> None:
         many.events.append(at(60, 70, "q", digest=102, phase="after"))
-        assert told(many, VALID).reason == (
+        assert checked(many, VALID).reason == (
             "2 of 2 answers right, in 2 states of the data; 2 beside refreshes of one transaction"
             " an order were not compared, but asked again afterwards"
         )
 
     def test_a_wrong_answer_afterwards_is_invalid(self, many: SyntheticRun) -> None:
         many.events.append(at(60, 70, "q", digest=100, phase="after"))
-        assert "in after, row 1" in told(many, INVALID).reason
+        assert "in after, row 1" in checked(many, INVALID).reason
 
 
 class TestWithoutRefreshes:
@@ -175,14 +175,14 @@ class TestWithoutRefreshes:
         tested.facts["test"] = {"kind": "throughput", "refresh": None}
         tested.events = [at(0, 5, "q", digest=100), at(0, 5, "q", digest=201, variant=2)]
         tested.expected = {"q-1-0": "n\n100\n", "q-2-0": "n\n201\n"}
-        assert told(tested, VALID).reason == "2 of 2 answers right"
+        assert checked(tested, VALID).reason == "2 of 2 answers right"
 
     def test_default_parameters_have_one_answer_for_all(self, tested: SyntheticRun) -> None:
         tested.facts["test"] = {"kind": "power", "refresh": None}
         tested.facts["request"] = {"parameters": "default"}
         tested.events = [at(0, 5, "q", digest=100, variant=0)]
         tested.expected = {"q": "n\n100\n"}
-        assert told(tested, VALID).reason == "1 of 1 answers right"
+        assert checked(tested, VALID).reason == "1 of 1 answers right"
 
     def test_one_that_failed_is_missed(self, tested: SyntheticRun) -> None:
         tested.facts["test"] = {"kind": "power", "refresh": None}
@@ -190,5 +190,5 @@ class TestWithoutRefreshes:
             at(0, 5, "q", digest=100),
             at(6, 9, "q", outcome="failed", error="x", digest=None, rows=None),
         ]
-        reason = told(tested, UNKNOWN).reason
+        reason = checked(tested, UNKNOWN).reason
         assert reason == "1 of 2 answers right; the others were not returned"

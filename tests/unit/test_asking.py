@@ -49,7 +49,7 @@ DSN = ("--dsn", "postgresql://nobody@127.0.0.1:1/none")
 
 class TestOptionsThatWouldDoNothing:
     @pytest.mark.parametrize(
-        ("arguments", "words"),
+        ("arguments", "sentence"),
         [
             (("tpch", "--keep-data"), ("--keep-data", "--dsn")),
             (("tpch", "--engine", "null", "--prepare", SQL), ("--prepare", "null", "SQL")),
@@ -124,12 +124,12 @@ class TestOptionsThatWouldDoNothing:
         nowhere: Path,
         capsys: pytest.CaptureFixture[str],
         arguments: tuple[str, ...],
-        words: tuple[str, ...],
+        sentence: tuple[str, ...],
     ) -> None:
         assert run_command(["run", *arguments]) == 1
-        told = capsys.readouterr().err
-        assert all(word in told for word in words), told
-        assert "say --min-time" not in told or "--test" not in arguments
+        message = capsys.readouterr().err
+        assert all(word in message for word in sentence), message
+        assert "say --min-time" not in message or "--test" not in arguments
         assert not list(nowhere.iterdir())
 
     def test_defaults_of_a_file_are_for_whatever_they_fit(
@@ -178,16 +178,16 @@ class TestPrepared:
 
 
 @pytest.mark.parametrize(
-    ("asked", "words"),
+    ("asked", "message"),
     [
         ({"think_time": True}, "does not say how long people wait"),
         ({"pipeline": True}, "the session of null waits for each answer"),
         ({"foreign_keys": True}, "point-select has no foreign keys"),
     ],
 )
-def test_what_clients_or_sessions_cannot_do_is_refused(asked: dict[str, Any], words: str) -> None:
+def test_what_clients_or_sessions_cannot_do_is_refused(asked: dict[str, Any], message: str) -> None:
     request = RunRequest(workload="point-select", engine="null", scale=1.0, clients=1, **asked)
-    with pytest.raises(UsageError, match=words):
+    with pytest.raises(UsageError, match=message):
         considered(request)
 
 

@@ -119,11 +119,11 @@ class TestSchedule:
             an_operation(n, n * 10 * MS, n * 10 * MS, 10 * MS) | (SKIPPED if n >= 100 else {})
             for n in range(200)
         ]
-        told = self.went(rows, 2.0, 100.0)
-        assert told.done_per_s == 50.0
-        assert told.waiting_end == 100
-        assert told.grown_per_s == pytest.approx(50.0, rel=0.02)
-        assert told.chance < BACKLOG_TREND_CHANCE_MAX
+        behind = self.went(rows, 2.0, 100.0)
+        assert behind.done_per_s == 50.0
+        assert behind.waiting_end == 100
+        assert behind.grown_per_s == pytest.approx(50.0, rel=0.02)
+        assert behind.chance < BACKLOG_TREND_CHANCE_MAX
 
     def test_on_time_is_less_than_a_second_late(self) -> None:
         rows = [an_operation(0, 0, S - 1, MS), an_operation(1, 0, S, MS)]

@@ -29,8 +29,8 @@ def sysfs(tmp_path: Path) -> Path:
 
 
 def number_of(place: Path) -> str:
-    told = place.stat().st_dev
-    return f"{os.major(told)}:{os.minor(told)}"
+    device = place.stat().st_dev
+    return f"{os.major(device)}:{os.minor(device)}"
 
 
 @pytest.mark.parametrize("number", ["8:16", "8:17"])

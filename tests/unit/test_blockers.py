@@ -25,7 +25,7 @@ def test_each_waiting_session_of_a_look_counts_once() -> None:
     rows = [row(1, 11, 99), row(1, 12, 99), row(2, 11, 12), row(3, 11, 98), row(3, 11, 99)]
     first, *others = blockers(rows, {11, 12})
     assert (first.session, first.looks, first.share) == (99, 2, 2.5 / 4)
-    assert {one.session: (one.own, one.share) for one in others} == {
+    assert {other.session: (other.own, other.share) for other in others} == {
         12: (True, 0.25),
         98: (False, 0.125),
     }
@@ -43,8 +43,8 @@ def test_the_greatest_age_and_the_words_that_were_seen_most_are_kept() -> None:
 
 
 def test_a_deadlock_has_no_root_and_is_told_by_its_members() -> None:
-    found = blockers([row(1, 11, 12), row(1, 12, 11)], {11, 12})
-    assert {(one.session, one.share) for one in found} == {(11, 0.5), (12, 0.5)}
+    deadlocked = blockers([row(1, 11, 12), row(1, 12, 11)], {11, 12})
+    assert {(blocker.session, blocker.share) for blocker in deadlocked} == {(11, 0.5), (12, 0.5)}
 
 
 def test_nobody_was_waited_for() -> None:

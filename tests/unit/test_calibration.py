@@ -31,12 +31,12 @@ ROWS = [
 
 class TestCalibration:
     def test_each_method_and_the_whole(self) -> None:
-        told = calibrate(ROWS)
-        assert list(told.methods) == ["spill", "jit", "lock-wait"]
-        spill = told.methods["spill"]
+        calibration = calibrate(ROWS)
+        assert list(calibration.methods) == ["spill", "jit", "lock-wait"]
+        spill = calibration.methods["spill"]
         assert (spill.tried, spill.decided, spill.hits, spill.hit_rate) == (3, 2, 1, 0.5)
         assert spill.ratio_median == pytest.approx(0.8)
-        assert told.whole.facts() == {
+        assert calibration.whole.facts() == {
             "tried": 5,
             "decided": 3,
             "hits": 2,
@@ -45,8 +45,8 @@ class TestCalibration:
         }
 
     def test_of_nothing_nothing_is_said(self) -> None:
-        told = calibrate([])
-        assert told.facts() == {
+        calibration = calibrate([])
+        assert calibration.facts() == {
             "tried": 0,
             "decided": 0,
             "hits": 0,
@@ -54,22 +54,22 @@ class TestCalibration:
             "ratio_median": None,
             "methods": {},
         }
-        assert told.sentence("spill") is None
+        assert calibration.sentence("spill") is None
 
     def test_words_stand_beside_advice_of_a_kind_that_is_decided(self) -> None:
-        told = calibrate(ROWS)
-        assert told.sentence("spill") == "advice of this kind came true 1 of 2 times"
-        assert told.sentence("jit") == "advice of this kind came true 1 of 1 time"
-        assert told.sentence("lock-wait") is None
+        calibration = calibrate(ROWS)
+        assert calibration.sentence("spill") == "advice of this kind came true 1 of 2 times"
+        assert calibration.sentence("jit") == "advice of this kind came true 1 of 1 time"
+        assert calibration.sentence("lock-wait") is None
 
     @pytest.mark.parametrize(
         "strange",
         [{}, {"method": 3}, {"method": "spill", "hit": "yes", "predicted": 0, "measured": 1}],
     )
     def test_a_strange_line_counts_as_little_as_it_says(self, strange: dict[str, Any]) -> None:
-        told = calibrate([*ROWS, strange])
-        assert told.whole.decided == 3
-        assert told.whole.ratio_median == pytest.approx(0.9)
+        calibration = calibrate([*ROWS, strange])
+        assert calibration.whole.decided == 3
+        assert calibration.whole.ratio_median == pytest.approx(0.9)
 
 
 def append_many(place: Path, writer: int) -> None:
@@ -80,8 +80,8 @@ def append_many(place: Path, writer: int) -> None:
 class TestFile:
     def test_lines_are_read_in_their_order(self, tmp_path: Path) -> None:
         assert read_predictions(tmp_path) == []
-        for one in ROWS:
-            append_prediction(tmp_path, one)
+        for entry in ROWS:
+            append_prediction(tmp_path, entry)
         assert read_predictions(tmp_path) == ROWS
         lines = (tmp_path / PREDICTIONS_FILE).read_text().splitlines()
         assert [json.loads(line) for line in lines] == ROWS
@@ -104,12 +104,12 @@ class TestFile:
     def test_several_that_write_at_once_lose_no_line(self, tmp_path: Path) -> None:
         context = get_context("fork")
         writers = [context.Process(target=append_many, args=(tmp_path, n)) for n in range(4)]
-        for one in writers:
-            one.start()
-        for one in writers:
-            one.join()
+        for process in writers:
+            process.start()
+        for process in writers:
+            process.join()
         rows = read_predictions(tmp_path)
-        assert sorted((one["writer"], one["number"]) for one in rows) == [
+        assert sorted((table_row["writer"], table_row["number"]) for table_row in rows) == [
             (writer, number) for writer in range(4) for number in range(50)
         ]
 

@@ -37,13 +37,13 @@ def near(value: float) -> object:
 
 class TestEstimates:
     def test_a_figure_is_the_geometric_mean_of_its_rounds(self) -> None:
-        told = estimate([100.0, 400.0])
-        assert told is not None
-        assert told.value == pytest.approx(200.0)
+        rounds_estimate = estimate([100.0, 400.0])
+        assert rounds_estimate is not None
+        assert rounds_estimate.value == pytest.approx(200.0)
         # Student's t of one degree of freedom, and a deviation of ln 2 times the root of 2 halved.
         half = 12.7062 * math.log(2) * math.sqrt(2) / math.sqrt(2)
-        assert told.low == pytest.approx(200 / math.exp(half), rel=1e-3)
-        assert told.high == pytest.approx(200 * math.exp(half), rel=1e-3)
+        assert rounds_estimate.low == pytest.approx(200 / math.exp(half), rel=1e-3)
+        assert rounds_estimate.high == pytest.approx(200 * math.exp(half), rel=1e-3)
 
     def test_one_round_has_no_interval(self) -> None:
         assert estimate([5.0]) == Estimate(pytest.approx(5.0), None, None, 1)
@@ -62,9 +62,9 @@ class TestInterpolation:
         assert interpolated({1: 10.0, 4: 40.0}, 4) == 40.0
 
     def test_a_power_law_is_met_everywhere_between(self) -> None:
-        known = {size: 3.0 * size**-0.7 for size in (512, 4096, 65536)}
+        rates = {size: 3.0 * size**-0.7 for size in (512, 4096, 65536)}
         for at in (512.0, 700.0, 8300.0, 60000.0):
-            assert interpolated(known, at) == pytest.approx(3.0 * at**-0.7)
+            assert interpolated(rates, at) == pytest.approx(3.0 * at**-0.7)
 
     @pytest.mark.parametrize("at", [0.5, 9.0])
     def test_beyond_what_was_tried_nothing_is_known(self, at: float) -> None:
@@ -77,30 +77,30 @@ class TestCeiling:
         ceiling = read_ceiling(write_ceiling(tmp_path))
         for size in SIZES:
             for depth in DEPTHS:
-                told = ceiling.iops(size, depth, pattern)
-                assert told is not None
-                assert told.value == near(iops_of(size, depth, pattern))
-                assert told.rounds == 3
-                assert told.low is not None
-                assert told.high is not None
-                assert told.low < told.value < told.high
+                iops = ceiling.iops(size, depth, pattern)
+                assert iops is not None
+                assert iops.value == near(iops_of(size, depth, pattern))
+                assert iops.rounds == 3
+                assert iops.low is not None
+                assert iops.high is not None
+                assert iops.low < iops.value < iops.high
                 rate = ceiling.bandwidth(size, depth, pattern)
                 assert rate is not None
-                assert rate.value == near(size * told.value)
+                assert rate.value == near(size * iops.value)
 
     def test_between_two_sizes_it_is_between_their_figures(self, tmp_path: Path) -> None:
         ceiling = read_ceiling(write_ceiling(tmp_path))
-        told = ceiling.iops(8300)
+        iops = ceiling.iops(8300)
         ends = iops_of(8192, 1, "random"), iops_of(16384, 1, "random")
-        assert told is not None
-        assert ends[1] < told.value < ends[0]
+        assert iops is not None
+        assert ends[1] < iops.value < ends[0]
 
     def test_between_two_depths_too(self, tmp_path: Path) -> None:
-        told = read_ceiling(write_ceiling(tmp_path)).iops(4096, 4)
+        iops = read_ceiling(write_ceiling(tmp_path)).iops(4096, 4)
         # In the middle of both logarithms, as 4 is between 1 and 16.
         middle = math.sqrt(iops_of(4096, 1, "random") * iops_of(4096, 16, "random"))
-        assert told is not None
-        assert told.value == near(middle)
+        assert iops is not None
+        assert iops.value == near(middle)
 
     @pytest.mark.parametrize(("size", "depth"), [(512, 1), (1 << 20, 1), (4096, 64)])
     def test_beyond_what_was_tried_there_is_none(
@@ -109,9 +109,9 @@ class TestCeiling:
         assert read_ceiling(write_ceiling(tmp_path)).iops(size, depth) is None
 
     def test_the_most_is_that_of_the_best_depth(self, tmp_path: Path) -> None:
-        told = read_ceiling(write_ceiling(tmp_path)).most_iops(4096)
-        assert told is not None
-        assert told.value == near(iops_of(4096, 16, "random"))
+        most = read_ceiling(write_ceiling(tmp_path)).most_iops(4096)
+        assert most is not None
+        assert most.value == near(iops_of(4096, 16, "random"))
 
     def test_what_was_tried_is_listed(self, tmp_path: Path) -> None:
         ceiling = read_ceiling(write_ceiling(tmp_path))
@@ -119,11 +119,11 @@ class TestCeiling:
 
     def test_memory_cores_and_flushes(self, tmp_path: Path) -> None:
         ceiling = read_ceiling(write_ceiling(tmp_path))
-        one, most = ceiling.memory_bandwidth(threads=1), ceiling.memory_bandwidth()
+        single, most = ceiling.memory_bandwidth(threads=1), ceiling.memory_bandwidth()
         load, core = ceiling.load_seconds(1 << 26), ceiling.core_speed("sort")
         flush = ceiling.flush_seconds()
-        assert one is not None
-        assert one.value == near(10e9)
+        assert single is not None
+        assert single.value == near(10e9)
         assert most is not None
         assert most.value == near(20e9)
         assert load is not None
@@ -162,9 +162,9 @@ class TestPoints:
 
 class TestMedium:
     def signs(self, tmp_path: Path, **given: object) -> list[str]:
-        told = {"medium": MEDIUM, "device": HOST["data_device"], "disk": None} | given
-        ceiling = read_ceiling(write_ceiling(tmp_path, disk=told["disk"]))
-        return hiding_signs(ceiling, told["medium"], told["device"])
+        environment = {"medium": MEDIUM, "device": HOST["data_device"], "disk": None} | given
+        ceiling = read_ceiling(write_ceiling(tmp_path, disk=environment["disk"]))
+        return hiding_signs(ceiling, environment["medium"], environment["device"])
 
     def test_a_disk_that_finds_slowly_shows_itself(self, tmp_path: Path) -> None:
         assert self.signs(tmp_path) == []
@@ -212,39 +212,44 @@ class TestMedium:
 
 class TestChecks:
     def verdicts(self, tmp_path: Path, **given: object) -> dict[str, Verdict]:
-        return {told.check: told.verdict for told in judge(write_ceiling(tmp_path, **given))}
+        return {
+            check_result.check: check_result.verdict
+            for check_result in judge(write_ceiling(tmp_path, **given))
+        }
 
     def test_a_quiet_host_is_valid(self, tmp_path: Path) -> None:
         assert set(self.verdicts(tmp_path).values()) == {Verdict.VALID}
 
     def test_others_on_the_device_make_it_unknown(self, tmp_path: Path) -> None:
         disturbed = [row | {"device_bytes": 10**12} for row in disk_trials()]
-        told = self.verdicts(tmp_path, disk=disturbed)
-        assert told["other_io"] is Verdict.UNKNOWN
-        assert told["other_cpu"] is Verdict.VALID
+        verdicts = self.verdicts(tmp_path, disk=disturbed)
+        assert verdicts["other_io"] is Verdict.UNKNOWN
+        assert verdicts["other_cpu"] is Verdict.VALID
 
     def test_others_on_the_cpus_make_it_unknown(self, tmp_path: Path) -> None:
         busy = [row | {"host_busy_ns": 2 * row["elapsed_ns"]} for row in disk_trials()]
-        told = self.verdicts(tmp_path, disk=busy)
-        assert told["other_cpu"] is Verdict.UNKNOWN
-        assert told["other_io"] is Verdict.VALID
+        verdicts = self.verdicts(tmp_path, disk=busy)
+        assert verdicts["other_cpu"] is Verdict.UNKNOWN
+        assert verdicts["other_io"] is Verdict.VALID
 
     def test_stolen_time_makes_it_unknown(self, tmp_path: Path) -> None:
         stolen = [row | {"host_steal_ns": row["elapsed_ns"]} for row in disk_trials()]
         assert self.verdicts(tmp_path, disk=stolen)["steal"] is Verdict.UNKNOWN
 
     def test_a_sweep_that_was_stopped_is_unknown(self, tmp_path: Path) -> None:
-        told = self.verdicts(tmp_path, status="interrupted")
-        assert told["completeness"] is Verdict.UNKNOWN
+        verdicts = self.verdicts(tmp_path, status="interrupted")
+        assert verdicts["completeness"] is Verdict.UNKNOWN
 
     def test_nothing_measured_is_never_valid(self, tmp_path: Path) -> None:
-        told = self.verdicts(tmp_path, disk=[])
-        assert told["other_io"] is told["other_cpu"] is Verdict.UNKNOWN
+        verdicts = self.verdicts(tmp_path, disk=[])
+        assert verdicts["other_io"] is verdicts["other_cpu"] is Verdict.UNKNOWN
 
     def test_a_record_that_was_changed_is_invalid(self, tmp_path: Path) -> None:
         run = write_ceiling(tmp_path)
         (run.dir / "environment.json").write_text("{}", encoding="utf-8")
-        assert {told.check: told.verdict for told in judge(run)}["completeness"] is Verdict.INVALID
+        assert {check_result.check: check_result.verdict for check_result in judge(run)}[
+            "completeness"
+        ] is Verdict.INVALID
 
 
 class TestFinding:

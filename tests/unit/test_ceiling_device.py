@@ -17,6 +17,6 @@ def test_a_ceiling_names_the_disk_that_runs_are_held_against(tmp_path: Path) -> 
     device = device_of(tmp_path)
     if device is None:
         pytest.skip("temporary files lie on no block device")
-    told = _environment(tmp_path, None, None)
-    assert told["host"]["data_device"] == device
-    assert told["medium"]["name"]
+    environment = _environment(tmp_path, None, None)
+    assert environment["host"]["data_device"] == device
+    assert environment["medium"]["name"]

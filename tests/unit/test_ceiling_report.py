@@ -37,19 +37,19 @@ def text_of(tmp_path: Path, **given: object) -> str:
     ],
 )
 def test_every_document_is_of_the_schema(tmp_path: Path, given: dict) -> None:
-    told = build(write_ceiling(tmp_path, **given).dir)
-    jsonschema.validate(told, SCHEMA)
-    assert json.loads(json.dumps(told, allow_nan=False)) == stored(Path(told["path"]))
+    document = build(write_ceiling(tmp_path, **given).dir)
+    jsonschema.validate(document, SCHEMA)
+    assert json.loads(json.dumps(document, allow_nan=False)) == stored(Path(document["path"]))
 
 
 def test_a_record_without_streams_has_a_document(tmp_path: Path) -> None:
     run = write_ceiling(tmp_path, status="interrupted")
     for stream in (run.dir / "raw").iterdir():
         stream.unlink()
-    told = build(run.dir)
-    jsonschema.validate(told, SCHEMA)
-    assert told["verdict"] == "unknown"
-    assert "No trial of the disk ended." in ceiling_lines(told)
+    document = build(run.dir)
+    jsonschema.validate(document, SCHEMA)
+    assert document["verdict"] == "unknown"
+    assert "No trial of the disk ended." in ceiling_lines(document)
 
 
 class TestTerminal:
@@ -75,9 +75,9 @@ class TestTerminal:
 
     def test_joined_requests_are_told(self, tmp_path: Path) -> None:
         joined = [disk_trial(n, 4096, 16, "sequential", device_requests=1000) for n in (1, 2, 3)]
-        words = " ".join(text_of(tmp_path, disk=joined).split())
-        assert "joined neighbours" in words
-        assert "4 KiB sequential, 16 at a time" in words
+        text = " ".join(text_of(tmp_path, disk=joined).split())
+        assert "joined neighbours" in text
+        assert "4 KiB sequential, 16 at a time" in text
 
     def test_a_partial_one_says_so(self, tmp_path: Path) -> None:
         text = text_of(tmp_path, status="interrupted")
@@ -93,32 +93,32 @@ class TestTerminal:
 
 class TestPage:
     def test_it_has_every_chart_and_needs_no_network(self, tmp_path: Path) -> None:
-        told = build(write_ceiling(tmp_path).dir)
-        page = Path(told["report"]).read_text(encoding="utf-8")
+        document = build(write_ceiling(tmp_path).dir)
+        page = Path(document["report"]).read_text(encoding="utf-8")
         for name in TITLES:
             assert f'data-chart="{name}"' in page
             assert ABOUT[name].replace("'", "&#39;") in page
         assert "<script src" not in page
 
     def test_charts_draw_every_point(self, tmp_path: Path) -> None:
-        told = build(write_ceiling(tmp_path).dir)
-        drawn = charts_of(told)
+        document = build(write_ceiling(tmp_path).dir)
+        drawn = charts_of(document)
         assert set(drawn) == set(TITLES) == set(ABOUT)
         specified = drawn["iops"].to_dict()
         (rows,) = specified["datasets"].values()
-        direct = [point for point in told["disk"] if point["operation"] == "read"]
+        direct = [point for point in document["disk"] if point["operation"] == "read"]
         assert [row["value"] for row in rows] == [point["iops"]["value"] for point in direct]
 
     def test_foreign_words_do_nothing(self, tmp_path: Path) -> None:
         bad = "<script>alert(1)</script>"
         medium = {"name": bad, "model": bad, "driver": "virtio_blk"}
         medium |= dict.fromkeys(("write_cache", "logical_block_bytes", "physical_block_bytes"))
-        told = build(write_ceiling(tmp_path, medium={**medium, "queue_requests": None}).dir)
-        assert bad not in Path(told["report"]).read_text(encoding="utf-8")
+        document = build(write_ceiling(tmp_path, medium={**medium, "queue_requests": None}).dir)
+        assert bad not in Path(document["report"]).read_text(encoding="utf-8")
 
     def test_without_trials_it_says_so(self, tmp_path: Path) -> None:
-        told = build(write_ceiling(tmp_path, disk=[], status="interrupted").dir)
-        page = Path(told["report"]).read_text(encoding="utf-8")
+        document = build(write_ceiling(tmp_path, disk=[], status="interrupted").dir)
+        page = Path(document["report"]).read_text(encoding="utf-8")
         assert "No trial of the disk ended." in page
         assert "stopped by Ctrl-C" in page
 

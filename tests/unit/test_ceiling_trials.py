@@ -57,7 +57,8 @@ class TestTrials:
     def test_a_quick_sweep_is_a_part_of_the_whole(self) -> None:
         quick = replace(REQUEST, quick=True)
         whole, part = (
-            [str(sorted(t.facts.items())) for t in trials(one, MACHINE)] for one in (REQUEST, quick)
+            [str(sorted(t.facts.items())) for t in trials(request, MACHINE)]
+            for request in (REQUEST, quick)
         )
         assert set(part) < set(whole)
         assert len(part) < len(whole) / 2
@@ -77,8 +78,8 @@ class TestOrder:
         for number, trial in in_order(REQUEST, MACHINE):
             rounds.setdefault(number, []).append(f"{trial.of} {sorted(trial.facts.items())}")
         assert sorted(rounds) == [1, 2, 3, 4, 5]
-        assert len({tuple(sorted(one)) for one in rounds.values()}) == 1
-        assert len({tuple(one) for one in rounds.values()}) == 5
+        assert len({tuple(sorted(names)) for names in rounds.values()}) == 1
+        assert len({tuple(names) for names in rounds.values()}) == 5
         assert set(Counter(rounds[1]).values()) == {1}
 
     def test_the_seed_draws_it(self) -> None:
@@ -123,8 +124,8 @@ class TestPlace:
         assert list(tmp_path.iterdir()) == []
 
     def test_others_keep_some_room(self, tmp_path: Path) -> None:
-        told = os.statvfs(tmp_path)
-        free = told.f_bavail * told.f_frsize
+        filesystem = os.statvfs(tmp_path)
+        free = filesystem.f_bavail * filesystem.f_frsize
         with pytest.raises(UsageError, match="leaves"):
             check_place(tmp_path, free, spare_bytes=1 << 30)
 
@@ -143,6 +144,6 @@ class TestPlace:
     def test_a_medium_is_described_where_there_is_one(self) -> None:
         assert describe_medium(None) is None
         assert describe_medium({"disks": ["sda", "sdb"]}) is None
-        told = describe_medium({"disks": ["no such disk"]})
-        assert told is not None
-        assert (told["name"], told["driver"], told["model"]) == ("no such disk", None, None)
+        medium = describe_medium({"disks": ["no such disk"]})
+        assert medium is not None
+        assert (medium["name"], medium["driver"], medium["model"]) == ("no such disk", None, None)

@@ -172,7 +172,7 @@ def killed(instances: Path, step: int, who: str, owner: str = OWNER) -> None:
     """An owner that died as soon as a step was in the journal."""
     tree = Path(next(iter(assay.__path__))).parent.parent
     path = f"{tree / 'python'}:{tree}"
-    told = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", owner, str(instances), str(step), who, RUN],
         env={**os.environ, "PYTHONPATH": path},
         capture_output=True,
@@ -180,7 +180,7 @@ def killed(instances: Path, step: int, who: str, owner: str = OWNER) -> None:
         timeout=PATIENCE_S,
         check=False,
     )
-    assert told.returncode == -9, told.stderr
+    assert result.returncode == -9, result.stderr
 
 
 @needs_host
@@ -198,8 +198,8 @@ class TestKilled:
         before = eventually_left(instances)
         assert before.run == RUN
         assert len(before.words) == min(step, STEPS)
-        (told,) = restore_left(instances)
-        assert told.problems == ()
+        (leftover,) = restore_left(instances)
+        assert leftover.problems == ()
         assert is_changed(instances) == []
         assert changed_now(instances) == []
 
@@ -211,8 +211,8 @@ class TestInGoodOrder:
         directory.mkdir()
         disk = device_below(directory)
         before = disk.read_ahead_file.read_text()
-        told = Told()
-        with changing(everything(), directory, told) as changes:
+        record = Told()
+        with changing(everything(), directory, record) as changes:
             changes.house(None)
             changes.settle()
             changes.edge("start")
@@ -228,9 +228,9 @@ class TestInGoodOrder:
             changes.edge("end")
         assert disk.read_ahead_file.read_text() == before
         directory.rmdir() if not list(directory.iterdir()) else (directory / "device").rmdir()
-        assert {change["what"] for change in told.facts["changes"]} >= {"device of our own"}
-        assert all(change["restored"] for change in told.facts["changes"])
-        limits = told.facts["limits"]
+        assert {change["what"] for change in record.facts["changes"]} >= {"device of our own"}
+        assert all(change["restored"] for change in record.facts["changes"])
+        limits = record.facts["limits"]
         assert limits["asked"] == limits["effective"] == LIMITS
         assert limits["device"] == own.name
         assert set(limits["counted"]) == {"start", "end"}
@@ -287,14 +287,14 @@ def test_a_device_is_as_large_as_asked_or_as_the_data_need() -> None:
 
 
 def test_changes_of_a_plain_run_are_none(instances: Path) -> None:
-    told = Told()
+    record = Told()
     with changing(
-        RunRequest(workload="tpch", engine="duckdb", scale=0.01), instances / RUN, told
+        RunRequest(workload="tpch", engine="duckdb", scale=0.01), instances / RUN, record
     ) as changes:
         changes.house(10)
         changes.settle()
         changes.edge("start")
         assert isinstance(changes, Changes)
         assert changes.room.data == instances / RUN / "data"
-    assert told.facts == {}
+    assert record.facts == {}
     assert changed_now(instances) == []

@@ -51,9 +51,9 @@ def session(instance: Instance, *texts: str) -> ChdbSession:
 
 
 def rows(instance: Instance, *texts: str) -> list[dict[str, Any]]:
-    told = session(instance, *texts).execute(0, ())
-    assert isinstance(told, pa.Table)
-    return told.to_pylist()
+    executed = session(instance, *texts).execute(0, ())
+    assert isinstance(executed, pa.Table)
+    return executed.to_pylist()
 
 
 class TestSession:
@@ -73,17 +73,17 @@ class TestSession:
         assert rows(instance, outer) == [{"b.word": None}] * 2
 
     def test_no_rows_have_columns_all_the_same(self, instance: Instance) -> None:
-        told = session(instance, "select id, word from t where id > 9").execute(0, ())
-        assert isinstance(told, pa.Table)
-        assert (told.schema.names, told.num_rows) == (["id", "word"], 0)
+        executed = session(instance, "select id, word from t where id > 9").execute(0, ())
+        assert isinstance(executed, pa.Table)
+        assert (executed.schema.names, executed.num_rows) == (["id", "word"], 0)
 
     def test_values_are_bound(self, instance: Instance) -> None:
         draws = (Draw("n", integer=(1, 9)), Draw("word", choice=("it's", "x")))
         text = "select $1 + 1 as n, $2 as word, '$1' as text"
         asked = ScriptOperation("one", (ScriptStatement(text, (0, 1)),), draws)
-        told = ChdbSession(instance.handle, Script((asked,))).execute(0, (4, "it's"))
-        assert isinstance(told, pa.Table)
-        assert told.to_pylist() == [{"n": 5, "word": "it's", "text": "$1"}]
+        executed = ChdbSession(instance.handle, Script((asked,))).execute(0, (4, "it's"))
+        assert isinstance(executed, pa.Table)
+        assert executed.to_pylist() == [{"n": 5, "word": "it's", "text": "$1"}]
 
     def test_an_error_has_clickhouses_name_of_it(self, instance: Instance) -> None:
         with pytest.raises(ChdbError, match="nowhere") as caught:
@@ -95,7 +95,7 @@ class TestSession:
     ) -> None:
         """A connection whose query was ended writes the end of it before its next result."""
         texts = (ScriptStatement(ENDLESS),), (ScriptStatement("select 'mine' as word"),)
-        script = Script(tuple(ScriptOperation(str(n), one) for n, one in enumerate(texts)))
+        script = Script(tuple(ScriptOperation(str(n), text) for n, text in enumerate(texts)))
         asked = ChdbSession(instance.handle, script)
         ended = threading.Event()
 
@@ -113,55 +113,58 @@ class TestSession:
             ended.set()
             interrupting.join()
         assert getattr(caught.value, "sqlstate", None) == "QUERY_WAS_CANCELLED"
-        told = asked.execute(1, ())
-        assert isinstance(told, pa.Table)
-        assert told.to_pylist() == [{"word": "mine"}]
+        executed = asked.execute(1, ())
+        assert isinstance(executed, pa.Table)
+        assert executed.to_pylist() == [{"word": "mine"}]
 
     def test_others_are_not_interrupted(self, instance: Instance) -> None:
-        one, other = session(instance, "select 1 as n"), session(instance, "select sleep(0.3) as n")
-        told: list[object] = []
-        asking = threading.Thread(target=lambda: told.append(other.execute(0, ())))
+        quick, other = (
+            session(instance, "select 1 as n"),
+            session(instance, "select sleep(0.3) as n"),
+        )
+        answered: list[object] = []
+        asking = threading.Thread(target=lambda: answered.append(other.execute(0, ())))
         asking.start()
-        one.interrupt()
+        quick.interrupt()
         asking.join()
-        assert len(told) == 1
+        assert len(answered) == 1
 
 
 class TestPlans:
     def test_a_query_is_executed_and_told(self, engine: ChdbEngine, instance: Instance) -> None:
         with closing(engine.plan_reader(instance)) as reader:
             text = "-- Which?\nselect id from t where id > $1"
-            (told,) = reader.explain([(text, [1])], 60.0)
-        assert told.native is not None
-        plan = engine.plan(told.native, "one", 0, "one-0.txt")
+            (explanation,) = reader.explain([(text, [1])], 60.0)
+        assert explanation.native is not None
+        plan = engine.plan(explanation.native, "one", 0, "one-0.txt")
         assert plan.root.rows == 1.0
-        assert [one.object for one in plan.root.walk() if one.object] == ["t"]
+        assert [node.object for node in plan.root.walk() if node.object] == ["t"]
 
     def test_what_changes_data_is_not_executed(
         self, engine: ChdbEngine, instance: Instance
     ) -> None:
         with closing(engine.plan_reader(instance)) as reader:
-            (told,) = reader.explain([("insert into t values (3, 'c')", [])], 60.0)
-        assert told.native is None
-        assert "no transaction" in (told.reason or "")
+            (explanation,) = reader.explain([("insert into t values (3, 'c')", [])], 60.0)
+        assert explanation.native is None
+        assert "no transaction" in (explanation.reason or "")
         assert engine.count(instance, "t") == 2
 
     def test_what_takes_too_long_is_ended_and_the_next_one_is_told(
         self, engine: ChdbEngine, instance: Instance
     ) -> None:
         with closing(engine.plan_reader(instance)) as reader:
-            ended, told = reader.explain([(ENDLESS, []), ("select id from t", [])], 0.5)
+            ended, explanation = reader.explain([(ENDLESS, []), ("select id from t", [])], 0.5)
         assert (ended.native, ended.reason) == (None, "it was cancelled after 0.5 s")
-        assert told.native is not None
+        assert explanation.native is not None
 
 
 class TestLoading:
     def test_rows_that_do_not_fit_fail_the_load(
         self, engine: ChdbEngine, instance: Instance
     ) -> None:
-        words = pa.table({"id": ["no number"], "word": ["x"]})
+        table = pa.table({"id": ["no number"], "word": ["x"]})
         with pytest.raises(RunFailedError, match="chDB cannot load t: "):
-            engine.load(instance, "t", words.to_reader(), 1)
+            engine.load(instance, "t", table.to_reader(), 1)
         assert engine.count(instance, "t") == 2
 
     def test_a_loaded_table_is_one_part_with_statistics(

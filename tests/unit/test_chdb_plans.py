@@ -27,26 +27,29 @@ def plan(name: str) -> Plan:
 
 @pytest.mark.parametrize("name", KEPT)
 def test_every_operator_is_there_and_has_a_word_of_the_field(name: str) -> None:
-    found = list(plan(name).root.walk())
+    plan_nodes = list(plan(name).root.walk())
     drawn = re.findall(r"(?m)^[│ ]*[├└]──", native(name))
-    assert len(found) == len(drawn) + 1
-    for one in found:
-        assert one.operator in OPERATORS
-        assert (one.operator == "other") == (one.native in WITHOUT_WORD)
+    assert len(plan_nodes) == len(drawn) + 1
+    for plan_node in plan_nodes:
+        assert plan_node.operator in OPERATORS
+        assert (plan_node.operator == "other") == (plan_node.native in WITHOUT_WORD)
 
 
 @pytest.mark.parametrize("name", KEPT)
 def test_operators_took_no_longer_than_two_threads_had(name: str) -> None:
-    told = plan(name)
-    assert told.execution_s is not None
-    assert told.seconds is not None
-    assert 0 < told.seconds <= 2 * told.execution_s
+    query_plan = plan(name)
+    assert query_plan.execution_s is not None
+    assert query_plan.seconds is not None
+    assert 0 < query_plan.seconds <= 2 * query_plan.execution_s
 
 
 def test_the_whole_tells_its_times_and_memory() -> None:
-    told = plan("tpch-q03")
-    assert (told.planning_s, told.execution_s) == (pytest.approx(8.59e-3), pytest.approx(15.92e-3))
-    assert told.memory_bytes == round(406.03 * 1024)
+    query_plan = plan("tpch-q03")
+    assert (query_plan.planning_s, query_plan.execution_s) == (
+        pytest.approx(8.59e-3),
+        pytest.approx(15.92e-3),
+    )
+    assert query_plan.memory_bytes == round(406.03 * 1024)
 
 
 def test_time_of_a_step_is_that_of_all_its_threads() -> None:
@@ -62,9 +65,12 @@ def test_a_scan_tells_its_table_columns_and_filter() -> None:
 
 
 def test_rounded_rows_have_a_margin() -> None:
-    told = plan("tpch-q03")
-    assert (node(told, "lineitem").rows, node(told, "lineitem").rows_margin) == (32_260.0, 5.0)
-    assert (node(told, "orders").rows, node(told, "orders").rows_margin) == (563.0, 0.0)
+    query_plan = plan("tpch-q03")
+    assert (node(query_plan, "lineitem").rows, node(query_plan, "lineitem").rows_margin) == (
+        32_260.0,
+        5.0,
+    )
+    assert (node(query_plan, "orders").rows, node(query_plan, "orders").rows_margin) == (563.0, 0.0)
 
 
 def test_a_join_has_what_it_probes_with_first_and_its_own_estimate() -> None:
@@ -87,8 +93,8 @@ def test_kinds_of_joins_are_told() -> None:
 
 
 def test_a_sort_of_which_few_rows_are_kept_is_a_top_n() -> None:
-    words = [one.operator for one in plan("tpch-q03").root.walk()]
-    assert words[:3] == ["projection", "limit", "top-n"]
+    operators = [plan_node.operator for plan_node in plan("tpch-q03").root.walk()]
+    assert operators[:3] == ["projection", "limit", "top-n"]
     assert node(plan("tpch-q22"), "Sorting").operator == "sort"
 
 
@@ -98,14 +104,14 @@ def test_what_a_filter_removed_is_told() -> None:
 
 
 def test_rows_that_a_join_filtered_in_a_scan_are_no_error() -> None:
-    told = plan("tpch-q03")
-    assert node(told, "customer").cut_short
-    assert not node(told, "lineitem").cut_short
+    query_plan = plan("tpch-q03")
+    assert node(query_plan, "customer").cut_short
+    assert not node(query_plan, "lineitem").cut_short
 
 
 @pytest.mark.parametrize(
-    "words", ["", "Expression", "Query summary:\n  Time: 1 ms\n\nOutput: n\n\nLimit\n"]
+    "message", ["", "Expression", "Query summary:\n  Time: 1 ms\n\nOutput: n\n\nLimit\n"]
 )
-def test_what_is_no_plan_is_refused(words: str) -> None:
+def test_what_is_no_plan_is_refused(message: str) -> None:
     with pytest.raises(ValueError, match="this is no plan of ClickHouse"):
-        normalised(words, "q", 0, "q-0.txt")
+        normalised(message, "q", 0, "q-0.txt")

@@ -61,16 +61,19 @@ def limited(
 
 
 def judged(
-    synthetic: SyntheticRun, told: dict[str, Any] | None, *changes: dict[str, Any], **request: Any
+    synthetic: SyntheticRun,
+    limit_facts: dict[str, Any] | None,
+    *changes: dict[str, Any],
+    **request: Any,
 ) -> CheckResult:
-    asked = {"limits": told["asked"]} if told else {}
-    synthetic.facts = {"request": asked | request, "limits": told, "changes": list(changes)}
+    asked = {"limits": limit_facts["asked"]} if limit_facts else {}
+    synthetic.facts = {"request": asked | request, "limits": limit_facts, "changes": list(changes)}
     return limits.check(synthetic.write())
 
 
 class TestLimits:
     def test_that_were_kept(self, synthetic: SyntheticRun) -> None:
-        told = limited(
+        limit_facts = limited(
             {"cpu": 0.5, "cpus": 1, "read-iops": 500, "read-rate": 4.0 * MIB, "memory": 64.0 * MIB},
             cpu_ns=int(4.9 * S),
             periods=500,
@@ -80,7 +83,7 @@ class TestLimits:
             memory_peak_bytes=64 * MIB,
             memory_limit_hits=12,
         )
-        result = judged(synthetic, told)
+        result = judged(synthetic, limit_facts)
         assert result.verdict is Verdict.VALID
         assert result.reason == (
             "cpu 0.5 cores, 0.49 cores used, run out in 80 % of the periods; cpus 1; read-iops"
@@ -89,13 +92,13 @@ class TestLimits:
         )
 
     def test_whether_they_were_felt(self, synthetic: SyntheticRun) -> None:
-        told = limited(
+        limit_facts = limited(
             {"cpu": 2.0, "read-iops": 500, "write-iops": 10, "memory": 64.0 * MIB},
             periods=500,
             reads=4990,
             writes=3,
         )
-        synthetic.facts = {"limits": told}
+        synthetic.facts = {"limits": limit_facts}
         used = limits_used(synthetic.write())
         assert used is not None
         assert {use.name: use.binding for use in used.uses} == {
@@ -122,9 +125,9 @@ class TestLimits:
         assert "did not take effect" in result.reason
 
     def test_a_burst_that_was_saved_up_is_none(self, synthetic: SyntheticRun) -> None:
-        told = limited({"read-iops": 1000}, reads=190)
-        told["counted"]["end"]["time_ns"] = 5 * S + S // 10
-        assert judged(synthetic, told).verdict is Verdict.VALID
+        limit_facts = limited({"read-iops": 1000}, reads=190)
+        limit_facts["counted"]["end"]["time_ns"] = 5 * S + S // 10
+        assert judged(synthetic, limit_facts).verdict is Verdict.VALID
 
     @pytest.mark.parametrize("effective", [None, 1.0])
     def test_that_the_kernel_does_not_tell_did_not_take_effect(
@@ -135,13 +138,13 @@ class TestLimits:
         assert "did not take effect: the kernel told" in result.reason
 
     def test_that_were_rounded_did(self, synthetic: SyntheticRun) -> None:
-        told = limited({"memory": 64.0 * MIB}, {"memory": 64.0 * MIB - 4096})
-        assert judged(synthetic, told).verdict is Verdict.VALID
+        limit_facts = limited({"memory": 64.0 * MIB}, {"memory": 64.0 * MIB - 4096})
+        assert judged(synthetic, limit_facts).verdict is Verdict.VALID
 
     def test_of_which_nothing_was_counted_are_unknown(self, synthetic: SyntheticRun) -> None:
-        told = limited({"cpu": 0.5})
-        del told["counted"]["end"]
-        result = judged(synthetic, told)
+        limit_facts = limited({"cpu": 0.5})
+        del limit_facts["counted"]["end"]
+        result = judged(synthetic, limit_facts)
         assert (result.verdict, result.measured) == (Verdict.UNKNOWN, False)
 
     def test_that_were_not_recorded_are_unknown(self, synthetic: SyntheticRun) -> None:
@@ -174,9 +177,9 @@ class TestReport:
             "  limits    read-iops 500/s, 499/s used; killed for want of memory: 1",
             "  changed   read-ahead of loop0 (KiB): 0 (was 8192); put back",
         ]
-        told = changes_paragraph(document)
-        assert "control groups of version 1; those of disks are of loop0" in told
-        assert "Note: a note." in told
+        text = changes_paragraph(document)
+        assert "control groups of version 1; those of disks are of loop0" in text
+        assert "Note: a note." in text
 
     def test_is_silent_of_neither(self, synthetic: SyntheticRun) -> None:
         document = {"changes": changes_section(synthetic.write())}

@@ -20,12 +20,12 @@ ROW_NS = 10 * MS
 
 def rows(ended_ns: int, **changed: float) -> list[dict[str, Any]]:
     """A row each 10 ms: a fifth of the time computed and twice as long stopped, reads beside."""
-    told = []
+    stop_rows = []
     for time_ns in range(BEGUN_NS - ROW_NS, ended_ns + 2 * ROW_NS, ROW_NS):
         since = time_ns - BEGUN_NS + ROW_NS
         taken = since // 5
         owed = round((FACTOR - 1) * taken)
-        told.append(
+        stop_rows.append(
             {
                 "time_ns": time_ns,
                 "until_ns": time_ns + 4 * MS,
@@ -39,7 +39,7 @@ def rows(ended_ns: int, **changed: float) -> list[dict[str, Any]]:
                 "ahead_bytes": round(since * changed.get("ahead", 0.0)),
             }
         )
-    return told
+    return stop_rows
 
 
 def made(synthetic: SyntheticRun, resource: str = "cpu", **changed: float) -> SyntheticRun:

@@ -28,7 +28,7 @@ MIB = 1 << 20
 
 def facts(asked: str, resident: int | None, **other: Any) -> dict[str, Any]:
     """`state` of run.json, of 100 MiB of data."""
-    told = {
+    state_facts = {
         "asked": asked,
         "passes": int(asked == "hot"),
         "how": ["1 untimed pass first"] if asked == "hot" else ["done"],
@@ -37,18 +37,18 @@ def facts(asked: str, resident: int | None, **other: Any) -> dict[str, Any]:
         "data_bytes": 100 * MIB,
         "resident_bytes_before_start": None if resident is None else resident * MIB,
     }
-    return told | other
+    return state_facts | other
 
 
 def judged(
     run: SyntheticRun,
-    told: dict[str, Any],
+    recorded_facts: dict[str, Any],
     read_bytes: int | None = 5 * MIB,
     request: dict[str, Any] | None = None,
     scans: bool | None = None,
 ) -> CheckResult:
     """The verdict over a run whose first timed operation read so much."""
-    run.facts |= {"state": told, "request": request or {}}
+    run.facts |= {"state": recorded_facts, "request": request or {}}
     first = next(event for event in run.events if event["phase"] == "measured")
     times = {"start": first["started_ns"], "end": first["finished_ns"]}
     run.streams["tasks"] = [
@@ -124,8 +124,8 @@ def test_reads_of_programs_do_not_make_a_warm_start_cold(synthetic: SyntheticRun
 def test_large_reads_within_the_data_are_of_the_data(
     synthetic: SyntheticRun, read: int, verdict: Verdict
 ) -> None:
-    told = facts("os-warm", 1000, data_bytes=1000 * MIB)
-    result = judged(synthetic, told, read_bytes=read)
+    recorded_facts = facts("os-warm", 1000, data_bytes=1000 * MIB)
+    result = judged(synthetic, recorded_facts, read_bytes=read)
     assert result.verdict is verdict, result.reason
     assert ("past the page cache" in result.reason) is (verdict is Verdict.UNKNOWN)
 
@@ -153,21 +153,21 @@ def test_what_processes_read_before_it_is_no_proof(synthetic: SyntheticRun) -> N
 
 
 def test_the_start_may_have_brought_in_what_the_first_query_needs(synthetic: SyntheticRun) -> None:
-    told = facts("cold", 1, resident_bytes_after_start=5 * MIB)
-    result = judged(synthetic, told, read_bytes=0)
+    recorded_facts = facts("cold", 1, resident_bytes_after_start=5 * MIB)
+    result = judged(synthetic, recorded_facts, read_bytes=0)
     assert result.verdict is Verdict.VALID, result.reason
     assert result.reason.endswith("the start had brought 4 MiB of the data files into memory")
 
 
 def test_a_start_that_brought_nothing_in_is_no_proof(synthetic: SyntheticRun) -> None:
-    told = facts("cold", 1, resident_bytes_after_start=1 * MIB)
-    assert judged(synthetic, told, read_bytes=0).verdict is Verdict.UNKNOWN
+    recorded_facts = facts("cold", 1, resident_bytes_after_start=1 * MIB)
+    assert judged(synthetic, recorded_facts, read_bytes=0).verdict is Verdict.UNKNOWN
 
 
 class TestTheFirstQuery:
     """Which operation of a test is looked at."""
 
-    def told(self, run: SyntheticRun, **reads: int) -> StartingState:
+    def state_of(self, run: SyntheticRun, **reads: int) -> StartingState:
         """Operations in their order, each with what it read."""
         run.facts |= {
             "state": facts("cold", 0),
@@ -188,29 +188,29 @@ class TestTheFirstQuery:
         return state
 
     def test_a_refresh_function_is_no_query(self, synthetic: SyntheticRun) -> None:
-        state = self.told(synthetic, rf1=0, q14=7)
+        state = self.state_of(synthetic, rf1=0, q14=7)
         assert (state.first_operation, state.first_read_bytes) == ("q14", 7)
         assert isinstance(state.first_read_bytes, int)
 
     def test_what_it_brought_in_the_query_need_not_read(self, synthetic: SyntheticRun) -> None:
-        self.told(synthetic, rf1=5, q14=0)
+        self.state_of(synthetic, rf1=5, q14=0)
         assert state.check(Run(synthetic.dir)).verdict is Verdict.VALID
 
     def test_what_was_read_after_it_is_no_proof(self, synthetic: SyntheticRun) -> None:
-        self.told(synthetic, rf1=0, q14=0, q02=9)
+        self.state_of(synthetic, rf1=0, q14=0, q02=9)
         assert state.check(Run(synthetic.dir)).verdict is Verdict.UNKNOWN
 
     def test_one_that_must_read_goes_before_one_that_need_not(
         self, synthetic: SyntheticRun
     ) -> None:
-        self.told(synthetic, rf1=0, q14=0, q02=9)
+        self.state_of(synthetic, rf1=0, q14=0, q02=9)
         _write_plan(synthetic, "q02", scans=True)
-        told = starting_state(Run(synthetic.dir))
-        assert told is not None
-        assert (told.first_operation, told.first_scans) == ("q02", True)
+        host_state = starting_state(Run(synthetic.dir))
+        assert host_state is not None
+        assert (host_state.first_operation, host_state.first_scans) == ("q02", True)
 
     def test_of_refresh_functions_alone_there_is_none(self, synthetic: SyntheticRun) -> None:
-        assert self.told(synthetic, rf1=9).first_operation is None
+        assert self.state_of(synthetic, rf1=9).first_operation is None
 
 
 @pytest.mark.parametrize(("scans", "verdict"), [(True, Verdict.UNKNOWN), (False, Verdict.VALID)])
@@ -228,45 +228,45 @@ def test_reads_that_were_not_metered_are_said_to_be(synthetic: SyntheticRun) -> 
 
 
 @pytest.mark.parametrize(
-    ("told", "words"),
+    ("recorded_facts", "message"),
     [
         ({"data_bytes": 0}, "there are no data files"),
         ({"resident_bytes_before_start": None, "left": ["it broke"]}, "it broke"),
     ],
 )
 def test_what_could_not_be_seen_is_no_state(
-    synthetic: SyntheticRun, told: dict[str, Any], words: str
+    synthetic: SyntheticRun, recorded_facts: dict[str, Any], message: str
 ) -> None:
-    result = judged(synthetic, facts("cold", 0, **told))
+    result = judged(synthetic, facts("cold", 0, **recorded_facts))
     assert (result.verdict, result.reason) == (
         Verdict.UNKNOWN,
-        f"state cold not reached: {words}",
+        f"state cold not reached: {message}",
     )
 
 
 def test_what_is_allowed_need_not_be_done(synthetic: SyntheticRun) -> None:
     """A permission that the state does not need is none the worse for it."""
-    told = facts("os-warm", 100 * MIB)
-    result = judged(synthetic, told, request={"allow_host_changes": True})
+    recorded_facts = facts("os-warm", 100 * MIB)
+    result = judged(synthetic, recorded_facts, request={"allow_host_changes": True})
     assert result.verdict is Verdict.VALID, result.reason
 
 
 def test_caches_that_were_to_be_dropped_and_were_not(synthetic: SyntheticRun) -> None:
-    told = facts("cold", 0, left=["drop_caches: Permission denied"])
-    result = judged(synthetic, told, request={"allow_host_changes": True})
+    recorded_facts = facts("cold", 0, left=["drop_caches: Permission denied"])
+    result = judged(synthetic, recorded_facts, request={"allow_host_changes": True})
     assert result.verdict is Verdict.UNKNOWN
     assert result.reason == "state cold not reached: drop_caches: Permission denied"
 
 
 @pytest.mark.parametrize(
-    ("asked", "passes", "words"),
+    ("asked", "passes", "message"),
     [("hot", 1, "hot"), ("hot", 3, "hot after 3 passes"), ("cold", 0, "cold")],
 )
-def test_a_heading_names_it(synthetic: SyntheticRun, asked: str, passes: int, words: str) -> None:
+def test_a_heading_names_it(synthetic: SyntheticRun, asked: str, passes: int, message: str) -> None:
     synthetic.facts["state"] = facts(asked, 0, passes=passes)
-    told = starting_state(synthetic.write())
-    assert told is not None
-    assert told.text == words
+    host_state = starting_state(synthetic.write())
+    assert host_state is not None
+    assert host_state.text == message
 
 
 class TestLoaded:
@@ -283,15 +283,15 @@ class TestLoaded:
         }
         after = {"resident_bytes_after_start": 40 * MIB, "engine_cache": None} | other
         result = judged(run, facts("loaded", None, **after), read_bytes=0)
-        told = starting_state(Run(run.dir))
-        assert told is not None
-        return result, told
+        host_state = starting_state(Run(run.dir))
+        assert host_state is not None
+        return result, host_state
 
     def test_the_process_that_loaded_is_the_one_that_is_measured(
         self, synthetic: SyntheticRun
     ) -> None:
         cached = [{"name": "t", "cached_bytes": 6 * MIB, "bytes": 8 * MIB}]
-        result, told = self.judged(synthetic, [self.ENGINE_PID], engine_cache=cached)
+        result, host_state = self.judged(synthetic, [self.ENGINE_PID], engine_cache=cached)
         assert result.verdict is Verdict.VALID
         assert result.reason.startswith(
             "loaded: 40 % of 100 MiB of data files in memory, 6 MiB in the engine's own cache, "
@@ -299,8 +299,8 @@ class TestLoaded:
         assert result.reason.endswith(
             "after loading, a, the first query, read nothing from devices"
         )
-        assert told.since_load_s is not None
-        assert told.since_load_s >= 2
+        assert host_state.since_load_s is not None
+        assert host_state.since_load_s >= 2
 
     @pytest.mark.parametrize(
         ("pids", "account"), [([], "engine"), ([1], "engine"), ([ENGINE_PID], "driver")]

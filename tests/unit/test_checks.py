@@ -36,7 +36,7 @@ SHARE_RELATIVE = 0.05
 NO_ROWS = pa.table({"n": pa.array([], pa.int64())})
 
 
-def told(check: ModuleType, run: Run, verdict: Verdict) -> CheckResult:
+def checked(check: ModuleType, run: Run, verdict: Verdict) -> CheckResult:
     result: CheckResult = check.check(run)
     assert result.verdict is verdict, result.reason
     return result
@@ -152,23 +152,24 @@ class TestThresholds:
 class TestAnswers:
     def test_right_rows_are_valid(self, synthetic: SyntheticRun) -> None:
         assert (
-            told(answers, synthetic.write(), VALID).reason == "2 of 2 answers right, in every pass"
+            checked(answers, synthetic.write(), VALID).reason
+            == "2 of 2 answers right, in every pass"
         )
 
     def test_a_wrong_row_is_invalid_and_named(self, synthetic: SyntheticRun) -> None:
         synthetic.results["b"] = {1: pa.table({"n": [2]})}
-        reason = told(answers, synthetic.write(), INVALID).reason
+        reason = checked(answers, synthetic.write(), INVALID).reason
         assert reason == "wrong answer: b, row 1, n: 2 instead of 1"
 
     def test_a_wrong_row_in_one_pass_only_is_invalid(self, synthetic: SyntheticRun) -> None:
         synthetic.events[-1]["digest"] = 2
         synthetic.results["b"][2] = pa.table({"n": [7]})
-        told(answers, synthetic.write(), INVALID)
+        checked(answers, synthetic.write(), INVALID)
 
     def test_no_rows_where_there_should_be_some_are_invalid(self, synthetic: SyntheticRun) -> None:
         synthetic.events[-1] |= {"digest": 0, "rows": 0}
         synthetic.results["b"] = synthetic.results["b"] | {0: NO_ROWS}
-        reason = told(answers, synthetic.write(), INVALID).reason
+        reason = checked(answers, synthetic.write(), INVALID).reason
         assert reason == "wrong answer: b, 0 rows instead of 1"
 
     def test_no_rows_where_there_should_be_none_are_valid(self, synthetic: SyntheticRun) -> None:
@@ -177,11 +178,11 @@ class TestAnswers:
                 event.update(digest=0, rows=0)
         synthetic.results["b"] = {0: NO_ROWS}
         synthetic.expected["b"] = "n\n"
-        told(answers, synthetic.write(), VALID)
+        checked(answers, synthetic.write(), VALID)
 
     def test_a_result_of_which_no_rows_were_kept_is_unknown(self, synthetic: SyntheticRun) -> None:
         synthetic.events[-1]["digest"] = 99
-        assert "b returned more" in told(answers, synthetic.write(), UNKNOWN).reason
+        assert "b returned more" in checked(answers, synthetic.write(), UNKNOWN).reason
 
     def test_without_reference_rows_it_is_unknown_with_the_scale(
         self, synthetic: SyntheticRun
@@ -190,13 +191,13 @@ class TestAnswers:
         run = synthetic.write()
         for path in (run.dir / "raw" / "results" / "expected").glob("*.csv"):
             path.unlink()
-        reason = told(answers, run, UNKNOWN).reason
+        reason = checked(answers, run, UNKNOWN).reason
         assert reason == "answers not verified: no reference rows are kept for scale 1"
 
     def test_for_drawn_parameters_the_reason_says_so(self, synthetic: SyntheticRun) -> None:
         synthetic.facts["request"] = {"parameters": "drawn"}
         synthetic.expected = {"a": "n\n1\n"}
-        assert "default parameters only" in told(answers, synthetic.write(), UNKNOWN).reason
+        assert "default parameters only" in checked(answers, synthetic.write(), UNKNOWN).reason
 
     @pytest.mark.parametrize("status", ["interrupted", "failed", "running"])
     def test_for_a_run_that_ended_before_they_were_made_the_reason_says_so(
@@ -205,12 +206,12 @@ class TestAnswers:
         synthetic.facts["request"] = {"parameters": "drawn"}
         synthetic.expected = {"a": "n\n1\n"}
         synthetic.status, synthetic.sealed = status, False
-        reason = told(answers, synthetic.write(), UNKNOWN).reason
+        reason = checked(answers, synthetic.write(), UNKNOWN).reason
         assert reason.endswith("the run ended before reference rows were made")
 
     def test_an_operation_without_reference_rows_is_named(self, synthetic: SyntheticRun) -> None:
         synthetic.expected = {"a": "n\n1\n"}
-        assert told(answers, synthetic.write(), UNKNOWN).reason.endswith("are kept for b")
+        assert checked(answers, synthetic.write(), UNKNOWN).reason.endswith("are kept for b")
 
     def test_what_is_drawn_at_each_execution_is_left_to_the_row_counts(
         self, synthetic: SyntheticRun
@@ -218,7 +219,7 @@ class TestAnswers:
         drawn = {"drawn_operations": ["a"], "rows_expected": {"a": 1}}
         synthetic.facts["workload"] = drawn
         synthetic.expected = {"b": "n\n1\n"}
-        result = told(answers, synthetic.write(), VALID)
+        result = checked(answers, synthetic.write(), VALID)
         assert result.reason == "1 of 1 answers right, in every pass"
         assert result.measured
 
@@ -227,42 +228,42 @@ class TestAnswers:
     ) -> None:
         synthetic.facts["workload"] = {"drawn_operations": ["a"], "rows_expected": {"a": 1}}
         synthetic.expected = {"b": "n\n2\n"}
-        assert told(answers, synthetic.write(), INVALID).reason.startswith("wrong answer: b")
+        assert checked(answers, synthetic.write(), INVALID).reason.startswith("wrong answer: b")
 
     def test_where_all_is_drawn_nothing_is_compared(self, synthetic: SyntheticRun) -> None:
         drawn = {"drawn_operations": ["a", "b"], "rows_expected": {"a": 1, "b": 1}}
         synthetic.facts["workload"] = drawn
         synthetic.expected = {"none": ""}
-        assert not told(answers, synthetic.write(), VALID).measured
+        assert not checked(answers, synthetic.write(), VALID).measured
 
     def test_what_is_drawn_and_not_counted_is_unknown_with_the_mend(
         self, synthetic: SyntheticRun
     ) -> None:
         synthetic.facts["workload"] = {"drawn_operations": ["a"], "rows_expected": {"b": 1}}
         synthetic.expected = {"b": "n\n1\n"}
-        reason = told(answers, synthetic.write(), UNKNOWN).reason
+        reason = checked(answers, synthetic.write(), UNKNOWN).reason
         assert "values of a are drawn at each execution; `rows` in workload.toml" in reason
 
     def test_an_engine_that_returns_nothing_is_unknown(self, synthetic: SyntheticRun) -> None:
         synthetic.facts["engine"] = {"answers": False}
-        assert "returns no rows" in told(answers, synthetic.write(), UNKNOWN).reason
+        assert "returns no rows" in checked(answers, synthetic.write(), UNKNOWN).reason
 
     def test_if_nothing_succeeded_it_is_unknown(self, synthetic: SyntheticRun) -> None:
         for event in synthetic.events:
             event.update(outcome="failed", error="x")
-        assert "no operation succeeded" in told(answers, synthetic.write(), UNKNOWN).reason
+        assert "no operation succeeded" in checked(answers, synthetic.write(), UNKNOWN).reason
 
     def test_the_tolerance_of_a_sum_is_the_one_of_the_record(self, synthetic: SyntheticRun) -> None:
         columns = {"a": {}, "b": {"n": "sum"}}
         synthetic.facts["workload"] = {"answer_columns": columns}
         synthetic.results["b"] = {1: pa.table({"n": [101]})}
-        told(answers, synthetic.write(), VALID)
+        checked(answers, synthetic.write(), VALID)
 
     def test_and_shrinks_with_the_scale(self, synthetic: SyntheticRun) -> None:
         synthetic.facts["workload"] = {"answer_columns": {"a": {}, "b": {"n": "sum"}}}
         synthetic.facts["request"] = {"scale": 0.01}
         synthetic.results["b"] = {1: pa.table({"n": [101]})}
-        told(answers, synthetic.write(), INVALID)
+        checked(answers, synthetic.write(), INVALID)
 
 
 class TestRowCounts:
@@ -272,7 +273,7 @@ class TestRowCounts:
         return synthetic
 
     def test_as_many_rows_as_told_are_valid(self, counted: SyntheticRun) -> None:
-        result = told(row_counts, counted.write(), VALID)
+        result = checked(row_counts, counted.write(), VALID)
         assert result.reason == "4 executions returned as many rows as they should"
         assert result.measured
 
@@ -280,7 +281,7 @@ class TestRowCounts:
         self, counted: SyntheticRun
     ) -> None:
         counted.events[-1]["rows"] = 0
-        result = told(row_counts, counted.write(), INVALID)
+        result = checked(row_counts, counted.write(), INVALID)
         assert "1 of 4 executions returned a wrong number of rows" in result.reason
         assert result.reason.endswith("the first was b: 0 instead of 1")
         assert (result.value, result.threshold) == (1.0, 0.0)
@@ -291,17 +292,17 @@ class TestRowCounts:
     ) -> None:
         counted.facts["workload"] = {"rows_expected": {"b": [1, 3]}}
         counted.events[-1]["rows"] = rows
-        result = told(row_counts, counted.write(), verdict)
+        result = checked(row_counts, counted.write(), verdict)
         assert (verdict is VALID) or result.reason.endswith(f"{rows} instead of 1 to 3")
 
     def test_a_warm_up_counts(self, counted: SyntheticRun) -> None:
         counted.events[1]["rows"] = 2
         assert counted.events[1]["phase"] == "warmup"
-        told(row_counts, counted.write(), INVALID)
+        checked(row_counts, counted.write(), INVALID)
 
     def test_rows_that_were_not_counted_are_not_right(self, counted: SyntheticRun) -> None:
         counted.events[-1]["rows"] = None
-        assert "b: None instead of 1" in told(row_counts, counted.write(), INVALID).reason
+        assert "b: None instead of 1" in checked(row_counts, counted.write(), INVALID).reason
 
     @pytest.mark.parametrize(("rows", "verdict"), [(0, VALID), (1, INVALID)])
     def test_no_rows_may_be_what_is_told(
@@ -310,120 +311,120 @@ class TestRowCounts:
         counted.facts["workload"] = {"rows_expected": {"b": 0}}
         for event in counted.events:
             event["rows"] = rows
-        told(row_counts, counted.write(), verdict)
+        checked(row_counts, counted.write(), verdict)
 
     def test_other_operations_may_return_what_they_like(self, counted: SyntheticRun) -> None:
         counted.events[0]["rows"] = 7
-        told(row_counts, counted.write(), VALID)
+        checked(row_counts, counted.write(), VALID)
 
     def test_what_failed_is_left_to_the_outcomes(self, counted: SyntheticRun) -> None:
         counted.events[-1] |= {"outcome": "failed", "error": "x", "rows": 0}
-        assert told(row_counts, counted.write(), VALID).reason.startswith("3 executions")
+        assert checked(row_counts, counted.write(), VALID).reason.startswith("3 executions")
 
     def test_if_none_succeeded_it_is_unknown(self, counted: SyntheticRun) -> None:
         for event in counted.events:
             event |= {"outcome": "failed", "error": "x"}
-        assert told(row_counts, counted.write(), UNKNOWN).reason.endswith("none of b succeeded")
+        assert checked(row_counts, counted.write(), UNKNOWN).reason.endswith("none of b succeeded")
 
     def test_without_a_number_nothing_is_measured(self, synthetic: SyntheticRun) -> None:
-        result = told(row_counts, synthetic.write(), VALID)
+        result = checked(row_counts, synthetic.write(), VALID)
         assert (result.measured, "no operation says" in result.reason) == (False, True)
 
     def test_an_engine_that_returns_nothing_is_not_measured(self, counted: SyntheticRun) -> None:
         counted.facts["engine"] = {"answers": False}
-        result = told(row_counts, counted.write(), VALID)
+        result = checked(row_counts, counted.write(), VALID)
         assert (result.measured, "engine engine returns none" in result.reason) == (False, True)
 
 
 class TestOutcomes:
     def test_all_ok_is_valid_with_their_number(self, synthetic: SyntheticRun) -> None:
-        assert "8 operations were due" in told(outcomes, synthetic.write(), VALID).reason
+        assert "8 operations were due" in checked(outcomes, synthetic.write(), VALID).reason
 
     def test_a_failure_is_invalid_with_its_first_message(self, synthetic: SyntheticRun) -> None:
         synthetic.events[3] |= {"outcome": "failed", "error": "timeout", "rows": None}
         messages = [{"class": "timeout", "operation": 1, "message": "took too long\nmore"}]
         synthetic.driver = {"errors": messages}
-        reason = told(outcomes, synthetic.write(), INVALID).reason
+        reason = checked(outcomes, synthetic.write(), INVALID).reason
         assert reason.startswith("1 of 8 operations failed, in b; the first was b: ")
         assert reason.endswith("timeout: took too long")
 
     def test_a_failure_without_words_is_still_invalid(self, synthetic: SyntheticRun) -> None:
         synthetic.events[3] |= {"outcome": "failed", "error": "RuntimeError", "rows": None}
         synthetic.driver = {"errors": [{"class": "RuntimeError", "operation": 1, "message": ""}]}
-        assert told(outcomes, synthetic.write(), INVALID).reason.endswith("RuntimeError")
+        assert checked(outcomes, synthetic.write(), INVALID).reason.endswith("RuntimeError")
 
     def test_no_operation_is_unknown(self, synthetic: SyntheticRun) -> None:
         run = synthetic.write()
         write_stream(run.dir / "raw" / "events.arrows", [])
-        told(outcomes, run, UNKNOWN)
+        checked(outcomes, run, UNKNOWN)
 
     def test_a_number_used_twice_is_invalid(self, synthetic: SyntheticRun) -> None:
         synthetic.events[3]["sequence"] = synthetic.events[2]["sequence"]
-        assert "written down twice" in told(outcomes, synthetic.write(), INVALID).reason
+        assert "written down twice" in checked(outcomes, synthetic.write(), INVALID).reason
 
     def test_an_outcome_that_does_not_exist_is_invalid(self, synthetic: SyntheticRun) -> None:
         synthetic.events[3]["outcome"] = "perhaps"
-        assert "perhaps" in told(outcomes, synthetic.write(), INVALID).reason
+        assert "perhaps" in checked(outcomes, synthetic.write(), INVALID).reason
 
     def test_counts_that_differ_from_the_drivers_are_invalid(self, synthetic: SyntheticRun) -> None:
         run = synthetic.write()
         write_stream(run.dir / "raw" / "events.arrows", synthetic.events[:-1])
-        assert "the driver counted" in told(outcomes, run, INVALID).reason
+        assert "the driver counted" in checked(outcomes, run, INVALID).reason
 
     def test_a_killed_driver_told_nothing_and_that_alone_is_no_contradiction(
         self, synthetic: SyntheticRun
     ) -> None:
         synthetic.driver = None
-        told(outcomes, synthetic.write(), VALID)
+        checked(outcomes, synthetic.write(), VALID)
 
     def test_skipped_operations_balance_but_are_no_success(self, synthetic: SyntheticRun) -> None:
         synthetic.events[3] |= {"outcome": "skipped", "started_ns": None, "finished_ns": None}
-        assert "1 of 8 operations" in told(outcomes, synthetic.write(), UNKNOWN).reason
+        assert "1 of 8 operations" in checked(outcomes, synthetic.write(), UNKNOWN).reason
 
 
 class TestClocks:
     def test_times_in_order_are_valid(self, synthetic: SyntheticRun) -> None:
-        told(clocks, synthetic.write(), VALID)
+        checked(clocks, synthetic.write(), VALID)
 
     def test_an_end_before_its_beginning_is_invalid(self, synthetic: SyntheticRun) -> None:
         synthetic.events[3]["finished_ns"] = synthetic.events[3]["started_ns"] - 1
-        assert "run backwards" in told(clocks, synthetic.write(), INVALID).reason
+        assert "run backwards" in checked(clocks, synthetic.write(), INVALID).reason
 
     def test_a_beginning_before_its_schedule_is_invalid(self, synthetic: SyntheticRun) -> None:
         synthetic.events[3]["scheduled_ns"] = synthetic.events[3]["started_ns"] + 1
-        told(clocks, synthetic.write(), INVALID)
+        checked(clocks, synthetic.write(), INVALID)
 
     def test_two_things_at_once_in_one_session_are_invalid(self, synthetic: SyntheticRun) -> None:
         synthetic.events[4]["started_ns"] -= 1
         synthetic.events[4]["scheduled_ns"] -= 1
-        assert "overlap" in told(clocks, synthetic.write(), INVALID).reason
+        assert "overlap" in checked(clocks, synthetic.write(), INVALID).reason
 
     def test_in_two_sessions_they_are_not(self, synthetic: SyntheticRun) -> None:
         synthetic.events[4]["started_ns"] -= 1
         synthetic.events[4]["scheduled_ns"] -= 1
         synthetic.events[4]["session"] = 1
-        told(clocks, synthetic.write(), VALID)
+        checked(clocks, synthetic.write(), VALID)
 
     def test_skipped_operations_have_no_times_to_be_wrong(self, synthetic: SyntheticRun) -> None:
         synthetic.events[3] |= {"outcome": "skipped", "started_ns": None, "finished_ns": None}
-        told(clocks, synthetic.write(), VALID)
+        checked(clocks, synthetic.write(), VALID)
 
 
 class TestCompleteness:
     def test_a_sealed_complete_run_is_valid(self, synthetic: SyntheticRun) -> None:
-        told(completeness, synthetic.write(), VALID)
+        checked(completeness, synthetic.write(), VALID)
 
     def test_a_changed_file_is_invalid_and_named(self, synthetic: SyntheticRun) -> None:
         run = synthetic.write()
         (run.dir / "raw" / "driver.json").write_text("{}", encoding="utf-8")
-        assert "raw/driver.json was changed" in told(completeness, run, INVALID).reason
+        assert "raw/driver.json was changed" in checked(completeness, run, INVALID).reason
 
     @pytest.mark.parametrize("status", ["failed", "interrupted", "running"])
     def test_a_run_that_did_not_end_is_unknown(self, synthetic: SyntheticRun, status: str) -> None:
         synthetic.status = status
         synthetic.facts["reason"] = "why"
         synthetic.sealed = False
-        reason = told(completeness, synthetic.write(), UNKNOWN).reason
+        reason = checked(completeness, synthetic.write(), UNKNOWN).reason
         assert status in reason
         assert "why" in reason
 
@@ -439,16 +440,18 @@ class TestCompleteness:
         self, synthetic: SyntheticRun, driver: dict[str, Any] | None, figures: str
     ) -> None:
         synthetic.status, synthetic.sealed, synthetic.driver = "interrupted", False, driver
-        assert figures in told(completeness, synthetic.write(), UNKNOWN).reason
+        assert figures in checked(completeness, synthetic.write(), UNKNOWN).reason
 
     def test_a_killed_run_has_no_reason_of_its_own(self, synthetic: SyntheticRun) -> None:
         synthetic.status = "running"
         synthetic.sealed = False
-        assert "killed or is still running" in told(completeness, synthetic.write(), UNKNOWN).reason
+        assert (
+            "killed or is still running" in checked(completeness, synthetic.write(), UNKNOWN).reason
+        )
 
     def test_a_complete_run_without_a_seal_is_unknown(self, synthetic: SyntheticRun) -> None:
         synthetic.sealed = False
-        assert "no seal" in told(completeness, synthetic.write(), UNKNOWN).reason
+        assert "no seal" in checked(completeness, synthetic.write(), UNKNOWN).reason
 
 
 def use_of_others(run: SyntheticRun, share: float) -> None:
@@ -462,7 +465,7 @@ def use_of_others(run: SyntheticRun, share: float) -> None:
 
 class TestBackground:
     def test_a_quiet_machine_is_valid(self, synthetic: SyntheticRun) -> None:
-        told(background, synthetic.write(), VALID)
+        checked(background, synthetic.write(), VALID)
 
     @pytest.mark.parametrize(("over", "verdict"), [(-0.02, VALID), (0.02, UNKNOWN)])
     def test_the_threshold_is_the_border(
@@ -470,25 +473,25 @@ class TestBackground:
     ) -> None:
         share = thresholds.BACKGROUND_SHARE_MAX + over
         use_of_others(synthetic, share)
-        result = told(background, synthetic.write(), verdict)
+        result = checked(background, synthetic.write(), verdict)
         assert result.value == pytest.approx(share, rel=SHARE_RELATIVE)
         assert result.threshold == thresholds.BACKGROUND_SHARE_MAX
 
     @pytest.mark.parametrize(
-        ("account", "words"),
+        ("account", "message"),
         [("engine and driver", "had to share it"), ("driver", "processes are not known")],
     )
     def test_an_engine_that_is_not_followed_may_be_in_it(
-        self, synthetic: SyntheticRun, account: str, words: str
+        self, synthetic: SyntheticRun, account: str, message: str
     ) -> None:
         use_of_others(synthetic, 2 * thresholds.BACKGROUND_SHARE_MAX)
         for row in synthetic.streams["processes"]:
             row["account"] = account
-        assert words in told(background, synthetic.write(), UNKNOWN).reason
+        assert message in checked(background, synthetic.write(), UNKNOWN).reason
 
     def test_without_samples_it_is_unknown_and_not_measured(self, synthetic: SyntheticRun) -> None:
         synthetic.streams["cpus"] = []
-        assert not told(background, synthetic.write(), UNKNOWN).measured
+        assert not checked(background, synthetic.write(), UNKNOWN).measured
 
 
 class TestSteal:
@@ -503,27 +506,27 @@ class TestSteal:
     ) -> None:
         share = thresholds.STEAL_SHARE_MAX + over
         self.stolen(synthetic, share)
-        assert told(steal, synthetic.write(), verdict).value == pytest.approx(
+        assert checked(steal, synthetic.write(), verdict).value == pytest.approx(
             share, rel=SHARE_RELATIVE
         )
 
     def test_a_kernel_that_does_not_tell_is_unknown(self, synthetic: SyntheticRun) -> None:
         self.stolen(synthetic, None)
-        assert not told(steal, synthetic.write(), UNKNOWN).measured
+        assert not checked(steal, synthetic.write(), UNKNOWN).measured
 
 
 class TestProbes:
     def test_probes_that_saw_everything_are_valid(self, synthetic: SyntheticRun) -> None:
-        told(probes, synthetic.write(), VALID)
+        checked(probes, synthetic.write(), VALID)
 
     def test_without_probes_it_is_unknown(self, synthetic: SyntheticRun) -> None:
         synthetic.probes = None
-        assert "no probe ran" in told(probes, synthetic.write(), UNKNOWN).reason
+        assert "no probe ran" in checked(probes, synthetic.write(), UNKNOWN).reason
 
     def test_a_probe_that_failed_is_unknown_with_its_error(self, synthetic: SyntheticRun) -> None:
         assert synthetic.probes is not None
         synthetic.probes["disks"]["error"] = "/proc/diskstats: no such file"
-        assert "disks failed: /proc/diskstats" in told(probes, synthetic.write(), UNKNOWN).reason
+        assert "disks failed: /proc/diskstats" in checked(probes, synthetic.write(), UNKNOWN).reason
 
     @pytest.mark.parametrize(("over_ms", "verdict"), [(-10, VALID), (10, UNKNOWN)])
     def test_a_gap_of_more_intervals_than_the_threshold_is_unknown(
@@ -531,7 +534,7 @@ class TestProbes:
     ) -> None:
         limit_ms = thresholds.PROBE_GAP_INTERVALS_MAX * 100
         self.stretch(synthetic, begun_ms=400, wall_ms=limit_ms + over_ms)
-        told(probes, synthetic.write(), verdict)
+        checked(probes, synthetic.write(), verdict)
 
     def test_a_probe_with_an_interval_of_its_own_is_held_to_that(
         self, synthetic: SyntheticRun
@@ -540,7 +543,7 @@ class TestProbes:
         self.stretch(synthetic, begun_ms=400, wall_ms=2 * limit_ms)
         assert synthetic.probes is not None
         synthetic.probes["system"]["interval_s"] = 0.3
-        assert told(probes, synthetic.write(), VALID).threshold == pytest.approx(
+        assert checked(probes, synthetic.write(), VALID).threshold == pytest.approx(
             thresholds.PROBE_GAP_INTERVALS_MAX * 0.3
         )
 
@@ -569,9 +572,9 @@ class TestProbes:
                 for time_ns in range(BEGUN_NS, synthetic.ended_ns, 10 * MS)
             ]
         run = synthetic.write()
-        told(probes, run, VALID)
+        checked(probes, run, VALID)
         (run.dir / "raw" / "disks.arrows").unlink()
-        assert "saw nothing for" in told(probes, Run(run.dir), UNKNOWN).reason
+        assert "saw nothing for" in checked(probes, Run(run.dir), UNKNOWN).reason
 
     @pytest.mark.parametrize(("over", "verdict"), [(-0.003, VALID), (0.003, UNKNOWN)])
     def test_probes_that_cost_more_than_the_threshold_are_unknown(
@@ -582,21 +585,21 @@ class TestProbes:
             first, last = synthetic.streams[f"probe-{name}"]
             last["cpu_ns"] = round((last["time_ns"] - first["time_ns"]) * share / 3)
         run = synthetic.write()
-        told(probes, run, verdict)
+        checked(probes, run, verdict)
 
 
 class TestClient:
     def test_an_embedded_engine_shares_its_process_so_nothing_is_measured(
         self, synthetic: SyntheticRun
     ) -> None:
-        result = told(client, synthetic.write(), VALID)
+        result = checked(client, synthetic.write(), VALID)
         assert not result.measured
 
     def test_sessions_that_waited_for_the_recorder_are_unknown(
         self, synthetic: SyntheticRun
     ) -> None:
         synthetic.driver = {"recorder_waits": 1}
-        assert "wait for the recorder" in told(client, synthetic.write(), UNKNOWN).reason
+        assert "wait for the recorder" in checked(client, synthetic.write(), UNKNOWN).reason
 
     def served(self, run: SyntheticRun, share: float | None) -> Run:
         """A server whose driver is a process of its own and uses this share of its one CPU."""
@@ -619,13 +622,13 @@ class TestClient:
         self, synthetic: SyntheticRun, over: float, verdict: Verdict
     ) -> None:
         share = thresholds.CLIENT_SHARE_MAX + over
-        result = told(client, self.served(synthetic, share), verdict)
+        result = checked(client, self.served(synthetic, share), verdict)
         assert result.value == pytest.approx(share, rel=SHARE_RELATIVE)
 
     def test_a_server_whose_driver_was_not_sampled_is_unknown(
         self, synthetic: SyntheticRun
     ) -> None:
-        assert not told(client, self.served(synthetic, None), UNKNOWN).measured
+        assert not checked(client, self.served(synthetic, None), UNKNOWN).measured
 
 
 def test_a_run_made_of_one_event_is_judged(synthetic: SyntheticRun) -> None:

@@ -22,7 +22,7 @@ RATE = 100.0
 SHARE_RELATIVE = 0.05
 
 
-def told(check: ModuleType, run: Run, verdict: Verdict) -> CheckResult:
+def checked(check: ModuleType, run: Run, verdict: Verdict) -> CheckResult:
     result: CheckResult = check.check(run)
     assert result.verdict is verdict, result.reason
     return result
@@ -56,25 +56,25 @@ class TestRateHeld:
         """Really played: 10 ms an operation by one client are 100/s at most."""
         session = _core.NullSession(delay_ns=10 * MS)
         run = Run(played_run(tmp_path, open_load(500, 1), 1.0, session))
-        reason = told(rate, run, INVALID).reason
+        reason = checked(rate, run, INVALID).reason
         assert "did not hold 500/s" in reason
         assert "operations waited at the end" in reason
 
     def test_one_that_it_could_is_valid(self, tmp_path: Path) -> None:
         run = Run(played_run(tmp_path, open_load(50, 2), 1.0))
-        assert "50/s was held" in told(rate, run, VALID).reason
+        assert "50/s was held" in checked(rate, run, VALID).reason
 
     def test_a_closed_load_is_no_open_load(self, tmp_path: Path) -> None:
         assert (
             "not an open load"
-            in told(rate, Run(played_run(tmp_path, closed(1), 0.05)), VALID).reason
+            in checked(rate, Run(played_run(tmp_path, closed(1), 0.05)), VALID).reason
         )
 
     def test_nor_is_the_power_order(self, tmp_path: Path) -> None:
-        assert "not an open load" in told(rate, Run(write_run(tmp_path)), VALID).reason
+        assert "not an open load" in checked(rate, Run(write_run(tmp_path)), VALID).reason
 
     def test_operations_that_start_in_time_are_valid(self, tmp_path: Path) -> None:
-        result = told(rate, opened(tmp_path, kept_up()), VALID)
+        result = checked(rate, opened(tmp_path, kept_up()), VALID)
         assert result.value == 1.0
 
     @pytest.mark.parametrize(("share", "verdict"), [(0.9, INVALID), (0.995, VALID)])
@@ -82,7 +82,7 @@ class TestRateHeld:
         self, tmp_path: Path, share: float, verdict: Verdict
     ) -> None:
         run = opened(tmp_path, slowed(share))
-        went = told(rate, run, verdict)
+        went = checked(rate, run, verdict)
         waited = SECONDS * RATE * (1 - share)
         assert (waited > RATE * thresholds.BACKLOG_SECONDS_MAX) == (verdict is INVALID)
         if verdict is INVALID:
@@ -96,17 +96,17 @@ class TestRateHeld:
         rows = kept_up()
         for number in range(400, 400 + late):
             rows[number] = an_operation(number, due(number), 2 * S, MS)
-        told(rate, opened(tmp_path, rows), verdict)
+        checked(rate, opened(tmp_path, rows), verdict)
 
     def test_a_stall_just_before_the_end_is_no_trend(self, tmp_path: Path) -> None:
         rows = kept_up()
         for number in range(970, 1000):
             rows[number] = an_operation(number, due(number), 0, 0, **SKIPPED)
-        told(rate, opened(tmp_path, rows), VALID)
+        checked(rate, opened(tmp_path, rows), VALID)
 
     def test_a_load_of_which_nothing_ended_is_not_measured(self, tmp_path: Path) -> None:
         rows = [an_operation(n, due(n), 0, 0, **SKIPPED) for n in range(10)]
-        assert not told(rate, opened(tmp_path, rows), UNKNOWN).measured
+        assert not checked(rate, opened(tmp_path, rows), UNKNOWN).measured
 
 
 class TestOutcomes:
@@ -115,7 +115,7 @@ class TestOutcomes:
     ) -> None:
         rows = kept_up()
         rows[-1] |= SKIPPED
-        reason = told(outcomes, opened(tmp_path, rows), VALID).reason
+        reason = checked(outcomes, opened(tmp_path, rows), VALID).reason
         assert "1 of them too shortly before the end" in reason
 
     @pytest.mark.parametrize("skipped", [range(500, 501), range(980, 1000)])
@@ -125,20 +125,21 @@ class TestOutcomes:
         rows = kept_up()
         for number in skipped:
             rows[number] |= SKIPPED
-        assert "never started" in told(outcomes, opened(tmp_path, rows), UNKNOWN).reason
+        assert "never started" in checked(outcomes, opened(tmp_path, rows), UNKNOWN).reason
 
     def test_retries_that_succeeded_are_told_and_are_no_failures(self, tmp_path: Path) -> None:
         rows = kept_up()
         rows[7] |= {"retries": 2}
         rows[9] |= {"retries": 1}
-        reason = told(outcomes, opened(tmp_path, rows), VALID).reason
+        reason = checked(outcomes, opened(tmp_path, rows), VALID).reason
         assert reason.endswith("2 after being tried again")
 
     def test_a_failure_is_invalid_however_often_it_was_tried(self, tmp_path: Path) -> None:
         rows = kept_up()
         rows[7] |= {"retries": 3, "outcome": "failed", "error": "40001"}
         assert (
-            "1 of 1000 operations failed" in told(outcomes, opened(tmp_path, rows), INVALID).reason
+            "1 of 1000 operations failed"
+            in checked(outcomes, opened(tmp_path, rows), INVALID).reason
         )
 
 
@@ -166,5 +167,5 @@ class TestClient:
             tmp_path, closed(clients), kept_up(), SECONDS, driver_cores=cores, pin=pin
         )
         verdict = UNKNOWN if share > thresholds.CLIENT_SHARE_MAX else VALID
-        result = told(client, Run(directory), verdict)
+        result = checked(client, Run(directory), verdict)
         assert result.value == pytest.approx(share, rel=SHARE_RELATIVE)

@@ -36,7 +36,7 @@ RATE = {
 WAITS = [{"keying_ns": 1, "think_mean_ns": 1}] * 2
 
 
-def told(check: ModuleType, run: Run, verdict: Verdict) -> CheckResult:
+def checked(check: ModuleType, run: Run, verdict: Verdict) -> CheckResult:
     result: CheckResult = check.check(run)
     assert result.verdict is verdict, result.reason
     return result
@@ -74,22 +74,22 @@ def specified(
 class TestMix:
     def test_a_type_below_its_share_breaks_the_mix_and_is_named(self, tmp_path: Path) -> None:
         run = specified(tmp_path, played(970, 30), shares_min={"update": 0.04, "select": 0.43})
-        result = told(mix, run, INVALID)
+        result = checked(mix, run, INVALID)
         assert "update was 3.00 % of 1,000" in result.reason
         assert (result.value, result.threshold) == (0.03, 0.04)
 
     def test_one_that_is_not_played_at_all_does_too(self, tmp_path: Path) -> None:
         run = specified(tmp_path, played(100, 0), shares_min={"payment": 0.43})
-        assert "payment was 0.00 %" in told(mix, run, INVALID).reason
+        assert "payment was 0.00 %" in checked(mix, run, INVALID).reason
 
     def test_shares_that_are_enough_are_valid(self, tmp_path: Path) -> None:
         run = specified(tmp_path, played(960, 40), shares_min={"update": 0.04})
-        told(mix, run, VALID)
+        checked(mix, run, VALID)
 
     def test_what_failed_is_no_transaction_of_the_mix(self, tmp_path: Path) -> None:
         events = played(960, 40)
         events[-1] |= {"outcome": "failed", "error": "40001"}
-        told(mix, specified(tmp_path, events, shares_min={"update": 0.04}), INVALID)
+        checked(mix, specified(tmp_path, events, shares_min={"update": 0.04}), INVALID)
 
     @pytest.mark.parametrize(
         ("updates", "waits", "verdict"),
@@ -101,10 +101,10 @@ class TestMix:
         wait = {"keying_ns": 1, "think_mean_ns": 1}
         deck = {"deck": True, "weights": [9, 1], "waits": [wait] * 2 * waits}
         events = played(100 - updates, updates)
-        told(mix, specified(tmp_path, events, phase=deck, shares_min={"update": 0.1}), verdict)
+        checked(mix, specified(tmp_path, events, phase=deck, shares_min={"update": 0.1}), verdict)
 
     def test_a_workload_without_shares_is_not_checked(self, tmp_path: Path) -> None:
-        assert not told(mix, specified(tmp_path, played(1, 1)), VALID).measured
+        assert not checked(mix, specified(tmp_path, played(1, 1)), VALID).measured
 
 
 class TestResponseLimits:
@@ -113,7 +113,7 @@ class TestResponseLimits:
         for event in slow[80:]:
             event["finished_ns"] = event["started_ns"] + 6 * S
         run = specified(tmp_path, slow, limits_s={"update": 5.0, "select": 5.0})
-        result = told(response_limits, run, INVALID)
+        result = checked(response_limits, run, INVALID)
         assert "limit of update is broken" in result.reason
         assert (result.value, result.threshold) == (6.0, 5.0)
 
@@ -121,16 +121,18 @@ class TestResponseLimits:
         events = played(100, 10)
         for event in events[:10]:
             event["finished_ns"] = event["started_ns"] + 6 * S
-        told(response_limits, specified(tmp_path, events, limits_s={"select": 5.0}), VALID)
+        checked(response_limits, specified(tmp_path, events, limits_s={"select": 5.0}), VALID)
 
     def test_waiting_for_its_turn_counts(self, tmp_path: Path) -> None:
         events = played(50, 0)
         for event in events:
             event["scheduled_ns"] -= 6 * S
-        told(response_limits, specified(tmp_path, events, limits_s={"select": 5.0}), INVALID)
+        checked(response_limits, specified(tmp_path, events, limits_s={"select": 5.0}), INVALID)
 
     def test_too_few_say_nothing(self, tmp_path: Path) -> None:
-        told(response_limits, specified(tmp_path, played(3, 0), limits_s={"select": 5.0}), UNKNOWN)
+        checked(
+            response_limits, specified(tmp_path, played(3, 0), limits_s={"select": 5.0}), UNKNOWN
+        )
 
 
 class TestSpecifiedRate:
@@ -149,16 +151,16 @@ class TestSpecifiedRate:
     def test_it_is_between_its_bounds_but_for_chance(
         self, tmp_path: Path, selects: int, verdict: Verdict
     ) -> None:
-        result = told(specified_rate, self.rated(tmp_path, selects), verdict)
+        result = checked(specified_rate, self.rated(tmp_path, selects), verdict)
         assert "between 900.0 and 1,286.0" in result.reason
 
     def test_another_number_of_clients_is_said(self, tmp_path: Path) -> None:
-        result = told(specified_rate, self.rated(tmp_path, 180, clients=20), UNKNOWN)
+        result = checked(specified_rate, self.rated(tmp_path, 180, clients=20), UNKNOWN)
         assert "bounds are of 20 clients at this scale, and there were 2" in result.reason
 
     def test_without_waits_it_has_another_name_and_no_bounds(self, tmp_path: Path) -> None:
         run = specified(tmp_path, played(100, 1), rate=RATE)
-        assert not told(specified_rate, run, VALID).measured
+        assert not checked(specified_rate, run, VALID).measured
         told_of = transactions(run, summarise_load(run))
         assert told_of is not None
         assert told_of.rate is not None
@@ -188,25 +190,25 @@ class TestConditions:
 
     def test_rows_that_violate_one_make_the_run_invalid(self, tmp_path: Path) -> None:
         rows = {("before", "c01"): 0, ("before", "c11"): 0, ("after", "c01"): 3}
-        result = told(conditions, self.kept(tmp_path, rows, ["before", "after"]), INVALID)
+        result = checked(conditions, self.kept(tmp_path, rows, ["before", "after"]), INVALID)
         assert "condition c01 (sums agree) was violated after the load, by 3 rows" in result.reason
 
     def test_all_that_held_are_counted(self, tmp_path: Path) -> None:
         rows = {("before", "c01"): 0, ("before", "c11"): 0, ("after", "c01"): 0}
-        result = told(conditions, self.kept(tmp_path, rows, ["before", "after"]), VALID)
+        result = checked(conditions, self.kept(tmp_path, rows, ["before", "after"]), VALID)
         assert result.reason == "all conditions held: 2 before and 1 after the load"
 
     def test_one_that_was_not_looked_at_is_unknown(self, tmp_path: Path) -> None:
         rows = {("before", "c01"): 0, ("before", "c11"): 0}
-        told(conditions, self.kept(tmp_path, rows, ["before", "after"]), UNKNOWN)
+        checked(conditions, self.kept(tmp_path, rows, ["before", "after"]), UNKNOWN)
 
     def test_a_state_that_they_would_have_ended_is_said(self, tmp_path: Path) -> None:
         rows = {("after", "c01"): 0}
-        result = told(conditions, self.kept(tmp_path, rows, ["after"]), VALID)
+        result = checked(conditions, self.kept(tmp_path, rows, ["after"]), VALID)
         assert "before it none was looked at" in result.reason
 
     def test_a_workload_without_conditions_has_none(self, tmp_path: Path) -> None:
-        assert not told(conditions, specified(tmp_path, played(1, 1)), VALID).measured
+        assert not checked(conditions, specified(tmp_path, played(1, 1)), VALID).measured
 
 
 class TestTypes:
@@ -232,18 +234,18 @@ class TestTypes:
         assert load is not None
         operation = {"retries": 3, "retries_by_class": load.by_name["update"].retries_by_class}
         assert retries_words(operation) == "3 (40001 2, 40P01 1)"
-        found = transactions(run, load)
-        assert found is not None
-        update = {one.name: one for one in found.types}["update"]
+        types = transactions(run, load)
+        assert types is not None
+        update = {kind.name: kind for kind in types.types}["update"]
         assert update.retries == {"40001": 2, "40P01": 1}
         assert (update.share, update.limit_kept) == (0.1, True)
-        document = {"transactions": found.facts(), "metrics": {"throughput_per_s": 10.0}}
+        document = {"transactions": types.facts(), "metrics": {"throughput_per_s": 10.0}}
         lines = "\n".join(transaction_lines(document, 80))
         assert "10.00 % (at least 4.0 %)   limit 5.00 s kept" in lines
-        words = rate_words(document)
-        assert words is not None
-        assert words.startswith("NOPM 540: 90 select that succeeded, a minute")
-        assert words.endswith("so this is no tpmX")
+        message = rate_words(document)
+        assert message is not None
+        assert message.startswith("NOPM 540: 90 select that succeeded, a minute")
+        assert message.endswith("so this is no tpmX")
 
     def test_a_workload_without_a_rate_tells_the_classes_of_its_retries(
         self, tmp_path: Path
@@ -254,12 +256,17 @@ class TestTypes:
         run = specified(tmp_path, events)
         moment = {"attempt": 0, "started_ns": BEGUN_NS, "finished_ns": BEGUN_NS, "error": "40001"}
         rows = [
-            moment | {"sequence": one["sequence"], "operation": one["operation"]}
-            for one in (events[0], events[-1])
+            moment | {"sequence": row["sequence"], "operation": row["operation"]}
+            for row in (events[0], events[-1])
         ]
         write_stream(run.dir / "raw" / "attempts.arrows", rows)
-        told = {one.name: one.retries_by_class for one in summarise(run).operations}
-        assert told == {events[0]["operation"]: {"40001": 1}, events[-1]["operation"]: {}}
+        retries_by_class = {
+            operation.name: operation.retries_by_class for operation in summarise(run).operations
+        }
+        assert retries_by_class == {
+            events[0]["operation"]: {"40001": 1},
+            events[-1]["operation"]: {},
+        }
 
     def test_another_workload_has_none(self, tmp_path: Path) -> None:
         run = specified(tmp_path, played(1, 1))

@@ -26,10 +26,10 @@ LOOKS = 600
 SERIES, ALARMS_MAX, LOST_MIN = 100, 0.05, 0.01
 
 
-def told(synthetic: SyntheticRun, **more: Any) -> Cluster:
-    found = cluster_of(of(synthetic, **more))
-    assert found is not None
-    return found
+def read_cluster(synthetic: SyntheticRun, **more: Any) -> Cluster:
+    cluster = cluster_of(of(synthetic, **more))
+    assert cluster is not None
+    return cluster
 
 
 def of(synthetic: SyntheticRun, **more: Any) -> Run:
@@ -44,61 +44,63 @@ def long(synthetic: SyntheticRun, seconds: float = 4.0) -> SyntheticRun:
 
 class TestLine:
     def test_of_the_measured_part_whole_and_by_node(self, synthetic: SyntheticRun) -> None:
-        line = told(synthetic).run
+        line = read_cluster(synthetic).run
         assert line is not None
         assert line.head == (
             "Cluster 3 nodes, 2 s. 1.5K m/s 6K KB/s 130% cpu 2.93K KB/s read 15% clw (10% fetch, 5%"
             " blocked) 20% sched 600MB mem"
         )
         assert line.each[2].startswith("worker-2: 500 m/s 2K KB/s 40% cpu")
-        assert {by for one in line.nodes for by in one.cpu_by} == {"kernel"}
+        assert {by for node in line.nodes for by in node.cpu_by} == {"kernel"}
 
     def test_of_one_execution_of_each_operation(self, synthetic: SyntheticRun) -> None:
-        found = told(synthetic)
-        assert set(found.operations) == {"a", "b"}
-        whole = found.operations["b"].whole
+        cluster = read_cluster(synthetic)
+        assert set(cluster.operations) == {"a", "b"}
+        whole = cluster.operations["b"].whole
         assert whole.grown["messages"] == pytest.approx(1.5 * 1000 * 0.3)
         assert whole.share_of_tasks("wait_ns", "blocked_ns") == pytest.approx(0.15)
         assert whole.bytes_a_message == 4096
 
     def test_an_interval_for_every_two_readings(self, synthetic: SyntheticRun) -> None:
-        parts = told(synthetic).intervals
-        assert [round(one.ended_s - one.begun_s, 6) for one in parts] == [0.5] * len(parts)
+        parts = read_cluster(synthetic).intervals
+        assert [round(interval.ended_s - interval.begun_s, 6) for interval in parts] == [0.5] * len(
+            parts
+        )
         assert all(a.ended_s == b.begun_s for a, b in pairwise(parts))
         assert parts[0].line.head.endswith("20% sched 600MB mem")
 
     def test_short_executions_have_the_cpu_time_that_the_engine_counts(
         self, synthetic: SyntheticRun
     ) -> None:
-        found = told(synthetic)
-        assert found.operations["a"].nodes[1].cpu_by == ("engine",)
-        assert found.operations["a"].nodes[1].cpu_s == pytest.approx(0.04)
-        assert any("fewer than 3 looks" in note for note in found.notes)
+        cluster = read_cluster(synthetic)
+        assert cluster.operations["a"].nodes[1].cpu_by == ("engine",)
+        assert cluster.operations["a"].nodes[1].cpu_s == pytest.approx(0.04)
+        assert any("fewer than 3 looks" in note for note in cluster.notes)
 
     def test_long_ones_have_the_kernels_with_children(self, synthetic: SyntheticRun) -> None:
-        nodes = told(long(synthetic)).operations["a"].nodes
-        assert [one.cpu_by for one in nodes] == [("kernel",)] * 3
+        nodes = read_cluster(long(synthetic)).operations["a"].nodes
+        assert [node.cpu_by for node in nodes] == [("kernel",)] * 3
         assert nodes[2].cpu_s == pytest.approx(0.4 * 4)
 
     def test_nodes_elsewhere_are_told_by_the_engine_and_have_no_barriers(
         self, synthetic: SyntheticRun
     ) -> None:
-        found = told(synthetic, here=False)
-        assert found.run is not None
-        assert found.run.nodes[1].cpu_by == ("engine",)
-        assert found.run.nodes[1].figures(found.run.seconds)["cpu_cores"] == pytest.approx(0.4)
-        assert "other hosts" in (found.barriers.missing or "")
-        assert found.platform_cores is None
+        cluster = read_cluster(synthetic, here=False)
+        assert cluster.run is not None
+        assert cluster.run.nodes[1].cpu_by == ("engine",)
+        assert cluster.run.nodes[1].figures(cluster.run.seconds)["cpu_cores"] == pytest.approx(0.4)
+        assert "other hosts" in (cluster.barriers.missing or "")
+        assert cluster.platform_cores is None
 
     def test_what_is_not_counted_says_why(self, synthetic: SyntheticRun) -> None:
-        assert told(synthetic).missing["rows"] == "it does not tell"
+        assert read_cluster(synthetic).missing["rows"] == "it does not tell"
 
     def test_without_counters_of_nodes_the_kernel_tells(self, synthetic: SyntheticRun) -> None:
-        silent = told(synthetic, declared={"counters": []})
+        silent = read_cluster(synthetic, declared={"counters": []})
         assert set(silent.missing.values()) == {"the engine declares no counters of nodes"}
         assert silent.run is not None
         assert silent.run.head.endswith("130% cpu 400MB mem")
-        assert [one.measure for one in silent.skew("b")] == ["CPU time"]
+        assert [skew.measure for skew in silent.skew("b")] == ["CPU time"]
 
     def test_a_counter_that_was_reset_has_no_rate(self, synthetic: SyntheticRun) -> None:
         run = of(synthetic)
@@ -108,11 +110,11 @@ class TestLine:
         changed = readings.with_columns(reset.otherwise(pl.col("value")).alias("value"))
         path = run.dir / "raw" / "engine.arrows"
         changed.write_ipc_stream(path)
-        found = cluster_of(Run(run.dir))
-        assert found is not None
-        assert found.run is not None
-        assert " m/s" not in found.run.head
-        assert found.intervals[0].line.head.startswith("Cluster 3 nodes, 0.5 s. 1.5K m/s")
+        cluster = cluster_of(Run(run.dir))
+        assert cluster is not None
+        assert cluster.run is not None
+        assert " m/s" not in cluster.run.head
+        assert cluster.intervals[0].line.head.startswith("Cluster 3 nodes, 0.5 s. 1.5K m/s")
 
     def test_another_engine_is_no_cluster(self, synthetic: SyntheticRun) -> None:
         assert cluster_of(synthetic.write()) is None
@@ -127,16 +129,16 @@ class TestLine:
         assert summarise(run).cluster is None
 
     def test_waits_of_another_clock_than_tasks_are_no_share(self) -> None:
-        one = NodeFigures("n", "worker", {"wait_ns": 5.0, "task_ns": 4.0})
-        assert one.share_of_tasks("wait_ns") is None
-        assert figures_text(one.figures(1.0)) == "nothing was counted"
+        node = NodeFigures("n", "worker", {"wait_ns": 5.0, "task_ns": 4.0})
+        assert node.share_of_tasks("wait_ns") is None
+        assert figures_text(node.figures(1.0)) == "nothing was counted"
 
     def test_nodes_that_come_later_are_nodes(self, synthetic: SyntheticRun) -> None:
         run = of(synthetic)
         run.facts["cluster"]["nodes"] = run.facts["cluster"]["nodes"][:2]
-        found = cluster_of(run)
-        assert found is not None
-        assert [node.role for node in found.nodes] == ["coordinator", "worker", "later"]
+        cluster = cluster_of(run)
+        assert cluster is not None
+        assert [node.role for node in cluster.nodes] == ["coordinator", "worker", "later"]
 
 
 class TestUnread:
@@ -144,25 +146,25 @@ class TestUnread:
         synthetic.write()
         run = Run(as_cluster(synthetic.dir))
         (run.dir / "raw" / "engine-operations.arrows").unlink()
-        found = cluster_of(run)
-        assert found is not None
-        return found
+        cluster = cluster_of(run)
+        assert cluster is not None
+        return cluster
 
     def test_the_only_operation_has_the_rates_of_the_measured_part(
         self, synthetic: SyntheticRun
     ) -> None:
-        found = self.unread(long(synthetic))
-        line = found.operations["a"]
+        cluster = self.unread(long(synthetic))
+        line = cluster.operations["a"]
         assert line.seconds == 4
         assert line.whole.grown["messages"] == pytest.approx(1500 * 4)
         assert line.whole.grown["memory_bytes"] == 600 * MIB
         assert line.nodes[2].cpu_s == pytest.approx(0.4 * 4)
-        assert any("those of the measured part" in note for note in found.notes)
+        assert any("those of the measured part" in note for note in cluster.notes)
 
     def test_of_several_operations_nobody_knows_whose_it_was(self, synthetic: SyntheticRun) -> None:
-        found = self.unread(synthetic)
-        assert found.operations["a"].whole.grown == {}
-        assert any("no execution of a, b" in note for note in found.notes)
+        cluster = self.unread(synthetic)
+        assert cluster.operations["a"].whole.grown == {}
+        assert any("no execution of a, b" in note for note in cluster.notes)
 
 
 class TestClocks:
@@ -203,8 +205,8 @@ class TestClocks:
 
 class TestSkew:
     def test_is_largest_over_mean_of_those_that_work(self, synthetic: SyntheticRun) -> None:
-        found = told(long(synthetic))
-        by_measure = {one.measure: one for one in found.skew("a")}
+        cluster = read_cluster(long(synthetic))
+        by_measure = {skew.measure: skew for skew in cluster.skew("a")}
         cpu = by_measure["CPU time"]
         assert (cpu.node, cpu.ratio) == ("worker-1", pytest.approx(4 / 3))
         assert cpu.idle_share == pytest.approx(1 / 4)
@@ -221,14 +223,14 @@ class TestSkew:
             )
             return Line(1.0, together(each), each)
 
-        (found,) = skews_over([line(9, 1), line(1, 9), line(9, 1)], nodes)
-        assert (found.node, found.ratio) == ("a", pytest.approx(1.8))
-        assert found.often == pytest.approx(2 / 3)
+        (skew,) = skews_over([line(9, 1), line(1, 9), line(9, 1)], nodes)
+        assert (skew.node, skew.ratio) == ("a", pytest.approx(1.8))
+        assert skew.often == pytest.approx(2 / 3)
 
     def test_of_one_worker_nothing_is_compared(self) -> None:
-        one = NodeFigures("n", "worker", {}, 1.0)
+        node = NodeFigures("n", "worker", {}, 1.0)
         nodes = (ClusterNode("n", "worker", ""), ClusterNode("c", "coordinator", ""))
-        assert skews(Line(1.0, together((one,)), (one,)), nodes) == ()
+        assert skews(Line(1.0, together((node,)), (node,)), nodes) == ()
 
 
 def steady(level: float, noise: float, seed: int) -> list[float]:
@@ -278,13 +280,13 @@ class TestBarriers:
             at_work = round(second % 1.0, 3) < 0.65 or second < 1 or second > 8.65
             return {"coordinator": 0.0}.get(node, 0.9 if at_work else 0.05)
 
-        found = told(long(synthetic, 8.0), cores=cores).barriers
-        assert len(found.barriers) == 7
-        assert found.lost_share == pytest.approx(7 * 0.3 * (1 - 0.05 / 0.9) / 8, rel=0.05)
-        assert found.lost_shares.keys() == {"a"}
-        one = found.barriers[0]
-        assert one.peak_cores == pytest.approx(1.8, abs=0.01)
-        assert one.seconds == pytest.approx(0.3, abs=1e-6)
+        barriers = read_cluster(long(synthetic, 8.0), cores=cores).barriers
+        assert len(barriers.barriers) == 7
+        assert barriers.lost_share == pytest.approx(7 * 0.3 * (1 - 0.05 / 0.9) / 8, rel=0.05)
+        assert barriers.lost_shares.keys() == {"a"}
+        barrier = barriers.barriers[0]
+        assert barrier.peak_cores == pytest.approx(1.8, abs=0.01)
+        assert barrier.seconds == pytest.approx(0.3, abs=1e-6)
 
     def test_a_busy_neighbour_makes_none(self) -> None:
         shares = waves(7, 4, 3)
@@ -299,26 +301,26 @@ class TestBarriers:
         zero = (0,) * len(times)
         whole = [Execution("a", 0, times[-1])]
         idle = NodeClock(times, summed(shares), zero, zero)
-        kept = NodeClock(times, summed(shares), summed([0.9 - one for one in shares]), zero)
+        kept = NodeClock(times, summed(shares), summed([0.9 - share for share in shares]), zero)
         assert len(find_barriers([idle], whole, 1.0, 0).barriers) == 3
         assert find_barriers([kept], whole, 1.0, 0).barriers == ()
 
     def test_short_executions_are_not_looked_at(self, synthetic: SyntheticRun) -> None:
-        found = told(synthetic).barriers
-        assert (found.too_short, found.lost_share) == (("a", "b"), None)
+        barriers = read_cluster(synthetic).barriers
+        assert (barriers.too_short, barriers.lost_share) == (("a", "b"), None)
 
     def test_without_processes_nobody_knows(self, synthetic: SyntheticRun) -> None:
         synthetic.write()
         run = Run(as_cluster(synthetic.dir))
         (run.dir / "raw" / "processes.arrows").unlink()
-        found = cluster_of(run)
-        assert found is not None
-        assert found.barriers == Barriers(missing="no processes of its nodes were looked at")
-        assert found.series == {}
+        cluster = cluster_of(run)
+        assert cluster is not None
+        assert cluster.barriers == Barriers(missing="no processes of its nodes were looked at")
+        assert cluster.series == {}
 
 
 def test_all_of_it_is_plain_values(synthetic: SyntheticRun) -> None:
-    facts = told(long(synthetic)).facts()
+    facts = read_cluster(long(synthetic)).facts()
     assert set(facts["series"]) == {"time_s", *ROOTS}
     assert facts["operations"][0]["nodes"][1]["cpu_cores"] == pytest.approx(0.8, rel=0.01)
     assert facts["operations"][0]["skew"][0]["is_skewed"]

@@ -33,9 +33,9 @@ def figure(of: tuple[StudyRun, ...], kind: str, **options: Any) -> Figure:
 
 
 def table(made: Figure, name: str) -> list[dict[str, Any]]:
-    found = next(one for one in made.tables if one.name == name)
-    heads = [column.name for column in found.columns]
-    return [dict(zip(heads, row, strict=True)) for row in found.rows]
+    candidate = next(result_table for result_table in made.tables if result_table.name == name)
+    heads = [column.name for column in candidate.columns]
+    return [dict(zip(heads, row, strict=True)) for row in candidate.rows]
 
 
 class TestCluster:
@@ -60,7 +60,11 @@ class TestCluster:
     def test_its_measures_have_keys_that_an_article_can_name(self, tmp_path: Path) -> None:
         made = figure(runs(tmp_path), "cluster")
         name = made.subjects[0]
-        values = {one.key: one.values[name].middle for one in made.measures if name in one.values}
+        values = {
+            measure.key: measure.values[name].middle
+            for measure in made.measures
+            if name in measure.values
+        }
         assert values["seconds"] == pytest.approx(0.4)
         assert values["messages"] == pytest.approx(1500)
         assert values["2 messages"] == pytest.approx(500)
@@ -68,7 +72,7 @@ class TestCluster:
         assert values["message"] == 4096
         assert values["first seconds"] == pytest.approx(0.6)
         assert values["later seconds"] == pytest.approx(0.4)
-        assert {one.key for one in made.measures if made.subjects[1] in one.values} == {
+        assert {measure.key for measure in made.measures if made.subjects[1] in measure.values} == {
             "seconds",
             "cpu",
             "first seconds",
@@ -78,9 +82,9 @@ class TestCluster:
 
     def test_another_operation_can_be_asked_for(self, tmp_path: Path) -> None:
         made = figure(runs(tmp_path), "cluster", operation="q02")
-        found = made.measure("seconds")
-        assert found is not None
-        assert found.values[made.subjects[0]].middle == pytest.approx(0.1)
+        measure = made.measure("seconds")
+        assert measure is not None
+        assert measure.values[made.subjects[0]].middle == pytest.approx(0.1)
 
     def test_it_says_what_is_uneven_and_what_varies(self, tmp_path: Path) -> None:
         made = figure(runs(tmp_path), "cluster")
@@ -100,8 +104,8 @@ class TestCluster:
     def test_what_was_not_counted_is_missing_and_why(self, tmp_path: Path) -> None:
         silent = Run(as_cluster(write_run(tmp_path), declared={"counters": []}))
         made = figure((StudyRun("q", {}, 1, silent),), "cluster")
-        (words,) = made.missing
-        assert words.endswith("not measured: the engine declares no counters of nodes")
+        (sentence,) = made.missing
+        assert sentence.endswith("not measured: the engine declares no counters of nodes")
 
     def test_one_execution_deviates_from_nothing(self) -> None:
         assert coefficient_of_variation([1.0]) is None

@@ -15,7 +15,7 @@ from assay.report.words.cluster import barrier_words
 from tests.clusters import as_cluster
 from tests.loads import an_operation, closed, write_load
 from tests.records import MS, write_run
-from tests.unit.test_report_document import told
+from tests.unit.test_report_document import document_of
 from tests.unit.test_report_html import charts_of, page_of
 from tests.unit.test_report_terminal import rendered
 
@@ -27,12 +27,12 @@ def made(tmp_path: Path, **more: Any) -> Path:
 
 
 def lines(directory: Path) -> str:
-    return "\n".join(cluster_lines(told(directory), WIDTH))
+    return "\n".join(cluster_lines(document_of(directory), WIDTH))
 
 
 class TestTerminal:
     def test_the_line_of_all_nodes_and_one_of_each(self, tmp_path: Path) -> None:
-        text = rendered(told(made(tmp_path)), width=WIDTH)
+        text = rendered(document_of(made(tmp_path)), width=WIDTH)
         assert "  Cluster 3 nodes, 2.5 s. 1.5K m/s 6K KB/s 130% cpu" in text
         assert "    worker-1: 1K m/s 4K KB/s 80% cpu" in text
         assert "  skew: CPU time 1.33 times the mean on worker-1" in text
@@ -46,20 +46,20 @@ class TestTerminal:
         assert "  rows: not measured: it does not tell" in text
 
     def test_an_operation_has_its_own(self, tmp_path: Path) -> None:
-        found = list(operation_lines(told(made(tmp_path)), "q03", WIDTH))
-        assert found[0].startswith("Cluster 3 nodes, 0.2 s. 1.5K m/s")
-        assert list(operation_lines(told(write_run(tmp_path / "b")), "q03", WIDTH)) == []
+        lines = list(operation_lines(document_of(made(tmp_path)), "q03", WIDTH))
+        assert lines[0].startswith("Cluster 3 nodes, 0.2 s. 1.5K m/s")
+        assert list(operation_lines(document_of(write_run(tmp_path / "b")), "q03", WIDTH)) == []
 
     @pytest.mark.parametrize(
-        ("barriers", "words"),
+        ("barriers", "message"),
         [
             ({"missing": "elsewhere"}, "barriers: not measured: elsewhere"),
             ({"missing": None, "lost_share": None}, "long enough"),
             ({"missing": None, "lost_share": 0.0, "count": 0}, "barriers: none"),
         ],
     )
-    def test_barriers_that_are_not_there_say_so(self, barriers: Any, words: str) -> None:
-        assert words in barrier_words(barriers)[0]
+    def test_barriers_that_are_not_there_say_so(self, barriers: Any, message: str) -> None:
+        assert message in barrier_words(barriers)[0]
 
     def test_another_engine_has_no_lines(self, tmp_path: Path) -> None:
         assert lines(write_run(tmp_path)) == ""
@@ -77,7 +77,11 @@ class TestPage:
 
     def test_findings_lead_to_it(self, tmp_path: Path) -> None:
         directory = made(tmp_path)
-        waits = [one for one in told(directory)["findings"] if one["method"] == "node-waits"]
+        waits = [
+            finding
+            for finding in document_of(directory)["findings"]
+            if finding["method"] == "node-waits"
+        ]
         assert waits[0]["effect_share"] == pytest.approx(0.15)
         assert "--vary exchange.batch=64kB,16MB" in waits[0]["to_try"]
         assert 'href="#cluster"' in page_of(directory)
@@ -111,7 +115,7 @@ class TestChart:
         specification = self.chart(directory)
         name = specification["vconcat"][0]["layer"][0]["data"]["name"]
         bands = specification["datasets"][name]
-        assert [round(one["ended_s"] - one["begun_s"], 3) for one in bands] == [0.3] * 3
-        found = {one["method"]: one for one in told(directory)["findings"]}
-        assert found["barriers"]["effect_share"] == pytest.approx(0.9 / 4, abs=0.03)
-        assert "--operation" not in found["barriers"]["to_try"]
+        assert [round(band["ended_s"] - band["begun_s"], 3) for band in bands] == [0.3] * 3
+        by_method = {finding["method"]: finding for finding in document_of(directory)["findings"]}
+        assert by_method["barriers"]["effect_share"] == pytest.approx(0.9 / 4, abs=0.03)
+        assert "--operation" not in by_method["barriers"]["to_try"]

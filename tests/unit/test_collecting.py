@@ -34,9 +34,9 @@ def test_pauses_are_summed_and_the_heap_is_of_the_last(tmp_path: Path) -> None:
     assert counted(reader)["pauses"] == 2
     with log.open("a") as more:
         more.write(FULL[40:])
-    told = counted(reader)
-    assert (told["pauses"], told["paused_ns"]) == (3, 124_750_000)
-    assert (told["used_after_bytes"], told["size_bytes"]) == (71 << 20, 96 << 20)
+    counters = counted(reader)
+    assert (counters["pauses"], counters["paused_ns"]) == (3, 124_750_000)
+    assert (counters["used_after_bytes"], counters["size_bytes"]) == (71 << 20, 96 << 20)
 
 
 def test_a_log_that_is_not_there_yet_has_no_rows(tmp_path: Path) -> None:

@@ -15,23 +15,23 @@ from assay.study.variants import Study, Variant
 USAGE = 1
 
 
-def study(**told: Any) -> Study:
-    return expanded(comparison_study(CompareAsked("tpcc", **told)), Wanted()).study
+def study(**options: Any) -> Study:
+    return expanded(comparison_study(CompareAsked("tpcc", **options)), Wanted()).study
 
 
-def sides(**told: Any) -> tuple[Variant, ...]:
-    return study(**told).parts[0].variants
+def sides(**options: Any) -> tuple[Variant, ...]:
+    return study(**options).parts[0].variants
 
 
 class TestStudy:
     def test_two_versions_run_in_turns(self) -> None:
-        told = study(engines=("dolt@1.83.2", "dolt@2.2.0"), repetitions=2)
-        first, second = told.parts[0].variants
+        declared_study = study(engines=("dolt@1.83.2", "dolt@2.2.0"), repetitions=2)
+        first, second = declared_study.parts[0].variants
         assert (first.name, second.name) == ("dolt@1.83.2", "dolt@2.2.0")
         assert (first.request.engine_version, second.request.engine_version) == ("1.83.2", "2.2.0")
-        order = [run.stands_for[0].variant for run in told.order()]
+        order = [run.stands_for[0].variant for run in declared_study.order()]
         assert order[2:] == order[:2][::-1]
-        assert [one.kind for one in told.figures] == ["compare"]
+        assert [figure.kind for figure in declared_study.figures] == ["compare"]
 
     def test_a_setting_is_of_one_side_or_of_both(self) -> None:
         first, second = sides(engines=("postgresql",), vary=("work_mem=4MB,64MB",))
@@ -51,13 +51,13 @@ class TestStudy:
         assert sides(engines=("postgresql",), second=many)[1].name == "a=1 and 2 more"
 
     def test_the_same_twice_is_two_runs_a_round(self) -> None:
-        told = study(engines=("postgresql",), alike=True, repetitions=2)
-        assert [one.name for one in told.parts[0].variants] == ["first", "second"]
-        assert len(told.order()) == 4
+        declared_study = study(engines=("postgresql",), alike=True, repetitions=2)
+        assert [variant.name for variant in declared_study.parts[0].variants] == ["first", "second"]
+        assert len(declared_study.order()) == 4
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("arguments", "message"),
     [
         (["--engine", "postgresql"], "both sides are the same: name another engine or version"),
         (["--engine", "mysql", "--engine", "mysql"], "to see what is noise, say --alike"),
@@ -73,9 +73,9 @@ class TestStudy:
     ],
 )
 def test_what_cannot_be_compared_is_refused(
-    arguments: list[str], words: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     runs = tmp_path / "runs"
     assert run_command(["compare", "tpcc", *arguments, "--runs", str(runs)]) == USAGE
-    assert words in " ".join(capsys.readouterr().err.split())
+    assert message in " ".join(capsys.readouterr().err.split())
     assert not runs.exists()

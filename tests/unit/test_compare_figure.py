@@ -49,13 +49,16 @@ def rounds(path: Path, first: Side, second: Side) -> list[tuple[Run, Run]]:
 
 
 def gain(pairs: list[tuple[Run, Run]]) -> SplitGain:
-    found = gain_of(pairs, evidence_of(*pairs[0]))
-    assert found is not None
-    return found
+    split_gain = gain_of(pairs, evidence_of(*pairs[0]))
+    assert split_gain is not None
+    return split_gain
 
 
-def share(found: SplitGain, cause: str) -> float:
-    return sum(r.seconds.value for r in found.by_cause if r.key == (cause,)) / found.total.value
+def share(split_gain: SplitGain, cause: str) -> float:
+    return (
+        sum(r.seconds.value for r in split_gain.by_cause if r.key == (cause,))
+        / split_gain.total.value
+    )
 
 
 def figure(pairs: list[tuple[Run, Run]], **options: str) -> Figure:
@@ -84,20 +87,24 @@ class TestStatementWork:
 class TestGain:
     def test_a_longer_planning_explains_all_of_it(self, tmp_path: Path) -> None:
         pairs = rounds(tmp_path, Side(USUAL, jitter=0.2), Side(PLANS_LONGER, jitter=0.2))
-        found = gain(pairs)
-        assert found.total.value == pytest.approx(0.001, rel=0.1)
-        assert share(found, PLANNING) == pytest.approx(1.0, abs=0.1)
-        assert found.by_statement[0].key == (OPERATION, "select")
-        assert sum(row.seconds.value for row in found.by_cause) == pytest.approx(found.total.value)
-        assert sum(row.seconds.value for row in found.by_both) == pytest.approx(found.total.value)
+        split_gain = gain(pairs)
+        assert split_gain.total.value == pytest.approx(0.001, rel=0.1)
+        assert share(split_gain, PLANNING) == pytest.approx(1.0, abs=0.1)
+        assert split_gain.by_statement[0].key == (OPERATION, "select")
+        assert sum(row.seconds.value for row in split_gain.by_cause) == pytest.approx(
+            split_gain.total.value
+        )
+        assert sum(row.seconds.value for row in split_gain.by_both) == pytest.approx(
+            split_gain.total.value
+        )
 
     def test_a_longer_scan_is_cpu_time_of_that_work(self, tmp_path: Path) -> None:
-        found = gain(rounds(tmp_path, Side(USUAL, jitter=0.2), Side(SCANS_LONGER, jitter=0.2)))
-        assert share(found, "CPU: scan") == pytest.approx(1.0, abs=0.1)
-        assert abs(share(found, PLANNING)) < 0.05
+        split_gain = gain(rounds(tmp_path, Side(USUAL, jitter=0.2), Side(SCANS_LONGER, jitter=0.2)))
+        assert share(split_gain, "CPU: scan") == pytest.approx(1.0, abs=0.1)
+        assert abs(share(split_gain, PLANNING)) < 0.05
 
     def test_it_is_the_plan_s_where_the_plan_is_another(self, tmp_path: Path) -> None:
-        found = [
+        plans = [
             made_plan(
                 made(way, object="stock", index=index),
                 operation=OPERATION,
@@ -106,16 +113,18 @@ class TestGain:
             )
             for way, index in (("index scan", "s_key"), ("scan", None))
         ]
-        first = Side(USUAL, jitter=0.2, plans=found[:1])
-        second = Side(SCANS_LONGER, jitter=0.2, plans=found[1:])
+        first = Side(USUAL, jitter=0.2, plans=plans[:1])
+        second = Side(SCANS_LONGER, jitter=0.2, plans=plans[1:])
         pairs = rounds(tmp_path, first, second)
         assert share(gain(pairs), PLAN) == pytest.approx(1.0, abs=0.1)
         says = figure(pairs).says
         assert "plan of update.select" in says[1]
-        assert any("stock is read by scan, not by index scan of s_key" in one for one in says)
+        assert any(
+            "stock is read by scan, not by index scan of s_key" in sentence for sentence in says
+        )
 
     def test_columns_that_are_read_stand_beside_those_that_are_needed(self, tmp_path: Path) -> None:
-        found = [
+        plans = [
             made_plan(
                 made("scan", object="stock", columns=columns),
                 operation=OPERATION,
@@ -125,14 +134,17 @@ class TestGain:
             )
             for columns in (("s_key", "s_data", "s_dist"), ("s_key",))
         ]
-        sides = [Side(USUAL, plans=[one], tables={"stock": STOCK}) for one in found]
+        sides = [Side(USUAL, plans=[plan], tables={"stock": STOCK}) for plan in plans]
         shown = figure(rounds(tmp_path, *sides))
-        (table,) = (one for one in shown.tables if one.name == "columns")
+        (table,) = (candidate for candidate in shown.tables if candidate.name == "columns")
         assert table.rows == (("update.select", "stock", 3, 1, 1, 1),)
-        told = lines(shown)
-        assert any(re.search(r"update\.select +stock +3, needs 1 +1, needs 1", one) for one in told)
+        shown_lines = lines(shown)
+        assert any(
+            re.search(r"update\.select +stock +3, needs 1 +1, needs 1", shown_line)
+            for shown_line in shown_lines
+        )
         alike = figure(rounds(tmp_path / "alike", sides[1], sides[1]))
-        assert any("none is read that is not needed" in one for one in lines(alike))
+        assert any("none is read that is not needed" in line for line in lines(alike))
 
     @pytest.mark.parametrize(
         ("counts", "remarkable"),
@@ -153,15 +165,15 @@ class TestGain:
         changes = tuple(PlanChange("method", "orders: TopN, not Sort", 0.25, 0.5) for _ in range(3))
         plan = made_plan(made("scan"))
         evidence = Evidence(PlanComparison(plan, plan, (), changes))
-        told = list(plan_rows({("delivery", "oldest"): evidence}))
-        words = "orders: TopN, not Sort (3 times)"
-        assert told == [("delivery.oldest", "method", words, 0.75, 1.5)]
+        evidence_rows = list(plan_rows({("delivery", "oldest"): evidence}))
+        message = "orders: TopN, not Sort (3 times)"
+        assert evidence_rows == [("delivery.oldest", "method", message, 0.75, 1.5)]
 
     def test_without_samples_what_is_known_of_statements_stays(self, tmp_path: Path) -> None:
         first, second = Side(USUAL, clients=2), Side(SCANS_LONGER, clients=2)
-        found = gain(rounds(tmp_path, first, second))
-        assert not found.sampled
-        assert {row.key[0] for row in found.by_cause if row.seconds.value > 1e-9} == {
+        split_gain = gain(rounds(tmp_path, first, second))
+        assert not split_gain.sampled
+        assert {row.key[0] for row in split_gain.by_cause if row.seconds.value > 1e-9} == {
             "not explained",
             "between transactions",
         }
@@ -172,7 +184,7 @@ class TestGain:
         side = Side(USUAL, count=600, clients=2, warmup=200)
         cpu = compare_sides(rounds(tmp_path, side, side)).cpu
         # 0.4 ms of planning and 1.4 ms of scanning.
-        assert sum(one.first_s for one in cpu) == pytest.approx(0.0018, rel=0.05)
+        assert sum(difference.first_s for difference in cpu) == pytest.approx(0.0018, rel=0.05)
 
 
 class TestWaterfall:
@@ -219,11 +231,11 @@ class TestFigure:
         assert "optimiser time" in shown.says[1]
         rows = {row[0]: row for table in shown.tables if table.name == "gain" for row in table.rows}
         parts = [row[1] for name, row in rows.items() if name != "all of it"]
-        assert sum(float(one or 0) for one in parts) == pytest.approx(rows["all of it"][1])
-        told = "\n".join(lines(shown))
-        assert "How much of the difference each change explains (a transaction)" in told
-        assert "What the checks doubt: steal in 1 of 8 runs." in told
-        assert re.search(r"optimiser time +[\d.]+ (ms|µs) +\d+ %", told)
+        assert sum(float(part or 0) for part in parts) == pytest.approx(rows["all of it"][1])
+        text = "\n".join(lines(shown))
+        assert "How much of the difference each change explains (a transaction)" in text
+        assert "What the checks doubt: steal in 1 of 8 runs." in text
+        assert re.search(r"optimiser time +[\d.]+ (ms|µs) +\d+ %", text)
         for line in [*lines(shown), *lines(shown, whole=True)]:
             assert len(line) <= 80, line
         turned = figure(pairs, first="new")
@@ -235,7 +247,7 @@ class TestFigure:
         sides = ("maintenance=64kB", "maintenance=64MB")
         columns = (*ratios.columns[:2], *map(Column, sides), *ratios.columns[4:])
         renamed = replace(shown, tables=(replace(ratios, columns=columns),))
-        assert any(re.fullmatch(r" +64kB +64MB +ratio  95 %", one) for one in lines(renamed))
+        assert any(re.fullmatch(r" +64kB +64MB +ratio  95 %", line) for line in lines(renamed))
 
     def test_the_whole_may_be_noise_in_the_table_where_sentences_say_so(
         self, tmp_path: Path
@@ -250,7 +262,7 @@ class TestFigure:
         pairs = rounds(tmp_path, Side(USUAL), Side(PLANS_LONGER))[:1]
         shown = figure(pairs)
         assert "By one round, so nobody knows" in shown.says[0]
-        assert any("a single round" in one for one in shown.missing)
+        assert any("a single round" in sentence for sentence in shown.missing)
 
     def test_of_more_than_two_sides_two_are_named(self, tmp_path: Path) -> None:
         run = Side(USUAL, count=50).write(tmp_path)
@@ -266,11 +278,14 @@ class TestFigure:
 
 
 def test_ratios_say_how_many_seem_to_differ_by_chance(tmp_path: Path) -> None:
-    found = ratios_of(rounds(tmp_path, Side(USUAL, jitter=0.2), Side(SCANS_LONGER, jitter=0.2)))
-    assert (found[0].what, found[0].differs) == (THROUGHPUT, True)
-    assert found[0].ratio == pytest.approx(3.5 / 5.5, rel=0.05)
-    assert [one.what for one in found if "." in one.what] == ["update.commit", "update.select"]
-    assert by_chance(found) == pytest.approx(0.05 * len(found))
+    ratios = ratios_of(rounds(tmp_path, Side(USUAL, jitter=0.2), Side(SCANS_LONGER, jitter=0.2)))
+    assert (ratios[0].what, ratios[0].differs) == (THROUGHPUT, True)
+    assert ratios[0].ratio == pytest.approx(3.5 / 5.5, rel=0.05)
+    assert [ratio.what for ratio in ratios if "." in ratio.what] == [
+        "update.commit",
+        "update.select",
+    ]
+    assert by_chance(ratios) == pytest.approx(0.05 * len(ratios))
 
 
 def test_parts_beyond_what_was_measured_are_not_explained(tmp_path: Path) -> None:
@@ -281,12 +296,14 @@ def test_parts_beyond_what_was_measured_are_not_explained(tmp_path: Path) -> Non
     terms = split(accounts[0], accounts[1])
     key = (OPERATION, "select")
     half = Parts(0.0, {"scan": 0.001}, {"disk_write": 0.0005})
-    told = list(amounts(terms, {key: NOTHING}, {key: half}, {key: Evidence()}))
-    by_cause = {one.cause: one.seconds for one in told if one.statement == "select"}
+    all_amounts = list(amounts(terms, {key: NOTHING}, {key: half}, {key: Evidence()}))
+    by_cause = {
+        amount.cause: amount.seconds for amount in all_amounts if amount.statement == "select"
+    }
     assert by_cause["CPU: scan"] == pytest.approx(0.001)
     assert by_cause["waiting: disk write and sync"] == pytest.approx(0.0005)
     assert by_cause["not explained"] == pytest.approx(0.0005, rel=0.05)
-    assert sum(one.seconds for one in told) == pytest.approx(
+    assert sum(amount.seconds for amount in all_amounts) == pytest.approx(
         accounts[1].whole_s - accounts[0].whole_s
     )
 

@@ -59,15 +59,15 @@ class TestRounding:
     def test_the_elapsed_time_is_rounded_up(self, length_ns: int, seconds: float) -> None:
         assert elapsed_s(length_ns) == seconds
 
-    @pytest.mark.parametrize(("value", "told"), [(2387.97, 2388.0), (0.04, 0.0), (0.05, 0.1)])
-    def test_a_metric_is_reported_to_a_tenth(self, value: float, told: float) -> None:
-        assert reported(value) == told
+    @pytest.mark.parametrize(("value", "tenths"), [(2387.97, 2388.0), (0.04, 0.0), (0.05, 0.1)])
+    def test_a_metric_is_reported_to_a_tenth(self, value: float, tenths: float) -> None:
+        assert reported(value) == tenths
 
 
 class TestOneToAThousand:
     def test_shorter_ones_count_as_a_thousandth_of_the_longest(self) -> None:
         lengths = [2000 * S, *[500 * MS] * 21]
-        assert [counted_s(one) for one in raised(lengths)] == [2000.0, *[2.0] * 21]
+        assert [counted_s(fraction) for fraction in raised(lengths)] == [2000.0, *[2.0] * 21]
 
     def test_a_thousandth_itself_is_left_alone(self) -> None:
         assert raised([1000 * MS, MS]) == [1000 * MS, MS]
@@ -86,15 +86,15 @@ class TestPower:
         assert power([1.0] * 22, [1.0] * 2, 100.0) == pytest.approx(360_000.0)
 
     def test_the_mean_is_over_24_intervals_and_not_over_22(self) -> None:
-        told = power([1.0] * 22, [16.0, 16.0], 1.0)
-        assert told == pytest.approx(3600.0 / 256 ** (1 / 24))
-        assert told != pytest.approx(3600.0 / 256 ** (1 / 22), rel=1e-3)
+        power_value = power([1.0] * 22, [16.0, 16.0], 1.0)
+        assert power_value == pytest.approx(3600.0 / 256 ** (1 / 24))
+        assert power_value != pytest.approx(3600.0 / 256 ** (1 / 22), rel=1e-3)
 
     def test_refresh_functions_count_as_they_are(self) -> None:
         # One query of 2000 s raises those of 0.5 s to 2 s; refresh functions of 1 s stay.
-        told = power([2000.0, *[2.0] * 21], [1.0, 1.0], 1.0)
+        power_value = power([2000.0, *[2.0] * 21], [1.0, 1.0], 1.0)
         logs = math.log(2000.0) + 21 * math.log(2.0)
-        assert told == pytest.approx(3600.0 * math.exp(-logs / 24))
+        assert power_value == pytest.approx(3600.0 * math.exp(-logs / 24))
 
     def test_without_refresh_functions_the_mean_is_over_what_was_played(self) -> None:
         assert power([4.0] * 22, [], 1.0) == pytest.approx(900.0)
@@ -155,9 +155,9 @@ class TestMemory:
 
     def test_each_larger_scale_has_its_fewest_streams(self) -> None:
         peak = MemoryPeak("all", 5, 3_500_000)
-        told = {row.scale: row for row in at_larger_scales(peak, 100, larger(100))}
-        assert sorted(told) == [300, 1000, 3000, 10_000]
-        assert (told[10_000].streams, told[10_000].bytes) == (9, pytest.approx(630e6))
+        by_scale = {row.scale: row for row in at_larger_scales(peak, 100, larger(100))}
+        assert sorted(by_scale) == [300, 1000, 3000, 10_000]
+        assert (by_scale[10_000].streams, by_scale[10_000].bytes) == (9, pytest.approx(630e6))
 
 
 def test_a_power_test_that_leaves_a_fifth_of_the_machine_unused() -> None:

@@ -40,8 +40,8 @@ def changed_test(changed: dict[str, dict[str, Any]]) -> Played:
     """A whole test of which something else stands in run.json."""
     test = PlayedTest()
     facts = test.facts()
-    told = facts | {key: facts[key] | more for key, more in changed.items()}
-    return played_of(told, frame(test))
+    test_facts = facts | {key: facts[key] | more for key, more in changed.items()}
+    return played_of(test_facts, frame(test))
 
 
 def whole_seconds(seconds: float = 1.0) -> dict[str, float]:
@@ -61,12 +61,12 @@ class TestIntervals:
     def test_a_refresh_function_lasts_until_its_commit(self) -> None:
         run = performance_runs(frame(PlayedTest(gap_ns=S)), REFRESHES)[0]
         assert run.power is not None
-        assert [one.seconds for one in run.power.refreshes] == [0.5, 0.5]
+        assert [interval.seconds for interval in run.power.refreshes] == [0.5, 0.5]
 
     def test_the_power_test_is_played_in_the_order_of_stream_0(self) -> None:
         run = performance_runs(frame(PlayedTest()), REFRESHES)[0]
         assert run.power is not None
-        order = [one.operation for one in run.power.queries]
+        order = [interval.operation for interval in run.power.queries]
         assert order == list(tpch().stream_order(0)) != list(tpch().stream_order(1))
         assert order[:4] == ["q14", "q02", "q09", "q20"]
 
@@ -74,19 +74,21 @@ class TestIntervals:
         run = performance_runs(frame(PlayedTest(streams=3)), REFRESHES)[0]
         assert run.throughput is not None
         for number, stream in enumerate(run.throughput.streams, start=1):
-            assert [one.operation for one in stream.intervals] == list(tpch().stream_order(number))
-            assert {one.variant for one in stream.intervals} == {number}
+            assert [interval.operation for interval in stream.intervals] == list(
+                tpch().stream_order(number)
+            )
+            assert {interval.variant for interval in stream.intervals} == {number}
         assert run.throughput.refreshes is not None
-        played_pairs = [one.operation for one in run.throughput.refreshes.intervals]
+        played_pairs = [interval.operation for interval in run.throughput.refreshes.intervals]
         assert played_pairs == ["rf1", "rf2"] * 3
 
     def test_sets_are_consumed_in_sequence_over_both_runs(self) -> None:
         sets = [
-            one.variant
+            test_set.variant
             for run in performance_runs(frame(PlayedTest(streams=2)), REFRESHES)
             for test in (run.power, run.throughput and run.throughput.refreshes)
-            for one in getattr(test, "refreshes", None) or getattr(test, "intervals", ())
-            if one.operation == "rf1"
+            for test_set in getattr(test, "refreshes", None) or getattr(test, "intervals", ())
+            if test_set.operation == "rf1"
         ]
         assert sets == [1, 2, 3, 4, 5, 6]
 
@@ -101,10 +103,10 @@ class TestIntervals:
 class TestMetrics:
     def test_all_of_a_second(self) -> None:
         test = played(seconds=whole_seconds(), factors=(1.0, 1.0), beside=100 / 22, gap_ns=0)
-        told = test.figures()
-        assert told.power == pytest.approx(3600.0)
-        assert told.throughput == pytest.approx(1584.0)
-        assert told.composite == pytest.approx(2387.97, abs=0.01)
+        metric_figures = test.figures()
+        assert metric_figures.power == pytest.approx(3600.0)
+        assert metric_figures.throughput == pytest.approx(1584.0)
+        assert metric_figures.composite == pytest.approx(2387.97, abs=0.01)
 
     def test_they_are_of_rounded_intervals(self) -> None:
         test = played(seconds=whole_seconds(0.104), factors=(1.0, 1.0), gap_ns=0)
@@ -113,20 +115,20 @@ class TestMetrics:
 
     def test_the_long_query_raises_queries_and_no_refresh_function(self) -> None:
         times = whole_seconds(0.5) | {"q09": 2000.0, "rf1": 1.0, "rf2": 1.0}
-        told = played(kind="power", seconds=times, gap_ns=0).figures()
-        assert told.power == pytest.approx(power([2000.0, *[2.0] * 21], [1.0, 1.0], 1.0))
+        metric_figures = played(kind="power", seconds=times, gap_ns=0).figures()
+        assert metric_figures.power == pytest.approx(power([2000.0, *[2.0] * 21], [1.0, 1.0], 1.0))
 
     def test_the_example_of_the_documents(self) -> None:
         times = whole_seconds(1.004) | {"q09": 40.006, "q02": 0.012, "rf1": 0.5, "rf2": 0.003}
         test = played(seconds=times, factors=(1.0, 1.0), gap_ns=0)
         # Streams are as long as is asked for, whatever their queries take.
         elapsed = throughput(2, elapsed_s(100_001_000_000), 1.0, 22)
-        told, unrounded = test.figures().power, test.figures(rounded=False).power
-        assert told is not None
+        powers, unrounded = test.figures().power, test.figures(rounded=False).power
+        assert powers is not None
         assert unrounded is not None
-        assert reported(told) == 4402.2
+        assert reported(powers) == 4402.2
         assert reported(elapsed) == 1583.8
-        assert reported(composite(told, elapsed)) == 2640.5
+        assert reported(composite(powers, elapsed)) == 2640.5
         assert reported(composite(unrounded, throughput(2, 100.001, 1.0, 22))) == 2703.2
 
     def test_a_throughput_test_is_not_raised(self) -> None:
@@ -137,8 +139,8 @@ class TestMetrics:
     def test_queries_without_rows_count_as_all_others(self) -> None:
         test = PlayedTest(kind="power")
         rows = [row | {"rows": 0 if row["operation"] == "q20" else 4} for row in test.events()]
-        told = played_of(test.facts(), pl.DataFrame(rows, infer_schema_length=None))
-        assert told.figures() == played(kind="power").figures()
+        play = played_of(test.facts(), pl.DataFrame(rows, infer_schema_length=None))
+        assert play.figures() == played(kind="power").figures()
 
     def test_the_run_with_the_lower_composite_is_reported(self) -> None:
         assert [played(factors=pair).reported.number for pair in ((1.0, 0.9), (0.9, 1.0))] == [1, 2]  # type: ignore[union-attr]
@@ -147,10 +149,12 @@ class TestMetrics:
         assert slow_first.figures().composite == lower
 
     def test_the_composite_is_of_one_run(self) -> None:
-        told = played().figures()
-        assert told.power is not None
-        assert told.throughput is not None
-        assert told.composite == composite(told.power, told.throughput)
+        metric_figures = played().figures()
+        assert metric_figures.power is not None
+        assert metric_figures.throughput is not None
+        assert metric_figures.composite == composite(
+            metric_figures.power, metric_figures.throughput
+        )
 
     def test_short_intervals_are_a_share_of_all_24(self) -> None:
         times = whole_seconds() | dict.fromkeys(("q01", "q02", "q03"), 0.09)
@@ -171,7 +175,7 @@ class TestNames:
         assert self.named() == ["QphH@1GB", "Power@1GB", "Throughput@1GB"]
 
     @pytest.mark.parametrize(
-        ("about", "words"),
+        ("about", "message"),
         [
             ({"refresh": False}, "no refreshes"),
             ({"parameters": "default"}, "default parameters"),
@@ -179,16 +183,16 @@ class TestNames:
             ({"streams": 1}, "1 of 2 streams"),
         ],
     )
-    def test_what_is_left_out_changes_all_names(self, about: dict[str, Any], words: str) -> None:
+    def test_what_is_left_out_changes_all_names(self, about: dict[str, Any], message: str) -> None:
         test = played(**about)
-        assert test.left_out == (words,)
+        assert test.left_out == (message,)
         assert self.named(**about) == ["composite", "power-like", "throughput-like"]
         assert test.named("composite").title == (
-            f"composite ({words}), not QphH@{about.get('scale', 1):g}GB"
+            f"composite ({message}), not QphH@{about.get('scale', 1):g}GB"
         )
 
     @pytest.mark.parametrize(
-        ("changed", "words"),
+        ("changed", "message"),
         [
             ({"engine": {"answers": False}}, "no answers"),
             ({"request": {"prepare": {"indexes.sql": "create index"}}}, "changed by --prepare"),
@@ -196,22 +200,26 @@ class TestNames:
         ],
     )
     def test_what_is_not_the_specification_s_has_none_of_its_names(
-        self, changed: dict[str, Any], words: str
+        self, changed: dict[str, Any], message: str
     ) -> None:
         test = changed_test(changed)
-        assert test.left_out == (words,)
+        assert test.left_out == (message,)
         assert [test.named(kind).label for kind in test.metrics] == OTHER_NAMES
 
     def test_a_workload_without_a_specification_has_no_name_that_it_is_not(self) -> None:
         test = changed_test({"workload": {"metrics": None}})
-        told = test.named("composite")
-        assert (told.label, told.title, told.is_not) == ("composite", "composite", None)
+        metric_name = test.named("composite")
+        assert (metric_name.label, metric_name.title, metric_name.is_not) == (
+            "composite",
+            "composite",
+            None,
+        )
 
     @pytest.mark.parametrize(
-        ("passes", "words"), [(1, "1 untimed pass before"), (3, "3 untimed passes before")]
+        ("passes", "message"), [(1, "1 untimed pass before"), (3, "3 untimed passes before")]
     )
-    def test_untimed_passes_stand_in_the_name(self, passes: int, words: str) -> None:
-        assert played(untimed=passes).left_out == (words,)
+    def test_untimed_passes_stand_in_the_name(self, passes: int, message: str) -> None:
+        assert played(untimed=passes).left_out == (message,)
 
     def test_one_test_alone_is_no_result(self) -> None:
         assert played(kind="power").left_out == ("no throughput test", "one run")
@@ -230,31 +238,31 @@ class TestNames:
 
 class TestNoMetric:
     @pytest.mark.parametrize(
-        ("place", "words"),
+        ("place", "message"),
         [
             (("power-2", 0, "q07"), "q07 of power-2 failed: out_of_memory"),
             (("throughput-1", 1, "q07"), "q07 of throughput-1, stream 2 failed: out_of_memory"),
             (("power-1", 0, "rf2"), "rf2 of power-1 failed: out_of_memory"),
         ],
     )
-    def test_an_operation_that_failed(self, place: tuple[str, int, str], words: str) -> None:
+    def test_an_operation_that_failed(self, place: tuple[str, int, str], message: str) -> None:
         test = played(failing=place)
-        assert test.why_not == (words,)
+        assert test.why_not == (message,)
         assert test.reported is None
         assert test.figures().composite is None
 
     @pytest.mark.parametrize(
-        ("place", "words"),
+        ("place", "message"),
         [
             (("power-1", 0, "q07"), "not played: q07 of power-1"),
             (("throughput-2", 0, "q07"), "not played: q07 of throughput-2, stream 1"),
         ],
     )
     def test_an_operation_that_was_never_played(
-        self, place: tuple[str, int, str], words: str
+        self, place: tuple[str, int, str], message: str
     ) -> None:
         test = played(absent=place)
-        assert test.why_not == (words,)
+        assert test.why_not == (message,)
         assert test.figures().power is None
 
     def test_many_that_were_never_played_are_counted(self) -> None:
@@ -265,8 +273,8 @@ class TestNoMetric:
 
     def test_a_run_that_was_stopped(self) -> None:
         test = PlayedTest()
-        told = played_of(test.facts() | {"status": "interrupted"}, frame(test))
-        assert told.why_not == ("the run is interrupted",)
+        play = played_of(test.facts() | {"status": "interrupted"}, frame(test))
+        assert play.why_not == ("the run is interrupted",)
 
     def test_a_run_that_was_stopped_when_all_was_played(self, tmp_path: Path) -> None:
         """Only what came after its figures is missing, such as rows to compare answers with."""
@@ -285,10 +293,10 @@ class TestNoMetric:
 
     def test_a_record_without_events_of_the_test(self) -> None:
         test = PlayedTest()
-        told = played_of(test.facts(), frame(test).clear())
-        assert told.runs == ()
-        assert told.why_not
-        assert told.figures().power is None
+        play = played_of(test.facts(), frame(test).clear())
+        assert play.runs == ()
+        assert play.why_not
+        assert play.figures().power is None
 
 
 class TestSteady:
@@ -309,10 +317,10 @@ class TestSteady:
         for row in rows:
             if row["operation"] == "q01" and row["pass"] == 1 and row["phase"] == "power-1":
                 row["finished_ns"] += 10_000_000
-        told = played_of(test.facts(), pl.DataFrame(rows, infer_schema_length=None))
-        assert told.steady is not None
-        assert told.steady.figure is not None
-        assert told.steady.figure.sum_s == pytest.approx(sum_of_queries())
+        play = played_of(test.facts(), pl.DataFrame(rows, infer_schema_length=None))
+        assert play.steady is not None
+        assert play.steady.figure is not None
+        assert play.steady.figure.sum_s == pytest.approx(sum_of_queries())
 
     def test_passes_that_never_became_alike_say_so(self) -> None:
         factors = tuple(1.0 + 0.3 * (number % 2) for number in range(30))

@@ -39,8 +39,8 @@ def slope(run: PerformanceRun, name: str, kind: str) -> float:
     """Of the logarithm of a metric, by a small change of one operation's time in both tests."""
 
     def at(step: float) -> float:
-        told = figures(run.scaled({name: math.exp(step)}), 1.0, rounded=False)
-        return math.log(getattr(told, kind))
+        metric_figures = figures(run.scaled({name: math.exp(step)}), 1.0, rounded=False)
+        return math.log(getattr(metric_figures, kind))
 
     return (at(STEP) - at(-STEP)) / (2 * STEP)
 
@@ -50,7 +50,7 @@ def measured(test: Played, **about: Any) -> Measured:
     run = reported(test)
     assert run.power is not None
     every = (*run.power.queries, *run.power.refreshes)
-    operations = tuple(TimedOperation(one.operation, one.seconds) for one in every)
+    operations = tuple(TimedOperation(finding.operation, finding.seconds) for finding in every)
     return Measured("r", test.scale, operations, cores=2, test=test, **about)
 
 
@@ -59,7 +59,10 @@ class TestWeights:
     @pytest.mark.parametrize("name", ["q01", "q22", "rf1"])
     def test_they_are_the_slopes_of_the_metrics(self, kind: str, name: str) -> None:
         test = played()
-        weights = {one.operation: one for one in interval_weights(reported(test), test.powers, 1.0)}
+        weights = {
+            weight.operation: weight
+            for weight in interval_weights(reported(test), test.powers, 1.0)
+        }
         expected = slope(reported(test), name, kind)
         assert getattr(weights[name], kind) == pytest.approx(expected, abs=1e-5)
 
@@ -81,16 +84,16 @@ class TestWeights:
 
     def test_together_they_make_one_per_cent_of_one(self) -> None:
         weights = interval_weights(reported(played(gap_ns=0)), (), 1.0)
-        assert sum(one.power or 0.0 for one in weights) == pytest.approx(-1.0)
-        assert sum(one.throughput or 0.0 for one in weights) == pytest.approx(-1.0)
+        assert sum(weight.power or 0.0 for weight in weights) == pytest.approx(-1.0)
+        assert sum(weight.throughput or 0.0 for weight in weights) == pytest.approx(-1.0)
 
     def test_what_the_other_run_took_moves_the_composite(self) -> None:
         test = played(factors=(1.0, 0.5), gap_ns=0)
-        one = interval_weights(reported(test), test.powers, 1.0)[0]
-        assert one.operation == "q14"
-        assert (one.shortest_s, one.longest_s) == pytest.approx((0.7, 1.4))
-        assert one.at_longest == 0.0
-        assert one.at_shortest == pytest.approx(2 ** (1 / 48) - 1)
+        weight = interval_weights(reported(test), test.powers, 1.0)[0]
+        assert weight.operation == "q14"
+        assert (weight.shortest_s, weight.longest_s) == pytest.approx((0.7, 1.4))
+        assert weight.at_longest == 0.0
+        assert weight.at_shortest == pytest.approx(2 ** (1 / 48) - 1)
 
     def test_the_same_variation_moves_a_power_test_alike_wherever_it_falls(self) -> None:
         # A query of 120 ms that takes 220 ms at times, and one of 6 s that takes 11 s.
@@ -104,12 +107,12 @@ class TestWeights:
 
 class TestUtilisation:
     def test_it_is_a_stream_of_several_over_one_alone(self) -> None:
-        told = utilisation(reported(played(factors=(1.0, 1.0), beside=1.5, gap_ns=0)))
-        assert told is not None
+        used = utilisation(reported(played(factors=(1.0, 1.0), beside=1.5, gap_ns=0)))
+        assert used is not None
         queries = sum(even_times()[name] for name in QUERIES)
-        assert told.power_s == pytest.approx(queries + 1.0)
-        assert told.stream_s == pytest.approx(1.5 * queries / 2)
-        assert told.share == pytest.approx(told.stream_s / told.power_s)
+        assert used.power_s == pytest.approx(queries + 1.0)
+        assert used.stream_s == pytest.approx(1.5 * queries / 2)
+        assert used.share == pytest.approx(used.stream_s / used.power_s)
 
     def test_it_needs_both_tests(self) -> None:
         assert utilisation(reported(played(kind="power"))) is None
@@ -120,36 +123,36 @@ class TestPredictions:
     def test_they_begin_at_what_is_reported(self) -> None:
         test = played()
         names = {
-            one.name: one.value([op.seconds for op in measured(test).operations])
-            for one in metrics_of(measured(test))
+            metric.name: metric.value([op.seconds for op in measured(test).operations])
+            for metric in metrics_of(measured(test))
         }
-        told = test.figures()
+        metric_figures = test.figures()
         assert names == {
-            "test_power_per_h": told.power,
-            "test_throughput_per_h": told.throughput,
-            "test_composite_per_h": told.composite,
+            "test_power_per_h": metric_figures.power,
+            "test_throughput_per_h": metric_figures.throughput,
+            "test_composite_per_h": metric_figures.composite,
         }
 
     def test_two_queries_in_half_the_time(self) -> None:
         test = played(factors=(1.0, 1.2), gap_ns=0)
         halved = [ScaleOperation(name, 0.5) for name in ("q15", "q17")]
-        told = predict(measured(test), halved)
+        prediction = predict(measured(test), halved)
         # Every other interval stays, so the power metric grows by the 24th root of four.
-        power = told.metric("test_power_per_h")
+        power = prediction.metric("test_power_per_h")
         assert power.change == pytest.approx(4 ** (1 / 24) - 1, rel=1e-3)
         seconds = 1.5 * sum(even_times()[name] for name in QUERIES)
         saved = 1.5 * (even_times()["q15"] + even_times()["q17"]) / 2
-        throughput = told.metric("test_throughput_per_h")
+        throughput = prediction.metric("test_throughput_per_h")
         assert throughput.change == pytest.approx(seconds / (seconds - saved) - 1, rel=1e-3)
-        composite = told.metric("test_composite_per_h")
+        composite = prediction.metric("test_composite_per_h")
         assert composite.after == pytest.approx(math.sqrt(power.after * throughput.after))  # type: ignore[operator]
 
     def test_it_is_what_the_changed_test_would_have_given(self) -> None:
         times = even_times()
         changed = played(seconds=times | {"q15": 0.4}, gap_ns=0).figures()
-        told = predict(measured(played(gap_ns=0)), [SetTime("q15", 0.4)])
+        prediction = predict(measured(played(gap_ns=0)), [SetTime("q15", 0.4)])
         for kind in ("power", "throughput", "composite"):
-            after = told.metric(f"test_{kind}_per_h").after
+            after = prediction.metric(f"test_{kind}_per_h").after
             assert after == pytest.approx(getattr(changed, kind), rel=1e-3)
 
     def test_the_reported_run_can_be_the_other_one_afterwards(self) -> None:
@@ -157,38 +160,40 @@ class TestPredictions:
         first, second = test.runs
         assert second.power is not None
         queries = tuple(
-            replace(one, length_ns=one.length_ns * (3 if one.operation == "q01" else 1))
-            for one in second.power.queries
+            replace(
+                interval, length_ns=interval.length_ns * (3 if interval.operation == "q01" else 1)
+            )
+            for interval in second.power.queries
         )
         second = replace(second, power=replace(second.power, queries=queries))
         both = replace(test, runs=(replace(first, number=2), replace(second, number=1)))
-        told = predict(measured(both), [ScaleOperation("q01", 0.1)])
+        prediction = predict(measured(both), [ScaleOperation("q01", 0.1)])
         lower = min(figures(run.scaled({"q01": 0.1}), 1.0).composite or 0.0 for run in both.runs)
-        assert told.metric("test_composite_per_h").after == lower
+        assert prediction.metric("test_composite_per_h").after == lower
 
     def test_a_stream_that_does_not_end_last_gives_nothing_but_perhaps_all_gain_alike(self) -> None:
         slow = even_times() | {"rf1": 100.0}
-        told = predict(measured(played(seconds=slow, gap_ns=0)), [ScaleOperation("q22", 0.5)])
-        throughput = told.metric("test_throughput_per_h")
+        prediction = predict(measured(played(seconds=slow, gap_ns=0)), [ScaleOperation("q22", 0.5)])
+        throughput = prediction.metric("test_throughput_per_h")
         assert throughput.change == 0.0
         assert throughput.change_most is not None
         assert throughput.change_most > 0.0
-        assert "the one that ends last decides" in told.assumptions[-1]
+        assert "the one that ends last decides" in prediction.assumptions[-1]
 
     def test_changes_below_a_hundredth_of_a_second_change_no_reported_metric(self) -> None:
         times = dict.fromkeys((*QUERIES, *REFRESHES), 1.0)
-        told = predict(
+        prediction = predict(
             measured(played(kind="power", seconds=times, gap_ns=0)), [SetTime("q01", 1.004)]
         )
-        assert told.metric("test_power_per_h").change == 0.0
+        assert prediction.metric("test_power_per_h").change == 0.0
 
     def test_weights_are_those_of_the_closed_form(self) -> None:
         test = played()
-        closed = {one.operation: one for one in interval_weights(reported(test), (), 1.0)}
-        for one in sensitivity(measured(test)):
-            told = {weight.metric: weight.elasticity for weight in one.weights}
-            expected = closed[one.operation.name].composite
-            assert told["test_composite_per_h"] == pytest.approx(expected, abs=1e-4)
+        closed = {weight.operation: weight for weight in interval_weights(reported(test), (), 1.0)}
+        for interval_weight in sensitivity(measured(test)):
+            elasticities = {weight.metric: weight.elasticity for weight in interval_weight.weights}
+            expected = closed[interval_weight.operation.name].composite
+            assert elasticities["test_composite_per_h"] == pytest.approx(expected, abs=1e-4)
 
     def test_a_test_without_a_metric_has_no_prediction(self) -> None:
         test = played(failing=("power-2", 0, "q07"))
@@ -212,11 +217,13 @@ class TestPredictions:
             )
             for op in run.operations
         )
-        found = worth(replace(run, operations=waiting))
-        assert found[0].subject == "disk_read"
-        assert [one.gain for one in found] == sorted((one.gain for one in found), reverse=True)
+        worths = worth(replace(run, operations=waiting))
+        assert worths[0].subject == "disk_read"
+        assert [operation_worth.gain for operation_worth in worths] == sorted(
+            (operation_worth.gain for operation_worth in worths), reverse=True
+        )
         removed = predict(replace(run, operations=waiting), [RemoveWait("disk_read")])
-        assert found[0].gain == removed.metrics[0].change
+        assert worths[0].gain == removed.metrics[0].change
 
 
 class TestMemory:

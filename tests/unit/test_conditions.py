@@ -56,7 +56,7 @@ def test_settings_without_a_level_say_which_it_is() -> None:
 
 
 @pytest.mark.parametrize(
-    ("engine", "settings", "level", "dsn", "words"),
+    ("engine", "settings", "level", "dsn", "message"),
     [
         ("null", {}, "none", None, "it has no levels"),
         ("postgresql", {}, "ful", None, "its levels are full, relaxed, none"),
@@ -65,32 +65,41 @@ def test_settings_without_a_level_say_which_it_is() -> None:
     ],
 )
 def test_a_level_that_cannot_be_is_refused(
-    engine: str, settings: dict[str, str], level: str, dsn: str | None, words: str
+    engine: str, settings: dict[str, str], level: str, dsn: str | None, message: str
 ) -> None:
-    with pytest.raises(UsageError, match=words):
+    with pytest.raises(UsageError, match=message):
         with_durability(engine, settings, level, dsn)
 
 
 def test_the_level_of_a_running_server_is_read_from_what_it_tells() -> None:
     levels = find_engine("postgresql").facts.durability
-    told = {"fsync": "on", "synchronous_commit": "on", "full_page_writes": "on", "work_mem": "4MB"}
-    assert level_of(levels, told) == "full"
-    assert level_of(levels, told | {"synchronous_commit": "OFF"}) == "relaxed"
+    settings = {
+        "fsync": "on",
+        "synchronous_commit": "on",
+        "full_page_writes": "on",
+        "work_mem": "4MB",
+    }
+    assert level_of(levels, settings) == "full"
+    assert level_of(levels, settings | {"synchronous_commit": "OFF"}) == "relaxed"
     assert level_of(levels, {}) is None
 
 
 @pytest.mark.parametrize("engine", ["mysql", "mariadb"])
 def test_how_a_log_is_synced_does_not_matter_where_there_is_none(engine: str) -> None:
     levels = find_engine(engine).facts.durability
-    told = {"innodb_flush_log_at_trx_commit": "1", "innodb_doublewrite": "ON", "sync_binlog": "0"}
-    assert level_of(levels, told | {"log_bin": "ON"}) is None
-    assert level_of(levels, told | {"log_bin": "OFF"}) == "full"
+    settings = {
+        "innodb_flush_log_at_trx_commit": "1",
+        "innodb_doublewrite": "ON",
+        "sync_binlog": "0",
+    }
+    assert level_of(levels, settings | {"log_bin": "ON"}) is None
+    assert level_of(levels, settings | {"log_bin": "OFF"}) == "full"
     loose = {"innodb_flush_log_at_trx_commit": "2", "sync_binlog": "1", "log_bin": "OFF"}
-    assert level_of(levels, told | loose) == "relaxed"
+    assert level_of(levels, settings | loose) == "relaxed"
 
 
 @pytest.mark.parametrize(
-    ("engine", "settings", "size", "dsn", "words"),
+    ("engine", "settings", "size", "dsn", "message"),
     [
         ("null", {}, "1GB", None, "no setting for cache"),
         ("postgresql", {}, "much", None, "write it like 256MB"),
@@ -99,7 +108,7 @@ def test_how_a_log_is_synced_does_not_matter_where_there_is_none(engine: str) ->
     ],
 )
 def test_a_buffer_that_cannot_be_is_refused(
-    engine: str, settings: dict[str, str], size: str, dsn: str | None, words: str
+    engine: str, settings: dict[str, str], size: str, dsn: str | None, message: str
 ) -> None:
-    with pytest.raises(UsageError, match=words):
+    with pytest.raises(UsageError, match=message):
         with_buffer(engine, settings, size, dsn)

@@ -92,8 +92,8 @@ class TestWhyNot:
             of_devices, "_program_path", lambda name: None if name in lacking else name
         )
         monkeypatch.setattr(Path, "exists", lambda _: True)
-        told = why_not(copied=copied)
-        assert told == ("mkfs.xfs is not installed: install xfsprogs" if copied else None)
+        text = why_not(copied=copied)
+        assert text == ("mkfs.xfs is not installed: install xfsprogs" if copied else None)
 
 
 class Writer:
@@ -123,7 +123,7 @@ class Writer:
         self._thread.join()
 
 
-def found(file: Path) -> tuple[int, int]:
+def numbers_in(file: Path) -> tuple[int, int]:
     """The numbers at the two places, each of one write."""
     with file.open("rb") as source:
         blocks = [os.pread(source.fileno(), BLOCK, offset) for offset in (0, 32 * MIB)]
@@ -185,7 +185,7 @@ class TestCopies:
             writer.stop()
         for copy, (before, after) in zip(copies.taken, counts, strict=True):
             with copies.opened(copy):
-                first, second = found(device / "synced")
+                first, second = numbers_in(device / "synced")
             assert before <= second <= first <= after
             assert first - second <= 1
             assert copy.began_ns < copy.ended_ns
@@ -288,7 +288,7 @@ class TestKilled:
     ) -> None:
         killed(instances, step, "both", OWNER)
         eventually_left(instances)
-        (told,) = restore_left(instances)
-        assert told.problems == ()
+        (leftover,) = restore_left(instances)
+        assert leftover.problems == ()
         assert is_changed(instances) == []
         assert changed_now(instances) == []

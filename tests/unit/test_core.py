@@ -53,9 +53,11 @@ class TestTables:
         assert stream.rows == rows
 
     def test_expected_rows_are_exact_but_for_the_lines_of_orders(self) -> None:
-        told = {name: _core.TableStream("tpch", name, SCALE, 1).rows_expected for name in ROWS}
+        expected_rows = {
+            name: _core.TableStream("tpch", name, SCALE, 1).rows_expected for name in ROWS
+        }
         # An order has one to seven lines, so four of them on average.
-        assert told == ROWS | {"lineitem": 4 * ROWS["orders"]}
+        assert expected_rows == ROWS | {"lineitem": 4 * ROWS["orders"]}
 
     @pytest.mark.parametrize("name", ["lineitem", "orders", "partsupp"])
     def test_the_bytes_do_not_depend_on_the_number_of_threads(self, name: str) -> None:
@@ -282,7 +284,7 @@ class TestDriveOfNothing:
     def test_the_teller_hears_the_phase(self, tmp_path: Path) -> None:
         heard: list[tuple[str, int, int]] = []
         session = _core.NullSession(delay_ns=200_000_000)
-        drive(tmp_path, plan([0]), session, tick=lambda *told: heard.append(told))
+        drive(tmp_path, plan([0]), session, tick=lambda *phase: heard.append(phase))
         assert heard
         assert {phase for phase, _, _ in heard} == {"measured"}
 
@@ -433,9 +435,9 @@ class TestDriveOfPython:
 
 class TestRefusals:
     def refused(self, tmp_path: Path, of: str, *sessions: object) -> str:
-        with pytest.raises(_core.PlanError) as told:
+        with pytest.raises(_core.PlanError) as error:
             _core.drive(of, list(sessions), tmp_path, _core.CancelFlag(), lambda *_: None)
-        return str(told.value)
+        return str(error.value)
 
     def test_an_unknown_key_is_named(self, tmp_path: Path) -> None:
         of = json.dumps(plan([0], sead=2))
@@ -465,10 +467,10 @@ class TestRefusals:
             drive(tmp_path, of, _core.NullSession())
 
     def test_as_many_sessions_as_clients(self, tmp_path: Path) -> None:
-        told = self.refused(
+        message = self.refused(
             tmp_path, json.dumps(plan([0])), _core.NullSession(), _core.NullSession()
         )
-        assert told == "2 sessions were opened for 1"
+        assert message == "2 sessions were opened for 1"
 
     def test_a_record_is_never_written_over(self, tmp_path: Path) -> None:
         drive(tmp_path, plan([0]), _core.NullSession())
@@ -497,8 +499,8 @@ def test_the_hand_written_types_are_those_of_the_module() -> None:
     """Oracle: mypy's stubtest compares `_core.pyi` with the module at run time."""
     command = [sys.executable, "-m", "mypy.stubtest", "assay._core"]
     root = Path(__file__).parents[2]
-    told = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
-    assert told.returncode == 0, told.stdout + told.stderr
+    result = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stdout + result.stderr
 
 
 class TestSparqlText:
@@ -506,18 +508,18 @@ class TestSparqlText:
 
     def test_values_are_written_as_what_stands_around_them_wants(self) -> None:
         born = datetime.datetime(2008, 6, 20, 12, 30, 0, 500_000)  # noqa: DTZ001 - of no time zone
-        told = _core.sparql_text(self.TEXT, ["b", Decimal("1.50"), "it's", born])
-        assert "<http://a/b>" in told
-        assert "?x > 1.50 " in told
-        assert "'it\\'s'" in told
+        text = _core.sparql_text(self.TEXT, ["b", Decimal("1.50"), "it's", born])
+        assert "<http://a/b>" in text
+        assert "?x > 1.50 " in text
+        assert "'it\\'s'" in text
         day = '"2008-06-20T12:30:00.5"^^<http://www.w3.org/2001/XMLSchema#dateTime>'
-        assert told.endswith(f"?x < {day}) }}")
+        assert text.endswith(f"?x < {day}) }}")
         assert _core.sparql_text("${1} ${2}", [-7, None]) == "-7 UNDEF"
 
     @pytest.mark.parametrize(
-        ("values", "words"),
+        ("values", "message"),
         [(["a b", 1, "", 2], "value 1 cannot be written"), (["a", 1], "value 3 cannot")],
     )
-    def test_what_cannot_be_written_is_refused(self, values: list[object], words: str) -> None:
-        with pytest.raises(ValueError, match=words):
+    def test_what_cannot_be_written_is_refused(self, values: list[object], message: str) -> None:
+        with pytest.raises(ValueError, match=message):
             _core.sparql_text(self.TEXT, values)

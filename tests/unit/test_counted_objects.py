@@ -25,7 +25,7 @@ TABLE: dict[str, Any] = {
 }
 
 
-def told(*rows: tuple[int, str, str, float], table: dict[str, Any] = TABLE) -> dict[str, Any]:
+def table_of(*rows: tuple[int, str, str, float], table: dict[str, Any] = TABLE) -> dict[str, Any]:
     """The table of readings: (time, object, counter, value)."""
     names = ["time_ns", "object", "counter", "value"]
     types = {"time_ns": pl.Int64, "object": pl.String, "counter": pl.String, "value": pl.Float64}
@@ -41,7 +41,7 @@ def rows_of(made: dict[str, Any]) -> dict[str, list[float | None]]:
 
 
 def test_growth_of_each_object_most_first() -> None:
-    made = told(
+    made = table_of(
         *[(1, "a", "touches", 10), (1, "a", "reads", 5), (1, "b", "touches", 0)],
         *[(2, "a", "touches", 20), (2, "a", "reads", 7), (2, "b", "touches", 200)],
         *[(2, "b", "reads", 3), (1, "all", "touches", 10), (2, "all", "touches", 220)],
@@ -54,12 +54,12 @@ def test_growth_of_each_object_most_first() -> None:
 
 
 def test_an_object_that_was_not_counted_yet_has_grown_from_nothing() -> None:
-    made = told((1, "a", "touches", 1), (2, "a", "touches", 1), (2, "new", "touches", 7))
+    made = table_of((1, "a", "touches", 1), (2, "a", "touches", 1), (2, "new", "touches", 7))
     assert rows_of(made) == {"new": [7, None, None]}
 
 
 def test_a_counter_that_was_reset_has_no_growth() -> None:
-    made = told(
+    made = table_of(
         *[(1, "a", "touches", 9), (2, "a", "touches", 3)],
         *[(1, "a", "reads", 1), (2, "a", "reads", 2)],
     )
@@ -68,19 +68,19 @@ def test_a_counter_that_was_reset_has_no_growth() -> None:
 
 def test_more_objects_than_are_told_are_counted() -> None:
     many = [(2, f"t{number:03}", "touches", float(number)) for number in range(1, OBJECTS_MAX + 4)]
-    made = told((1, "t001", "touches", 0.0), *many)
+    made = table_of((1, "t001", "touches", 0.0), *many)
     assert len(made["rows"]) == OBJECTS_MAX
     assert made["left_out"] == 3
 
 
 def test_a_page_has_texts_and_says_what_is_missing() -> None:
-    made = told((1, "a", "touches", 1), (2, "a", "touches", 2500))
+    made = table_of((1, "a", "touches", 1), (2, "a", "touches", 2500))
     (table,) = object_rows({"tables": [made]})
     ((names, cells),) = table["rows"]
     assert names == ["a"]
     assert [cell.missing for cell in cells] == [False, True, True]
     assert cells[0].value == 2499
-    assert object_rows({"tables": [told()]}) == []
+    assert object_rows({"tables": [table_of()]}) == []
 
 
 AS_A_SERVER_PRINTS = TABLE | {
@@ -114,7 +114,7 @@ def test_a_table_is_printed_column_for_column_as_a_server_prints_it() -> None:
         for name, values in published.items()
         for counter, value in zip(("touches", "reads", "n_buffers"), values, strict=True)
     ]
-    made = told(*begun, *ended, table=AS_A_SERVER_PRINTS)
+    made = table_of(*begun, *ended, table=AS_A_SERVER_PRINTS)
     assert object_text(made) == [
         "KEY_TABLE  INDEX_NAME    TOUCHES    READS  READ_PCT  N_BUFFERS",
         "=========  ==========  =========  =======  ========  =========",
@@ -126,7 +126,7 @@ def test_a_table_is_printed_column_for_column_as_a_server_prints_it() -> None:
 
 def test_a_gauge_that_was_not_told_at_the_end_is_absent() -> None:
     rows = [(1, "a", "touches", 1.0), (2, "a", "touches", 5.0), (1, "a", "n_buffers", 7.0)]
-    made = told(*rows, table=AS_A_SERVER_PRINTS)
+    made = table_of(*rows, table=AS_A_SERVER_PRINTS)
     assert rows_of(made) == {"a": [4, None, None, None]}
     assert object_text(made)[-1].split() == ["a", "a", "4", "-", "-", "-"]
 

@@ -11,8 +11,8 @@ from tests.conftest import BEGUN_NS, MS, S, SyntheticRun
 
 
 def a_sample(at_s: float, cpu: int = 0, **spent_ms: int) -> dict[str, Any]:
-    known = dict.fromkeys(("iowait", "irq", "softirq", "steal", "guest", "guest_nice"), 0)
-    spent = known | spent_ms
+    counters = dict.fromkeys(("iowait", "irq", "softirq", "steal", "guest", "guest_nice"), 0)
+    spent = counters | spent_ms
     return {
         "time_ns": BEGUN_NS + round(at_s * S),
         "cpu": cpu,
@@ -49,12 +49,12 @@ class TestCpuSeries:
     def test_guests_are_no_part_of_user(self, synthetic: SyntheticRun) -> None:
         first = a_sample(0)
         last = a_sample(1, user=600, guest=200, nice=100, guest_nice=60, idle=300)
-        told = {"%usr": 40.0, "%guest": 20.0, "%nice": 4.0, "%gnice": 6.0, "%idle": 30.0}
-        assert percents(synthetic, first, last) == pytest.approx(told)
+        shares = {"%usr": 40.0, "%guest": 20.0, "%nice": 4.0, "%gnice": 6.0, "%idle": 30.0}
+        assert percents(synthetic, first, last) == pytest.approx(shares)
 
     def test_iowait_that_goes_backwards_is_none(self, synthetic: SyntheticRun) -> None:
-        told = percents(synthetic, a_sample(0, iowait=90), a_sample(1, iowait=40, idle=500))
-        assert told == {"%idle": 100.0}
+        shares = percents(synthetic, a_sample(0, iowait=90), a_sample(1, iowait=40, idle=500))
+        assert shares == {"%idle": 100.0}
 
     def test_all_is_of_the_time_of_all_cpus(self, synthetic: SyntheticRun) -> None:
         """One CPU that is half as long online does not weigh as much as the other."""
@@ -64,8 +64,8 @@ class TestCpuSeries:
             for at in (0, 1)
             for cpu, spent in enumerate((busy, idle))
         ]
-        told = cpu_series(synthetic.write(), None, each_cpu=True)
-        usr = dict(zip(told["cpu"], told["%usr"], strict=True))
+        frame = cpu_series(synthetic.write(), None, each_cpu=True)
+        usr = dict(zip(frame["cpu"], frame["%usr"], strict=True))
         assert usr == pytest.approx({"all": 200 / 3, "0": 100.0, "1": 0.0})
 
     def test_what_the_kernel_does_not_count_is_null(self, synthetic: SyntheticRun) -> None:

@@ -25,21 +25,21 @@ class Written:
         self.facts: dict[str, Any] = {}
 
     def update(self, **facts: Any) -> None:
-        self.facts |= {name: [dict(one) for one in value] for name, value in facts.items()}
+        self.facts |= {name: [dict(crash) for crash in value] for name, value in facts.items()}
 
 
 class Dying:
     """A server that is gone until it is started again."""
 
-    def __init__(self, words: str | None) -> None:
-        self.words, self.started = words, 0
+    def __init__(self, message: str | None) -> None:
+        self.last_message, self.started = message, 0
 
     def last_words(self) -> str | None:
-        return self.words
+        return self.last_message
 
     def revive(self) -> None:
         self.started += 1
-        self.words = None
+        self.last_message = None
 
     def subject(self, revive: Callable[[], None] | None) -> Subject:
         return Subject("one", {}, (1,), last_words=self.last_words, revive=revive)
@@ -90,17 +90,17 @@ def test_one_that_does_not_come_back_ends_the_run(noted: Crashes, run: Written) 
 def test_one_that_dies_ever_again_is_given_up(noted: Crashes) -> None:
     server = Dying(None)
     for _ in range(crashes.CRASHES_MAX):
-        server.words = "gone"
+        server.last_message = "gone"
         noted.look(server.subject(server.revive))
-    server.words = "gone"
+    server.last_message = "gone"
     with pytest.raises(RunFailedError, match="26 times"):
         noted.look(server.subject(server.revive))
 
 
 def test_the_check_tells_of_them(run: Written) -> None:
     run.update(crashes=[{"words": "it was ended by signal 8."}, {"words": "again"}])
-    words = outcomes._crashes(run)  # type: ignore[arg-type]
-    assert words == "; the server died 2 times and was started again: it was ended by signal 8."
+    message = outcomes._crashes(run)  # type: ignore[arg-type]
+    assert message == "; the server died 2 times and was started again: it was ended by signal 8."
 
 
 class Reader:

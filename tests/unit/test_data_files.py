@@ -97,12 +97,12 @@ class TestFiles:
     ) -> None:
         command = ["generate", shop, "--scale", "5", "--threads", "3", "--json"]
         assert run_command([*command, "--out", str(tmp_path / "one")]) == 0
-        (one,) = json.loads(capsys.readouterr().out)["files"]
+        (files,) = json.loads(capsys.readouterr().out)["files"]
         assert run_command([*command, "--seed", "7", "--out", str(tmp_path / "other")]) == 0
         (other,) = json.loads(capsys.readouterr().out)["files"]
-        assert Path(one["path"]).stat().st_size == one["bytes"]
-        assert one["rows"] == len(Path(one["path"]).read_bytes().splitlines())
-        assert one["checksum"] != other["checksum"]
+        assert Path(files["path"]).stat().st_size == files["bytes"]
+        assert files["rows"] == len(Path(files["path"]).read_bytes().splitlines())
+        assert files["checksum"] != other["checksum"]
 
     def test_another_workload_has_tables(self, tmp_path: Path) -> None:
         out = str(tmp_path)
@@ -119,37 +119,37 @@ class TestRefusals:
         self, shop: str, written: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
         before = (written / "triples.nt").read_bytes()
-        told = self.refused(capsys, shop, "--out", written, "--scale", 1)
-        assert "triples.nt is there already: remove it, or name another --out" in told
+        message = self.refused(capsys, shop, "--out", written, "--scale", 1)
+        assert "triples.nt is there already: remove it, or name another --out" in message
         assert (written / "triples.nt").read_bytes() == before
 
     def test_formats_that_it_has_not(
         self, shop: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        told = self.refused(capsys, shop, "--format", "xml", "--out", tmp_path / "a")
-        assert "--format xml: the data of shop can be written as nt, ttl, parquet, csv" in told
-        told = self.refused(capsys, "tpch", "--format", "nt", "--out", tmp_path / "a")
-        assert "the data of tpch can be written as parquet, csv" in told
-        told = self.refused(capsys, "tpcb", "--out", tmp_path / "a")
-        assert "tpcb has no data for files" in told
+        message = self.refused(capsys, shop, "--format", "xml", "--out", tmp_path / "a")
+        assert "--format xml: the data of shop can be written as nt, ttl, parquet, csv" in message
+        message = self.refused(capsys, "tpch", "--format", "nt", "--out", tmp_path / "a")
+        assert "the data of tpch can be written as parquet, csv" in message
+        message = self.refused(capsys, "tpcb", "--out", tmp_path / "a")
+        assert "tpcb has no data for files" in message
         assert not (tmp_path / "a").exists()
 
     @pytest.mark.parametrize("scale", ["0", "1.5", "100000000"])
     def test_scales_and_seeds(
         self, shop: str, scale: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        told = self.refused(capsys, shop, "--scale", scale, "--out", tmp_path / "a")
-        assert "BSBM is scaled by whole products, from 1 to 10000000" in told
-        told = self.refused(capsys, "tpch", "--seed", 1, "--out", tmp_path / "a")
-        assert "they have no seed" in told
+        message = self.refused(capsys, shop, "--scale", scale, "--out", tmp_path / "a")
+        assert "BSBM is scaled by whole products, from 1 to 10000000" in message
+        message = self.refused(capsys, "tpch", "--seed", 1, "--out", tmp_path / "a")
+        assert "they have no seed" in message
         assert not (tmp_path / "a").exists()
 
     def test_places_that_cannot_be_used(
         self, shop: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
         (tmp_path / "file").write_text("", encoding="utf-8")
-        told = self.refused(capsys, shop, "--out", tmp_path / "file" / "data")
-        assert f"--out {tmp_path}/file/data: Not a directory" in told
+        message = self.refused(capsys, shop, "--out", tmp_path / "file" / "data")
+        assert f"--out {tmp_path}/file/data: Not a directory" in message
 
 
 class TestFailures:
@@ -227,11 +227,11 @@ class TestForms:
             assert expected == table(relation).num_rows, relation
 
     def test_references_are_to_things_that_are_there(self, triples: list[Quad]) -> None:
-        known = {q.subject for q in triples}
-        known |= {q.object for q in triples if q.predicate == NamedNode(f"{DC}publisher")}
+        subjects = {q.subject for q in triples}
+        subjects |= {q.object for q in triples if q.predicate == NamedNode(f"{DC}publisher")}
         ours = [q.object for q in triples if str(q.object).startswith(f"<{INSTANCES}")]
         pages = {q.object for q in triples if q.predicate == NamedNode(f"{BSBM}offerWebpage")}
-        assert {one for one in ours if one not in known} == pages
+        assert {subject for subject in ours if subject not in subjects} == pages
 
     def test_tables_refer_to_rows_that_are_there(self) -> None:
         numbers = {name: set(column(name, "nr")) for name in RELATIONS if "nr" in columns(name)}
@@ -252,29 +252,29 @@ class TestForms:
         said = facts(triples, "Offer")
         for row in table("offer").to_pylist():
             vendor = f"{INSTANCES}dataFromVendor{row['vendor']}"
-            one = said[f"{vendor}/Offer{row['nr']}"]
-            assert one[f"{BSBM}vendor"] == [NamedNode(f"{vendor}/Vendor{row['vendor']}")]
-            assert one[f"{BSBM}product"] == [product(row["product"], row["producer"])]
+            properties = said[f"{vendor}/Offer{row['nr']}"]
+            assert properties[f"{BSBM}vendor"] == [NamedNode(f"{vendor}/Vendor{row['vendor']}")]
+            assert properties[f"{BSBM}product"] == [product(row["product"], row["producer"])]
             price = Literal(f"{row['price']:.2f}", datatype=NamedNode(f"{BSBM}USD"))
-            assert one[f"{BSBM}price"] == [price]
-            assert values(one, "validFrom") == [f"{row['validFrom']:%Y-%m-%dT%H:%M:%S}"]
-            assert values(one, "validTo") == [f"{row['validTo']:%Y-%m-%dT%H:%M:%S}"]
-            assert values(one, "deliveryDays") == [str(row["deliveryDays"])]
-            assert values(one, "offerWebpage") == [row["offerWebpage"]]
-            assert values(one, "date", DC) == [str(row["publishDate"])]
+            assert properties[f"{BSBM}price"] == [price]
+            assert values(properties, "validFrom") == [f"{row['validFrom']:%Y-%m-%dT%H:%M:%S}"]
+            assert values(properties, "validTo") == [f"{row['validTo']:%Y-%m-%dT%H:%M:%S}"]
+            assert values(properties, "deliveryDays") == [str(row["deliveryDays"])]
+            assert values(properties, "offerWebpage") == [row["offerWebpage"]]
+            assert values(properties, "date", DC) == [str(row["publishDate"])]
 
     def test_reviews_of_the_table_are_those_of_the_triples(self, triples: list[Quad]) -> None:
         said = facts(triples, "Review")
         for row in table("review").to_pylist():
             site = f"{INSTANCES}dataFromRatingSite{row['publisher']}"
-            one = said[f"{site}/Review{row['nr']}"]
-            assert one[f"{REV}reviewer"] == [NamedNode(f"{site}/Reviewer{row['person']}")]
-            assert one[f"{BSBM}reviewFor"] == [product(row["product"], row["producer"])]
-            assert one[f"{REV}text"] == [Literal(row["text"], language=row["language"])]
-            assert values(one, "title", DC) == [row["title"]]
+            properties = said[f"{site}/Review{row['nr']}"]
+            assert properties[f"{REV}reviewer"] == [NamedNode(f"{site}/Reviewer{row['person']}")]
+            assert properties[f"{BSBM}reviewFor"] == [product(row["product"], row["producer"])]
+            assert properties[f"{REV}text"] == [Literal(row["text"], language=row["language"])]
+            assert values(properties, "title", DC) == [row["title"]]
             for rating in ("rating1", "rating2", "rating3", "rating4"):
                 expected = [] if row[rating] is None else [str(row[rating])]
-                assert values(one, rating) == expected
+                assert values(properties, rating) == expected
 
     def test_products_of_the_tables_are_those_of_the_triples(self, triples: list[Quad]) -> None:
         said = facts(triples, "Product")
@@ -287,14 +287,14 @@ class TestForms:
             kind = f"{INSTANCES}ProductType{row['productType']}"
             types.setdefault(row["product"], [f"{BSBM}Product"]).append(kind)
         for row in table("product").to_pylist():
-            one = said[product(row["nr"], row["producer"]).value]
-            assert values(one, "productFeature") == features.get(row["nr"], [])
-            assert [kind.value for kind in one[TYPE]] == types[row["nr"]]
+            properties = said[product(row["nr"], row["producer"]).value]
+            assert values(properties, "productFeature") == features.get(row["nr"], [])
+            assert [kind.value for kind in properties[TYPE]] == types[row["nr"]]
             for short, long in (("Num", "Numeric"), ("Tex", "Textual")):
                 for place in range(1, 7):
                     value = row[f"property{short}{place}"]
                     expected = [] if value is None else [str(value)]
-                    assert values(one, f"productProperty{long}{place}") == expected
+                    assert values(properties, f"productProperty{long}{place}") == expected
 
 
 def columns(name: str) -> list[str]:
@@ -303,8 +303,8 @@ def columns(name: str) -> list[str]:
 
 
 def column(name: str, of: str) -> list[int]:
-    told: list[int] = table(name)[of].to_pylist()
-    return told
+    rows: list[int] = table(name)[of].to_pylist()
+    return rows
 
 
 def product(number: int, producer: int) -> NamedNode:
@@ -317,10 +317,10 @@ def facts(triples: list[Quad], kind: str) -> dict[str, dict[str, list[Any]]]:
     for quad in triples:
         name = quad.subject.value.rpartition("/")[2]
         if name.rstrip("0123456789") == kind:
-            one = said.setdefault(quad.subject.value, {})
-            one.setdefault(quad.predicate.value, []).append(quad.object)
+            properties = said.setdefault(quad.subject.value, {})
+            properties.setdefault(quad.predicate.value, []).append(quad.object)
     return said
 
 
 def values(said: dict[str, list[Any]], name: str, namespace: str = BSBM) -> list[str]:
-    return [one.value for one in said.get(f"{namespace}{name}", [])]
+    return [entry.value for entry in said.get(f"{namespace}{name}", [])]

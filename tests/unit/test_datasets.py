@@ -54,8 +54,8 @@ def place(tmp_path: Path) -> Path:
 
 
 def files(folder: Path) -> dict[str, bytes]:
-    found = (path for path in folder.rglob("*") if path.is_file())
-    return {str(path.relative_to(folder)): path.read_bytes() for path in found}
+    paths = (path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
 
 
 def left_behind(cache_dir: Path) -> list[str]:
@@ -96,7 +96,7 @@ class TestKey:
         assert key_of(asked).name != before
 
     def test_tables_are_not_taken_for_triples(self) -> None:
-        told = [
+        dataset_keys = [
             key_of(
                 understood(
                     RunRequest(workload="bsbm", engine="virtuoso", scale=10, language=language),
@@ -105,7 +105,7 @@ class TestKey:
             )
             for language in ("sql", "sparql")
         ]
-        assert told[0].name != told[1].name
+        assert dataset_keys[0].name != dataset_keys[1].name
 
 
 class TestCopy:
@@ -234,9 +234,9 @@ class TestFullDisk:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     def test_while_it_is_made(self, cache: DatasetCache, tmp_path: Path) -> None:
-        with pytest.raises(RunFailedError, match=r"No space left.*XDG_CACHE_HOME") as told:
+        with pytest.raises(RunFailedError, match=r"No space left.*XDG_CACHE_HOME") as error:
             cache.copy_to(KEY, tmp_path / "run", self.full)  # type: ignore[arg-type]
-        assert str(tmp_path / "cache") in str(told.value)
+        assert str(tmp_path / "cache") in str(error.value)
         assert left_behind(tmp_path / "cache") == []
 
     def test_while_it_is_copied(
@@ -280,7 +280,9 @@ def test_processes_that_ask_at_the_same_time_make_it_once(tmp_path: Path) -> Non
         asker.join(PATIENCE_S)
     assert [asker.exitcode for asker in askers] == [0, 0]
     assert len(log.read_text(encoding="ascii").splitlines()) == 1
-    told = [json.loads((tmp_path / f"run{n}" / "told.json").read_text("utf-8")) for n in range(2)]
-    assert told[0] == told[1]
+    documents = [
+        json.loads((tmp_path / f"run{n}" / "told.json").read_text("utf-8")) for n in range(2)
+    ]
+    assert documents[0] == documents[1]
     for n in range(2):
         assert {k: v for k, v in files(tmp_path / f"run{n}").items() if k != "told.json"} == CONTENT

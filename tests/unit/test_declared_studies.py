@@ -68,8 +68,8 @@ def study(folder: Path, text: str = STUDY, **wanted: Any) -> Expanded:
     return expanded(read_declared(written(folder, text)), Wanted(**wanted))
 
 
-def requests(told: Expanded, part: str) -> dict[str, RunRequest]:
-    (meant,) = [one for one in told.study.parts if one.name == part]
+def requests(expansion: Expanded, part: str) -> dict[str, RunRequest]:
+    (meant,) = [study_part for study_part in expansion.study.parts if study_part.name == part]
     return {variant.name: variant.request for variant in meant.variants}
 
 
@@ -77,12 +77,12 @@ class TestExpanded:
     def test_a_part_is_all_combinations_of_its_levels_but_those_excluded(
         self, tmp_path: Path
     ) -> None:
-        told = study(tmp_path)
-        engines = requests(told, "engines")
+        expansion = study(tmp_path)
+        engines = requests(expansion, "engines")
         assert list(engines) == ["duckdb, hot", "postgresql@16, hot", "postgresql@16, cold"]
         cold = engines["postgresql@16, cold"]
         assert (cold.engine, cold.engine_version, cold.state) == ("postgresql", "16", "cold")
-        (part, _) = told.study.parts
+        (part, _) = expansion.study.parts
         assert part.variants[2].levels == {"engine": "postgresql@16", "state": "cold"}
 
     def test_keys_of_levels_go_before_the_parts_and_these_before_the_heads(
@@ -109,42 +109,42 @@ factor."limit.cpu" = [0.5, 1]
 factor.device = [{ name = "as it is" }, { name = "own", device = "own", read_ahead = 0 }]
 allow_host_changes = true
 """
-        told = requests(study(tmp_path, HEAD + text), "a")
-        assert list(told) == [
+        run_requests = requests(study(tmp_path, HEAD + text), "a")
+        assert list(run_requests) == [
             "limit cpu=0.5, as it is",
             "limit cpu=0.5, own",
             "limit cpu=1, as it is",
             "limit cpu=1, own",
         ]
-        first, second = told["limit cpu=0.5, as it is"], told["limit cpu=0.5, own"]
+        first, second = run_requests["limit cpu=0.5, as it is"], run_requests["limit cpu=0.5, own"]
         assert first.limits == second.limits == {"memory": 1 << 30, "cpu": 0.5}
         assert (first.own_device, first.read_ahead_bytes) == (False, None)
         assert (second.own_device, second.read_ahead_bytes) == (True, 0)
 
     def test_repetitions_and_budget(self, tmp_path: Path) -> None:
-        told = study(tmp_path)
-        assert [part.repetitions for part in told.study.parts] == [2, 3]
-        assert told.budget_s == 3600.0
-        assert told.study.title == "T"
-        assert told.study.question == "Which?"
-        assert [figure.parts for figure in told.study.figures] == [("engines",)]
+        expansion = study(tmp_path)
+        assert [part.repetitions for part in expansion.study.parts] == [2, 3]
+        assert expansion.budget_s == 3600.0
+        assert expansion.study.title == "T"
+        assert expansion.study.question == "Which?"
+        assert [figure.parts for figure in expansion.study.figures] == [("engines",)]
 
     def test_quick_changes_head_and_parts(self, tmp_path: Path) -> None:
-        told = study(tmp_path, quick=True)
-        assert told.without == {"threads": "--quick leaves it out"}
-        assert told.budget_s == 60.0
-        assert [part.repetitions for part in told.study.parts] == [1]
-        (only,) = requests(told, "engines").values()
+        expansion = study(tmp_path, quick=True)
+        assert expansion.without == {"threads": "--quick leaves it out"}
+        assert expansion.budget_s == 60.0
+        assert [part.repetitions for part in expansion.study.parts] == [1]
+        (only,) = requests(expansion, "engines").values()
         assert (only.engine, only.scale) == ("duckdb", 0.001)
 
     def test_a_part_without_factors_is_one_run_named_after_its_engine(self, tmp_path: Path) -> None:
-        told = study(tmp_path, HEAD + "[part.one]\nprofile = true\n")
-        assert list(requests(told, "one")) == ["duckdb"]
+        expansion = study(tmp_path, HEAD + "[part.one]\nprofile = true\n")
+        assert list(requests(expansion, "one")) == ["duckdb"]
 
     def test_no_run_of_it_is_refused_without_having_been_looked_at(self, tmp_path: Path) -> None:
-        told = considered_all(study(tmp_path).study)
-        assert len(told) == 7
-        assert all(one.product is None for one in told)
+        asked_runs = considered_all(study(tmp_path).study)
+        assert len(asked_runs) == 7
+        assert all(asked_run.product is None for asked_run in asked_runs)
 
     @pytest.mark.parametrize("named", ["./q", "q"])
     def test_files_are_relative_to_that_of_the_study(
@@ -168,19 +168,19 @@ class TestInTheirPlace:
             '[part.a]\nfactor.engine = ["duckdb", '
             '{ name = "tuned", engine = "postgresql", set = { jit = "off" } }]\n'
         )
-        told = study(tmp_path, text, engines=("sqlite", "postgresql"))
-        assert list(requests(told, "a")) == ["sqlite", "tuned"]
-        assert requests(told, "a")["tuned"].settings == {"jit": "off"}
+        expansion = study(tmp_path, text, engines=("sqlite", "postgresql"))
+        assert list(requests(expansion, "a")) == ["sqlite", "tuned"]
+        assert requests(expansion, "a")["tuned"].settings == {"jit": "off"}
 
     def test_a_part_of_another_engine_is_left_out(self, tmp_path: Path) -> None:
-        told = study(tmp_path, engines=("postgresql@17",))
-        assert told.without == {"threads": "it is of duckdb, which --engine does not name"}
-        assert requests(told, "engines")["postgresql@17, hot"].engine_version == "17"
+        expansion = study(tmp_path, engines=("postgresql@17",))
+        assert expansion.without == {"threads": "it is of duckdb, which --engine does not name"}
+        assert requests(expansion, "engines")["postgresql@17, hot"].engine_version == "17"
 
     def test_where_engines_are_no_factor_they_become_one(self, tmp_path: Path) -> None:
         text = HEAD + 'engine = "duckdb"\n[part.a]\nfactor.state = ["hot"]\n'
-        told = study(tmp_path, text, engines=("sqlite", "postgresql"))
-        assert list(requests(told, "a")) == ["sqlite, hot", "postgresql, hot"]
+        expansion = study(tmp_path, text, engines=("sqlite", "postgresql"))
+        assert list(requests(expansion, "a")) == ["sqlite, hot", "postgresql, hot"]
 
     def test_the_workload_is_one_from_where_the_command_runs(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -189,8 +189,8 @@ class TestInTheirPlace:
         (elsewhere / "w").mkdir(parents=True)
         (elsewhere / "w" / "q.sql").write_text("select 1")
         monkeypatch.chdir(elsewhere)
-        told = study(tmp_path, HEAD + "[part.a]\n", workload="./w")
-        assert requests(told, "a")["duckdb"].workload == str(elsewhere / "w")
+        expansion = study(tmp_path, HEAD + "[part.a]\n", workload="./w")
+        assert requests(expansion, "a")["duckdb"].workload == str(elsewhere / "w")
 
     def test_nothing_may_be_left(self, tmp_path: Path) -> None:
         text = HEAD + '[part.a]\nengine = "duckdb"\n'
@@ -203,7 +203,7 @@ PART = HEAD + "[part.a]\n"
 
 class TestRefused:
     @pytest.mark.parametrize(
-        ("text", "words"),
+        ("text", "message"),
         [
             ("title = [", ("study.toml cannot be read", "at end of document")),
             ('title = "T"\n[part.a]\n', ("begin it with a comment",)),
@@ -281,11 +281,11 @@ class TestRefused:
         ],
     )
     def test_with_file_line_key_and_mend(
-        self, tmp_path: Path, text: str, words: tuple[str, ...]
+        self, tmp_path: Path, text: str, message: tuple[str, ...]
     ) -> None:
         with pytest.raises(UsageError) as raised:
             read_declared(written(tmp_path, text))
-        assert all(word in str(raised.value) for word in words), str(raised.value)
+        assert all(word in str(raised.value) for word in message), str(raised.value)
         assert str(raised.value).startswith(str(tmp_path / "study.toml"))
 
     def test_all_that_is_wrong_is_told_at_once(self, tmp_path: Path) -> None:
@@ -296,7 +296,7 @@ class TestRefused:
         assert len(others) == 3
 
     @pytest.mark.parametrize(
-        ("text", "words"),
+        ("text", "message"),
         [
             (PART + "factor.engine = ['dukdb']\n", ("part.a (dukdb)", "did you mean 'duckdb'")),
             (PART + "workload = 'tpcx'\n", ("part.a: unknown workload 'tpcx'",)),
@@ -315,16 +315,18 @@ class TestRefused:
         ],
     )
     def test_what_no_run_could_be_is_refused_before_any(
-        self, tmp_path: Path, text: str, words: tuple[str, ...]
+        self, tmp_path: Path, text: str, message: tuple[str, ...]
     ) -> None:
         with pytest.raises(UsageError) as raised:
             study(tmp_path, text)
-        assert all(word in str(raised.value) for word in words), str(raised.value)
+        assert all(word in str(raised.value) for word in message), str(raised.value)
 
     def test_so_is_what_only_a_look_at_engine_and_workload_tells(self, tmp_path: Path) -> None:
-        told = study(tmp_path, PART + "factor.keep_data = [true]\nfactor.probes = ['all', 'no']\n")
+        expansion = study(
+            tmp_path, PART + "factor.keep_data = [true]\nfactor.probes = ['all', 'no']\n"
+        )
         with pytest.raises(UsageError) as raised:
-            considered_all(told.study)
+            considered_all(expansion.study)
         assert "2 runs cannot be made" in str(raised.value)
         assert "part.a (keep_data=true, probes=all): --keep-data goes with" in str(raised.value)
 
@@ -332,8 +334,8 @@ class TestRefused:
         self, tmp_path: Path
     ) -> None:
         text = HEAD + "streams = 2\n[part.a]\n[part.b]\ntest = 'throughput'\n"
-        told = study(tmp_path, text)
-        assert requests(told, "b")["duckdb"].streams == 2
+        expansion = study(tmp_path, text)
+        assert requests(expansion, "b")["duckdb"].streams == 2
 
 
 class TestFinding:
@@ -371,9 +373,9 @@ class TestExample:
         file, schema = new_study(tmp_path / "mine")
         assert file.read_text() == EXAMPLE.read_text()
         assert (tmp_path / "mine" / schema.name).read_text().startswith("{")
-        told = expanded(read_declared(file), Wanted())
-        assert len(told.study.order()) == 10
-        assert considered_all(told.study)
+        expansion = expanded(read_declared(file), Wanted())
+        assert len(expansion.study.order()) == 10
+        assert considered_all(expansion.study)
         with pytest.raises(UsageError, match="nothing is overwritten"):
             new_study(tmp_path / "mine")
 
@@ -435,7 +437,7 @@ factor.setting = [
 
     def test_unless_they_are_what_is_compared_or_that_is_asked_for(self, tmp_path: Path) -> None:
         as_factor = HEAD + 'engine = "postgresql"\n[part.a]\nfactor.durability = ["full", "none"]\n'
-        told = requests(study(tmp_path, as_factor), "a")
-        assert {one.durability for one in told.values()} == {"full", "none"}
+        run_requests = requests(study(tmp_path, as_factor), "a")
+        assert {request.durability for request in run_requests.values()} == {"full", "none"}
         allowed = self.UNEQUAL.replace("engine =", "unequal_durability = true\nengine =")
         assert len(requests(study(tmp_path, allowed), "both")) == 2

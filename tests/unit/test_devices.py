@@ -39,10 +39,14 @@ class TestDescribed:
 
     def test_a_partition_is_of_its_disk_and_has_its_queue(self, tmp_path: Path) -> None:
         disk = write(tmp_path / "sda", dev="8:0", queue__read_ahead_kb="8")
-        told = described(write(disk / "sda1", dev="8:1", partition="1"))
-        assert (told["name"], told["kind"], told["disks"]) == ("sda1", "partition", ["sda"])
-        assert told["read_ahead_bytes"] == 8192
-        assert told["rotational"] is None
+        description = described(write(disk / "sda1", dev="8:1", partition="1"))
+        assert (description["name"], description["kind"], description["disks"]) == (
+            "sda1",
+            "partition",
+            ["sda"],
+        )
+        assert description["read_ahead_bytes"] == 8192
+        assert description["rotational"] is None
 
     def test_a_stack_leads_to_all_its_disks(self, tmp_path: Path) -> None:
         for name in ("sda", "sdb"):
@@ -54,8 +58,8 @@ class TestDescribed:
         mapped = write(tmp_path / "dm-0", dev="252:0") / "slaves"
         mapped.mkdir()
         (mapped / "md0").symlink_to(tmp_path / "md0")
-        told = described(tmp_path / "dm-0")
-        assert (told["kind"], told["disks"]) == ("stacked", ["sda", "sdb"])
+        description = described(tmp_path / "dm-0")
+        assert (description["kind"], description["disks"]) == ("stacked", ["sda", "sdb"])
 
     def test_a_loop_leads_to_the_disk_of_its_file(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -66,8 +70,8 @@ class TestDescribed:
         place = f"{os.major(number)}:{os.minor(number)}"
         write(tmp_path / "dev" / "block" / place, dev=place)
         monkeypatch.setattr(devices, "SYSFS", tmp_path)
-        told = described(write(tmp_path / "loop3", dev="7:3", loop__backing_file=str(file)))
-        assert (told["kind"], told["disks"]) == ("loop", [place])
+        description = described(write(tmp_path / "loop3", dev="7:3", loop__backing_file=str(file)))
+        assert (description["kind"], description["disks"]) == ("loop", [place])
 
     def test_a_slash_of_a_name_is_written_otherwise(self, tmp_path: Path) -> None:
         assert described(write(tmp_path / "cciss!c0d0", dev="104:0"))["name"] == "cciss/c0d0"
@@ -75,11 +79,11 @@ class TestDescribed:
 
 class TestDeviceOf:
     def test_it_is_in_the_kernels_list(self, tmp_path: Path) -> None:
-        told = device_of(tmp_path)
-        if told is None:
+        device = device_of(tmp_path)
+        if device is None:
             pytest.skip("temporary files are on no block device here")
-        assert f" {told['name']} " in Path("/proc/diskstats").read_text("ascii")
-        stat = stat_file(told)
+        assert f" {device['name']} " in Path("/proc/diskstats").read_text("ascii")
+        stat = stat_file(device)
         assert stat is not None
         assert len(Path(stat).read_text("ascii").split()) >= 11
 

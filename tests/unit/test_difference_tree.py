@@ -73,12 +73,12 @@ def test_samples_below_functions_that_only_they_called_are_the_callers(
 
 def test_one_pass_on_each_side_has_no_interval(profile: Profile) -> None:
     first = profile.passes.unique("operation", keep="first")
-    one = replace(
+    sample_profile = replace(
         profile,
         passes=first,
         samples=profile.samples.join(first, on="sequence", how="semi"),
     )
-    tree = difference_tree(one, one)
+    tree = difference_tree(sample_profile, sample_profile)
     assert set(tree["low_s"]) == set(tree["is_noise"]) == {None}
     assert difference_view(tree, 0.0).data["change"]["largest_s"] == 1.0
 

@@ -52,7 +52,7 @@ def drawn(kind: str, runs: tuple[StudyRun, ...], ceilings: tuple[StudyRun, ...] 
     return make(Asked(kind, kind, "A title", runs, {}, ceilings))
 
 
-def told(figure: Figure) -> dict[str, Any]:
+def as_document(figure: Figure) -> dict[str, Any]:
     """As a study's document has a figure, with what an article has beside it."""
     row = {"key": "4 KiB random", "article": 4564.31, "article_times": None, "unit": "/s"}
     compared = [row | {"title": "4 KiB random", "ours": {}, "base": None, "our_times": None}]
@@ -61,7 +61,7 @@ def told(figure: Figure) -> dict[str, Any]:
 
 def drawn_rows(figure: Figure) -> list[dict[str, Any]]:
     """What the figure's one chart draws; it is made, too."""
-    document = told(figure)
+    document = as_document(figure)
     (chart,) = document["charts"]
     assert len(charts_of(document)) == 1
     return chart_rows(document, chart)
@@ -75,7 +75,7 @@ def series(tmp_path_factory: pytest.TempPathFactory) -> Figure:
 
 class TestSeries:
     def test_an_operation_as_a_whole_in_iostats_words(self, series: Figure) -> None:
-        values = {one.key: one.values["as it is"].middle for one in series.measures}
+        values = {measure.key: measure.values["as it is"].middle for measure in series.measures}
         assert values["reads"] == pytest.approx(10_000, rel=0.01)
         assert values["iops"] == pytest.approx(10_000 / 1.01, rel=0.01)
         assert values["io_size"] == pytest.approx(8192)
@@ -85,7 +85,7 @@ class TestSeries:
         assert not series.missing
 
     def test_a_row_a_sample_around_the_query(self, series: Figure) -> None:
-        table = next(one for one in series.tables if one.name == "over time")
+        table = next(candidate for candidate in series.tables if candidate.name == "over time")
         own = [row for row in table.rows if row[0] == "as it is"]
         assert [row[1] for row in own] == pytest.approx([0.1 * n for n in range(-1, 12)])
         names = [column.name for column in table.columns]
@@ -101,7 +101,7 @@ class TestSeries:
         assert any("as it is: 2" in note for note in figure.notes)
 
     def test_its_charts_are_made(self, series: Figure) -> None:
-        charts = charts_of(told(series))
+        charts = charts_of(as_document(series))
         assert list(charts) == ["series-cpu", "series-iops", "series-mbps", "series-io_size"]
         assert len(charts["series-cpu"].to_dict()["concat"]) == 3
 
@@ -118,7 +118,10 @@ class TestReadSizes:
         page = figure.measure("8 KiB random")
         assert page is not None
         assert page.values["this disk"].middle == pytest.approx(1.02 / 88.192e-6, rel=0.001)
-        assert len([one for one in figure.measures if one.key.endswith(" sequential")]) == 13
+        assert (
+            len([measure for measure in figure.measures if measure.key.endswith(" sequential")])
+            == 13
+        )
         assert "5.0 times that" in figure.says[0]
         assert figure.says[1].endswith("of that size, 1 x as many as at random.")
         assert any("may not be the medium" in note for note in figure.notes)
@@ -153,14 +156,14 @@ class TestRoofline:
         values = drawn_rows(figure)
         assert len([row for row in values if row["drawn"] == "point"]) == 9
         assert "of what this disk gives of that size at random, one at a time" in figure.says[0]
-        assert any("not how many the disk can do" in words for words in figure.says)
+        assert any("not how many the disk can do" in sentence for sentence in figure.says)
 
     def test_how_contiguous_reads_were_is_told_of_a_trace(
         self, tmp_path: Path, ceilings: tuple[StudyRun, ...]
     ) -> None:
         figure = drawn("roofline", (added(tmp_path, "a", 1, Reading(sequential=4)),), ceilings)
-        assert any(words.startswith("Of its reads 39 % begin where") for words in figure.says)
-        (shares,) = (one for one in figure.tables if one.name == "contiguity")
+        assert any(sentence.startswith("Of its reads 39 % begin where") for sentence in figure.says)
+        (shares,) = (table for table in figure.tables if table.name == "contiguity")
         assert shares.rows[0][2] == pytest.approx(39 / 99)
         assert not figure.missing
 
@@ -177,7 +180,7 @@ class TestRoofline:
         busy = added(tmp_path, "busy", 2, Reading(own_share=0.6, sequential=4))
         figure = drawn("roofline", (quiet, busy), ceilings)
         assert [row[0] for row in figure.tables[0].rows] == ["quiet"]
-        assert any("40 % of what the device read" in words for words in figure.missing)
+        assert any("40 % of what the device read" in sentence for sentence in figure.missing)
         assert any("busy, round 2" in note for note in drawn("series", (quiet, busy)).notes)
 
     def test_without_a_look_at_the_disk_it_says_so(self, tmp_path: Path) -> None:
@@ -250,7 +253,7 @@ def test_what_bounds_it(without: Removal | None, placed: Placed | None, by: str 
 
 def test_names_lose_the_words_that_all_of_them_have(tmp_path: Path) -> None:
     asked = Asked("x", "series", "x", by_elimination(tmp_path, rounds=1))
-    assert [one.name for one in briefly(subjects_of(asked))] == [
+    assert [subject.name for subject in briefly(subjects_of(asked))] == [
         "as it is",
         "no computing",
         "halved",

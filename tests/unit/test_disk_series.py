@@ -51,7 +51,7 @@ class TestDiskSeries:
     def test_figures_are_those_of_iostat(self, synthetic: SyntheticRun) -> None:
         synthetic.streams["disks"] = [a_sample(0, **FIRST), a_sample(2, **LAST)]
         (row,) = disk_series(synthetic.write(), None).rows(named=True)
-        told = {
+        expected = {
             "seconds": 2.0,
             "r/s": 200.0,
             "rkB/s": 1600.0,
@@ -68,7 +68,7 @@ class TestDiskSeries:
             "aqu-sz": 0.15,
             "%util": 50.0,
         }
-        assert {name: row[name] for name in told} == pytest.approx(told)
+        assert {name: row[name] for name in expected} == pytest.approx(expected)
 
     def test_absent_is_null_and_nothing_asked_has_no_await(self, synthetic: SyntheticRun) -> None:
         synthetic.streams["disks"] = [a_sample(0, writes=1), a_sample(1, writes=2)]
@@ -88,10 +88,10 @@ class TestDiskSeries:
         offset_s = (origin_ns - BEGUN_NS) / S
         times = [offset_s + 0.1 * tenth + 0.02 for tenth in range(31)]
         synthetic.streams["disks"] = [a_sample(t, reads=3 * n) for n, t in enumerate(times)]
-        told = disk_series(synthetic.write(), 1.0)
-        assert told["time_s"].to_list() == pytest.approx([1.02, 2.02, 3.02])
-        assert told["seconds"].to_list() == pytest.approx([1.0] * 3)
-        assert told["r/s"].to_list() == pytest.approx([30.0] * 3)
+        series = disk_series(synthetic.write(), 1.0)
+        assert series["time_s"].to_list() == pytest.approx([1.02, 2.02, 3.02])
+        assert series["seconds"].to_list() == pytest.approx([1.0] * 3)
+        assert series["r/s"].to_list() == pytest.approx([30.0] * 3)
 
     def test_intervals_shorter_than_samples_are_apart_lose_none(
         self, synthetic: SyntheticRun
@@ -109,13 +109,13 @@ class TestDiskSeries:
             for reads, (device, kind) in enumerate(kinds.items(), 1)
         ]
         run = synthetic.write()
-        told = disk_series(run, None)
-        assert {row["device"]: row["r/s"] for row in told.rows(named=True)} == {
+        series = disk_series(run, None)
+        assert {row["device"]: row["r/s"] for row in series.rows(named=True)} == {
             "vda": 1.0,
             "vda1": 2.0,
             "loop0": 3.0,
         }
-        assert dict(zip(told["device"], told["kind"], strict=True)) == kinds
+        assert dict(zip(series["device"], series["kind"], strict=True)) == kinds
         assert disk_series(run, None, "loop0")["device"].to_list() == ["loop0"]
 
     def test_a_run_without_the_probe_has_no_rows(self, synthetic: SyntheticRun) -> None:

@@ -29,7 +29,7 @@ def plan(name: str) -> Plan:
 
 class TestVersions:
     @pytest.mark.parametrize(
-        ("asked", "found"),
+        ("asked", "version"),
         [
             (None, "2.2.0"),
             ("2.1", "2.1.4"),
@@ -38,8 +38,8 @@ class TestVersions:
             ("1.26", "1.26.1"),
         ],
     )
-    def test_they_stand_side_by_side(self, asked: str | None, found: str) -> None:
-        assert resolve(find_engine("dolt").facts, asked).version == found
+    def test_they_stand_side_by_side(self, asked: str | None, version: str) -> None:
+        assert resolve(find_engine("dolt").facts, asked).version == version
 
     def test_each_is_a_commit_of_its_own(self) -> None:
         packages = [product.package for product in find_engine("dolt").facts.products]
@@ -83,7 +83,7 @@ class TestVersions:
 
 class TestSettings:
     def test_points_lead_through_sections(self) -> None:
-        told = configured(
+        text = configured(
             {
                 "behavior.auto_gc_behavior.enable": "false",
                 "listener.max_connections": "30",
@@ -92,7 +92,7 @@ class TestSettings:
                 "time_zone": "+00:00",
             }
         )
-        assert json.loads(told) == {
+        assert json.loads(text) == {
             "behavior": {"auto_gc_behavior": {"enable": False}},
             "listener": {"max_connections": 30},
             "log_level": "error",
@@ -127,8 +127,8 @@ class TestSettings:
     @pytest.mark.parametrize("name", ["run.cnf", "run-old.cnf"])
     def test_every_setting_of_ours_has_a_reason_beside_it(self, name: str) -> None:
         lines = (CONF / name).read_text("utf-8").splitlines()
-        said = [one for one, two in itertools.pairwise(lines) if "=" in two]
-        assert all(one.startswith("#") or "=" in one for one in said)
+        said = [text for text, two in itertools.pairwise(lines) if "=" in two]
+        assert all(text.startswith("#") or "=" in text for text in said)
 
 
 class TestPlans:
@@ -199,10 +199,10 @@ class TestPlans:
         root = plan("update").root
         assert [node.operator for node in root.walk()] == ["modify", "projection", "index scan"]
 
-    @pytest.mark.parametrize("told", ["", "nonsense", "{}", "Project\nProject", "     └─ Project"])
-    def test_other_words_are_refused(self, told: str) -> None:
+    @pytest.mark.parametrize("text", ["", "nonsense", "{}", "Project\nProject", "     └─ Project"])
+    def test_other_words_are_refused(self, text: str) -> None:
         with pytest.raises(ValueError, match="no plan of Dolt"):
-            normalised(told, "q", 0, "q.txt")
+            normalised(text, "q", 0, "q.txt")
 
 
 class Silent:
@@ -246,9 +246,9 @@ sys_cpu_usage 80
             (chunks / "manifest").write_text(manifest)
             seen.append(stored(reader)["collections"])
         assert seen == [0, 0, 1, 2]
-        told = stored(reader)
-        assert (told["journal_bytes"], told["history_bytes"]) == (70, 11)
-        assert told["table_bytes"] == 30 + len(manifest)
+        counters = stored(reader)
+        assert (counters["journal_bytes"], counters["history_bytes"]) == (70, 11)
+        assert counters["table_bytes"] == 30 + len(manifest)
 
     def test_without_files_there_is_nothing(self, tmp_path: Path) -> None:
         assert DoltCounters(Silent(), {"data": str(tmp_path)}).read() == []

@@ -45,6 +45,6 @@ def test_another_program_is_refused(tmp_path: Path, text: str) -> None:
 
 
 def test_the_password_is_in_the_environment_alone(tmp_path: Path) -> None:
-    told = environment(tmp_path, "geheim")
-    assert {name for name, value in told.items() if value == "geheim"} == {"DOLTGRES_PASSWORD"}
-    assert told["DOLT_DISABLE_EVENT_FLUSH"] == "true"
+    variables = environment(tmp_path, "geheim")
+    assert {name for name, value in variables.items() if value == "geheim"} == {"DOLTGRES_PASSWORD"}
+    assert variables["DOLT_DISABLE_EVENT_FLUSH"] == "true"

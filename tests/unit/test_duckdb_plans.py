@@ -21,18 +21,18 @@ def plan(name: str) -> Plan:
 
 @pytest.mark.parametrize("name", KEPT)
 def test_every_operator_has_a_word_of_the_field(name: str) -> None:
-    for one in plan(name).root.walk():
-        assert one.operator in OPERATORS
-        assert (one.operator == "other") == (one.native in WITHOUT_WORD)
+    for plan_node in plan(name).root.walk():
+        assert plan_node.operator in OPERATORS
+        assert (plan_node.operator == "other") == (plan_node.native in WITHOUT_WORD)
 
 
 @pytest.mark.parametrize("name", [name for name in KEPT if name != "estimated"])
 def test_times_add_up_to_the_cpu_time_that_it_tells(name: str) -> None:
-    told, whole = plan(name), json.loads(native("duckdb", name))
-    assert told.seconds == pytest.approx(whole["query"]["cpu_time"], rel=0.001, abs=5e-6)
-    assert told.planning_s is not None
-    assert told.execution_s is not None
-    both = told.planning_s + told.execution_s
+    query_plan, whole = plan(name), json.loads(native("duckdb", name))
+    assert query_plan.seconds == pytest.approx(whole["query"]["cpu_time"], rel=0.001, abs=5e-6)
+    assert query_plan.planning_s is not None
+    assert query_plan.execution_s is not None
+    both = query_plan.planning_s + query_plan.execution_s
     assert both == pytest.approx(whole["query"]["total_time"])
 
 
@@ -50,12 +50,12 @@ def test_columns_of_a_filter_are_names_and_not_words_in_texts() -> None:
 
 
 def test_fewer_rows_by_the_filter_of_a_join_are_no_error() -> None:
-    told = plan("tpch-q03")
-    scan = node(told, "lineitem")
+    query_plan = plan("tpch-q03")
+    scan = node(query_plan, "lineitem")
     assert scan.cut_short
     assert (scan.estimated_rows or 0) > 10 * (scan.rows or 0)
     assert scan.q_error is None
-    assert node(told, "customer").q_error == pytest.approx(1.2, abs=0.1)
+    assert node(query_plan, "customer").q_error == pytest.approx(1.2, abs=0.1)
 
 
 def test_a_limit_stops_what_is_below() -> None:
@@ -80,23 +80,27 @@ def test_joins_tell_their_kind_and_sides() -> None:
 
 
 def test_a_common_table_stands_behind_what_reads_it() -> None:
-    told = plan("tpch-q15")
-    assert (told.root.operator, told.root.object, told.root.rows) == ("cte", "revenue", None)
-    goes_on, body = told.root.children
-    assert {one.object for one in body.walk()} == {"lineitem", None}
-    scans = [one for one in goes_on.walk() if one.operator == "cte"]
+    query_plan = plan("tpch-q15")
+    assert (query_plan.root.operator, query_plan.root.object, query_plan.root.rows) == (
+        "cte",
+        "revenue",
+        None,
+    )
+    goes_on, body = query_plan.root.children
+    assert {plan_node.object for plan_node in body.walk()} == {"lineitem", None}
+    scans = [plan_node for plan_node in goes_on.walk() if plan_node.operator == "cte"]
     assert [scan.object for scan in scans] == ["revenue", "revenue"]
 
 
 def test_a_table_for_a_correlated_subquery_has_the_same_name_in_each_plan() -> None:
-    told = plan("delim-join")
-    assert {one.object for one in nodes(told, "CTE_SCAN")} == {"__duckdb_delim_"}
+    query_plan = plan("delim-join")
+    assert {plan_node.object for plan_node in nodes(query_plan, "CTE_SCAN")} == {"__duckdb_delim_"}
 
 
 def test_aggregates_sorts_and_the_first_few() -> None:
-    words = {one.native: one.operator for one in plan("tpch-q18").root.walk()}
-    assert words["TOP_N"] == "top-n"
-    assert words["HASH_GROUP_BY"] == "aggregate"
+    operators = {plan_node.native: plan_node.operator for plan_node in plan("tpch-q18").root.walk()}
+    assert operators["TOP_N"] == "top-n"
+    assert operators["HASH_GROUP_BY"] == "aggregate"
     assert node(plan("filter-text"), "UNGROUPED_AGGREGATE").operator == "aggregate"
     assert node(plan("tpch-q15"), "PERFECT_HASH_GROUP_BY").condition == "l_suppkey"
     assert node(plan("window"), "WINDOW").operator == "window"
@@ -109,18 +113,18 @@ def test_a_union_and_what_changes_tables_count_no_rows() -> None:
 
 
 def test_what_went_to_disk_is_known_of_the_whole_only() -> None:
-    told = plan("sort-on-disk")
-    assert told.spilled_bytes == told.details["system"]["peak_temp_dir_size"] > 0
-    assert all(one.spilled_bytes is None for one in told.root.walk())
+    query_plan = plan("sort-on-disk")
+    assert query_plan.spilled_bytes == query_plan.details["system"]["peak_temp_dir_size"] > 0
+    assert all(plan_node.spilled_bytes is None for plan_node in query_plan.root.walk())
     assert plan("tpch-q03").spilled_bytes == 0
-    assert (told.memory_bytes or 0) > 0
+    assert (query_plan.memory_bytes or 0) > 0
 
 
 def test_a_plan_that_was_not_executed_has_estimates_only() -> None:
-    told = plan("estimated")
-    assert (told.timed, told.execution_s, told.seconds) == (False, None, None)
-    assert {one.object for one in nodes(told, "t")} == {"t"}
-    assert all(one.rows is None for one in told.root.walk())
+    query_plan = plan("estimated")
+    assert (query_plan.timed, query_plan.execution_s, query_plan.seconds) == (False, None, None)
+    assert {plan_node.object for plan_node in nodes(query_plan, "t")} == {"t"}
+    assert all(plan_node.rows is None for plan_node in query_plan.root.walk())
 
 
 def test_the_record_has_what_else_it_tells_and_not_the_statement_again() -> None:

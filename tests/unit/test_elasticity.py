@@ -23,71 +23,73 @@ def observed(
 ) -> list[Observation]:
     """Times by a law, each round with a level of its own."""
     drawn = random.Random(seed)
-    found = []
+    observations = []
     for number in range(rounds):
         drift = drawn.gauss(0, 5 * noise)
         for factor in levels:
             seconds = law(factor) * math.exp(drift + drawn.gauss(0, noise))
-            found.append(Observation(f"{number}-{factor}", number, factor, seconds))
-    return found
+            observations.append(Observation(f"{number}-{factor}", number, factor, seconds))
+    return observations
 
 
 class TestWithoutNoise:
     @pytest.mark.parametrize("share", [0.0, 0.02, 0.25, 0.5, 0.98, 1.0])
     def test_a_part_that_grows_in_proportion_is_found_exactly(self, share: float) -> None:
-        found = elasticity(observed(lambda factor: 4 * (1 + share * (factor - 1))))
-        assert found is not None
-        assert found.value == pytest.approx(-share, abs=1e-6)
-        assert found.shape == ("flat" if share < 0.05 else "serial")
+        fit = elasticity(observed(lambda factor: 4 * (1 + share * (factor - 1))))
+        assert fit is not None
+        assert fit.value == pytest.approx(-share, abs=1e-6)
+        assert fit.shape == ("flat" if share < 0.05 else "serial")
 
     def test_more_than_in_proportion_is_not_cut_off(self) -> None:
-        found = elasticity(observed(lambda factor: 1 + 1.3 * (factor - 1)))
-        assert found is not None
-        assert found.value == pytest.approx(-1.3, abs=1e-6)
+        fit = elasticity(observed(lambda factor: 1 + 1.3 * (factor - 1)))
+        assert fit is not None
+        assert fit.value == pytest.approx(-1.3, abs=1e-6)
 
     def test_two_levels_are_enough_for_a_share_and_one_is_not(self) -> None:
-        found = elasticity(observed(lambda factor: 1 + 0.4 * (factor - 1), levels=(1.0, 2.0)))
-        assert found is not None
-        assert found.value == pytest.approx(-0.4, abs=1e-6)
+        fit = elasticity(observed(lambda factor: 1 + 0.4 * (factor - 1), levels=(1.0, 2.0)))
+        assert fit is not None
+        assert fit.value == pytest.approx(-0.4, abs=1e-6)
         assert elasticity(observed(lambda factor: factor, levels=(1.0,))) is None
         assert elasticity([]) is None
 
     def test_one_round_of_two_levels_has_no_interval(self) -> None:
-        found = elasticity(observed(lambda factor: factor, rounds=1, levels=(1.0, 2.0)))
-        assert found is not None
-        assert found.interval is None
+        fit = elasticity(observed(lambda factor: factor, rounds=1, levels=(1.0, 2.0)))
+        assert fit is not None
+        assert fit.interval is None
 
     def test_a_round_without_its_unhindered_run_still_tells(self) -> None:
         law = observed(lambda factor: 1 + 0.5 * (factor - 1))
-        found = elasticity([one for one in law if one.round or one.factor > 1])
-        assert found is not None
-        assert found.value == pytest.approx(-0.5, abs=1e-6)
+        fit = elasticity(
+            [observation for observation in law if observation.round or observation.factor > 1]
+        )
+        assert fit is not None
+        assert fit.value == pytest.approx(-0.5, abs=1e-6)
 
 
 class TestKinks:
     def test_what_binds_only_below_a_level_is_told_with_the_level(self) -> None:
-        found = elasticity(observed(lambda factor: max(1.0, factor / 2), noise=0.01))
-        assert found is not None
-        assert found.shape == "kinked"
-        assert found.binds_below == pytest.approx(0.5, abs=0.05)
-        assert found.value == 0.0
+        fit = elasticity(observed(lambda factor: max(1.0, factor / 2), noise=0.01))
+        assert fit is not None
+        assert fit.shape == "kinked"
+        assert fit.binds_below == pytest.approx(0.5, abs=0.05)
+        assert fit.value == 0.0
 
     def test_noise_is_no_kink(self) -> None:
         shares = [0.3, 0.6, 0.9]
         shapes = [
-            found.shape
+            fit.shape
             for share in shares
             for seed in range(40)
-            if (found := elasticity(observed(lambda f, s=share: 1 + s * (f - 1), 3, 0.02, seed)))
+            if (fit := elasticity(observed(lambda f, s=share: 1 + s * (f - 1), 3, 0.02, seed)))
         ]
         assert len(shapes) == 120
         assert shapes.count("kinked") / len(shapes) < 0.1
 
     def test_a_little_to_spare_is_no_kink(self) -> None:
-        found = elasticity(observed(lambda factor: max(1.0, factor / 1.1)))
-        assert found is not None
-        assert found.shape == "serial"
-        assert found.value == pytest.approx(-0.9, abs=0.05)
+        fit = elasticity(observed(lambda factor: max(1.0, factor / 1.1)))
+        assert fit is not None
+        assert fit.shape == "serial"
+        assert fit.value == pytest.approx(-0.9, abs=0.05)
 
 
 class TestIntervals:
@@ -107,8 +109,10 @@ class TestIntervals:
     def test_a_run_that_was_held_up_decides_little_of_many_rounds(self) -> None:
         law = observed(lambda factor: 1 + 0.5 * (factor - 1), 6, 0.01)
         spoilt = [
-            one if (one.round, one.factor) != (2, 3.0) else Observation(one.run, 2, 3.0, 9.0)
-            for one in law
+            observation
+            if (observation.round, observation.factor) != (2, 3.0)
+            else Observation(observation.run, 2, 3.0, 9.0)
+            for observation in law
         ]
         assert fitted(spoilt).share == pytest.approx(fitted(law).share, abs=0.02)
 

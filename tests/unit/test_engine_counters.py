@@ -42,21 +42,26 @@ def readings(*rows: tuple[int, str, str, float]) -> pl.DataFrame:
     return pl.DataFrame(made, schema_overrides={"value": pl.Float64})
 
 
-def one(values: list[float]) -> pl.DataFrame:
+def hits_readings(values: list[float]) -> pl.DataFrame:
     return readings(*((second, "t", "hits", value) for second, value in enumerate(values)))
 
 
 class TestRates:
     def test_growth_a_second(self) -> None:
-        assert rates(one([5.0, 7.0, 7.0, 10.0]))["per_s"].to_list() == [None, 2.0, 0.0, 3.0]
+        assert rates(hits_readings([5.0, 7.0, 7.0, 10.0]))["per_s"].to_list() == [
+            None,
+            2.0,
+            0.0,
+            3.0,
+        ]
 
     def test_a_reset_is_null_and_not_negative(self) -> None:
-        assert rates(one([5.0, 1.0, 3.0]))["per_s"].to_list() == [None, None, 2.0]
+        assert rates(hits_readings([5.0, 1.0, 3.0]))["per_s"].to_list() == [None, None, 2.0]
 
     def test_two_counters_do_not_mix(self) -> None:
         mixed = readings((0, "a", "n", 1), (0, "b", "n", 50), (1, "a", "n", 2), (1, "b", "n", 60))
-        told = rates(mixed).drop_nulls().sort("object")
-        assert told.select("object", "per_s").rows() == [("a", 1.0), ("b", 10.0)]
+        frame = rates(mixed).drop_nulls().sort("object")
+        assert frame.select("object", "per_s").rows() == [("a", 1.0), ("b", 10.0)]
 
 
 class TestTotals:
@@ -64,35 +69,35 @@ class TestTotals:
         return totals(frame, round(begun * S), round(ended * S))["growth"].to_list()
 
     def test_from_the_reading_before_to_the_reading_after(self) -> None:
-        assert self.total(one([0.0, 10.0, 25.0, 45.0, 100.0]), 1.5, 2.5) == [35.0]
+        assert self.total(hits_readings([0.0, 10.0, 25.0, 45.0, 100.0]), 1.5, 2.5) == [35.0]
 
     def test_readings_that_end_early_give_what_there_is(self) -> None:
-        assert self.total(one([0.0, 10.0, 25.0]), 1.0, 9.0) == [15.0]
+        assert self.total(hits_readings([0.0, 10.0, 25.0]), 1.0, 9.0) == [15.0]
 
     def test_a_reset_in_between_is_null_even_if_it_grew_beyond(self) -> None:
-        assert self.total(one([10.0, 2.0, 90.0]), 0.0, 2.0) == [None]
+        assert self.total(hits_readings([10.0, 2.0, 90.0]), 0.0, 2.0) == [None]
 
     def test_absent_at_an_edge_is_null(self) -> None:
         late = readings((0, "a", "n", 1), (1, "a", "n", 2), (1, "b", "n", 7))
-        told = totals(late, 0, S).sort("object")
-        assert told["growth"].to_list() == [1.0, None]
+        frame = totals(late, 0, S).sort("object")
+        assert frame["growth"].to_list() == [1.0, None]
 
     def test_a_window_after_the_last_reading_has_that_one(self) -> None:
-        assert around(one([1.0, 2.0]), 5 * S, 6 * S)["value"].to_list() == [2.0]
+        assert around(hits_readings([1.0, 2.0]), 5 * S, 6 * S)["value"].to_list() == [2.0]
 
 
 class TestFigures:
     def test_objects_are_summed_and_scaled(self) -> None:
         frame = readings((0, "a", "hits", 2), (0, "b", "hits", 3), (1, "a", "hits", 4))
-        told = figures(frame, [Shown(**HITS, scale=10.0)])
-        assert told["value"].to_list() == [50.0, None], "an object is missing in the second"
+        table_frame = figures(frame, [Shown(**HITS, scale=10.0)])
+        assert table_frame["value"].to_list() == [50.0, None], "an object is missing in the second"
 
     def test_one_object_can_be_named(self) -> None:
         frame = readings((0, "a", "hits", 2), (0, "b", "hits", 3))
         assert figures(frame, [Shown(**HITS, object="b")])["value"].to_list() == [3.0]
 
     def test_what_the_engine_does_not_count_has_no_rows(self) -> None:
-        assert figures(one([1.0]), [Shown(**READS)]).is_empty()
+        assert figures(hits_readings([1.0]), [Shown(**READS)]).is_empty()
 
 
 class TestOperations:
@@ -115,8 +120,8 @@ class TestOperations:
         ]
         made = pl.from_arrow(stream_table("events", events))
         assert isinstance(made, pl.DataFrame)
-        told = operation_growth(made, pl.DataFrame(edges), ["source", "object", "counter"])
-        assert told.select("operation", "counter", "growth", "passes").rows() == [
+        frame = operation_growth(made, pl.DataFrame(edges), ["source", "object", "counter"])
+        assert frame.select("operation", "counter", "growth", "passes").rows() == [
             ("q", "hits", 20.0, 2)
         ]
 
@@ -128,7 +133,7 @@ class TestDeclarations:
         assert shares[0].whole == ("hits", "reads")
 
     @pytest.mark.parametrize(
-        ("facts", "told"),
+        ("facts", "message"),
         [
             ({"counters": [HITS | {"colour": "red"}]}, "colour"),
             ({"counters": [{"name": "hits"}]}, "title"),
@@ -140,8 +145,8 @@ class TestDeclarations:
             ({"counters": [HITS], "shares": [{"name": "x", "title": "X", "part": []}]}, "whole"),
         ],
     )
-    def test_what_is_wrong_is_named(self, facts: Any, told: str) -> None:
-        with pytest.raises(ValueError, match=told):
+    def test_what_is_wrong_is_named(self, facts: Any, message: str) -> None:
+        with pytest.raises(ValueError, match=message):
             declared(facts)
 
     def test_every_engine_s_declaration_can_be_read(self) -> None:
@@ -166,7 +171,7 @@ class TestDeclarations:
 class TestOfARun:
     FACTS = {"counters": [HITS, READS, OPEN], "shares": [SHARE]}  # noqa: RUF012 - a constant
 
-    def told(self, synthetic: SyntheticRun) -> dict[str, Any]:
+    def document(self, synthetic: SyntheticRun) -> dict[str, Any]:
         run = synthetic.write()
         raw = run.dir / "raw"
         with Stream(raw, "engine", ENGINE) as stream:
@@ -181,23 +186,23 @@ class TestOfARun:
                 for edge, value in (("start", 100.0), ("end", 107.0)):
                     stream.push(event["sequence"], edge, 0, "cache", "t", "hits", value)
         run.facts["engine"] = run.facts.get("engine", {}) | {"counters": self.FACTS}
-        told = engine_counters(run)
-        assert told is not None
-        return told
+        counters = engine_counters(run)
+        assert counters is not None
+        return counters
 
     def test_totals_rates_shares_and_operations(self, synthetic: SyntheticRun) -> None:
-        told = self.told(synthetic)
-        hits, reads, gauge = told["counters"]
+        report = self.document(synthetic)
+        hits, reads, gauge = report["counters"]
         assert hits["total"] == 3 * reads["total"]
-        assert hits["per_s"] == pytest.approx(hits["total"] / told["window_s"])
+        assert hits["per_s"] == pytest.approx(hits["total"] / report["window_s"])
         assert hits["operations"] == {"a": 7.0, "b": 7.0}
         assert (gauge["total"], gauge["last"]) == (None, 3.0)
-        assert told["shares"][0]["share"] == pytest.approx(0.75)
+        assert report["shares"][0]["share"] == pytest.approx(0.75)
 
     def test_series_are_rates_of_counters_and_values_of_gauges(
         self, synthetic: SyntheticRun
     ) -> None:
-        hits, _, gauge = self.told(synthetic)["series"]
+        hits, _, gauge = self.document(synthetic)["series"]
         assert hits["values"][0] is None
         assert set(hits["values"][1:]) == {30.0}
         assert set(gauge["values"]) == {3.0}
@@ -219,9 +224,9 @@ class TestOfARun:
                 stream.push(edge, BEGUN_NS + second * S, "status", "status", "threads", working)
         facts = {"counters": {"counters": [HITS, calls, threads]}}
         run.facts["engine"] = run.facts.get("engine", {}) | facts
-        told = engine_counters(run)
-        assert told is not None
-        return told["counters"][1:]
+        counters = engine_counters(run)
+        assert counters is not None
+        return counters["counters"][1:]
 
     def test_how_it_stood_is_told_from_the_last_readings_of_both_edges(
         self, synthetic: SyntheticRun
@@ -236,8 +241,8 @@ class TestOfARun:
         assert (calls["total"], threads["last"]) == (None, None)
 
     def test_it_can_be_printed_as_json(self, synthetic: SyntheticRun) -> None:
-        told = self.told(synthetic)
-        assert json.loads(json.dumps(told, allow_nan=False)) == told
+        report = self.document(synthetic)
+        assert json.loads(json.dumps(report, allow_nan=False)) == report
 
     def test_without_a_stream_or_a_declaration_nothing_is_told(
         self, synthetic: SyntheticRun

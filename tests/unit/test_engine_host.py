@@ -76,9 +76,9 @@ class Agents:
     """An agent whose clock is ahead, and who says what it is told to."""
 
     def __init__(self, *, same: bool = False) -> None:
-        told = whose()
-        clock = told["clock"] if same else "another one"
-        self.engine_host = Agent("db", "", told | {"clock": clock})
+        owners = whose()
+        clock = owners["clock"] if same else "another one"
+        self.engine_host = Agent("db", "", owners | {"clock": clock})
         self.observed: queue.SimpleQueue = queue.SimpleQueue()
         self.said: list[str] = []
         self.job: dict = {}
@@ -86,8 +86,8 @@ class Agents:
 
     def observe(self, job):
         self.job = job
-        told = {"host": {"host": "db"}, "accounts": {"5": "engine"}}
-        self.tell("ready", **told)
+        host_facts = {"host": {"host": "db"}, "accounts": {"5": "engine"}}
+        self.tell("ready", **host_facts)
 
     def say(self, number, kind, **_):
         self.said.append(kind)
@@ -126,19 +126,19 @@ def seen(tmp_path):
 
 def observed(tmp_path, agents, last):
     """A run with the engine's host and this one; `last` is done while both are at work."""
-    told: dict = {}
+    run_facts: dict = {}
     request = RunRequest(workload="w", engine="e", scale=1.0, engine_host="db")
     with RunWriter(tmp_path, "run", {"plan": {}}) as run:
         target = Target(run.raw, 0.02, ((os.getpid(), "probes"),))
         observer = Observer(agents, request, Subject("e", {}, port=5432), run)
         with ExitStack() as stack:
             agents.tell("begun", probes={"system": PROBE})
-            probes = [one for one in find_probes() if one.name in ("system", "engine")]
-            left = stack.enter_context(observer.at_work(probes, target, told))
-            assert [one.name for one in left] == ["engine"]
+            probes = [probe for probe in find_probes() if probe.name in ("system", "engine")]
+            left = stack.enter_context(observer.at_work(probes, target, run_facts))
+            assert [probe.name for probe in left] == ["engine"]
             time.sleep(0.05)
             last()
-        return Run(run.dir), told
+        return Run(run.dir), run_facts
 
 
 def table_of(path: Path) -> pl.DataFrame:
@@ -153,7 +153,7 @@ def test_samples_of_the_engine_s_host_are_on_the_run_s_clock(tmp_path, seen):
         agents.send(seen)
         agents.tell("observed", probes={"system": PROBE | {"samples": 3}})
 
-    run, told = observed(tmp_path, agents, last)
+    run, host_facts = observed(tmp_path, agents, last)
     assert agents.said == ["go", "cancel"]
     assert agents.job == {
         "probes": ["disks", "neighbours", "processes", "system", "waits"],
@@ -161,7 +161,7 @@ def test_samples_of_the_engine_s_host_are_on_the_run_s_clock(tmp_path, seen):
         "pids": [],
         "port": 5432,
     }
-    assert told["system"] == PROBE | {"samples": 3, "host": "db"}
+    assert host_facts["system"] == PROBE | {"samples": 3, "host": "db"}
     for stream in ("system", "cpus", "probe-system"):
         ours, own = run.table(stream), table_of(seen / f"{stream}.arrows")
         assert ours.height == own.height > 0
@@ -181,8 +181,8 @@ def test_an_agent_that_goes_ends_its_probes_and_not_the_run(tmp_path, seen):
         agents.send(seen)
         agents.observed.put(None)
 
-    run, told = observed(tmp_path, agents, last)
-    assert "db on the engine's host went away" in told["system"]["error"]
+    run, host_facts = observed(tmp_path, agents, last)
+    assert "db on the engine's host went away" in host_facts["system"]["error"]
     assert run.table("system").height > 0
     assert run.facts["engine_host"]["clock"]["after"] is None
     assert run.facts["engine_host"]["error"]
@@ -194,9 +194,9 @@ def test_an_agent_that_finds_no_engine_ends_the_run_before_it_begins(tmp_path):
     failed = {"kind": "failed", "message": "no process is seen", "exit_code": 2}
     agents.observe = lambda _: agents.observed.put(failed)
     request = RunRequest(workload="w", engine="e", scale=1.0, engine_host="db")
-    subject, words = Subject("e", {}), "--engine-host: db: no process is seen"
+    subject, message = Subject("e", {}), "--engine-host: db: no process is seen"
     with (
         RunWriter(tmp_path, "run", {"plan": {}}) as run,
-        pytest.raises(RunFailedError, match=words),
+        pytest.raises(RunFailedError, match=message),
     ):
         Observer(agents, request, subject, run)

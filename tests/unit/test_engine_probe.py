@@ -117,10 +117,10 @@ class TestWhatReadingCosts:
     def test_dear_counters_are_read_less_often_and_it_is_said(self, tmp_path: Path) -> None:
         probe = EngineProbe()
         probe.start(target(tmp_path, DearCounters()))
-        told = probe.stop().interval_s
+        interval_s = probe.stop().interval_s
         least_s = DearCounters.SPENT_NS / NS_PER_S / engine_module.COUNTERS_CORE_SHARE_MAX
-        assert told is not None
-        assert least_s <= told <= engine_module.COUNTERS_INTERVAL_S_MAX
+        assert interval_s is not None
+        assert least_s <= interval_s <= engine_module.COUNTERS_INTERVAL_S_MAX
 
     def test_however_dear_they_are_they_are_read(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -189,8 +189,8 @@ class TestTheProbe:
         assert counters.was_read.wait(PATIENCE_S)
         cost = probe.stop()
         assert cost.error is None
-        told = [(row["edge"], row["value"]) for row in rows(tmp_path, "engine-status")]
-        assert told == [("start", 1.0), ("start", 2.0), ("end", 3.0)]
+        edges = [(row["edge"], row["value"]) for row in rows(tmp_path, "engine-status")]
+        assert edges == [("start", 1.0), ("start", 2.0), ("end", 3.0)]
         assert (tmp_path / "status-start.txt").read_text() == "reading 2"
         assert (tmp_path / "status-end.txt").read_text() == "reading 3"
         assert rows(tmp_path, "engine")[0]["value"] == 101
@@ -239,10 +239,10 @@ class TestTheProbe:
         cost = probe.stop()
         assert cost.cpu_ns > 0
         assert cost.longest_ns > 0
-        told = rows(tmp_path, "probe-engine")
-        assert {row["probe"] for row in told} == {"engine"}
-        assert told[-1]["samples"] == cost.samples
-        assert told[-1]["cpu_ns"] <= cost.cpu_ns
+        table_rows = rows(tmp_path, "probe-engine")
+        assert {row["probe"] for row in table_rows} == {"engine"}
+        assert table_rows[-1]["samples"] == cost.samples
+        assert table_rows[-1]["cpu_ns"] <= cost.cpu_ns
 
     def test_an_engine_that_goes_away_ends_it_and_is_told(self, tmp_path: Path) -> None:
         counters, probe = FakeCounters(answers=1), EngineProbe()

@@ -71,9 +71,9 @@ class TestDiscovery:
         an_engine(tmp_path)
         assert "acme" not in find_engines()
         monkeypatch.setenv("ASSAY_ENGINES", f"/nowhere:{tmp_path}")
-        found = find_engine("acme")
-        assert found.facts.title == "Acme"
-        assert obtained(found.engine()) == "1.2.3"
+        engine = find_engine("acme")
+        assert engine.facts.title == "Acme"
+        assert obtained(engine.engine()) == "1.2.3"
         assert "duckdb" in find_engines()
 
     def test_its_behaviour_may_stand_in_several_files(
@@ -118,19 +118,19 @@ class TestDiscovery:
 
 class TestFacts:
     def refusal(self, folder: Path) -> str:
-        with pytest.raises(EngineError) as told:
+        with pytest.raises(EngineError) as error:
             read_facts(folder / "engine.toml")
-        assert str(folder / "engine.toml") in str(told.value)
-        return str(told.value)
+        assert str(folder / "engine.toml") in str(error.value)
+        return str(error.value)
 
     def test_an_unknown_key_is_named_with_the_nearest_known_one(self, tmp_path: Path) -> None:
-        told = self.refusal(an_engine(tmp_path, FACTS + 'dialect = ["x"]\n'))
-        assert ": dialect: " in told
-        assert "did you mean 'dialects'" in told
+        message = self.refusal(an_engine(tmp_path, FACTS + 'dialect = ["x"]\n'))
+        assert ": dialect: " in message
+        assert "did you mean 'dialects'" in message
 
     def test_a_missing_key_is_named(self, tmp_path: Path) -> None:
-        told = self.refusal(an_engine(tmp_path, FACTS.replace('title = "Acme"\n', "")))
-        assert told.endswith("title: Field required")
+        message = self.refusal(an_engine(tmp_path, FACTS.replace('title = "Acme"\n', "")))
+        assert message.endswith("title: Field required")
 
     def test_a_kind_that_does_not_exist_is_refused(self, tmp_path: Path) -> None:
         assert "kind" in self.refusal(an_engine(tmp_path, FACTS.replace('"none"', '"cloud"')))
@@ -178,9 +178,9 @@ class TestDuckDB:
     def test_a_refused_value_is_shown_with_its_setting_and_without_secrets(self) -> None:
         engine = find_engine("duckdb").engine()
         settings = {"memory_limit": "much", "http_proxy_password": "hunter2"}
-        with pytest.raises(EngineError, match="--set memory_limit=much") as told:
+        with pytest.raises(EngineError, match="--set memory_limit=much") as error:
             engine.check_settings(Product("0"), settings)  # type: ignore[attr-defined]
-        assert "hunter2" not in str(told.value)
+        assert "hunter2" not in str(error.value)
 
 
 def test_an_engines_errors_are_ones_that_people_can_mend() -> None:

@@ -36,10 +36,10 @@ class TestSql:
 class TestPrograms:
     def test_it_is_told_what_the_program_says(self) -> None:
         command = [sys.executable, "-c", "import os; print(sorted(os.environ))"]
-        told = run_program(command, inherited("/nowhere"), "it")
-        assert "'LD_LIBRARY_PATH'" in told.stdout
-        assert "'PATH'" in told.stdout
-        assert "'HOME'" not in told.stdout
+        result = run_program(command, inherited("/nowhere"), "it")
+        assert "'LD_LIBRARY_PATH'" in result.stdout
+        assert "'PATH'" in result.stdout
+        assert "'HOME'" not in result.stdout
 
     def test_one_that_does_not_run_is_told_with_its_mend(self) -> None:
         with pytest.raises(EngineError, match=r"the server does not run on this host.*--bin-dir"):
@@ -60,15 +60,15 @@ class TestFeeding:
     def test_each_batch_is_taken_once_and_empty_ones_never(self) -> None:
         taken: list[int] = []
 
-        def take(found: Batches) -> None:
-            taken.extend(batch.num_rows for batch in found)
+        def take(batches: Batches) -> None:
+            taken.extend(batch.num_rows for batch in batches)
 
         assert fed(batches(20), [take, take, take]) == sum(range(20))
         assert sorted(taken) == list(range(1, 20))
 
     def test_the_first_failure_ends_all_and_is_raised(self) -> None:
-        def fail(found: Batches) -> None:
-            next(iter(found))
+        def fail(batches: Batches) -> None:
+            next(iter(batches))
             raise ValueError("refused")
 
         reader = batches(100)

@@ -34,13 +34,13 @@ class TestHost:
         assert describe_host(tmp_path)["memory_bytes"] == int(line.split()[1]) * 1024
 
     def test_the_file_system_is_the_one_of_the_data(self, tmp_path: Path) -> None:
-        told = describe_host(tmp_path)["data_filesystem"]
-        assert os.stat(told["mount_point"]).st_dev == tmp_path.stat().st_dev  # noqa: PTH116
+        data_filesystem = describe_host(tmp_path)["data_filesystem"]
+        assert os.stat(data_filesystem["mount_point"]).st_dev == tmp_path.stat().st_dev  # noqa: PTH116
 
     def test_the_device_is_the_one_of_the_data(self, tmp_path: Path) -> None:
-        told = describe_host(Path("/proc"), tmp_path)
-        assert told["data_filesystem"] == describe_host(tmp_path)["data_filesystem"]
-        assert told["data_device"] == device_of(tmp_path, told["data_filesystem"]["device"])
+        host = describe_host(Path("/proc"), tmp_path)
+        assert host["data_filesystem"] == describe_host(tmp_path)["data_filesystem"]
+        assert host["data_device"] == device_of(tmp_path, host["data_filesystem"]["device"])
 
     def test_where_the_data_are_may_not_be_known(self, tmp_path: Path) -> None:
         assert describe_host(tmp_path)["data_device"] is None
@@ -79,9 +79,9 @@ class TestMounts:
         self, tmp_path: Path, path: str, kind: str
     ) -> None:
         (tmp_path / "mounts").write_text(self.MOUNTS, encoding="utf-8")
-        told = environment.mount_of(Path(path), str(tmp_path / "mounts"))
-        assert told is not None
-        assert told["type"] == kind
+        mount = environment.mount_of(Path(path), str(tmp_path / "mounts"))
+        assert mount is not None
+        assert mount["type"] == kind
 
 
 class TestSecrets:

@@ -43,8 +43,8 @@ def explained(
 def as_document(capsys: pytest.CaptureFixture[str], runs: Path, *options: str) -> dict[str, Any]:
     code, out, _ = explained(capsys, runs, *options, "--json")
     assert code == 0
-    told: dict[str, Any] = json.loads(out)
-    return told
+    document: dict[str, Any] = json.loads(out)
+    return document
 
 
 def test_the_latest_run_is_explained(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -58,13 +58,13 @@ def test_a_whole_run_is_told_with_findings_and_causes(
     runs: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     _, out, _ = explained(capsys, runs)
-    told = as_document(capsys, runs)
-    assert told["findings"]
-    for finding in told["findings"]:
+    document = as_document(capsys, runs)
+    assert document["findings"]
+    for finding in document["findings"]:
         assert finding["claim"] in " ".join(out.split())
     assert "Computing, and waiting for a CPU" in out
-    assert sum(share or 0.0 for share in told["where"]["shares"].values()) == pytest.approx(1)
-    assert told["profile"]["samples"] == 908
+    assert sum(share or 0.0 for share in document["where"]["shares"].values()) == pytest.approx(1)
+    assert document["profile"]["samples"] == 908
 
 
 def test_the_document_holds_what_is_shown(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -82,7 +82,7 @@ def test_rules_of_ones_own_come_first(
     file.write_text(RULES, encoding="utf-8")
     before = as_document(capsys, runs)["profile"]
     after = as_document(capsys, runs, "latest", "--operations", str(file))["profile"]
-    works = [{row["work"]: row["samples"] for row in told["work"]} for told in (before, after)]
+    works = [{row["work"]: row["samples"] for row in rules["work"]} for rules in (before, after)]
     assert works[1]["filter"] > 0
     assert works[1]["unclassified"] == works[0]["unclassified"] - works[1]["filter"]
 
@@ -99,9 +99,9 @@ def test_a_run_against_another(
 ) -> None:
     as_sampled(write_run(runs, run_id=OTHER), slower="Probe")
     page = tmp_path / "difference.html"
-    told = as_document(capsys, runs, OTHER, "--against", "abc123", "--html", str(page))
-    assert told["against"].endswith("abc123")
-    rows = {row["work"]: row for row in told["difference"]["work"]}
+    document = as_document(capsys, runs, OTHER, "--against", "abc123", "--html", str(page))
+    assert document["against"].endswith("abc123")
+    rows = {row["work"]: row for row in document["difference"]["work"]}
     assert rows["hash probe"]["is_noise"] is False
     assert rows["hash probe"]["low_s"] > 0
     assert all(row["is_noise"] for work, row in rows.items() if work != "hash probe")
@@ -179,10 +179,10 @@ def test_a_run_without_samples_says_how_to_take_them(
     code, out, err = explained(capsys, tmp_path)
     assert (code, err) == (0, "")
     assert "assay run tpch --engine duckdb --scale 1 --profile" in " ".join(out.split())
-    told = as_document(capsys, tmp_path)
-    assert told["profile"] is None
-    assert {"where", "findings", "plans"} <= set(told)
-    assert [one["name"] for one in told["operations"]] == ["q01", "q02", "q03"]
+    document = as_document(capsys, tmp_path)
+    assert document["profile"] is None
+    assert {"where", "findings", "plans"} <= set(document)
+    assert [operation["name"] for operation in document["operations"]] == ["q01", "q02", "q03"]
 
 
 def test_a_machine_that_allowed_no_samples_is_told(
@@ -249,9 +249,9 @@ class TestPlans:
         assert "CPU samples   not measured, this run took none" in out
         assert "48 % TABLE_SCAN lineitem" in out
         assert "--operation NAME" in out
-        told = as_document(capsys, planned)
-        assert told["profile"] is None
-        assert set(told["plans"]) == {"q01", "q02", "q03"}
+        document = as_document(capsys, planned)
+        assert document["profile"] is None
+        assert set(document["plans"]) == {"q01", "q02", "q03"}
 
     def test_one_operation_has_its_plan(
         self, planned: Path, capsys: pytest.CaptureFixture[str]
@@ -260,8 +260,8 @@ class TestPlans:
         assert "Plan of q03: execution" in out
         assert "TABLE_SCAN lineitem" in out
         assert "Plan of q01" not in out
-        told = as_document(capsys, planned, "latest", "--operation", "q03")
-        assert [plan["operation"] for plan in told["plans"]] == ["q03"]
+        document = as_document(capsys, planned, "latest", "--operation", "q03")
+        assert [plan["operation"] for plan in document["plans"]] == ["q03"]
 
     def test_an_operation_without_a_plan_says_why(
         self, runs: Path, capsys: pytest.CaptureFixture[str]
@@ -284,11 +284,11 @@ class TestPlans:
         arguments = ("latest", "--against", "abc123", "--operation", "q03")
         _, out, _ = explained(capsys, planned, *arguments)
         assert "* ORDER_BY" in out
-        told = as_document(capsys, planned, *arguments)
-        assert told["difference"] is None
-        (one,) = told["plans"]
-        assert (one["operation"], one["changed"], one["ours_s"]) == ("q03", True, 0.2)
-        assert [change["kind"] for change in one["changes"]] == ["method"]
+        document = as_document(capsys, planned, *arguments)
+        assert document["difference"] is None
+        (plans,) = document["plans"]
+        assert (plans["operation"], plans["changed"], plans["ours_s"]) == ("q03", True, 0.2)
+        assert [change["kind"] for change in plans["changes"]] == ["method"]
 
     def test_a_run_without_plans_is_not_compared_by_them(
         self, runs: Path, capsys: pytest.CaptureFixture[str]

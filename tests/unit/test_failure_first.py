@@ -43,7 +43,7 @@ def failed_throughout(runs: Path) -> Path:
     return directory
 
 
-def told(directory: Path) -> dict[str, Any]:
+def document_of(directory: Path) -> dict[str, Any]:
     return document(Run(directory), directory)
 
 
@@ -55,24 +55,24 @@ def terminal_lines(made: dict[str, Any]) -> list[str]:
 
 @pytest.mark.parametrize("write", [failed_early, failed_throughout])
 def test_the_terminal_says_first_why_a_run_failed(tmp_path: Path, write: Any) -> None:
-    assert WHY in " ".join(terminal_lines(told(write(tmp_path)))[1:3])
+    assert WHY in " ".join(terminal_lines(document_of(write(tmp_path)))[1:3])
 
 
 @pytest.mark.parametrize("write", [failed_early, failed_throughout])
 def test_the_document_says_why_a_run_failed(tmp_path: Path, write: Any) -> None:
-    assert WHY in told(write(tmp_path))["status_reason"]
+    assert WHY in document_of(write(tmp_path))["status_reason"]
 
 
 @pytest.mark.parametrize("write", [failed_early, failed_throughout])
 def test_the_page_says_first_why_a_run_failed(tmp_path: Path, write: Any) -> None:
     directory = write(tmp_path)
-    text = page(Run(directory), told(directory))
+    text = page(Run(directory), document_of(directory))
     first = text.partition('<div class="doubt')[2].partition("</div>")[0]
     assert "productz" in first
 
 
 def test_checks_without_a_stream_share_one_line_behind_the_failure(tmp_path: Path) -> None:
-    made = told(failed_early(tmp_path))
+    made = document_of(failed_early(tmp_path))
     reasons = [doubt["reason"] for doubt in doubts(made)]
     assert reasons[0].startswith("the run failed: ")
     assert sum("not checked" in reason for reason in reasons) == 1
@@ -81,4 +81,4 @@ def test_checks_without_a_stream_share_one_line_behind_the_failure(tmp_path: Pat
 
 
 def test_a_run_with_one_failed_operation_has_no_reason_of_its_own(tmp_path: Path) -> None:
-    assert told(write_run(tmp_path, failing="q01"))["status_reason"] is None
+    assert document_of(write_run(tmp_path, failing="q01"))["status_reason"] is None

@@ -33,9 +33,9 @@ def value(figure: Figure, key: str, subject: str) -> float:
 
 
 def rows(figure: Figure, table: str) -> list[dict[str, Any]]:
-    found = next(one for one in figure.tables if one.name == table)
-    heads = [column.name for column in found.columns]
-    return [dict(zip(heads, row, strict=True)) for row in found.rows]
+    candidate = next(result_table for result_table in figure.tables if result_table.name == table)
+    heads = [column.name for column in candidate.columns]
+    return [dict(zip(heads, row, strict=True)) for row in candidate.rows]
 
 
 class TestComposite:
@@ -123,7 +123,7 @@ class TestFirstRun:
             ("all together", 100, None),
         ]
         assert [
-            one.name for one in made_of(two_engines(tmp_path / "other"), "first_run").tables
+            table.name for table in made_of(two_engines(tmp_path / "other"), "first_run").tables
         ] == ["operations"]
 
 
@@ -145,8 +145,8 @@ class TestStates:
         made = MadeStudy(tmp_path)
         for state, slower in (("cold", 1.0), ("hot", 1.5)):
             times = {query: seconds * slower for query, seconds in even_times().items()}
-            told = PlayedTest(kind="power", seconds=times)
-            made.add("states", {"state": state}, write_test(tmp_path / "made", told))
+            played_test = PlayedTest(kind="power", seconds=times)
+            made.add("states", {"state": state}, write_test(tmp_path / "made", played_test))
         assert "DuckDB took longer hot than cold" in made_of(made, "states").notes[-1]
 
     def test_one_state_alone_is_nothing_to_compare(self, tmp_path: Path) -> None:
@@ -161,10 +161,10 @@ class TestStates:
 class TestSweep:
     def test_medians_of_rounds_along_a_factor(self, tmp_path: Path) -> None:
         figure = made_of(two_rounds(MadeStudy(tmp_path)), "sweep")
-        assert [one.at for one in figure.measures] == [1.0, 2.0]
-        one, two = (measure.values["DuckDB"] for measure in figure.measures)
-        assert one.count == two.count == 2
-        assert one.middle == pytest.approx(2 * two.middle)
+        assert [measure.at for measure in figure.measures] == [1.0, 2.0]
+        single, two = (measure.values["DuckDB"] for measure in figure.measures)
+        assert single.count == two.count == 2
+        assert single.middle == pytest.approx(2 * two.middle)
         assert figure.charts[0].kind == "lines"
         assert figure.says[0].startswith("DuckDB: threads 2 is best, 1 worst")
         assert "noise" not in figure.says[0]
@@ -230,9 +230,9 @@ class TestGains:
     def test_only_kinds_of_work_without_the_waiting(self, tmp_path: Path) -> None:
         made = MadeStudy(tmp_path)
         made.add("profile", {"engine": "duckdb"}, as_sampled(write_run(tmp_path / "made")))
-        every = {one.key for one in made_of(made, "gains").measures}
-        work = {one.key for one in made_of(made, "gains", of="work").measures}
-        wait = {one.key for one in made_of(made, "gains", of="wait").measures}
+        every = {measure.key for measure in made_of(made, "gains").measures}
+        work = {measure.key for measure in made_of(made, "gains", of="work").measures}
+        wait = {measure.key for measure in made_of(made, "gains", of="wait").measures}
         assert "no hash probe" in work
         assert not work & wait
         assert work | wait == every
@@ -252,7 +252,7 @@ class TestProfile:
         made = MadeStudy(tmp_path)
         made.add("profile", {"engine": "duckdb"}, as_sampled(write_run(tmp_path / "made")))
         figure = made_of(made, "profile")
-        shares = [one.values["DuckDB"].middle for one in figure.measures]
+        shares = [measure.values["DuckDB"].middle for measure in figure.measures]
         assert sum(shares) == pytest.approx(1)
         probe = next(row for row in rows(figure, "work") if row["work"] == "hash probe")
         assert probe["DuckDB"] == pytest.approx(value(figure, "hash probe", "DuckDB"))
@@ -356,7 +356,7 @@ class TestKinds:
         assert make(Asked("x", kind, "x", ())).missing == ("none of its runs was made",)
         made = MadeStudy(tmp_path)
         made.add("plain", {}, write_run(tmp_path / "made", probes=False, failing="q02"))
-        assert not any("broke down" in words for words in made_of(made, kind).missing)
+        assert not any("broke down" in sentence for sentence in made_of(made, kind).missing)
 
     def test_what_nobody_knows_is_refused_with_what_there_is(self) -> None:
         with pytest.raises(UsageError, match="sweep"):
@@ -369,7 +369,7 @@ class TestKinds:
 
 class TestQuantities:
     @pytest.mark.parametrize(
-        ("number", "unit", "words"),
+        ("number", "unit", "message"),
         [
             (None, "s", "-"),
             (0.123, "s", "123 ms"),
@@ -383,8 +383,8 @@ class TestQuantities:
             (9999.7, "count", "10,000"),
         ],
     )
-    def test_texts(self, number: float | None, unit: str, words: str) -> None:
-        assert text(number, unit) == words
+    def test_texts(self, number: float | None, unit: str, message: str) -> None:
+        assert text(number, unit) == message
 
     def test_spread_of_nothing_is_none(self) -> None:
         assert spread([None]) is None

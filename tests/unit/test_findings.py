@@ -19,27 +19,36 @@ METHODOLOGY = (ROOT / "docs" / "methodology.md").read_text("utf-8")
 HEADINGS = set(re.findall(r"^## (\S+)$", METHODOLOGY, re.MULTILINE))
 
 
-def told(method: str, effect: float, tells: Tells = "cause") -> Finding:
+def finding_with(method: str, effect: float, tells: Tells = "cause") -> Finding:
     return Finding("x", effect, None, ("a-run",), method, tells=tells)
 
 
 class TestOrder:
     def test_bound_then_causes_then_shape_each_by_effect(self) -> None:
-        found = [
-            told("shape", 0.9, "shape"),
-            told("small", 0.1),
-            told("large", 0.5),
-            told("bound", 0.3, "bound"),
+        findings = [
+            finding_with("shape", 0.9, "shape"),
+            finding_with("small", 0.1),
+            finding_with("large", 0.5),
+            finding_with("bound", 0.3, "bound"),
         ]
-        assert [one.method for one in in_order(found)] == ["bound", "large", "small", "shape"]
+        assert [finding.method for finding in in_order(findings)] == [
+            "bound",
+            "large",
+            "small",
+            "shape",
+        ]
 
     def test_one_thing_bounds_a_run(self) -> None:
-        found = [told("less", 0.5, "bound"), told("more", 0.9, "bound"), told("cause", 0.1)]
-        assert [one.method for one in in_order(found)] == ["more", "cause"]
+        findings = [
+            finding_with("less", 0.5, "bound"),
+            finding_with("more", 0.9, "bound"),
+            finding_with("cause", 0.1),
+        ]
+        assert [finding.method for finding in in_order(findings)] == ["more", "cause"]
 
     def test_equal_effects_have_a_fixed_order(self) -> None:
-        found = [told("b", 0.5), told("a", 0.5)]
-        assert in_order(found) == in_order(found[::-1])
+        findings = [finding_with("b", 0.5), finding_with("a", 0.5)]
+        assert in_order(findings) == in_order(findings[::-1])
 
 
 class TestDiscovery:
@@ -54,9 +63,9 @@ class TestDiscovery:
         def broken(_: object) -> list[Finding]:
             raise ZeroDivisionError
 
-        both = {"broken": broken, "sound": lambda _: [told("sound", 0.5)]}
+        both = {"broken": broken, "sound": lambda _: [finding_with("sound", 0.5)]}
         monkeypatch.setattr(discovery, "methods", lambda: both)
-        assert [one.method for one in discovery.findings(case(operation()))] == ["sound"]
+        assert [finding.method for finding in discovery.findings(case(operation()))] == ["sound"]
 
     def test_of_nothing_nothing_is_claimed(self) -> None:
         assert discovery.findings(case()) == []
@@ -64,7 +73,7 @@ class TestDiscovery:
 
 class TestIntervals:
     @pytest.mark.parametrize(
-        ("interval", "runs", "words"),
+        ("interval", "runs", "message"),
         [
             (None, ("a",), "one run, no interval"),
             ((0.1, 0.25), ("a",), "10 % to 25 % over passes"),
@@ -72,9 +81,9 @@ class TestIntervals:
         ],
     )
     def test_an_interval_says_what_it_is_over(
-        self, interval: tuple[float, float] | None, runs: tuple[str, ...], words: str
+        self, interval: tuple[float, float] | None, runs: tuple[str, ...], message: str
     ) -> None:
-        assert Finding("x", 0.2, interval, runs, "spill").interval_words == words
+        assert Finding("x", 0.2, interval, runs, "spill").interval_words == message
 
     @pytest.mark.parametrize("count", range(PASSES_MIN))
     def test_too_few_passes_give_none(self, count: int) -> None:

@@ -33,17 +33,17 @@ class TestPlannerSetting:
             other, seconds=1.0, seconds_changed=seconds_changed, summary="Index Scan", **facts
         )
         return case(
-            operation(told=ONE_SECOND),
+            operation(overrides=ONE_SECOND),
             plans=plans(plan(node(seconds=1.0))),
             alternatives={"q1": (other,)},
             changed_settings=(ChangedSetting("enable_indexscan", "off", "on"),),
         )
 
     def test_what_the_default_saves_is_the_effect(self) -> None:
-        (found,) = planner_setting.find(self.of(0.2))
-        assert found.effect_share == pytest.approx(0.8)
-        assert found.claim.startswith("enable_indexscan = off makes the optimiser choose slower")
-        assert {"setting", "clock", "plan"} <= set(found.witnesses)
+        (finding,) = planner_setting.find(self.of(0.2))
+        assert finding.effect_share == pytest.approx(0.8)
+        assert finding.claim.startswith("enable_indexscan = off makes the optimiser choose slower")
+        assert {"setting", "clock", "plan"} <= set(finding.witnesses)
 
     @pytest.mark.parametrize("seconds", [None, 0.9, 1.5])
     def test_a_default_that_is_no_faster_is_none(self, seconds: float | None) -> None:
@@ -56,11 +56,11 @@ class TestPlannerSetting:
 class TestPlanChanged:
     def test_a_setting_that_keeps_one_plan_is_a_witness(self) -> None:
         forced = ChangedSetting("plan_mode", "generic", "auto")
-        told = dataclasses.replace(generic(0.7), changed_settings=(forced,))
-        (found,) = plan_changed.find(told)
-        assert "setting" in found.witnesses
-        assert found.to_try is not None
-        assert found.to_try.startswith("reset plan_mode, so that it is auto again")
+        run_case = dataclasses.replace(generic(0.7), changed_settings=(forced,))
+        (finding,) = plan_changed.find(run_case)
+        assert "setting" in finding.witnesses
+        assert finding.to_try is not None
+        assert finding.to_try.startswith("reset plan_mode, so that it is auto again")
 
 
 class TestCostlySetting:
@@ -81,26 +81,26 @@ class TestCostlySetting:
         )
 
     def test_it_is_named_with_its_value_and_its_node(self) -> None:
-        (found,) = costly_setting.find(self.of("5000"))
-        assert found.effect_share == pytest.approx(0.6)
-        assert found.part == "log"
-        assert "commit_delay = 5000: each commit waits; commit and log is 60 %" in found.claim
-        assert found.to_try == "set commit_delay to 0"
+        (finding,) = costly_setting.find(self.of("5000"))
+        assert finding.effect_share == pytest.approx(0.6)
+        assert finding.part == "log"
+        assert "commit_delay = 5000: each commit waits; commit and log is 60 %" in finding.claim
+        assert finding.to_try == "set commit_delay to 0"
 
     def tried(self, seconds_changed: float | None, *, differs: bool = False) -> Case:
         other = Alternative("q1", 0, "setting", "join_memory", "256k", 9.0, 9.0, differs=differs)
         other = dataclasses.replace(other, seconds=1.0, seconds_changed=seconds_changed)
         return case(
-            operation(told=ONE_SECOND),
+            operation(overrides=ONE_SECOND),
             plans=plans(plan(node(seconds=1.0))),
             alternatives={"q1": (other,)},
             changed_settings=(ChangedSetting("join_memory", "256", "256k"),),
         )
 
     def test_memory_that_slows_the_same_plan_costs_what_its_default_saves(self) -> None:
-        (found,) = costly_setting.find(self.tried(0.4))
-        assert found.effect_share == pytest.approx(0.6)
-        assert found.claim.startswith(
+        (finding,) = costly_setting.find(self.tried(0.4))
+        assert finding.effect_share == pytest.approx(0.6)
+        assert finding.claim.startswith(
             "join_memory = 256 slows the same plan: q1 took 1.00 s with it"
         )
         assert planner_setting.find(self.tried(0.4)) == []
@@ -125,13 +125,13 @@ class TestCheckpoints:
         )
         advice = {**ADVICE, "settings": {"log_size": {"name": "max_wal_size"}}}
         settings = {**SETTINGS, "max_wal_size": "32MB"}
-        told = operation(log=0.5, cpu_user=0.5)
-        return case(told, counters=counters, advice=advice, settings=settings)
+        measured_operation = operation(log=0.5, cpu_user=0.5)
+        return case(measured_operation, counters=counters, advice=advice, settings=settings)
 
     def test_whole_pages_have_their_part_of_the_log(self) -> None:
-        (found,) = checkpoints.find(self.of(9))
-        assert found.effect_share == pytest.approx(0.5 * 0.8192)
-        assert "beside max_wal_size 32MB" in found.claim
+        (finding,) = checkpoints.find(self.of(9))
+        assert finding.effect_share == pytest.approx(0.5 * 0.8192)
+        assert "beside max_wal_size 32MB" in finding.claim
 
     @pytest.mark.parametrize(("requested", "images"), [(1, 1e5), (9, 1e3), (0, 0)])
     def test_its_twin_is_silent(self, requested: float, images: float) -> None:
@@ -149,9 +149,13 @@ class TestLogFull:
         wait: str = "lock",
         **totals: float,
     ) -> Case:
-        known = {"wal_bytes": 2e7, "written_bytes": 2e8, "checkpoint_bytes": released} | totals
+        counter_values = {
+            "wal_bytes": 2e7,
+            "written_bytes": 2e8,
+            "checkpoint_bytes": released,
+        } | totals
         series = [{"name": "checkpoint_age_bytes", "time_s": [0.0, 1.0], "values": [None, age]}]
-        counters = counted(**known) | {"series": series, "window_s": 4.0}
+        counters = counted(**counter_values) | {"series": series, "window_s": 4.0}
         advice = {**ADVICE, "settings": {"log_size": {"name": "redo_size"}}}
         where: Any = {wait: 0.5, "cpu_user": 0.5}
         settings = {**SETTINGS, "redo_size": size}
@@ -159,17 +163,17 @@ class TestLogFull:
 
     @pytest.mark.parametrize("wait", ["lock", "latch", "log", "paused", "disk_write"])
     def test_pages_have_their_part_of_the_largest_wait(self, wait: str) -> None:
-        (found,) = log_full.find(self.of(wait=wait))
-        assert found.effect_share == pytest.approx(0.5 * 0.9)
-        assert found.part == ("log" if wait == "log" else "waiting")
-        assert "redo_size 4MB holds 839 ms of them" in found.claim
-        assert {"counter", "setting", "wait"} <= set(found.witnesses)
-        assert found.advice is not None
-        assert found.advice.values == {"value": str(64 << 20)}
+        (finding,) = log_full.find(self.of(wait=wait))
+        assert finding.effect_share == pytest.approx(0.5 * 0.9)
+        assert finding.part == ("log" if wait == "log" else "waiting")
+        assert "redo_size 4MB holds 839 ms of them" in finding.claim
+        assert {"counter", "setting", "wait"} <= set(finding.witnesses)
+        assert finding.advice is not None
+        assert finding.advice.values == {"value": str(64 << 20)}
 
     def test_where_rows_were_locked_short_sleeps_are_of_the_log(self) -> None:
-        (found,) = log_full.find(self.of(wait="paused", row_lock_waits=5.0))
-        assert found.part == "waiting/paused"
+        (finding,) = log_full.find(self.of(wait="paused", row_lock_waits=5.0))
+        assert finding.part == "waiting/paused"
 
     @pytest.mark.parametrize(
         "facts",
@@ -202,25 +206,25 @@ class TestOverestimate:
         other = Alternative("q1", 0, kind, "joins", "off", 9.0, 10.0, differs=True)
         other = dataclasses.replace(other, seconds=1.0, seconds_changed=seconds_changed)
         return case(
-            operation(told=ONE_SECOND),
+            operation(overrides=ONE_SECOND),
             plans=plans(plan(join)),
             alternatives={"q1": (other,)},
             **facts,
         )
 
     def test_what_the_plan_for_few_saves_is_the_effect(self) -> None:
-        (found,) = overestimate.find(self.of())
-        assert found.effect_share == pytest.approx(0.9)
-        assert "4 k rows were expected of" in found.claim
-        assert "sold" in found.claim
-        assert {"plan", "clock"} <= set(found.witnesses)
-        assert found.advice is None
+        (finding,) = overestimate.find(self.of())
+        assert finding.effect_share == pytest.approx(0.9)
+        assert "4 k rows were expected of" in finding.claim
+        assert "sold" in finding.claim
+        assert {"plan", "clock"} <= set(finding.witnesses)
+        assert finding.advice is None
 
     def test_changes_since_the_statistics_explain_it(self) -> None:
         changed = {"sold": TableFacts(rows=1e4, changed_rows=3e4)}
-        (found,) = overestimate.find(self.of(tables=changed))
-        assert found.advice is not None
-        assert (found.advice.kind, found.advice.subject) == ("statistics", "sold")
+        (finding,) = overestimate.find(self.of(tables=changed))
+        assert finding.advice is not None
+        assert (finding.advice.kind, finding.advice.subject) == ("statistics", "sold")
 
     @pytest.mark.parametrize(
         "facts",
@@ -232,27 +236,27 @@ class TestOverestimate:
 
 class TestGarbageCollection:
     def of(self, paused_s: float, used: float = 80e6) -> Case:
-        known = counted(collections=40.0, collecting_seconds=paused_s)
+        counters = counted(collections=40.0, collecting_seconds=paused_s)
         gauges = {"heap_after_collection": used, "heap_size": 96e6}
-        known["counters"] += [{"name": name, "last": value} for name, value in gauges.items()]
+        counters["counters"] += [{"name": name, "last": value} for name, value in gauges.items()]
         heap = {"settings": {"heap": {"name": "heap"}}}
         return case(
             operation(cpu_user=0.8),
-            counters=known,
+            counters=counters,
             advice={**ADVICE, **heap},
             settings={"heap": "96m"},
             accounts=Accounts(10.0, CORES, {"engine": 20.0}, 20.0, 20.0, None),
         )
 
     def test_pauses_have_their_share_of_the_time(self) -> None:
-        (found,) = garbage_collection.find(self.of(2.0))
-        assert found.effect_share == pytest.approx(0.2)
-        assert "stopped the server 40 times" in found.claim
-        assert {one.witness for one in found.evidence} == {"counter", "setting"}
+        (finding,) = garbage_collection.find(self.of(2.0))
+        assert finding.effect_share == pytest.approx(0.2)
+        assert "stopped the server 40 times" in finding.claim
+        assert {evidence.witness for evidence in finding.evidence} == {"counter", "setting"}
 
     def test_a_heap_with_room_is_no_second_witness(self) -> None:
-        (found,) = garbage_collection.find(self.of(2.0, used=10e6))
-        assert {one.witness for one in found.evidence} == {"counter"}
+        (finding,) = garbage_collection.find(self.of(2.0, used=10e6))
+        assert {evidence.witness for evidence in finding.evidence} == {"counter"}
 
     def test_its_twin_is_silent(self) -> None:
         assert garbage_collection.find(self.of(0.1)) == []
@@ -263,43 +267,49 @@ class TestOrderLimit:
         scan = node("scan", object="orders", rows=1e5, seconds=0.6)
         sort = node("top-n", scan, condition="orders.created DESC", rows=limit, seconds=0.3)
         top = node("limit", sort, rows=limit, seconds=0.1)
-        told = operation(told=ONE_SECOND)
-        return case(told, plans=plans(plan(top)), **{"indexes": {"orders": ()}, **facts})
+        measured_operation = operation(overrides=ONE_SECOND)
+        return case(
+            measured_operation, plans=plans(plan(top)), **{"indexes": {"orders": ()}, **facts}
+        )
 
     def test_an_index_in_that_order_is_advised(self) -> None:
-        (found,) = order_limit.find(self.of())
-        assert found.effect_share == pytest.approx(0.9)
-        assert found.advice is not None
-        assert (found.advice.subject, found.advice.values) == ("orders", {"columns": "created"})
+        (finding,) = order_limit.find(self.of())
+        assert finding.effect_share == pytest.approx(0.9)
+        assert finding.advice is not None
+        assert (finding.advice.subject, finding.advice.values) == ("orders", {"columns": "created"})
 
     def test_rows_that_an_index_finds_are_sorted_too(self) -> None:
         scan = node("index scan", object="orders", condition="clerk = 9", rows=2e3, seconds=0.9)
         sort = node("top-n", scan, condition="orders.created", rows=5.0, seconds=0.1)
         by_clerk = Index("orders", "by_clerk", ("clerk",))
-        known = case(operation(told=ONE_SECOND), plans=plans(plan(sort)))
-        known = dataclasses.replace(known, indexes={"orders": (by_clerk,)})
-        (found,) = order_limit.find(known)
-        assert found.advice is not None
-        assert found.advice.values == {"columns": "clerk,created"}
+        run_case = case(operation(overrides=ONE_SECOND), plans=plans(plan(sort)))
+        run_case = dataclasses.replace(run_case, indexes={"orders": (by_clerk,)})
+        (finding,) = order_limit.find(run_case)
+        assert finding.advice is not None
+        assert finding.advice.values == {"columns": "clerk,created"}
         both = Index("orders", "by_both", ("clerk", "created"))
-        known = dataclasses.replace(known, indexes={"orders": (by_clerk, both)})
-        assert order_limit.find(known) == []
+        run_case = dataclasses.replace(run_case, indexes={"orders": (by_clerk, both)})
+        assert order_limit.find(run_case) == []
 
     def test_what_the_scan_compares_with_a_value_comes_first(self) -> None:
         condition = "(orders.clerk = 9) and (orders.day > 7)"
         scan = node("scan", object="orders", condition=condition, rows=2e3, seconds=0.9)
         sort = node("top-n", scan, condition="orders.created", rows=5.0, seconds=0.1)
-        told = case(operation(told=ONE_SECOND), plans=plans(plan(sort)), indexes={"orders": ()})
-        (found,) = order_limit.find(told)
-        assert found.advice is not None
-        assert found.advice.values == {"columns": "clerk,created"}
+        run_case = case(
+            operation(overrides=ONE_SECOND), plans=plans(plan(sort)), indexes={"orders": ()}
+        )
+        (finding,) = order_limit.find(run_case)
+        assert finding.advice is not None
+        assert finding.advice.values == {"columns": "clerk,created"}
 
     def test_some_hundred_rows_are_sorted_for_three(self) -> None:
-        found = node("bitmap scan", condition="(waves.buoy = $1)", rows=600.0, seconds=0.1)
-        scan = node("bitmap scan", found, object="waves", rows=600.0, seconds=0.7)
+        plan_node = node("bitmap scan", condition="(waves.buoy = $1)", rows=600.0, seconds=0.1)
+        scan = node("bitmap scan", plan_node, object="waves", rows=600.0, seconds=0.7)
         sort = node("top-n", scan, condition="waves.rolled DESC", rows=3.0, seconds=0.2)
-        told = case(operation(told=ONE_SECOND), plans=plans(plan(sort)), indexes={"waves": ()})
-        (finding,) = order_limit.find(told)
+        run_case = case(
+            operation(overrides=ONE_SECOND), plans=plans(plan(sort)), indexes={"waves": ()}
+        )
+        (finding,) = order_limit.find(run_case)
         assert finding.advice is not None
         assert finding.advice.values == {"columns": "buoy,rolled"}
 
@@ -310,8 +320,13 @@ class TestOrderLimit:
         scan = node("scan", object="orders", rows=1e5, seconds=0.6)
         sort = node("sort", scan, condition="orders.created", rows=5e4, seconds=0.4)
         top = node("limit", sort, rows=1.0)
-        told = operation(told=ONE_SECOND)
-        assert order_limit.find(case(told, plans=plans(plan(top)), indexes={"orders": ()})) == []
+        measured_operation = operation(overrides=ONE_SECOND)
+        assert (
+            order_limit.find(
+                case(measured_operation, plans=plans(plan(top)), indexes={"orders": ()})
+            )
+            == []
+        )
 
     def test_an_index_that_has_the_order_is_another_matter(self) -> None:
         index = Index("orders", "by_created", ("created",))
@@ -338,25 +353,25 @@ class TestJoinIndex:
         inner = node("scan", object="l", rows=8_000.0, removed_rows=0.0, seconds=0.45)
         condition = "l.order_no = o.order_no"
         join = node(operator, outer, inner, condition=condition, rows=matches, seconds=0.5)
-        told = operation(told=ONE_SECOND)
+        measured_operation = operation(overrides=ONE_SECOND)
         its = plans(plan(join, text=self.TEXT))
-        return case(told, plans=its, **{"indexes": {"order_lines": ()}, **facts})
+        return case(measured_operation, plans=its, **{"indexes": {"order_lines": ()}, **facts})
 
     def test_the_table_behind_the_alias_is_named(self) -> None:
-        (found,) = join_index.find(self.of())
-        assert found.effect_share == pytest.approx(0.95)
-        assert found.advice is not None
-        assert found.advice.subject == "order_lines"
-        assert "reads 8 k rows of order_lines to find 2 by order_no" in found.claim
+        (finding,) = join_index.find(self.of())
+        assert finding.effect_share == pytest.approx(0.95)
+        assert finding.advice is not None
+        assert finding.advice.subject == "order_lines"
+        assert "reads 8 k rows of order_lines to find 2 by order_no" in finding.claim
 
     def test_a_loop_that_was_chosen_for_fewer_rows_is_an_estimates_trouble(self) -> None:
-        known = self.of()
-        (its,) = known.plans["q1"]
+        run_case = self.of()
+        (its,) = run_case.plans["q1"]
         outer, inner = its.root.children
         outer = dataclasses.replace(outer, estimated_rows=1.0)
         root = dataclasses.replace(its.root, children=(outer, inner))
         changed = dataclasses.replace(its, root=root)
-        assert join_index.find(dataclasses.replace(known, plans=plans(changed))) == []
+        assert join_index.find(dataclasses.replace(run_case, plans=plans(changed))) == []
 
     def test_a_join_of_most_rows_is_its_twin(self) -> None:
         assert join_index.find(self.of(matches=7_000.0, operator="hash join")) == []
@@ -373,13 +388,13 @@ class TestJoinIndex:
 class TestOtherSessions:
     def of(self, cpu_s: float) -> Case:
         used = Accounts(10.0, CORES, {"engine": 20.0}, 20.0, 20.0, None)
-        told = operation(run_queue=0.4, cpu_user=0.6)
-        return case(told, accounts=used, other_clients={"postgres: report": cpu_s})
+        measured_operation = operation(run_queue=0.4, cpu_user=0.6)
+        return case(measured_operation, accounts=used, other_clients={"postgres: report": cpu_s})
 
     def test_they_are_named_with_their_share(self) -> None:
-        (found,) = other_sessions.find(self.of(10.0))
-        assert found.effect_share == pytest.approx(0.4)
-        assert "used 25 % of its CPUs" in found.claim
+        (finding,) = other_sessions.find(self.of(10.0))
+        assert finding.effect_share == pytest.approx(0.4)
+        assert "used 25 % of its CPUs" in finding.claim
 
     def test_a_little_is_nobodys_trouble(self) -> None:
         assert other_sessions.find(self.of(1.0)) == []
@@ -389,12 +404,12 @@ class TestTemporaryTables:
     def of(self, on_disk: float, native: str = "Aggregate using temporary table") -> Case:
         root = dataclasses.replace(node("aggregate", seconds=1.0), native=native)
         counters = counted(temporary_disk_tables=on_disk)
-        return case(operation(told=ONE_SECOND), plans=plans(plan(root)), counters=counters)
+        return case(operation(overrides=ONE_SECOND), plans=plans(plan(root)), counters=counters)
 
     def test_the_operator_that_collects_rows_has_the_time(self) -> None:
-        (found,) = temporary_tables.find(self.of(3))
-        assert found.effect_share == pytest.approx(1.0)
-        assert {"counter", "plan"} <= set(found.witnesses)
+        (finding,) = temporary_tables.find(self.of(3))
+        assert finding.effect_share == pytest.approx(1.0)
+        assert {"counter", "plan"} <= set(finding.witnesses)
 
     @pytest.mark.parametrize(
         ("on_disk", "native"), [(0, "Aggregate using temporary table"), (3, "Aggregate")]
@@ -408,12 +423,12 @@ class TestLargeValues:
         scan = node("scan", object="documents", rows=1_000.0, seconds=0.0001)
         root = node("aggregate", scan, rows=1.0, seconds=seconds)
         counters = counted(large_value_pieces=pieces)
-        return case(operation(told=ONE_SECOND), plans=plans(plan(root)), counters=counters)
+        return case(operation(overrides=ONE_SECOND), plans=plans(plan(root)), counters=counters)
 
     def test_the_operator_that_unpacks_has_the_time(self) -> None:
-        (found,) = large_values.find(self.of(9_000))
-        assert found.effect_share == pytest.approx(1.0, abs=0.01)
-        assert "works 1 ms at each row of documents" in found.claim
+        (finding,) = large_values.find(self.of(9_000))
+        assert finding.effect_share == pytest.approx(1.0, abs=0.01)
+        assert "works 1 ms at each row of documents" in finding.claim
 
     @pytest.mark.parametrize(("pieces", "seconds"), [(10, 1.0), (9_000, 0.0001)])
     def test_its_twin_is_silent(self, pieces: float, seconds: float) -> None:
@@ -423,15 +438,15 @@ class TestLargeValues:
 class TestFunctionPerRow:
     def of(self, calls: float, seconds: float = 0.7) -> Case:
         return case(
-            operation(told=ONE_SECOND),
+            operation(overrides=ONE_SECOND),
             statements={"q1": "select sum(price_of(id)) from items"},
             functions={"price_of": (calls, seconds)},
         )
 
     def test_it_is_named_with_its_calls_and_its_time(self) -> None:
-        (found,) = function_per_row.find(self.of(5_000))
-        assert found.effect_share == pytest.approx(0.7)
-        assert found.claim.startswith("Function price_of is called 5 k times an execution")
+        (finding,) = function_per_row.find(self.of(5_000))
+        assert finding.effect_share == pytest.approx(0.7)
+        assert finding.claim.startswith("Function price_of is called 5 k times an execution")
 
     @pytest.mark.parametrize(("calls", "seconds"), [(1, 0.7), (5_000, 0.01)])
     def test_its_twin_is_silent(self, calls: float, seconds: float) -> None:

@@ -23,18 +23,20 @@ def cluster(run: Line, **operations: Line) -> Cluster:
 
 
 def test_operations_that_were_not_read_are_as_the_whole_run() -> None:
-    told = cluster(line(40.0), a=line(60.0), b=UNREAD)
-    (found,) = node_waits.find(case(operation("a", 0.5), operation("b", 0.5), cluster=told))
-    assert found.effect_share == pytest.approx(0.5)
-    assert found.claim == (
+    run_cluster = cluster(line(40.0), a=line(60.0), b=UNREAD)
+    (finding,) = node_waits.find(
+        case(operation("a", 0.5), operation("b", 0.5), cluster=run_cluster)
+    )
+    assert finding.effect_share == pytest.approx(0.5)
+    assert finding.claim == (
         "Tasks waited for other nodes for 50 % of the time, most in a:"
         " 40 % for what they send, 0 % until they take it"
     )
 
 
 def test_where_none_was_read_the_run_tells() -> None:
-    (found,) = node_waits.find(case(operation("a"), cluster=cluster(line(40.0), a=UNREAD)))
-    assert found.effect_share == pytest.approx(0.4)
+    (finding,) = node_waits.find(case(operation("a"), cluster=cluster(line(40.0), a=UNREAD)))
+    assert finding.effect_share == pytest.approx(0.4)
 
 
 def test_where_tasks_hardly_waited_nothing_is_said() -> None:

@@ -50,38 +50,40 @@ def went(done_per_s: float) -> Schedule:
     return Schedule(100.0, done_per_s, 1.0, 500, 100.0 - done_per_s, 0.0)
 
 
-def found(
+def findings_by_method(
     of: LoadSummary,
     accounts: Accounts | None,
     pinned: dict[str, int] | None = None,
     operations: tuple[OperationSummary, ...] = (),
 ) -> dict[str, Finding]:
-    known = case(*operations, load=of, accounts=accounts, pinned=pinned or {}, cores=CPUS)
-    every = [one for method in METHODS for one in method.find(known)]
+    run_case = case(*operations, load=of, accounts=accounts, pinned=pinned or {}, cores=CPUS)
+    every = [finding for method in METHODS for finding in method.find(run_case)]
     return {finding.method: finding for finding in every}
 
 
 def bound(of: LoadSummary, accounts: Accounts, pinned: dict[str, int] | None = None) -> str:
-    told = found(of, accounts, pinned).values()
-    (claim,) = [finding.claim for finding in told if finding.tells == "bound"]
+    claims = findings_by_method(of, accounts, pinned).values()
+    (claim,) = [finding.claim for finding in claims if finding.tells == "bound"]
     return claim
 
 
 def of_fleet(accounts: Accounts, fleet_share: float) -> Finding:
-    known = case(load=load(), accounts=accounts, cores=CPUS, fleet_share=fleet_share)
-    every = [one for method in METHODS for one in method.find(known)]
-    (told,) = [finding for finding in every if finding.tells == "bound"]
-    return told
+    run_case = case(load=load(), accounts=accounts, cores=CPUS, fleet_share=fleet_share)
+    every = [finding for method in METHODS for finding in method.find(run_case)]
+    (bound_finding,) = [finding for finding in every if finding.tells == "bound"]
+    return bound_finding
 
 
 class TestFleet:
     def test_drivers_elsewhere_take_none_of_the_engine_s_cpus(self) -> None:
-        told = of_fleet(used(engine=3.8, probes=0.01), 0.3)
-        assert told.claim.startswith("The engine used 3.8 of 4 CPUs; what operations waited for")
+        finding = of_fleet(used(engine=3.8, probes=0.01), 0.3)
+        assert finding.claim.startswith("The engine used 3.8 of 4 CPUs; what operations waited for")
 
     def test_the_busiest_of_them_is_the_load_generator(self) -> None:
-        told = of_fleet(used(engine=3.8), 0.9)
-        assert told.claim.startswith("Client-bound: the busiest driver of the fleet used 90 % of")
+        finding = of_fleet(used(engine=3.8), 0.9)
+        assert finding.claim.startswith(
+            "Client-bound: the busiest driver of the fleet used 90 % of"
+        )
 
 
 class TestBound:
@@ -103,20 +105,20 @@ class TestBound:
     @pytest.mark.parametrize("lock", [0.4, 0.2])
     def test_a_wait_is_named_with_its_share_however_small(self, lock: float) -> None:
         waits = (operation(lock=lock, cpu_user=0.3),)
-        told = found(load(), used(engine=0.6, driver=0.35), operations=waits)
-        assert f"lock {lock * 100:.0f} %" in told[bound_by.METHOD].claim.lower()
+        findings = findings_by_method(load(), used(engine=0.6, driver=0.35), operations=waits)
+        assert f"lock {lock * 100:.0f} %" in findings[bound_by.METHOD].claim.lower()
 
     @pytest.mark.parametrize("lock", [0.4, 0.1])
     def test_sessions_of_an_embedded_engine_are_told_of_together(self, lock: float) -> None:
-        unknown = operation(told={"where": dict.fromkeys(PARTS)})
-        known = case(
+        unknown = operation(overrides={"where": dict.fromkeys(PARTS)})
+        run_case = case(
             unknown,
             load=load(),
             accounts=used(engine_and_driver=0.5),
             cores=CPUS,
             where=dict.fromkeys(PARTS, 0.0) | {"lock": lock},
         )
-        (finding,) = bound_by.find(known)
+        (finding,) = bound_by.find(run_case)
         assert f"lock {lock * 100:.0f} % of the time" in finding.claim.lower()
 
     def test_a_rate_that_was_held_is_not_the_limit(self) -> None:
@@ -128,12 +130,12 @@ class TestBound:
 
     @pytest.mark.parametrize("accounts", [None, used(probes=0.1)])
     def test_without_samples_nothing_is_claimed(self, accounts: Accounts | None) -> None:
-        assert bound_by.METHOD not in found(load(), accounts)
+        assert bound_by.METHOD not in findings_by_method(load(), accounts)
 
 
 class TestRate:
     def test_what_was_not_done_is_told_with_the_growth(self) -> None:
-        finding = found(load(schedule=went(80.0)), None)[rate_held.METHOD]
+        finding = findings_by_method(load(schedule=went(80.0)), None)[rate_held.METHOD]
         assert finding.claim.startswith(
             "The rate was not held: 80/s of 100/s were done, and the backlog grew by 20/s"
         )
@@ -141,22 +143,25 @@ class TestRate:
 
     @pytest.mark.parametrize("schedule", [None, went(99.5)])
     def test_the_twin_that_was_held_is_silent(self, schedule: Schedule | None) -> None:
-        assert rate_held.METHOD not in found(load(schedule=schedule), None)
+        assert rate_held.METHOD not in findings_by_method(load(schedule=schedule), None)
 
 
 class TestSteady:
     @pytest.mark.parametrize(("last", "word"), [(70.0, "fell"), (140.0, "rose")])
     def test_a_last_third_unlike_the_first_is_told(self, last: float, word: str) -> None:
         pace = (100.0,) * 3 + (90.0,) * 3 + (last,) * 3
-        assert f"throughput {word} from 100/s" in found(load(pace=pace), None)[steady.METHOD].claim
+        assert (
+            f"throughput {word} from 100/s"
+            in findings_by_method(load(pace=pace), None)[steady.METHOD].claim
+        )
 
     def test_the_twin_within_the_threshold_is_silent(self) -> None:
         pace = (100.0,) * 6 + (100.0 * (1 - STEADY_SHARE + 0.01),) * 3
-        assert steady.METHOD not in found(load(pace=pace), None)
+        assert steady.METHOD not in findings_by_method(load(pace=pace), None)
 
     @pytest.mark.parametrize("pace", [(), (1.0, 100.0), (0.0,) * 9])
     def test_of_too_little_nothing_is_claimed(self, pace: tuple[float, ...]) -> None:
-        assert steady.METHOD not in found(load(pace=pace), None)
+        assert steady.METHOD not in findings_by_method(load(pace=pace), None)
 
 
 class TestMetrics:

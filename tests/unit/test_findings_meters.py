@@ -28,12 +28,12 @@ CPU_S = 2986.0
 
 
 def published(**changes: Any) -> Case:
-    known = {
+    counters = {
         "activity": {"counted": parse_activity(AT_1000_MT)},
         "index_work": STEADY,
         "counters": [],
     }
-    return case(operation(), counters=known | changes, accounts=accounts(CPU_S))
+    return case(operation(), counters=counters | changes, accounts=accounts(CPU_S))
 
 
 def accounts(engine_s: float) -> Accounts:
@@ -47,47 +47,49 @@ def accounts(engine_s: float) -> Accounts:
     )
 
 
-def told(method: str, of: Case) -> Finding:
-    (found,) = methods()[method](of)
-    assert (found.tells, found.method) == ("shape", method)
-    assert found.evidence
-    return found
+def finding_of(method: str, of: Case) -> Finding:
+    (finding,) = methods()[method](of)
+    assert (finding.tells, finding.method) == ("shape", method)
+    assert finding.evidence
+    return finding
 
 
 def test_look_ups_read_two_rows_and_most_fall_on_the_page_before() -> None:
-    found = told("look-ups", published())
-    assert "1.93 rows" in found.claim
-    assert "77 % of look-ups fell on the page of the one before" in found.claim
-    assert "1.674G look-ups, 3.223G rows" in found.claim
-    assert found.effect_share == pytest.approx((1.286 + 0.3148) / 1.674)
+    finding = finding_of("look-ups", published())
+    assert "1.93 rows" in finding.claim
+    assert "77 % of look-ups fell on the page of the one before" in finding.claim
+    assert "1.674G look-ups, 3.223G rows" in finding.claim
+    assert finding.effect_share == pytest.approx((1.286 + 0.3148) / 1.674)
 
 
 def test_the_index_that_misses_most_is_named_and_the_one_that_is_read_most() -> None:
-    found = told("index-misses", published())
-    assert found.claim.startswith("RDF_QUAD_SP misses the cache most: 11.4 pages")
-    assert "most pages were of RDF_OBJ, 78 %" in found.claim
-    assert not any("RDF_IRI" in one.says for one in found.evidence), "its rows were not counted"
+    finding = finding_of("index-misses", published())
+    assert finding.claim.startswith("RDF_QUAD_SP misses the cache most: 11.4 pages")
+    assert "most pages were of RDF_OBJ, 78 %" in finding.claim
+    assert not any("RDF_IRI" in evidence.says for evidence in finding.evidence), (
+        "its rows were not counted"
+    )
 
 
 def test_what_is_read_is_literals_first() -> None:
-    found = told("literals", published())
-    assert found.claim.startswith("78 % of the pages read hold literals, 16 % statements")
-    assert found.effect_share == pytest.approx(79659 / (79659 + 8904 + 7730 + 5415))
+    finding = finding_of("literals", published())
+    assert finding.claim.startswith("78 % of the pages read hold literals, 16 % statements")
+    assert finding.effect_share == pytest.approx(79659 / (79659 + 8904 + 7730 + 5415))
 
 
 def test_work_of_a_forked_thread_is_told_against_what_makes_one_worth_it() -> None:
-    found = told("forks", published())
-    assert "298.6K threads" in found.claim
-    assert "at most 10 ms of CPU time" in found.claim
-    assert "less than" not in found.claim
-    less = told("forks", replace(published(), accounts=accounts(298.6)))
+    finding = finding_of("forks", published())
+    assert "298.6K threads" in finding.claim
+    assert "at most 10 ms of CPU time" in finding.claim
+    assert "less than" not in finding.claim
+    less = finding_of("forks", replace(published(), accounts=accounts(298.6)))
     assert "less than the 5 ms" in less.claim
 
 
 @pytest.mark.parametrize("method", ["look-ups", "index-misses", "literals", "forks"])
 def test_of_little_or_of_nothing_nothing_is_claimed(method: str) -> None:
     few = dict.fromkeys(("rnd", "seq", "same pg", "fork"), 9.0)
-    little = [one | {"reads": 5.0} for one in STEADY]
+    little = [row | {"reads": 5.0} for row in STEADY]
     find = methods()[method]
     assert find(published(activity={"counted": few}, index_work=little)) == []
     assert find(published(activity=None, index_work=None)) == []
@@ -95,6 +97,8 @@ def test_of_little_or_of_nothing_nothing_is_claimed(method: str) -> None:
 
 
 def test_an_engine_without_triples_has_no_literals() -> None:
-    tables = [one | {"holds": None} for one in STEADY]
+    tables = [row | {"holds": None} for row in STEADY]
     assert methods()["literals"](published(index_work=tables)) == []
-    assert {"index-misses"} <= {one.method for one in findings(published(index_work=tables))}
+    assert {"index-misses"} <= {
+        finding.method for finding in findings(published(index_work=tables))
+    }

@@ -45,7 +45,7 @@ FOLLOWED = pl.DataFrame(
 
 class TestNeighbours:
     def test_what_a_program_used_in_the_window_is_counted_over_its_processes(self) -> None:
-        told = looks(
+        frame = looks(
             (0, 71, "backup", 10, 100),
             (4, 71, "backup", 12, 130),
             # It began within the window.
@@ -53,12 +53,12 @@ class TestNeighbours:
             # After the window.
             (20, 71, "backup", 90, 900),
         )
-        (only,) = neighbours(told, FOLLOWED, (2, 10))
+        (only,) = neighbours(frame, FOLLOWED, (2, 10))
         assert only == Neighbour("backup", (71, 72), 3.0, 35.0 * MIB)
 
     def test_processes_of_the_run_and_idle_ones_are_none(self) -> None:
-        told = looks((0, 5, "postgres", 1, 1), (4, 5, "postgres", 3, 9), (0, 9, "cron", 2, 2))
-        assert neighbours(told, FOLLOWED, (2, 10)) == ()
+        frame = looks((0, 5, "postgres", 1, 1), (4, 5, "postgres", 3, 9), (0, 9, "cron", 2, 2))
+        assert neighbours(frame, FOLLOWED, (2, 10)) == ()
 
     def test_a_worker_that_only_looks_at_threads_saw_is_none(self) -> None:
         told = looks((4, 61, "postgres", 1, 0), (4, 71, "backup", 2, 9))
@@ -67,8 +67,8 @@ class TestNeighbours:
         assert [neighbour.name for neighbour in found] == ["backup"]
 
     def test_bytes_that_may_not_be_read_are_absent(self) -> None:
-        told = looks((0, 8, "other", 1, None), (4, 8, "other", 3, None))
-        (only,) = neighbours(told, FOLLOWED, (2, 10))
+        frame = looks((0, 8, "other", 1, None), (4, 8, "other", 3, None))
+        (only,) = neighbours(frame, FOLLOWED, (2, 10))
         assert (only.cpu_s, only.moved_bytes) == (2.0, None)
 
     def test_many_processes_are_told_by_the_first(self) -> None:
@@ -87,7 +87,7 @@ class TestOtherDiskLoad:
         assert finding.effect_share == pytest.approx(0.4)
         assert (finding.part, finding.saved) == ("log", (0.0, pytest.approx(0.4)))
         assert "backup-writer (2 processes: 71, 72), read and wrote 300 MiB" in finding.claim
-        assert {one.witness for one in finding.evidence} == {"wait", "session", "counter"}
+        assert {evidence.witness for evidence in finding.evidence} == {"wait", "session", "counter"}
 
     @pytest.mark.parametrize(
         "quiet",
@@ -112,4 +112,4 @@ def test_neighbours_of_the_cpus_are_named() -> None:
     others = (Neighbour("batch-encoder", (7,), 80.0), Neighbour("cron", (8,), 1.0))
     (finding,) = steal.find(replace(neighboured(0.7), neighbours=others))
     assert finding.claim.endswith("batch-encoder (process 7)")
-    assert any(one.at == "process:batch-encoder" for one in finding.evidence)
+    assert any(evidence.at == "process:batch-encoder" for evidence in finding.evidence)

@@ -31,30 +31,35 @@ KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 class TestTime:
     def test_threads_of_a_parallel_plan_share_the_time_that_passed(self) -> None:
         both = node("sort", node("scan", seconds=6.0), seconds=2.0)
-        known = case(operation(), plans=plans(plan(both, execution_s=4.0)))
-        assert [one.fraction for one in timed_nodes(known)] == [0.25, 0.75]
+        run_case = case(operation(), plans=plans(plan(both, execution_s=4.0)))
+        assert [timing.fraction for timing in timed_nodes(run_case)] == [0.25, 0.75]
 
     def test_planning_is_part_of_an_operation_and_of_no_operator(self) -> None:
-        known = case(operation(), plans=plans(plan(node(seconds=3.0), planning_s=1.0)))
-        assert fraction_of(timed_nodes(known)) == {"q1": 0.75}
+        run_case = case(operation(), plans=plans(plan(node(seconds=3.0), planning_s=1.0)))
+        assert fraction_of(timed_nodes(run_case)) == {"q1": 0.75}
 
     def test_statements_of_an_operation_share_its_time(self) -> None:
         two = plans(plan(node(seconds=1.0)), plan(node(seconds=3.0)))
-        assert [one.fraction for one in timed_nodes(case(operation(), plans=two))] == [0.25, 0.75]
+        assert [timing.fraction for timing in timed_nodes(case(operation(), plans=two))] == [
+            0.25,
+            0.75,
+        ]
 
     def test_what_was_not_timed_has_none(self) -> None:
         estimated = plans(plan(node(), timed=False))
-        assert [one.fraction for one in timed_nodes(case(operation(), plans=estimated))] == [None]
+        assert [timing.fraction for timing in timed_nodes(case(operation(), plans=estimated))] == [
+            None
+        ]
 
 
 class TestSpill:
     def test_a_plan_that_was_captured_once_gives_it_no_interval(self) -> None:
         sort = node("sort", seconds=6.0, spilled_bytes=GIB)
-        told = plans(plan(node("aggregate", sort, seconds=4.0)))
+        query_plans = plans(plan(node("aggregate", sort, seconds=4.0)))
         times = passes({"q1": [1.0, 1.2, 0.8], "q2": [1.0, 1.0, 1.0]})
-        (found,) = spill.find(case(*even(2), plans=told, executions=times))
-        assert found.effect_share == pytest.approx(0.3)
-        assert found.interval is None
+        (finding,) = spill.find(case(*even(2), plans=query_plans, executions=times))
+        assert finding.effect_share == pytest.approx(0.3)
+        assert finding.interval is None
 
     @pytest.mark.parametrize(
         ("wrote", "value"),
@@ -63,14 +68,14 @@ class TestSpill:
     def test_the_memory_that_is_advised_holds_it_as_far_as_the_host_does(
         self, wrote: int, value: int
     ) -> None:
-        (found,) = spill.find(spilled(0.5, wrote))
-        assert found.advice is not None
-        assert found.advice.values == {"value": str(value)}
+        (finding,) = spill.find(spilled(0.5, wrote))
+        assert finding.advice is not None
+        assert finding.advice.values == {"value": str(value)}
 
     def test_what_is_gained_is_the_copying_where_no_disk_was_waited_for(self) -> None:
-        (found,) = spill.find(spilled(0.5, GIB))
-        assert found.advice is not None
-        assert found.advice.gain_share == pytest.approx(0.2, rel=0.1)
+        (finding,) = spill.find(spilled(0.5, GIB))
+        assert finding.advice is not None
+        assert finding.advice.gain_share == pytest.approx(0.2, rel=0.1)
 
     @pytest.mark.parametrize(
         ("limits", "says"),
@@ -82,8 +87,8 @@ class TestSpill:
     def test_the_engine_says_what_its_limit_is_of(self, limits: dict[str, str], says: str) -> None:
         advice = {"settings": {"work_memory": {"name": "pool", "values": "bytes", **limits}}}
         settings = {"pool": "4MB"}
-        (found,) = spill.find(planned(0.5, _spilling(), advice=advice, settings=settings))
-        assert says in [one.says for one in found.evidence]
+        (finding,) = spill.find(planned(0.5, _spilling(), advice=advice, settings=settings))
+        assert says in [evidence.says for evidence in finding.evidence]
 
     @pytest.mark.parametrize(
         ("wrote", "limits", "is_told"),
@@ -99,13 +104,13 @@ class TestSpill:
         memory = {"name": "pool", "values": "bytes", "limits": limits}
         sort = node("sort", seconds=5.0, spilled_bytes=wrote)
         advice = {"settings": {"work_memory": memory}}
-        told = spill.find(planned(0.5, sort, advice=advice, settings={"pool": "4MB"}))
-        assert bool(told) is is_told
+        findings = spill.find(planned(0.5, sort, advice=advice, settings={"pool": "4MB"}))
+        assert bool(findings) is is_told
 
     def test_of_an_engine_without_such_a_setting_nothing_is_advised(self) -> None:
-        (found,) = spill.find(planned(0.5, _spilling(), advice={}))
-        assert found.advice is None
-        assert "beside" not in found.claim
+        (finding,) = spill.find(planned(0.5, _spilling(), advice={}))
+        assert finding.advice is None
+        assert "beside" not in finding.claim
 
 
 def _spilling() -> PlanNode:
@@ -115,26 +120,26 @@ def _spilling() -> PlanNode:
 class TestSpillByCounters:
     """Where no plan was captured: what the engine counted around operations."""
 
-    def found(self, **wrote: float) -> list[Finding]:
+    def findings(self, **wrote: float) -> list[Finding]:
         figure = {"name": spill.SPILLED, "to_try": "more memory", "operations": wrote}
         counters = {"counters": [{**figure, "total": sum(wrote.values())}]}
         return spill.find(case(*even(5), counters=counters))
 
     def test_it_names_who_spilled_most_first(self) -> None:
-        (told,) = self.found(q1=2 * MIB, q2=5 * MIB, q3=0.0)
-        assert told.claim == (
+        (finding,) = self.findings(q1=2 * MIB, q2=5 * MIB, q3=0.0)
+        assert finding.claim == (
             "q2 spilled 5 MiB to temporary files, q1 2 MiB beside work_mem 4MB, by the engine's"
             " own count; they are 40 % of the time"
         )
-        assert (told.effect_share, told.to_try) == (0.4, "more memory")
+        assert (finding.effect_share, finding.to_try) == (0.4, "more memory")
 
     def test_many_are_counted(self) -> None:
-        (told,) = self.found(**{f"q{number}": 2.0 * MIB for number in range(1, 6)})
-        assert "and 2 more did" in told.claim
+        (finding,) = self.findings(**{f"q{number}": 2.0 * MIB for number in range(1, 6)})
+        assert "and 2 more did" in finding.claim
 
     @pytest.mark.parametrize("wrote", [0.0, MIB - 1])
     def test_next_to_nothing_is_not_told(self, wrote: float) -> None:
-        assert self.found(q1=wrote) == []
+        assert self.findings(q1=wrote) == []
 
 
 def _joined(outer: PlanNode, inner: PlanNode, above: str = "nested loop", **facts: Any) -> Case:
@@ -145,9 +150,9 @@ class TestMisestimate:
     def test_a_sort_that_spilled_above_it_was_hurt(self) -> None:
         scan = node("scan", object="orders", estimated_rows=10, rows=1e6, seconds=1.0)
         sort = node("sort", scan, estimated_rows=10, rows=1e6, seconds=7.0, spilled_bytes=MIB)
-        (found,) = misestimate.find(case(operation(), plans=plans(plan(sort))))
-        assert found.effect_share == pytest.approx(7 / 8)
-        assert "Scan of orders gave 1 M rows where 10 were expected" in found.claim
+        (finding,) = misestimate.find(case(operation(), plans=plans(plan(sort))))
+        assert finding.effect_share == pytest.approx(7 / 8)
+        assert "Scan of orders gave 1 M rows where 10 were expected" in finding.claim
 
     def test_one_that_kept_its_rows_in_memory_was_not(self) -> None:
         scan = node("scan", object="orders", estimated_rows=10, rows=1e6, seconds=1.0)
@@ -169,16 +174,16 @@ class TestMisestimate:
         other = node("index scan", object="shops", seconds=1.0)
         join = node("nested loop", scan, other, estimated_rows=1, rows=1e4, seconds=0.0)
         inner = node("index scan", object="lines", seconds=6.0)
-        (found,) = misestimate.find(_joined(join, inner, seconds=0.0))
-        assert "Scan of orders gave 500 rows" in found.claim
-        assert found.effect_share == pytest.approx(0.7)
+        (finding,) = misestimate.find(_joined(join, inner, seconds=0.0))
+        assert "Scan of orders gave 500 rows" in finding.claim
+        assert finding.effect_share == pytest.approx(0.7)
 
     def test_statistics_of_a_join_cannot_be_gathered(self) -> None:
         scans = (node("scan", rows=1e4, estimated_rows=1e4, seconds=0.0) for _ in range(2))
         join = node("hash join", *scans, estimated_rows=1, rows=1e4, seconds=0.0)
-        (found,) = misestimate.find(_joined(join, node("index scan", seconds=7.0), seconds=0.0))
-        assert found.advice is None
-        assert found.to_try == "assay explain a-run --operation q1"
+        (finding,) = misestimate.find(_joined(join, node("index scan", seconds=7.0), seconds=0.0))
+        assert finding.advice is None
+        assert finding.to_try == "assay explain a-run --operation q1"
 
     @pytest.mark.parametrize(
         ("facts", "method"),
@@ -193,9 +198,9 @@ class TestMisestimate:
     def test_one_method_tells_of_it_and_it_is_the_one_that_can_be_mended(
         self, facts: TableFacts, method: Any
     ) -> None:
-        known = looped(0.5, tables={"orders": facts})
-        told = [one for one in (misestimate, stale_statistics) if one.find(known)]
-        assert told == [method]
+        run_case = looped(0.5, tables={"orders": facts})
+        modules = [module for module in (misestimate, stale_statistics) if module.find(run_case)]
+        assert modules == [method]
 
 
 class TestIndex:
@@ -243,12 +248,12 @@ class TestIndex:
         assert missing_index.indexable(condition, "lineitem") == ("l_shipmode", "l_receiptdate")
 
     def scan(self, kept: float, **facts: Any) -> Case:
-        told = {"condition": "(line = 7)", "rows": 1e6 * kept, "removed_rows": 1e6 * (1 - kept)}
-        return planned(0.3, node(object="lines", seconds=7.0, **told | facts))
+        details = {"condition": "(line = 7)", "rows": 1e6 * kept, "removed_rows": 1e6 * (1 - kept)}
+        return planned(0.3, node(object="lines", seconds=7.0, **details | facts))
 
-    @pytest.mark.parametrize(("kept", "told"), [(0.019, 1), (0.021, 0)])
-    def test_the_threshold_is_the_border(self, kept: float, told: int) -> None:
-        assert len(missing_index.find(self.scan(kept))) == told
+    @pytest.mark.parametrize(("kept", "count"), [(0.019, 1), (0.021, 0)])
+    def test_the_threshold_is_the_border(self, kept: float, count: int) -> None:
+        assert len(missing_index.find(self.scan(kept))) == count
 
     def test_a_store_by_column_reads_on_faster(self) -> None:
         advice = {**ADVICE, "by_column": True}
@@ -262,26 +267,26 @@ class TestIndex:
         assert missing_index.find(self.scan(0.01, columns=("line",)))
 
     def test_rows_that_others_need_are_not_wasted(self) -> None:
-        (found,) = missing_index.find(self.scan(0.01))
-        assert found.effect_share == pytest.approx(0.99 * 7.0 / (7.0 + 7.0))
+        (finding,) = missing_index.find(self.scan(0.01))
+        assert finding.effect_share == pytest.approx(0.99 * 7.0 / (7.0 + 7.0))
 
     def test_a_condition_that_no_index_serves_is_told_without_advice(self) -> None:
-        (found,) = missing_index.find(self.scan(0.0, condition="(lower(line) = 'x')"))
-        assert found.advice is None
-        assert found.to_try == "an index of lines for: (lower(line) = 'x')"
+        (finding,) = missing_index.find(self.scan(0.0, condition="(lower(line) = 'x')"))
+        assert finding.advice is None
+        assert finding.to_try == "an index of lines for: (lower(line) = 'x')"
 
     def test_where_a_scan_tells_no_condition_none_is_advised(self) -> None:
         """A join's filter keeps rows out of some scans, and their plan does not say by what."""
-        (found,) = missing_index.find(self.scan(0.0, condition=None))
-        assert (found.advice, found.to_try) == (None, None)
+        (finding,) = missing_index.find(self.scan(0.0, condition=None))
+        assert (finding.advice, finding.to_try) == (None, None)
 
     def test_two_operations_that_need_the_same_index_are_one_finding(self) -> None:
         scan = node(object="lines", condition="(line = 7)", rows=1, removed_rows=1e6, seconds=1.0)
-        told = plans(plan(scan, "q1"), plan(scan, "q2"))
-        (found,) = missing_index.find(case(*even(2), plans=told))
-        assert (found.operations, found.effect_share) == (("q1", "q2"), pytest.approx(1.0))
-        assert found.claim.startswith("Scans of lines keep 1 of 1 M rows in q1, likewise in q2;")
-        assert found.facts()["fractions"] == pytest.approx({"q1": 1.0, "q2": 1.0})
+        query_plans = plans(plan(scan, "q1"), plan(scan, "q2"))
+        (finding,) = missing_index.find(case(*even(2), plans=query_plans))
+        assert (finding.operations, finding.effect_share) == (("q1", "q2"), pytest.approx(1.0))
+        assert finding.claim.startswith("Scans of lines keep 1 of 1 M rows in q1, likewise in q2;")
+        assert finding.facts()["fractions"] == pytest.approx({"q1": 1.0, "q2": 1.0})
 
     def test_an_engine_that_makes_none_is_not_asked_to(self) -> None:
         scan = node(object="lines", condition="(line = 7)", rows=1, removed_rows=1e6, seconds=1.0)
@@ -291,19 +296,19 @@ class TestIndex:
 class TestColumns:
     SCAN = node("scan", object="lines", columns=("a", "b", "c"), rows=9, seconds=1.0)
 
-    def found(
+    def findings(
         self, text: str | None, result: tuple[str, ...] | None, scan: PlanNode = SCAN
     ) -> list[Finding]:
-        known: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "statements": {} if text is None else {"q1": text},
             "results": {} if result is None else {"q1": result},
         }
-        return columns_read.find(case(operation(), plans=plans(plan(scan)), **known))
+        return columns_read.find(case(operation(), plans=plans(plan(scan)), **fields))
 
     def test_what_is_neither_named_nor_returned_is_not_needed(self) -> None:
-        (found,) = self.found("SELECT count(*) FROM Lines WHERE B > 7", ("count",))
-        assert [one.says for one in found.evidence] == ["not needed of lines: a, c"]
-        assert found.effect_share == pytest.approx(2 / 3)
+        (finding,) = self.findings("SELECT count(*) FROM Lines WHERE B > 7", ("count",))
+        assert [evidence.says for evidence in finding.evidence] == ["not needed of lines: a, c"]
+        assert finding.effect_share == pytest.approx(2 / 3)
 
     @pytest.mark.parametrize(
         ("text", "result"),
@@ -318,39 +323,39 @@ class TestColumns:
     def test_what_is_needed_or_not_known_is_no_claim(
         self, text: str | None, result: tuple[str, ...] | None
     ) -> None:
-        assert self.found(text, result) == []
+        assert self.findings(text, result) == []
 
     def test_a_store_of_rows_reads_them_whole(self) -> None:
         rows = node("scan", object="lines", rows=9, seconds=1.0)
-        assert self.found("select count(*) from lines", ("count",), rows) == []
+        assert self.findings("select count(*) from lines", ("count",), rows) == []
 
 
 class TestSettings:
     def test_jit_names_only_operations_that_are_too_short_for_it(self) -> None:
-        told = plans(
+        query_plans = plans(
             plan(node(seconds=1.0), "q1", compiling_s=0.5),
             plan(node(seconds=1.0), "q2", compiling_s=0.01),
         )
-        (found,) = jit.find(case(*even(2), plans=told))
-        assert found.operations == ("q1",)
-        assert found.effect_share == pytest.approx(0.25)
+        (finding,) = jit.find(case(*even(2), plans=query_plans))
+        assert finding.operations == ("q1",)
+        assert finding.effect_share == pytest.approx(0.25)
 
     def test_an_operation_of_milliseconds_gains_nothing_from_workers(self) -> None:
         settings = {"max_parallel_workers_per_gather": "0"}
-        short = operation(told={"seconds": parallelism.SECONDS_MIN / 2}, cpu_user=1.0)
+        short = operation(overrides={"seconds": parallelism.SECONDS_MIN / 2}, cpu_user=1.0)
         assert parallelism.find(case(short, settings=settings)) == []
 
     def test_an_engine_that_chose_one_core_is_told_as_a_shape(self) -> None:
-        known = case(operation(told={"seconds": 1.0}, cpu_user=1.0))
-        (found,) = parallelism.find(known)
-        assert (found.tells, found.advice) == ("shape", None)
+        run_case = case(operation(overrides={"seconds": 1.0}, cpu_user=1.0))
+        (finding,) = parallelism.find(run_case)
+        assert (finding.tells, finding.advice) == ("shape", None)
 
     @pytest.mark.parametrize("pinned", [{"engine": 1}, {"engine": 1, "client": 3}])
     def test_a_pinned_engine_has_no_more_cores_than_it_is_pinned_to(
         self, pinned: dict[str, int]
     ) -> None:
-        known = operation(told={"seconds": 1.0}, cpu_user=1.0)
-        assert parallelism.find(case(known, pinned=pinned)) == []
+        measured_operation = operation(overrides={"seconds": 1.0}, cpu_user=1.0)
+        assert parallelism.find(case(measured_operation, pinned=pinned)) == []
 
 
 class TestOptimiser:
@@ -358,36 +363,36 @@ class TestOptimiser:
         """As at the two scales of BSBM: 14.3 %, and 6.5 times less."""
         small = plans(plan(node(seconds=0.857), planning_s=0.143))
         large = plans(plan(node(seconds=0.978), planning_s=0.022))
-        (found,) = optimiser.find(case(operation(), plans=small))
-        assert found.effect_share == pytest.approx(0.143)
-        assert found.tells == "shape"
+        (finding,) = optimiser.find(case(operation(), plans=small))
+        assert finding.effect_share == pytest.approx(0.143)
+        assert finding.tells == "shape"
         assert optimiser.find(case(operation(), plans=large)) == []
 
     def test_one_look_at_each_plan_has_no_interval(self) -> None:
         """Of one operation that share is the same of every pass: that says nothing of it."""
-        told = plans(plan(node(seconds=0.6), planning_s=0.4))
+        query_plans = plans(plan(node(seconds=0.6), planning_s=0.4))
         times = passes({"q1": [1.0, 1.2, 0.8]})
-        (found,) = optimiser.find(case(operation(), plans=told, executions=times))
-        assert found.interval is None
+        (finding,) = optimiser.find(case(operation(), plans=query_plans, executions=times))
+        assert finding.interval is None
 
     def test_prepared_statements_are_not_planned_again(self) -> None:
-        told = plans(plan(node(seconds=0.5), planning_s=0.5))
-        assert optimiser.find(case(operation(), plans=told, prepared=True)) == []
+        query_plans = plans(plan(node(seconds=0.5), planning_s=0.5))
+        assert optimiser.find(case(operation(), plans=query_plans, prepared=True)) == []
 
     def test_a_statement_that_the_engine_plans_each_time_is(self) -> None:
-        told = plans(plan(node(seconds=0.5), planning_s=0.5, planned_each_time=True))
-        (found,) = optimiser.find(case(operation(), plans=told, prepared=True))
-        assert found.effect_share == pytest.approx(0.5)
+        query_plans = plans(plan(node(seconds=0.5), planning_s=0.5, planned_each_time=True))
+        (finding,) = optimiser.find(case(operation(), plans=query_plans, prepared=True))
+        assert finding.effect_share == pytest.approx(0.5)
 
     def test_planning_takes_no_time_of_locks(self) -> None:
-        told = plans(plan(node(seconds=0.5), planning_s=0.5))
-        (found,) = optimiser.find(case(operation(cpu_user=0.2, lock=0.8), plans=told))
-        assert found.effect_share == pytest.approx(0.1)
+        query_plans = plans(plan(node(seconds=0.5), planning_s=0.5))
+        (finding,) = optimiser.find(case(operation(cpu_user=0.2, lock=0.8), plans=query_plans))
+        assert finding.effect_share == pytest.approx(0.1)
 
     def test_a_timed_median_that_executing_explains_contradicts_it(self) -> None:
-        told = plans(plan(node(seconds=1.0), planning_s=0.5))
-        (found,) = optimiser.find(case(operation(told={"seconds": 1.0}), plans=told))
-        assert [one.at for one in found.contradictions] == ["clock:q1"]
+        query_plans = plans(plan(node(seconds=1.0), planning_s=0.5))
+        (finding,) = optimiser.find(case(operation(overrides={"seconds": 1.0}), plans=query_plans))
+        assert [evidence.at for evidence in finding.contradictions] == ["clock:q1"]
 
 
 def sent(*texts: str, each_s: float = 50e-6) -> Case:
@@ -398,8 +403,8 @@ def sent(*texts: str, each_s: float = 50e-6) -> Case:
             for number, text in enumerate(texts)
         )
     )
-    told = {"seconds": each_s * len(texts)}
-    return case(operation(cpu_user=0.5, client=0.5, told=told), plans=its)
+    overrides = {"seconds": each_s * len(texts)}
+    return case(operation(cpu_user=0.5, client=0.5, overrides=overrides), plans=its)
 
 
 class TestRoundTrips:
@@ -408,10 +413,10 @@ class TestRoundTrips:
     )
 
     def test_statements_that_differ_in_their_values_only_are_one_repeated(self) -> None:
-        (found,) = round_trips.find(sent(*self.ALIKE))
-        assert "sends 10 of its 10 statements" in found.claim
-        assert found.effect_share == pytest.approx(0.45)
-        assert found.saved == (pytest.approx(0.45), pytest.approx(0.9))
+        (finding,) = round_trips.find(sent(*self.ALIKE))
+        assert "sends 10 of its 10 statements" in finding.claim
+        assert finding.effect_share == pytest.approx(0.45)
+        assert finding.saved == (pytest.approx(0.45), pytest.approx(0.9))
 
     def test_a_transaction_of_other_statements_as_well_is_none(self) -> None:
         others = ("update stock? set left = 1".replace("?", name) for name in "abcdef")
@@ -427,19 +432,21 @@ class TestRoundTrips:
 class TestDeadRows:
     def test_it_says_what_cleaning_does_beside(self) -> None:
         tables = {"bills": TableFacts(rows=1.0, dead_rows=1.0)}
-        told = plans(plan(node(object="bills", seconds=1.0)))
+        query_plans = plans(plan(node(object="bills", seconds=1.0)))
         advice = {
             "statements": {"vacuum": "vacuum.sql"},
             "beside": {"vacuum": "locks the table and writes it anew"},
         }
-        (found,) = dead_rows.find(case(operation(), plans=told, tables=tables, advice=advice))
-        assert found.to_try is not None
-        assert found.to_try.endswith("dead rows, which locks the table and writes it anew")
+        (finding,) = dead_rows.find(
+            case(operation(), plans=query_plans, tables=tables, advice=advice)
+        )
+        assert finding.to_try is not None
+        assert finding.to_try.endswith("dead rows, which locks the table and writes it anew")
 
     def test_a_table_that_nobody_scanned_is_nobodys_trouble(self) -> None:
         tables = {"bills": TableFacts(rows=1.0, dead_rows=1e6)}
-        told = plans(plan(node(object="other", seconds=1.0)))
-        assert dead_rows.find(case(operation(), plans=told, tables=tables)) == []
+        query_plans = plans(plan(node(object="other", seconds=1.0)))
+        assert dead_rows.find(case(operation(), plans=query_plans, tables=tables)) == []
 
     @pytest.mark.parametrize(
         ("facts", "share"),

@@ -68,18 +68,18 @@ def sampled(synthetic: SyntheticRun) -> Any:
 
 
 class TestHotOperations:
-    def found(self, *shares: float) -> list[Any]:
+    def findings(self, *shares: float) -> list[Any]:
         named = [operation(f"q{n}", share) for n, share in enumerate(shares, start=1)]
         return hot_operations.find(case(*named))
 
     def test_few_that_are_most_of_the_time_are_named(self) -> None:
-        (found,) = self.found(0.05, 0.4, 0.05, 0.3, 0.05, 0.05, 0.05, 0.05)
-        assert found.claim == "q2, q4 are 70 % of the time, and 25 % of the operations"
-        assert (found.tells, found.effect_share) == ("shape", pytest.approx(0.7))
+        (finding,) = self.findings(0.05, 0.4, 0.05, 0.3, 0.05, 0.05, 0.05, 0.05)
+        assert finding.claim == "q2, q4 are 70 % of the time, and 25 % of the operations"
+        assert (finding.tells, finding.effect_share) == ("shape", pytest.approx(0.7))
 
     @pytest.mark.parametrize("shares", [(0.25,) * 4, (0.5, 0.5), (1.0,), ()])
     def test_an_even_workload_has_none(self, shares: tuple[float, ...]) -> None:
-        assert self.found(*shares) == []
+        assert self.findings(*shares) == []
 
 
 class TestFirstRun:
@@ -94,10 +94,10 @@ class TestFirstRun:
     def test_allocation_is_told_with_its_page_faults_and_kernel_time(self) -> None:
         """A first execution that waits sixty seconds for memory, as a vector of a million does."""
         rows = self.rows(61.0, system_s=57.1, minor_faults=1e6)
-        (found,) = first_run.find(case(operation(), executions=rows))
-        assert found.claim.startswith("First executions, in the warm-up, took 60.0 s longer than")
-        assert "95 % of that in the kernel, 1 M more page faults" in found.claim
-        assert found.effect_share == pytest.approx(60 / 63)
+        (finding,) = first_run.find(case(operation(), executions=rows))
+        assert finding.claim.startswith("First executions, in the warm-up, took 60.0 s longer than")
+        assert "95 % of that in the kernel, 1 M more page faults" in finding.claim
+        assert finding.effect_share == pytest.approx(60 / 63)
 
     def test_what_only_warm_up_paid_is_no_cause_of_what_was_measured(self) -> None:
         (warm,) = first_run.find(case(operation(), executions=self.rows(2.0)))
@@ -117,24 +117,24 @@ class TestFirstRun:
 
     def test_a_first_power_test_that_read_is_told_with_what_it_cost_the_metric(self) -> None:
         rows = self.power_tests(q1=(8.0, 1.0), q2=(1.0, 1.0), q3=(1.0, 1.0))
-        (found,) = first_run.find(case(operation(), executions=rows))
-        assert found.claim == (
+        (finding,) = first_run.find(case(operation(), executions=rows))
+        assert finding.claim == (
             "The first power test took 7.00 s longer than the second (233 %); most by q1, q2, q3:"
             " 7.1 % of that in the kernel, 2 k more page faults, 1 GiB more from storage"
         )
-        assert found.effect_share == pytest.approx(7 / 13)
-        assert found.tells == "cause"
+        assert finding.effect_share == pytest.approx(7 / 13)
+        assert finding.tells == "cause"
 
     def test_a_short_query_matters_by_how_many_times_as_long_it_took(self) -> None:
         # 1.8 s of 30 s are nothing to a sum, and a query that took ten times as long is to a mean.
         rows = self.power_tests(q2=(2.0, 0.2), q9=(30.0, 28.2), q3=(10.0, 10.0))
-        (found,) = first_run.find(case(operation(), executions=rows))
-        assert found.operations[0] == "q2"
+        (finding,) = first_run.find(case(operation(), executions=rows))
+        assert finding.operations[0] == "q2"
 
     def test_what_counts_as_a_hundredth_of_a_second_either_way_does_not_matter(self) -> None:
         rows = self.power_tests(q2=(0.009, 0.001), q9=(2.0, 1.0))
-        (found,) = first_run.find(case(operation(), executions=rows))
-        assert found.operations[0] == "q9"
+        (finding,) = first_run.find(case(operation(), executions=rows))
+        assert finding.operations[0] == "q9"
 
     def test_the_metric_is_that_of_the_table_of_runs(self) -> None:
         played = PlayedTest(seconds=dict.fromkeys(even_times(), 0.004), factors=(2.0, 1.0))
@@ -146,13 +146,13 @@ class TestFirstRun:
         played = PlayedTest(factors=(2.0, 1.0), gap_ns=0)
         test = played_of(played.facts(), pl.DataFrame(played.events(), infer_schema_length=None))
         first, second = (figures(run, 1.0).power or 0.0 for run in test.runs)
-        (found,) = first_run.find(case(operation(), executions=rows, test=test))
-        assert f"whose power is {100 * (second / first - 1):.0f} % higher" in found.claim
+        (finding,) = first_run.find(case(operation(), executions=rows, test=test))
+        assert f"whose power is {100 * (second / first - 1):.0f} % higher" in finding.claim
 
     def test_a_run_that_was_asked_to_read_is_advised_nothing_else(self) -> None:
         rows = self.power_tests(q1=(8.0, 1.0))
-        (found,) = first_run.find(case(operation(), executions=rows, state="cold"))
-        assert found.to_try is None
+        (finding,) = first_run.find(case(operation(), executions=rows, state="cold"))
+        assert finding.to_try is None
 
     def test_streams_beside_each_other_are_no_first_and_later_executions(self) -> None:
         rows = self.power_tests(q1=(8.0, 1.0)).with_columns(
@@ -173,8 +173,8 @@ class TestFirstRun:
                 ("warmup", "q1", 1.0),
             )
         ]
-        found = first_run.find(case(operation(), executions=executions(*rows), test=test))
-        assert not [one for one in found if one.claim.startswith("First executions")]
+        findings = first_run.find(case(operation(), executions=executions(*rows), test=test))
+        assert not [finding for finding in findings if finding.claim.startswith("First executions")]
 
     def test_no_pass_is_advised_before_a_test(self) -> None:
         played = PlayedTest(kind="steady", factors=(1.0, 1.0, 1.0))
@@ -195,18 +195,18 @@ class TestFirstRun:
         zero = {"system_s": 0.0, "minor_faults": 0.0, "read_bytes": 0.0}
         warm = {"phase": "warmup", "pass": 0, "operation": "q1", "seconds": 30.0} | zero
         rows = pl.concat([executions(warm), self.power_tests(q1=(8.0, 1.0))])
-        found = first_run.find(case(operation(), executions=rows))
-        assert [one.claim.partition(" took")[0] for one in found] == [
+        findings = first_run.find(case(operation(), executions=rows))
+        assert [finding.claim.partition(" took")[0] for finding in findings] == [
             "First executions, in the warm-up,",
             "The first power test",
         ]
-        assert [one.tells for one in found] == ["shape", "cause"]
+        assert [finding.tells for finding in findings] == ["shape", "cause"]
 
     def test_a_run_that_was_to_begin_cold_is_told_so(self) -> None:
-        known = case(operation(), executions=self.rows(2.0, "measured"), state="cold")
-        (found,) = first_run.find(known)
-        assert found.to_try is not None
-        assert found.to_try.startswith("--state hot")
+        run_case = case(operation(), executions=self.rows(2.0, "measured"), state="cold")
+        (finding,) = first_run.find(run_case)
+        assert finding.to_try is not None
+        assert finding.to_try.startswith("--state hot")
 
     @pytest.mark.parametrize("first_s", [1.0, 1.19, 0.5])
     def test_one_that_is_about_as_long_is_not_told(self, first_s: float) -> None:
@@ -218,11 +218,11 @@ class TestFirstRun:
 
 class TestColdCache:
     def rows(self, *pass_bytes: float) -> pl.DataFrame:
-        told = [
+        rows = [
             {"phase": "measured", "pass": number, "operation": "q1", "read_bytes": read}
             for number, read in enumerate(pass_bytes)
         ]
-        return executions(*told)
+        return executions(*rows)
 
     @pytest.mark.parametrize(
         ("pass_bytes", "when"),
@@ -235,9 +235,9 @@ class TestColdCache:
     def test_it_says_whether_later_passes_were_warm(
         self, pass_bytes: tuple[float, ...], when: str
     ) -> None:
-        known = case(operation(disk_read=0.5, cpu_user=0.5), executions=self.rows(*pass_bytes))
-        (found,) = cold_cache.find(known)
-        assert when in found.claim
+        run_case = case(operation(disk_read=0.5, cpu_user=0.5), executions=self.rows(*pass_bytes))
+        (finding,) = cold_cache.find(run_case)
+        assert when in finding.claim
 
     @pytest.mark.parametrize(
         ("pass_bytes", "when"),
@@ -250,34 +250,36 @@ class TestColdCache:
         self, pass_bytes: tuple[float, ...], when: str
     ) -> None:
         rows = self.rows(*pass_bytes)
-        known = case(operation(disk_read=0.5, cpu_user=0.5), executions=rows, state="cold")
-        (found,) = cold_cache.find(known)
-        assert when in found.claim
-        assert found.to_try == "--state hot, to measure what is in memory already"
+        run_case = case(operation(disk_read=0.5, cpu_user=0.5), executions=rows, state="cold")
+        (finding,) = cold_cache.find(run_case)
+        assert when in finding.claim
+        assert finding.to_try == "--state hot, to measure what is in memory already"
 
     def test_a_load_can_be_warmed_up(self) -> None:
-        known = case(operation(disk_read=0.5, cpu_user=0.5), load=a_load())
-        (found,) = cold_cache.find(known)
-        assert found.advice is not None
-        assert (found.advice.kind, set(found.advice.values)) == ("state", {"warmup_s"})
+        run_case = case(operation(disk_read=0.5, cpu_user=0.5), load=a_load())
+        (finding,) = cold_cache.find(run_case)
+        assert finding.advice is not None
+        assert (finding.advice.kind, set(finding.advice.values)) == ("state", {"warmup_s"})
 
-    @pytest.mark.parametrize(("read", "told"), [(GIB, 1), (MIB, 0)])
+    @pytest.mark.parametrize(("read", "count"), [(GIB, 1), (MIB, 0)])
     def test_a_disk_that_is_neither_counts_where_reading_was_most(
-        self, read: int, told: int
+        self, read: int, count: int
     ) -> None:
         traffic = {"read_bytes": read, "write_bytes": 10 * MIB}
-        known = case(
-            operation(disk=0.5, cpu_user=0.5, told=traffic), executions=self.rows(GIB, GIB)
+        run_case = case(
+            operation(disk=0.5, cpu_user=0.5, overrides=traffic), executions=self.rows(GIB, GIB)
         )
-        assert len(cold_cache.find(known)) == told
+        assert len(cold_cache.find(run_case)) == count
 
 
 class TestSmallCache:
     def test_pages_from_storage_are_no_matter_of_the_engines_cache(self) -> None:
-        known = copied(0.5)
+        run_case = copied(0.5)
         cold = from_storage(0.5).executions
         assert (
-            small_cache.find(case(*known.operations, counters=known.counters, executions=cold))
+            small_cache.find(
+                case(*run_case.operations, counters=run_case.counters, executions=cold)
+            )
             == []
         )
 
@@ -288,78 +290,83 @@ class TestSmallCache:
     def test_the_cache_that_is_advised_holds_the_tables_as_far_as_the_host_does(
         self, table_bytes: float | None, memory_bytes: int, value: int
     ) -> None:
-        known = copied(0.5)
-        (found,) = small_cache.find(
+        run_case = copied(0.5)
+        (finding,) = small_cache.find(
             case(
-                *known.operations,
-                counters=known.counters,
-                executions=known.executions,
+                *run_case.operations,
+                counters=run_case.counters,
+                executions=run_case.executions,
                 tables={"t": TableFacts(bytes=table_bytes)},
                 environment={"host": {"memory_bytes": memory_bytes}},
             )
         )
-        assert found.advice is not None
-        assert found.advice.values == {"value": str(value)}
+        assert finding.advice is not None
+        assert finding.advice.values == {"value": str(value)}
 
     def test_a_cache_that_holds_all_that_was_missed_is_not_too_small(self) -> None:
-        known = copied(0.5)
-        told = case(
-            *known.operations,
-            counters=known.counters,
-            executions=known.executions,
-            tables=known.tables,
+        run_case = copied(0.5)
+        whole_case = case(
+            *run_case.operations,
+            counters=run_case.counters,
+            executions=run_case.executions,
+            tables=run_case.tables,
             settings={"shared_buffers": "8GB"},
         )
-        assert small_cache.find(told) == []
+        assert small_cache.find(whole_case) == []
 
     def test_workers_that_read_side_by_side_are_not_counted_twice(self) -> None:
         """Three threads read for 30 % of their time each: by one clock that would be 90 %."""
-        known = copied(0.9)
-        told = operation(cpu_user=1.0, told={"threads_at_work": 3.0})
-        (found,) = small_cache.find(
-            case(told, counters=known.counters, executions=known.executions, tables=known.tables)
+        run_case = copied(0.9)
+        measured_operation = operation(cpu_user=1.0, overrides={"threads_at_work": 3.0})
+        (finding,) = small_cache.find(
+            case(
+                measured_operation,
+                counters=run_case.counters,
+                executions=run_case.executions,
+                tables=run_case.tables,
+            )
         )
-        assert found.effect_share == pytest.approx(0.3)
+        assert finding.effect_share == pytest.approx(0.3)
 
     def test_without_the_engines_clock_samples_tell(self, sampled: Any) -> None:
         counters = counted(buffer_hits=1.0, buffer_reads=1.0, buffer_read_bytes=GIB)
         profile = sampled(scan=1500, kern=500)
-        told = operation(told={"seconds": 4.0}, cpu_user=0.8)
-        (found,) = small_cache.find(case(told, counters=counters, profile=profile))
-        assert found.effect_share == pytest.approx(0.25 * 0.8)
-        assert "profile" in {one.at for one in found.evidence}
+        measured_operation = operation(overrides={"seconds": 4.0}, cpu_user=0.8)
+        (finding,) = small_cache.find(case(measured_operation, counters=counters, profile=profile))
+        assert finding.effect_share == pytest.approx(0.25 * 0.8)
+        assert "profile" in {evidence.at for evidence in finding.evidence}
 
 
 class TestBufferManager:
     CACHED = counted(buffer_hits=1e6, buffer_reads=0.0)
 
-    def found(self, profile: Profile, counters: dict[str, Any] | None = CACHED) -> list[Any]:
+    def findings(self, profile: Profile, counters: dict[str, Any] | None = CACHED) -> list[Any]:
         return buffer_manager.find(
             case(operation(cpu_user=1.0), counters=counters, profile=profile)
         )
 
     def test_what_finding_pages_costs_is_told(self, sampled: Any) -> None:
-        (found,) = self.found(sampled(scan=1800, buff=200))
-        assert found.effect_share == pytest.approx(0.1)
-        assert found.tells == "shape"
+        (finding,) = self.findings(sampled(scan=1800, buff=200))
+        assert finding.effect_share == pytest.approx(0.1)
+        assert finding.tells == "shape"
 
     def test_under_three_percent_nothing_is_said(self, sampled: Any) -> None:
         """As of an engine whose page translation and latches are under 3 %."""
-        assert self.found(sampled(scan=1950, buff=50)) == []
+        assert self.findings(sampled(scan=1950, buff=50)) == []
 
     @pytest.mark.parametrize("counters", [None, counted(buffer_hits=50.0, buffer_reads=50.0)])
     def test_where_pages_are_read_it_is_not_this(
         self, sampled: Any, counters: dict[str, Any] | None
     ) -> None:
-        assert self.found(sampled(scan=1800, buff=200), counters) == []
+        assert self.findings(sampled(scan=1800, buff=200), counters) == []
 
 
 class TestOptimiser:
     def test_samples_of_the_run_go_before_what_plans_told(self, sampled: Any) -> None:
         profile = sampled(scan=1500, opti=500)
-        (found,) = optimiser.find(case(operation(cpu_user=0.8), profile=profile))
-        assert found.effect_share == pytest.approx(0.25 * 0.8)
-        assert found.evidence[0].at == "profile:q1"
+        (finding,) = optimiser.find(case(operation(cpu_user=0.8), profile=profile))
+        assert finding.effect_share == pytest.approx(0.25 * 0.8)
+        assert finding.evidence[0].at == "profile:q1"
 
     def test_too_few_samples_say_nothing(self, sampled: Any) -> None:
         assert optimiser.find(case(operation(), profile=sampled(scan=300, opti=300))) == []
@@ -368,49 +375,51 @@ class TestOptimiser:
 class TestWithoutASplit:
     """Where the time of operations is not split, as in records without looks at threads."""
 
-    UNSPLIT = operation(told={"where": {}})
+    UNSPLIT = operation(overrides={"where": {}})
 
     def test_the_hypervisor_is_known_by_the_machine(self) -> None:
         used = Accounts(10.0, 4, {}, 30.0, 0.0, 10.0)
-        (found,) = steal.find(case(self.UNSPLIT, accounts=used))
-        assert found.effect_share == pytest.approx(0.25)
+        (finding,) = steal.find(case(self.UNSPLIT, accounts=used))
+        assert finding.effect_share == pytest.approx(0.25)
         quiet = Accounts(10.0, 4, {}, 30.0, 0.0, 0.1)
         assert steal.find(case(self.UNSPLIT, accounts=quiet)) == []
 
-    @pytest.mark.parametrize(("share", "told"), [(0.3, 1), (0.01, 0), (None, 0)])
-    def test_a_limit_is_known_by_its_periods(self, share: float | None, told: int) -> None:
-        found = throttled.find(case(self.UNSPLIT, throttled_share=share))
-        assert len(found) == told
-        assert all("30 % of the limit's periods" in one.claim for one in found)
+    @pytest.mark.parametrize(("share", "count"), [(0.3, 1), (0.01, 0), (None, 0)])
+    def test_a_limit_is_known_by_its_periods(self, share: float | None, count: int) -> None:
+        findings = throttled.find(case(self.UNSPLIT, throttled_share=share))
+        assert len(findings) == count
+        assert all("30 % of the limit's periods" in finding.claim for finding in findings)
 
 
 class TestCheckpoints:
     RATES = (100.0,) * 8 + (20.0,) * 4 + (100.0,) * 8
 
-    def found(self, rates: tuple[float, ...] = RATES, under_way: range = range(8, 12)) -> list[Any]:
+    def findings(
+        self, rates: tuple[float, ...] = RATES, under_way: range = range(8, 12)
+    ) -> list[Any]:
         times = [float(second) for second in range(21)]
         values = [None, *(5.0 if second in under_way else 0.0 for second in range(20))]
         series = [{"name": stalls.CHECKPOINT_FIGURE, "time_s": times, "values": values}]
         counters = counted(checkpoint_pages=20.0) | {"series": series}
         advice = {"settings": {"log_size": {"name": "max_wal_size", "values": "bytes"}}}
         settings = {"max_wal_size": "1GB"}
-        known = case(load=a_load(rates), counters=counters, advice=advice, settings=settings)
-        return stalls.find(known)
+        run_case = case(load=a_load(rates), counters=counters, advice=advice, settings=settings)
+        return stalls.find(run_case)
 
     def test_dips_during_checkpoints_are_told_with_what_is_missing(self) -> None:
-        (found,) = self.found()
-        assert found.effect_share == pytest.approx(4 * 80 / 2000)
-        assert found.claim.startswith("Checkpoints stall the load: 16 % of its operations")
-        assert found.advice is not None
-        assert found.advice.values == {"value": str(4 * GIB)}
+        (finding,) = self.findings()
+        assert finding.effect_share == pytest.approx(4 * 80 / 2000)
+        assert finding.claim.startswith("Checkpoints stall the load: 16 % of its operations")
+        assert finding.advice is not None
+        assert finding.advice.values == {"value": str(4 * GIB)}
 
     @pytest.mark.parametrize("under_way", [range(0), range(5), range(20)])
     def test_dips_at_other_times_are_not_theirs(self, under_way: range) -> None:
-        assert self.found(under_way=under_way) == []
+        assert self.findings(under_way=under_way) == []
 
     @pytest.mark.parametrize("rates", [(100.0,) * 20, RATES[6:14], (0.0,) * 20])
     def test_a_load_without_dips_has_none(self, rates: tuple[float, ...]) -> None:
-        assert self.found(rates) == []
+        assert self.findings(rates) == []
 
 
 class TestReading:
@@ -424,19 +433,19 @@ class TestReading:
         end = start | {"edge": "end", "system_ns": 1 + 100 * MS, "minor_faults": 5}
         synthetic.streams["tasks"] = [start, end]
         run = synthetic.write()
-        told = read_executions(run.table("events"), run.table("tasks")).rows(named=True)
-        assert [row["phase"] for row in told] == ["warmup", "measured"]
-        assert told[0]["seconds"] == pytest.approx(0.5)
-        assert told[0]["system_s"] == pytest.approx(0.1)
-        assert told[0]["minor_faults"] is None
-        assert told[1]["system_s"] is None
+        rows = read_executions(run.table("events"), run.table("tasks")).rows(named=True)
+        assert [row["phase"] for row in rows] == ["warmup", "measured"]
+        assert rows[0]["seconds"] == pytest.approx(0.5)
+        assert rows[0]["system_s"] == pytest.approx(0.1)
+        assert rows[0]["minor_faults"] is None
+        assert rows[1]["system_s"] is None
 
     def test_tables_are_as_the_last_reading_of_the_measured_part_told(self) -> None:
         def reading(
             time_ns: int, counter: str, value: float, source: str = "tables"
         ) -> dict[str, Any]:
-            told = {"time_ns": time_ns, "source": source, "object": "t"}
-            return told | {"counter": counter, "value": value}
+            key = {"time_ns": time_ns, "source": source, "object": "t"}
+            return key | {"counter": counter, "value": value}
 
         readings = pl.DataFrame(
             [
@@ -468,7 +477,7 @@ class TestReading:
     def test_a_record_of_nothing_but_events_is_summarised(self, synthetic: SyntheticRun) -> None:
         synthetic.events = [an_event(n, f"q{n}", BEGUN_NS + n * S, 100) for n in range(6)]
         synthetic.streams.clear()
-        assert all(found.tells == "shape" for found in summarise(synthetic.write()).findings)
+        assert all(finding.tells == "shape" for finding in summarise(synthetic.write()).findings)
 
 
 def test_a_case_knows_where_its_engine_may_run() -> None:

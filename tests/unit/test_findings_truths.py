@@ -46,7 +46,7 @@ BY_NAME = {
 }
 
 
-def found(truth: Truth, effect: float) -> Finding:
+def finding_of(truth: Truth, effect: float) -> Finding:
     (finding,) = methods()[truth.method](truth.build(effect))
     return finding
 
@@ -56,21 +56,21 @@ def found(truth: Truth, effect: float) -> Finding:
     [pytest.param(truth, e, id=f"{truth} {e}") for truth in TRUTHS for e in truth.effects],
 )
 def test_a_cause_is_found_at_its_size(truth: Truth, effect: float) -> None:
-    assert found(truth, effect).effect_share == pytest.approx(effect, abs=WITHIN)
+    assert finding_of(truth, effect).effect_share == pytest.approx(effect, abs=WITHIN)
 
 
 @each
 def test_it_is_the_first_cause_that_is_told(truth: Truth) -> None:
-    told = findings(truth.build(max(truth.effects)))
-    causes = [finding.method for finding in told if finding.tells == "cause"]
+    all_findings = findings(truth.build(max(truth.effects)))
+    causes = [finding.method for finding in all_findings if finding.tells == "cause"]
     assert causes[0] == truth.method
-    assert [finding.tells for finding in told[:2]].count("shape") == 0
+    assert [finding.tells for finding in all_findings[:2]].count("shape") == 0
 
 
 @each
 def test_its_twin_does_not_have_it(truth: Truth) -> None:
-    told = methods()[truth.method](truth.twin(max(truth.effects)))
-    assert [finding for finding in told if finding.tells == "cause"] == []
+    all_findings = methods()[truth.method](truth.twin(max(truth.effects)))
+    assert [finding for finding in all_findings if finding.tells == "cause"] == []
 
 
 @each
@@ -80,21 +80,21 @@ def test_below_the_noise_there_is_silence(truth: Truth) -> None:
 
 @each
 def test_it_says_so_with_its_evidence_and_what_to_do(truth: Truth) -> None:
-    told = found(truth, max(truth.effects))
-    for words in truth.says:
-        assert words in told.claim
-    assert set(truth.at) <= {evidence.at for evidence in told.evidence}
-    assert told.to_try is not None
-    advised = None if told.advice is None else (told.advice.kind, told.advice.subject)
+    finding = finding_of(truth, max(truth.effects))
+    for sentence in truth.says:
+        assert sentence in finding.claim
+    assert set(truth.at) <= {evidence.at for evidence in finding.evidence}
+    assert finding.to_try is not None
+    advised = None if finding.advice is None else (finding.advice.kind, finding.advice.subject)
     assert advised == truth.advice
 
 
 @each
 def test_what_can_be_tried_has_the_command_and_a_gain_within_the_effect(truth: Truth) -> None:
-    told = found(truth, max(truth.effects))
-    if told.advice is not None:
-        assert f"`assay try a-run {told.key}`" in (told.to_try or "")
-        assert 0 < (told.advice.gain_share or 0.0) <= told.effect_share + 1e-9
+    finding = finding_of(truth, max(truth.effects))
+    if finding.advice is not None:
+        assert f"`assay try a-run {finding.key}`" in (finding.to_try or "")
+        assert 0 < (finding.advice.gain_share or 0.0) <= finding.effect_share + 1e-9
 
 
 def test_every_method_has_a_truth_or_a_test_by_name() -> None:

@@ -25,8 +25,14 @@ def worker(session: int = 7, work: str = "autovacuum", **facts: Any) -> Worker:
 
 
 def snapshot(**facts: Any) -> Worker:
-    known = {"application": "analyst", "state": "idle in transaction", "transaction_s": 40.0}
-    return worker(99, SNAPSHOT, **{**known, "statement": "select 1", "objects": ()} | facts)
+    blocker_fields = {
+        "application": "analyst",
+        "state": "idle in transaction",
+        "transaction_s": 40.0,
+    }
+    return worker(
+        99, SNAPSHOT, **{**blocker_fields, "statement": "select 1", "objects": ()} | facts
+    )
 
 
 def row(time_ns: int, session: int, work: str, **facts: Any) -> dict[str, Any]:
@@ -45,7 +51,7 @@ class TestWorkers:
         assert (first.session, first.work, first.looks, first.share) == (7, "vacuum", 2, 0.5)
         assert (first.cpu_s, first.moved_bytes, first.moved_share) == (1.5, 3e6, 0.25)
         assert (first.objects, first.transaction_s, first.own) == (("orders",), 2.0, False)
-        assert {(one.work, one.own, one.behind) for one in others} == {
+        assert {(other.work, other.own, other.behind) for other in others} == {
             ("analyze", False, None),
             (SNAPSHOT, True, 500.0),
         }
@@ -66,21 +72,21 @@ class TestWorkers:
 class TestMaintenance:
     def of(self, *seen: Worker, **facts: Any) -> Case:
         """One thread that waits for a CPU for 60 % of 100 s."""
-        known = neighboured(0.6)
+        run_case = neighboured(0.6)
         advice = {**ADVICE, "upkeep": {"autovacuum": (DELAY, "naptime")}}
         settings = {**SETTINGS, DELAY: "0"}
-        return replace(known, workers=seen, advice=advice, settings=settings, **facts)
+        return replace(run_case, workers=seen, advice=advice, settings=settings, **facts)
 
     def test_it_has_as_much_of_the_waiting_as_it_computed(self) -> None:
-        known = self.of(worker(cpu_s=30.0))
-        assert known.accounts is not None
-        waited_s = 0.6 * known.accounts.window_s
-        (found,) = maintenance.find(known)
-        assert found.effect_share == pytest.approx(0.6 * min(1.0, 30.0 / waited_s))
-        assert found.part == "computing/queue"
-        assert "autovacuum of orders (session 7)" in found.claim
-        assert f"{DELAY} = 0" in (found.to_try or "")
-        assert {"session", "wait", "setting"} <= set(found.witnesses)
+        run_case = self.of(worker(cpu_s=30.0))
+        assert run_case.accounts is not None
+        waited_s = 0.6 * run_case.accounts.window_s
+        (finding,) = maintenance.find(run_case)
+        assert finding.effect_share == pytest.approx(0.6 * min(1.0, 30.0 / waited_s))
+        assert finding.part == "computing/queue"
+        assert "autovacuum of orders (session 7)" in finding.claim
+        assert f"{DELAY} = 0" in (finding.to_try or "")
+        assert {"session", "wait", "setting"} <= set(finding.witnesses)
 
     def test_a_session_that_does_two_things_counts_once(self) -> None:
         both = (worker(cpu_s=20.0), worker(work="analyze", looks=1, cpu_s=20.0))
@@ -95,38 +101,40 @@ class TestMaintenance:
         assert maintenance.find(self.of(*seen)) == []
 
     def test_who_moves_most_has_most_of_the_wait_for_the_disk(self) -> None:
-        told = operation(disk_read=0.5, cpu_user=0.5)
-        known = replace(
+        measured_operation = operation(disk_read=0.5, cpu_user=0.5)
+        run_case = replace(
             neighboured(0.0),
-            operations=(told,),
+            operations=(measured_operation,),
             workers=(worker(moved_bytes=1e9, moved_share=0.8),),
         )
-        (found,) = maintenance.find(known)
-        assert found.part == "waiting/disk_read"
-        assert found.effect_share == pytest.approx(0.4)
+        (finding,) = maintenance.find(run_case)
+        assert finding.part == "waiting/disk_read"
+        assert finding.effect_share == pytest.approx(0.4)
 
 
 class TestDeadRows:
     def of(self, *seen: Worker) -> Case:
         scan = node("scan", object="orders", seconds=1.0)
         facts = TableFacts(rows=1e5, dead_rows=9e5, bytes=1e8)
-        told = operation(told={"seconds": 1.0}, cpu_user=1.0)
-        return case(told, plans=plans(plan(scan)), tables={"orders": facts}, workers=seen)
+        measured_operation = operation(overrides={"seconds": 1.0}, cpu_user=1.0)
+        return case(
+            measured_operation, plans=plans(plan(scan)), tables={"orders": facts}, workers=seen
+        )
 
     def test_the_session_that_keeps_them_is_named_before_a_vacuum_is_advised(self) -> None:
-        (found,) = dead_rows.find(self.of(snapshot(behind=5e4)))
+        (finding,) = dead_rows.find(self.of(snapshot(behind=5e4)))
         assert (
-            "session 99 (analyst, idle in transaction, its transaction open for 40" in found.claim
+            "session 99 (analyst, idle in transaction, its transaction open for 40" in finding.claim
         )
-        assert "session" in found.witnesses
-        assert found.advice is None
-        assert (found.to_try or "").startswith("commit, roll back or end the transaction of")
+        assert "session" in finding.witnesses
+        assert finding.advice is None
+        assert (finding.to_try or "").startswith("commit, roll back or end the transaction of")
 
     @pytest.mark.parametrize("seen", [snapshot(own=True), snapshot(share=0.1), worker()])
     def test_others_are_not_blamed(self, seen: Worker) -> None:
-        (found,) = dead_rows.find(self.of(seen))
-        assert "session" not in found.witnesses
-        assert found.advice is not None
+        (finding,) = dead_rows.find(self.of(seen))
+        assert "session" not in finding.witnesses
+        assert finding.advice is not None
 
 
 class TestOldSnapshot:
@@ -141,11 +149,11 @@ class TestOldSnapshot:
         return case(operation(cpu_user=1.0), counters=counters, load=load, workers=seen)
 
     def test_what_the_load_lost_while_changes_piled_up_is_the_effect(self) -> None:
-        (found,) = old_snapshot.find(self.of(snapshot()))
-        assert found.effect_share == pytest.approx(0.25)
-        assert found.saved == (pytest.approx(0.25), pytest.approx(0.5))
-        assert {"session", "counter"} <= set(found.witnesses)
-        assert "session 99" in found.claim
+        (finding,) = old_snapshot.find(self.of(snapshot()))
+        assert finding.effect_share == pytest.approx(0.25)
+        assert finding.saved == (pytest.approx(0.25), pytest.approx(0.5))
+        assert {"session", "counter"} <= set(finding.witnesses)
+        assert "session 99" in finding.claim
 
     @pytest.mark.parametrize("facts", [{"last": 95.0}, {"kept": 100.0}, {"shape": "open"}])
     def test_its_twin_is_silent(self, facts: dict[str, Any]) -> None:

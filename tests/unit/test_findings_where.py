@@ -38,8 +38,8 @@ WAITS: list[tuple[str, Any, dict[str, Any]]] = [
 
 
 def bound(*operations: OperationSummary, cores: int | None = CORES) -> str:
-    (found,) = bound_by.find(case(*operations, cores=cores))
-    return found.claim
+    (finding,) = bound_by.find(case(*operations, cores=cores))
+    return finding.claim
 
 
 # Parts of the time of one operation, and what the claim begins with.
@@ -58,7 +58,7 @@ BOUNDS = [
 
 
 class TestBound:
-    @pytest.mark.parametrize(("where", "begins"), BOUNDS, ids=lambda one: str(one)[:40])
+    @pytest.mark.parametrize(("where", "begins"), BOUNDS, ids=lambda value: str(value)[:40])
     def test_the_largest_parts_are_named_with_their_shares(
         self, where: dict[str, float], begins: str
     ) -> None:
@@ -70,31 +70,33 @@ class TestBound:
         assert f"executing {share * 100:.0f} %" in claim.lower()
 
     def test_the_largest_kind_of_work_is_named(self) -> None:
-        told = plans(plan(node("sort", node("scan", seconds=0.8), seconds=0.2)))
-        (found,) = bound_by.find(case(operation(), plans=told))
-        assert found.claim.startswith("Executing 100 % of the time (scan 80 %)")
+        query_plans = plans(plan(node("sort", node("scan", seconds=0.8), seconds=0.2)))
+        (finding,) = bound_by.find(case(operation(), plans=query_plans))
+        assert finding.claim.startswith("Executing 100 % of the time (scan 80 %)")
 
     def test_where_nothing_is_known_of_threads_tasks_of_a_cluster_tell(self) -> None:
         grown = {"task_ns": 100.0, "wait_ns": 20.0, "blocked_ns": 10.0, "scheduling_ns": 100.0}
         grown |= {"cpu_ns": 40.0}
         line = Line(1.0, NodeFigures("", "", grown), ())
         cluster = Cluster("Workers", (), {}, {}, 4.0, line, (), {}, Barriers())
-        told = case(operation(cpu_user=0.3), cluster=cluster)
-        (found,) = bound_by.find(told)
-        words = "of the time of tasks 50 % scheduling, 40 % on a CPU, 30 % waiting for other nodes"
-        assert words in found.claim
+        run_case = case(operation(cpu_user=0.3), cluster=cluster)
+        (finding,) = bound_by.find(run_case)
+        message = (
+            "of the time of tasks 50 % scheduling, 40 % on a CPU, 30 % waiting for other nodes"
+        )
+        assert message in finding.claim
         (plain,) = bound_by.find(case(operation(cpu_user=0.3, lock=0.4), cluster=cluster))
-        assert words not in plain.claim
+        assert message not in plain.claim
 
     @pytest.mark.parametrize("busy", [3.5, 1.3])
     def test_of_time_that_was_not_split_only_busy_cores_are_told(self, busy: float) -> None:
         unsplit = dataclasses.replace(operation(parallelism=busy), where=dict.fromkeys(PARTS))
-        (found,) = bound_by.find(case(unsplit))
-        assert found.claim == (
+        (finding,) = bound_by.find(case(unsplit))
+        assert finding.claim == (
             f"The engine used {busy} of 4 CPUs; what operations waited for was not measured;"
             " q1 is 100 % of the time"
         )
-        assert found.effect_share == pytest.approx(busy / CORES)
+        assert finding.effect_share == pytest.approx(busy / CORES)
         uncounted = dataclasses.replace(unsplit, parallelism=None)
         assert bound_by.find(case(uncounted)) == []
         assert bound_by.find(case(unsplit, cores=None)) == []
@@ -105,10 +107,10 @@ class TestBound:
             operation("a", share=0.6, disk_read=disk + 0.04, cpu_user=0.96 - disk),
             operation("b", share=0.4, disk_read=disk - 0.06, cpu_user=1.06 - disk),
         ]
-        (found,) = bound_by.find(case(*operations))
-        assert found.claim.startswith("Disk read ")
-        assert found.effect_share == pytest.approx(disk, abs=0.03)
-        assert (found.tells, found.key) == ("bound", "bound-by:a")
+        (finding,) = bound_by.find(case(*operations))
+        assert finding.claim.startswith("Disk read ")
+        assert finding.effect_share == pytest.approx(disk, abs=0.03)
+        assert (finding.tells, finding.key) == ("bound", "bound-by:a")
 
     def test_cores_that_were_busy_are_told(self) -> None:
         assert "the engine used 3.9 of 4 CPUs" in bound(operation(parallelism=3.9))
@@ -122,10 +124,10 @@ class TestBound:
     def test_the_longest_operations_are_named_with_their_share_and_are_evidence(self) -> None:
         shares = {"a": 0.1, "b": 0.4, "c": 0.2, "d": 0.3}
         operations = [operation(name, share=share, cpu_user=0.9) for name, share in shares.items()]
-        (found,) = bound_by.find(case(*operations))
-        assert "b, d, c are 90 % of the time" in found.claim
-        assert [one.at for one in found.evidence] == ["where:b", "where:d", "where:c"]
-        assert found.evidence[0].says == (
+        (finding,) = bound_by.find(case(*operations))
+        assert "b, d, c are 90 % of the time" in finding.claim
+        assert [evidence.at for evidence in finding.evidence] == ["where:b", "where:d", "where:c"]
+        assert finding.evidence[0].says == (
             "b is 40 % of the time: Executing 90 %, Not explained 10.0 %"
         )
 
@@ -133,10 +135,10 @@ class TestBound:
         slow = operation("slow", share=0.8, disk_read=0.9, cpu_user=0.1)
         quick = operation("quick", share=0.2, cpu_user=1.0)
         times = passes({"slow": [0.8, 0.7, 0.9], "quick": [0.2, 0.2, 0.2]})
-        (found,) = bound_by.find(case(slow, quick, executions=times))
-        assert found.interval is not None
-        low, high = found.interval
-        assert low < found.effect_share < high
+        (finding,) = bound_by.find(case(slow, quick, executions=times))
+        assert finding.interval is not None
+        low, high = finding.interval
+        assert low < finding.effect_share < high
 
 
 class TestWhatIsNotSplit:
@@ -144,61 +146,69 @@ class TestWhatIsNotSplit:
 
     UNKNOWN: ClassVar = {"where": dict.fromkeys(PARTS)}
 
-    @pytest.mark.parametrize(("part", "finding", "known"), WAITS, ids=lambda one: str(one)[-30:])
-    def test_it_makes_no_wait_smaller(self, part: str, finding: Any, known: dict[str, Any]) -> None:
+    @pytest.mark.parametrize(
+        ("part", "finding", "case_fields"), WAITS, ids=lambda value: str(value)[-30:]
+    )
+    def test_it_makes_no_wait_smaller(
+        self, part: str, finding: Any, case_fields: dict[str, Any]
+    ) -> None:
         split = operation("a", share=0.6, **{part: 0.5}, cpu_user=0.5)
-        unknown = operation("b", share=0.4, told=self.UNKNOWN)
-        (found,) = finding.find(case(split, unknown, **known))
-        assert found.effect_share == pytest.approx(0.5)
-        assert "50 %" in found.claim
+        unknown = operation("b", share=0.4, overrides=self.UNKNOWN)
+        (only_finding,) = finding.find(case(split, unknown, **case_fields))
+        assert only_finding.effect_share == pytest.approx(0.5)
+        assert "50 %" in only_finding.claim
 
-    @pytest.mark.parametrize(("part", "finding", "known"), WAITS, ids=lambda one: str(one)[-30:])
+    @pytest.mark.parametrize(
+        ("part", "finding", "case_fields"), WAITS, ids=lambda value: str(value)[-30:]
+    )
     def test_of_most_of_the_time_unknown_nothing_is_claimed(
-        self, part: str, finding: Any, known: dict[str, Any]
+        self, part: str, finding: Any, case_fields: dict[str, Any]
     ) -> None:
         split = operation("a", share=0.4, **{part: 0.5}, cpu_user=0.5)
-        unknown = operation("b", share=0.6, told=self.UNKNOWN)
-        assert finding.find(case(split, unknown, **known)) == []
+        unknown = operation("b", share=0.6, overrides=self.UNKNOWN)
+        assert finding.find(case(split, unknown, **case_fields)) == []
 
     def test_intervals_are_of_the_same_time_as_effects(self) -> None:
         split = operation("a", share=0.6, lock=0.5, cpu_user=0.5)
-        unknown = operation("b", share=0.4, told=self.UNKNOWN)
+        unknown = operation("b", share=0.4, overrides=self.UNKNOWN)
         times = passes({"a": [0.6, 0.5, 0.7], "b": [0.4, 0.5, 0.3]})
         looks = {"executions": times, "look_interval_s": 0.018}
-        (found,) = lock_wait.find(case(split, unknown, **looks))
-        assert found.interval == pytest.approx((0.5 - 0.098, 0.5 + 0.098))
+        (finding,) = lock_wait.find(case(split, unknown, **looks))
+        assert finding.interval == pytest.approx((0.5 - 0.098, 0.5 + 0.098))
 
 
 class TestClient:
     """A client that has no CPU is late, and the server waits for it."""
 
-    def of(self, queued: float | None, **known: Any) -> Any:
-        told = operation(client=0.5, cpu_user=0.5)
-        return client_bound.find(case(told, client_queue_share=queued, **known))
+    def of(self, queued: float | None, **case_fields: Any) -> Any:
+        measured_operation = operation(client=0.5, cpu_user=0.5)
+        return client_bound.find(case(measured_operation, client_queue_share=queued, **case_fields))
 
     def test_on_cpus_of_its_own_others_took_them(self) -> None:
-        (found,) = self.of(0.4, pinned={"client": 1})
-        assert found.tells == "cause"
-        assert found.effect_share == pytest.approx(0.4)
-        assert {"wait", "counter"} == set(found.witnesses)
+        (finding,) = self.of(0.4, pinned={"client": 1})
+        assert finding.tells == "cause"
+        assert finding.effect_share == pytest.approx(0.4)
+        assert {"wait", "counter"} == set(finding.witnesses)
 
     @pytest.mark.parametrize(
-        ("queued", "known"), [(0.4, {}), (0.05, {"pinned": {"client": 1}}), (None, {})]
+        ("queued", "case_fields"), [(0.4, {}), (0.05, {"pinned": {"client": 1}}), (None, {})]
     )
     def test_beside_a_busy_engine_or_at_once_it_is_none(
-        self, queued: float | None, known: dict[str, Any]
+        self, queued: float | None, case_fields: dict[str, Any]
     ) -> None:
-        assert [one.tells for one in self.of(queued, **known)] == ["shape"]
+        assert [client_finding.tells for client_finding in self.of(queued, **case_fields)] == [
+            "shape"
+        ]
 
 
 class TestKernel:
     def test_kernel_time_is_named_with_its_faults(self) -> None:
-        (found,) = kernel_time.find(case(operation(cpu_system=0.4, cpu_user=0.6)))
-        assert found.claim == (
+        (finding,) = kernel_time.find(case(operation(cpu_system=0.4, cpu_user=0.6)))
+        assert finding.claim == (
             "q1 spent 40 % of its CPU time in the kernel, with 1.23 k page faults an execution"
         )
-        assert found.effect_share == pytest.approx(0.4)
-        assert (found.key, found.runs) == ("kernel-time:q1", (RUN,))
+        assert finding.effect_share == pytest.approx(0.4)
+        assert (finding.key, finding.runs) == ("kernel-time:q1", (RUN,))
 
     def test_the_twin_with_less_than_the_threshold_is_not(self) -> None:
         system = KERNEL_SHARE - 0.01
@@ -219,10 +229,10 @@ class TestKernel:
 
 def test_a_share_is_the_same_in_whatever_order_operations_are_asked_for() -> None:
     names = [f"q{number:02}" for number in range(1, 8)]
-    told = case(*(operation(name, 0.1 + place / 70) for place, name in enumerate(names)))
+    run_case = case(*(operation(name, 0.1 + place / 70) for place, name in enumerate(names)))
     forth = {name: 0.1 + place / 30 for place, name in enumerate(names)}
     back = dict(reversed(forth.items()))
-    assert told.of_run(forth) == told.of_run(back)
+    assert run_case.of_run(forth) == run_case.of_run(back)
 
 
 def of_one_file(**more: Any) -> Any:
@@ -254,38 +264,38 @@ class TestTwoLogs:
         return stalls.find(case(split, advice=advice, settings=settings, counters=counters))
 
     def test_the_second_is_named_where_there_is_one(self) -> None:
-        (found,) = self.find(flush="2", sync_binlog="1", log_bin="ON")
-        assert found.tells == "cause"
-        assert [one.at for one in found.evidence][2:] == ["setting:sync_binlog"]
-        assert "sync_binlog = 0: replicas may miss commits" in (found.to_try or "")
-        (found,) = self.find(flush="1", sync_binlog="1", log_bin="OFF")
-        assert [one.at for one in found.evidence][2:] == ["setting:flush"]
+        (finding,) = self.find(flush="2", sync_binlog="1", log_bin="ON")
+        assert finding.tells == "cause"
+        assert [evidence.at for evidence in finding.evidence][2:] == ["setting:sync_binlog"]
+        assert "sync_binlog = 0: replicas may miss commits" in (finding.to_try or "")
+        (finding,) = self.find(flush="1", sync_binlog="1", log_bin="OFF")
+        assert [evidence.at for evidence in finding.evidence][2:] == ["setting:flush"]
 
     @pytest.mark.parametrize("flush", ["0", "2"])
     def test_commits_that_do_not_wait_for_the_disk_are_no_cause(self, flush: str) -> None:
-        (found,) = self.find(flush=flush, sync_binlog="1", log_bin="OFF")
-        assert found.tells == "shape"
+        (finding,) = self.find(flush=flush, sync_binlog="1", log_bin="OFF")
+        assert finding.tells == "shape"
 
 
 class TestOneFile:
     def test_settings_that_make_commits_wait_are_named_with_their_values(self) -> None:
         values = {"journal_mode": "delete", "synchronous": "full"}
         split = operation(log=0.2, cpu_user=0.8)
-        (found,) = stalls.find(case(split, **of_one_file(settings=values)))
-        assert "journal_mode delete and synchronous full" in found.claim
-        assert "journal_mode = wal: one sync" in (found.to_try or "")
-        assert [one.at for one in found.evidence][1:] == [
+        (finding,) = stalls.find(case(split, **of_one_file(settings=values)))
+        assert "journal_mode delete and synchronous full" in finding.claim
+        assert "journal_mode = wal: one sync" in (finding.to_try or "")
+        assert [evidence.at for evidence in finding.evidence][1:] == [
             "setting:journal_mode",
             "setting:synchronous",
         ]
-        assert found.tells == "cause"
+        assert finding.tells == "cause"
 
     def test_a_sync_for_safety_is_a_cause_where_it_is_much_of_the_time(self) -> None:
         values = {"journal_mode": "wal", "synchronous": "full"}
         for share, tells in ((0.08, "shape"), (0.4, "cause")):
             split = operation(log=share, cpu_user=1 - share)
-            (found,) = stalls.find(case(split, **of_one_file(settings=values)))
-            assert found.tells == tells
+            (finding,) = stalls.find(case(split, **of_one_file(settings=values)))
+            assert finding.tells == tells
 
     def test_nothing_is_said_of_settings_that_do_not_wait(self) -> None:
         values = {"journal_mode": "wal", "synchronous": "normal"}
@@ -298,9 +308,9 @@ class TestOneFile:
             {"name": lock_wait.LOCK_WAITS, "total": 70.0},
         ]
         facts = of_one_file(settings={"busy_timeout": "5000"}, counters={"counters": counters})
-        (found,) = lock_wait.find(case(operation(lock=0.5, cpu_user=0.5), **facts))
-        assert "for the write lock of the file: another connection held it" in found.claim
-        assert [one.at for one in found.evidence][1:] == [
+        (finding,) = lock_wait.find(case(operation(lock=0.5, cpu_user=0.5), **facts))
+        assert "for the write lock of the file: another connection held it" in finding.claim
+        assert [evidence.at for evidence in finding.evidence][1:] == [
             "counter:lock_wait_seconds",
             "setting:busy_timeout",
         ]

@@ -29,8 +29,8 @@ SWITCH = ChangedSetting("optimizer_switch", "index_merge=off", "index_merge=on")
 
 def scan_of(condition: str, index: Index) -> Case:
     scan = node("scan", object="lines", condition=condition, rows=10.0, removed_rows=1e6)
-    known = plans(plan(_timed(scan)))
-    return case(operation(told=ONE_SECOND), plans=known, indexes={"lines": (index,)})
+    query_plans = plans(plan(_timed(scan)))
+    return case(operation(overrides=ONE_SECOND), plans=query_plans, indexes={"lines": (index,)})
 
 
 def _timed(root: Any, seconds: float = 1.0) -> Any:
@@ -51,8 +51,8 @@ class TestReasons:
     ) -> None:
         column = "title" if "title" in condition else "badge"
         index = Index("lines", "lines_badge", (column,), types=types)
-        (found,) = unused_index.find(scan_of(condition, index))
-        assert why in found.claim
+        (finding,) = unused_index.find(scan_of(condition, index))
+        assert why in finding.claim
         assert missing_index.find(scan_of(condition, index)) == []
 
     @pytest.mark.parametrize(
@@ -68,24 +68,24 @@ class TestReasons:
     def test_a_hidden_index_has_the_statement_that_shows_it(self) -> None:
         hidden = {"valid": False, "state": "invisible", "mend": "alter table lines ..."}
         index = Index("lines", "lines_badge", ("badge",), **hidden)
-        (found,) = unused_index.find(scan_of("(lines.badge = 7)", index))
-        assert "it is invisible" in found.claim
-        assert "alter table lines ..." in (found.to_try or "")
+        (finding,) = unused_index.find(scan_of("(lines.badge = 7)", index))
+        assert "it is invisible" in finding.claim
+        assert "alter table lines ..." in (finding.to_try or "")
 
     def joined(self, condition: str) -> Case:
         outer = node("scan", object="orders", rows=400.0, seconds=0.01)
         inner = node("index scan", object="towns", rows=1_500.0, removed_rows=0.0, seconds=0.01)
         join = node("nested loop", outer, inner, condition=condition, rows=387.0, seconds=0.9)
         index = Index("towns", "towns_town", ("town",))
-        known = plans(plan(join, text="select 1"))
-        return case(operation(told=ONE_SECOND), plans=known, indexes={"towns": (index,)})
+        query_plans = plans(plan(join, text="select 1"))
+        return case(operation(overrides=ONE_SECOND), plans=query_plans, indexes={"towns": (index,)})
 
     def test_what_hides_an_index_at_a_join_is_said(self) -> None:
-        told = self.joined("convert(towns.town using utf8mb4) = orders.town")
-        (found,) = unused_index.find(told)
-        assert "towns_town of towns (town) is not used at a join of q1" in found.claim
-        assert "convert(towns.town using utf8mb4)" in found.claim
-        assert found.effect_share == pytest.approx(1.0, abs=0.02)
+        run_case = self.joined("convert(towns.town using utf8mb4) = orders.town")
+        (finding,) = unused_index.find(run_case)
+        assert "towns_town of towns (town) is not used at a join of q1" in finding.claim
+        assert "convert(towns.town using utf8mb4)" in finding.claim
+        assert finding.effect_share == pytest.approx(1.0, abs=0.02)
 
     def test_a_plain_comparison_hides_nothing_at_a_join(self) -> None:
         assert unused_index.find(self.joined("towns.town = orders.town")) == []
@@ -96,12 +96,12 @@ class TestRowOrder:
         scan = node("scan", object="journeys", rows=kept, removed_rows=read - kept, seconds=1.0)
         scan = replace(scan, condition="((day >= 700) AND (day <= 703))")
         advice = {"by_column": by_column, "statements": {"index": "..."}}
-        return case(operation(told=ONE_SECOND), plans=plans(plan(scan)), advice=advice)
+        return case(operation(overrides=ONE_SECOND), plans=plans(plan(scan)), advice=advice)
 
     def test_the_column_is_named(self) -> None:
-        (found,) = row_order.find(self.of())
-        assert "Rows of journeys are in no order of day" in found.claim
-        assert found.effect_share == pytest.approx(1.0)
+        (finding,) = row_order.find(self.of())
+        assert "Rows of journeys are in no order of day" in finding.claim
+        assert finding.effect_share == pytest.approx(1.0)
 
     @pytest.mark.parametrize(
         "other",
@@ -115,10 +115,10 @@ class TestHints:
     INDEX = Index("lines", "lines_badge", ("badge",))
 
     def of(self, hint: str) -> list[Any]:
-        known = scan_of("(lines.badge = 7)", self.INDEX)
-        (its,) = known.plans["q1"]
+        plan_known = scan_of("(lines.badge = 7)", self.INDEX)
+        (its,) = plan_known.plans["q1"]
         text = " ".join(["select 1 from lines", hint, "where badge = 7"])
-        return unused_index.find(replace(known, plans=plans(replace(its, text=text))))
+        return unused_index.find(replace(plan_known, plans=plans(replace(its, text=text))))
 
     @pytest.mark.parametrize(
         "hint",
@@ -131,8 +131,8 @@ class TestHints:
         ],
     )
     def test_a_hint_against_the_index_is_the_reason(self, hint: str) -> None:
-        (found,) = self.of(hint)
-        assert "the statement says so" in found.claim
+        (finding,) = self.of(hint)
+        assert "the statement says so" in finding.claim
 
     @pytest.mark.parametrize("hint", ["", "ignore index (other)", "use index (lines_badge)"])
     def test_other_hints_are_none(self, hint: str) -> None:
@@ -146,19 +146,19 @@ class TestOrderedScans:
         index = {"lines": (Index("lines", "lines_pkey", ("id",)),)}
         advice = {"statements": {"index": "..."}}
         return case(
-            operation(told=ONE_SECOND), plans=plans(plan(scan)), indexes=index, advice=advice
+            operation(overrides=ONE_SECOND), plans=plans(plan(scan)), indexes=index, advice=advice
         )
 
     def test_an_index_that_only_orders_rows_finds_none(self) -> None:
-        told = self.of("filter (lines.keeper = 3)")
-        (found,) = missing_index.find(told)
-        assert "lines" in found.claim
-        assert index_filter.find(told) == []
+        run_case = self.of("filter (lines.keeper = 3)")
+        (finding,) = missing_index.find(run_case)
+        assert "lines" in finding.claim
+        assert index_filter.find(run_case) == []
 
     def test_one_that_finds_rows_is_filtered(self) -> None:
-        told = self.of("(lines.id > 7); filter (lines.keeper = 3)")
-        assert missing_index.find(told) == []
-        assert len(index_filter.find(told)) == 1
+        run_case = self.of("(lines.id > 7); filter (lines.keeper = 3)")
+        assert missing_index.find(run_case) == []
+        assert len(index_filter.find(run_case)) == 1
 
     def test_one_that_stops_early_is_no_full_scan(self) -> None:
         assert missing_index.find(self.of("filter (lines.keeper = 3)", cut_short=True)) == []
@@ -167,14 +167,16 @@ class TestOrderedScans:
 class TestExpressions:
     def of(self, text: str, operator: str = "projection", condition: str | None = None) -> Case:
         root = replace(node(operator, rows=900_000.0, seconds=1.0), condition=condition)
-        return case(operation(told=ONE_SECOND), plans=plans(plan(root)), statements={"q1": text})
+        return case(
+            operation(overrides=ONE_SECOND), plans=plans(plan(root)), statements={"q1": text}
+        )
 
     def test_functions_and_conversions_of_the_statement_are_named(self) -> None:
         text = "-- How much (in all)?\nselect sum(cast(price as decimal(12, 2))) from sales"
-        (found,) = function_per_row.find(self.of(text))
-        assert found.claim.startswith("q1 computes cast(price as decimal(12, 2)) for 900 k rows")
-        (found,) = function_per_row.find(self.of("", "scan", "regexp_matches(line, '^a(b|c)')"))
-        assert "regexp_matches(line, '^a(b|c)')" in found.claim
+        (finding,) = function_per_row.find(self.of(text))
+        assert finding.claim.startswith("q1 computes cast(price as decimal(12, 2)) for 900 k rows")
+        (finding,) = function_per_row.find(self.of("", "scan", "regexp_matches(line, '^a(b|c)')"))
+        assert "regexp_matches(line, '^a(b|c)')" in finding.claim
 
     def test_arithmetic_and_aggregates_are_none(self) -> None:
         text = "select sum(price * (1 - discount)), count(*) from sales where id in (1, 2)"
@@ -189,19 +191,22 @@ class TestSettings:
             seconds=1.0,
             seconds_changed=seconds_changed,
         )
-        known = {"q1": (other,)}
-        return scanned(0.9, changed_settings=(SWITCH,), alternatives=known)
+        other_settings = {"q1": (other,)}
+        return scanned(0.9, changed_settings=(SWITCH,), alternatives=other_settings)
 
     def test_no_index_is_advised_where_a_setting_is_in_the_way(self) -> None:
         assert missing_index.find(self.faster(0.01)) == []
-        (found,) = planner_setting.find(self.faster(0.01))
-        assert "optimizer_switch = index_merge=off" in found.claim
+        (finding,) = planner_setting.find(self.faster(0.01))
+        assert "optimizer_switch = index_merge=off" in finding.claim
         assert missing_index.find(self.faster(0.99)) != []
 
     def test_flags_of_the_switch_are_asked_one_by_one(self) -> None:
         two = ChangedSetting("optimizer_switch", "a=off,b=on", "a=on,b=off")
         other = ChangedSetting("join_cache_level", "0", "2")
-        assert [(one.value, one.default) for one in single_settings([two, other])] == [
+        assert [
+            (changed_setting.value, changed_setting.default)
+            for changed_setting in single_settings([two, other])
+        ] == [
             ("a=off", "a=on"),
             ("b=on", "b=off"),
             ("0", "2"),
@@ -219,8 +224,12 @@ class TestSettings:
             in_force.append("on" if "=on" in text else "off")
 
         asker = PlanAsker(planned, planned, carry_out)
-        (found,) = alternatives(("q1", 0), "-- Who?\nselect 1", [SWITCH], asker)
-        assert (found.seconds, found.seconds_changed, found.indexes) == (2.0, 0.1, ("k",))
+        (alternative,) = alternatives(("q1", 0), "-- Who?\nselect 1", [SWITCH], asker)
+        assert (alternative.seconds, alternative.seconds_changed, alternative.indexes) == (
+            2.0,
+            0.1,
+            ("k",),
+        )
         assert in_force[-1] == "off"
         assert alternatives(("q1", 0), "delete from t", [SWITCH], asker) == []
 
@@ -228,21 +237,25 @@ class TestSettings:
 class TestCounted:
     def test_a_trigger_that_the_server_counts_is_named(self) -> None:
         text = {"q1": "update samples set grams = 1 where id = 7"}
-        told = case(operation(told=ONE_SECOND), statements=text, triggers={"stamp": (3.0, 0.6)})
-        (found,) = triggers.find(told)
-        assert found.effect_share == pytest.approx(0.6)
-        assert "trigger stamp, which is called 3 times an execution" in found.claim
-        quick = case(operation(told=ONE_SECOND), statements=text, triggers={"stamp": (3.0, 0.01)})
+        run_case = case(
+            operation(overrides=ONE_SECOND), statements=text, triggers={"stamp": (3.0, 0.6)}
+        )
+        (finding,) = triggers.find(run_case)
+        assert finding.effect_share == pytest.approx(0.6)
+        assert "trigger stamp, which is called 3 times an execution" in finding.claim
+        quick = case(
+            operation(overrides=ONE_SECOND), statements=text, triggers={"stamp": (3.0, 0.01)}
+        )
         assert triggers.find(quick) == []
 
     def test_rows_that_fit_into_memory_are_in_no_table_on_disk(self) -> None:
         root = replace(node("aggregate", seconds=1.0), native="temporary table")
-        known = {"settings": {"temporary": "1MB"}, "plans": plans(plan(root))}
+        fields = {"settings": {"temporary": "1MB"}, "plans": plans(plan(root))}
         advice = {"settings": {"temporary_memory": {"name": "temporary"}}}
 
         def of(rows: float) -> Case:
             counters = counted(temporary_disk_tables=3, rows_temporary=rows)
-            return case(operation(told=ONE_SECOND), advice=advice, counters=counters, **known)
+            return case(operation(overrides=ONE_SECOND), advice=advice, counters=counters, **fields)
 
         assert temporary_tables.find(of(1e6)) != []
         assert temporary_tables.find(of(100)) == []
@@ -255,10 +268,10 @@ class TestCounted:
         self, sent: float, read: float, kernel: float, count: int
     ) -> None:
         counters = counted(sent_bytes=sent, buffer_read_bytes=read)
-        told = operation(told=ONE_SECOND, cpu_user=1 - kernel, cpu_system=kernel)
-        found = large_result.find(case(told, counters=counters))
-        assert len(found) == count
-        assert all(one.effect_share == pytest.approx(kernel) for one in found)
+        measured_operation = operation(overrides=ONE_SECOND, cpu_user=1 - kernel, cpu_system=kernel)
+        findings = large_result.find(case(measured_operation, counters=counters))
+        assert len(findings) == count
+        assert all(finding.effect_share == pytest.approx(kernel) for finding in findings)
 
 
 def test_rows_of_a_temporary_table_have_their_time() -> None:
@@ -267,8 +280,10 @@ def test_rows_of_a_temporary_table_have_their_time() -> None:
 
     def nodes(**more: Any) -> list[Any]:
         block = {"temporary_table": {"nested_loop": [{"table": table | more}]}}
-        told = {"query_block": {"select_id": 1, "r_loops": 1, "r_total_time_ms": 650.0} | block}
-        return list(normalised(json.dumps(told), "q", 0, "q.json").root.walk())
+        plan_document = {
+            "query_block": {"select_id": 1, "r_loops": 1, "r_total_time_ms": 650.0} | block
+        }
+        return list(normalised(json.dumps(plan_document), "q", 0, "q.json").root.walk())
 
     collecting, scan = nodes()
     assert (collecting.seconds, collecting.work, scan.seconds) == (0.6, "aggregate", 0.03)

@@ -24,17 +24,17 @@ def exchanges(offset_ns: int, ways: list[tuple[int, int]]) -> list[Exchange]:
 
 @given(offsets, delays)
 def test_the_true_offset_is_within_the_uncertainty_however_unequal_the_ways(offset_ns, ways):
-    told = estimated(exchanges(offset_ns, ways))
-    assert abs(told.offset_ns - offset_ns) <= told.uncertainty_ns
-    assert told.uncertainty_ns <= min(there + back for there, back in ways) // 2 + 2
-    assert told.exchanges == len(ways)
+    offset = estimated(exchanges(offset_ns, ways))
+    assert abs(offset.offset_ns - offset_ns) <= offset.uncertainty_ns
+    assert offset.uncertainty_ns <= min(there + back for there, back in ways) // 2 + 2
+    assert offset.exchanges == len(ways)
 
 
 def test_one_quick_exchange_tells_more_than_many_slow_ones():
     slow, quick = [(900_000_000, 0)] * 20, [(40_000, 60_000)]
-    told = estimated(exchanges(5_000_000, slow + quick + slow))
-    assert told.uncertainty_ns < 60_000
-    assert told.offset_ns == pytest.approx(5_000_000, abs=10_001)
+    offset = estimated(exchanges(5_000_000, slow + quick + slow))
+    assert offset.uncertainty_ns < 60_000
+    assert offset.offset_ns == pytest.approx(5_000_000, abs=10_001)
 
 
 @given(offsets, st.floats(-200e-6, 200e-6), st.integers(0, 3600 * S))
@@ -53,13 +53,13 @@ def test_a_clock_that_drifts_is_followed_between_two_measurements(offset_ns, slo
 def test_a_column_moves_as_each_of_its_moments_does(offset_ns, moments):
     clock = ClockOf(Offset(S, offset_ns, 5, 1), Offset(100 * S, offset_ns + 70_000, 7, 1))
     moved = clock.ours(pl.Series(moments, dtype=pl.Int64)).to_list()
-    alone = [None if one is None else clock.ours_ns(one) for one in moments]
-    assert [one is None for one in moved] == [one is None for one in alone]
+    alone = [None if moment is None else clock.ours_ns(moment) for moment in moments]
+    assert [moment is None for moment in moved] == [moment is None for moment in alone]
     # One is computed with 53 bits, and so is the other.
     assert all(
-        abs(one - other) <= 1
-        for one, other in zip(moved, alone, strict=True)
-        if one is not None and other is not None
+        abs(moved_ns - other) <= 1
+        for moved_ns, other in zip(moved, alone, strict=True)
+        if moved_ns is not None and other is not None
     )
 
 

@@ -41,9 +41,9 @@ class Agents:
     """Hosts whose clock is ahead by as many times `AHEAD_NS` as their number says."""
 
     def __init__(self, hosts: int) -> None:
-        told = whose()
+        owners = whose()
         self.met = [
-            Agent(f"h{n}", "", told | {"clock": str(n), "network": "x"}) for n in range(hosts)
+            Agent(f"h{n}", "", owners | {"clock": str(n), "network": "x"}) for n in range(hosts)
         ]
         self.inbox: queue.SimpleQueue = queue.SimpleQueue()
         self.said: list[tuple[int, str, dict]] = []
@@ -98,7 +98,7 @@ def driven(directory: Path, share: list[int]) -> dict:
     directory.mkdir()
     sessions = [_core.NullSession(0, 50) for _ in range(*share)]
     gate = lambda _: time.monotonic_ns()  # noqa: E731
-    told = _core.drive(
+    report_text = _core.drive(
         json.dumps(plan()),
         sessions,
         directory,
@@ -107,15 +107,15 @@ def driven(directory: Path, share: list[int]) -> dict:
         first_session=share[0],
         gate=gate,
     )
-    return json.loads(told)
+    return json.loads(report_text)
 
 
 def heard(driver):
     """All that the driver tells until nothing is left to be heard."""
-    told = []
+    messages = []
     while (message := driver.next_within(0.2)) is not None:
-        told.append(message)
-    return told
+        messages.append(message)
+    return messages
 
 
 def test_each_host_has_its_share_of_the_same_plan(fleet):
@@ -187,10 +187,18 @@ def test_events_of_all_are_one_record_on_the_run_s_clock(fleet, tmp_path):
 
 def counted(report):
     """Outcomes of a report, with the identity that it keeps."""
-    all_counts = [one["counts"] for phase in report["phases"] for one in phase["operations"]]
-    for one in all_counts:
-        assert one["scheduled"] == one["ok"] + one["skipped"] + one["failed"]
-    return {word: sum(one[word] for one in all_counts) for word in ("ok", "skipped", "failed")}
+    all_counts = [
+        operation["counts"] for phase in report["phases"] for operation in phase["operations"]
+    ]
+    for host_count in all_counts:
+        assert (
+            host_count["scheduled"]
+            == host_count["ok"] + host_count["skipped"] + host_count["failed"]
+        )
+    return {
+        word: sum(all_count[word] for all_count in all_counts)
+        for word in ("ok", "skipped", "failed")
+    }
 
 
 def test_a_host_that_dies_is_an_outcome_and_its_events_until_then_are_kept(fleet, tmp_path):

@@ -123,15 +123,15 @@ class Lab:
     def tokened(self) -> list[int]:
         """Live processes that carry this test's token."""
         mark = f"ASSAY_TEST_TOKEN={self.token}".encode()
-        found = []
+        pids = []
         for process in guardian.all_processes():
             try:
                 environment = Path(f"/proc/{process.pid}/environ").read_bytes()
             except OSError:
                 continue
             if process.alive and mark in environment.split(b"\0"):
-                found.append(process.pid)
-        return found
+                pids.append(process.pid)
+        return pids
 
     def has_daemon(self) -> bool:
         """Whether `DAEMON` has forked twice: what stays is no child of its own any more."""

@@ -103,16 +103,16 @@ SECONDS_2_TO_4 = Span(BEGUN_NS - 2 * S, BEGUN_NS)
 
 class TestIndexes:
     def test_what_was_done_to_each_between_two_instants(self, synthetic: SyntheticRun) -> None:
-        found = index_work(counted(synthetic), SECONDS_2_TO_4)
-        assert found == (
+        indexes = index_work(counted(synthetic), SECONDS_2_TO_4)
+        assert indexes == (
             IndexWork("texts", 200.0, 12.0, 20.0, "literals"),
             IndexWork("triples", 10_000.0, 2.0, 20.0, "quads"),
             IndexWork("triples.by_object", 18_000.0, 0.0, 20.0, "quads"),
         )
-        assert [one.name for one in found] == ["texts", "triples", "by_object"]
-        assert found[0].missed == pytest.approx(0.06)
-        assert share_of_reads(found, "literals") == pytest.approx(12 / 14)
-        assert share_of_reads(found, "literals", "quads") == 1
+        assert [index.name for index in indexes] == ["texts", "triples", "by_object"]
+        assert indexes[0].missed == pytest.approx(0.06)
+        assert share_of_reads(indexes, "literals") == pytest.approx(12 / 14)
+        assert share_of_reads(indexes, "literals", "quads") == 1
 
     def test_how_the_engine_stood_at_the_edges_is_a_look_at_its_pool(
         self, synthetic: SyntheticRun
@@ -124,14 +124,14 @@ class TestIndexes:
                 stream.push(edge, time_ns, "indexes", "triples", "held", held)
         before, whole = Span(begun - 2 * S, begun), Span(begun - 2 * S, ended)
         each = [
-            {one.object: one.buffers for one in index_work(run, span) or ()}
+            {index.object: index.buffers for index in index_work(run, span) or ()}
             for span in (before, whole)
         ]
-        assert [one["triples"] for one in each] == [31.0, 62.0]
+        assert [row["triples"] for row in each] == [31.0, 62.0]
         assert each[1]["texts"] is None
-        told = [table["rows"] for table in tables_apart(run)]
-        held = [{row["object"]: row["values"][2] for row in rows} for rows in told]
-        assert [one["triples"] for one in held] == [31.0, 62.0]
+        table_rows = [table["rows"] for table in tables_apart(run)]
+        held = [{row["object"]: row["values"][2] for row in rows} for rows in table_rows]
+        assert [lock["triples"] for lock in held] == [31.0, 62.0]
 
     def test_an_index_that_is_in_no_first_reading_has_grown_from_nothing(self) -> None:
         names = ("time_ns", "source", "object", "counter", "value")
@@ -158,14 +158,14 @@ class TestIndexes:
         assert tables_apart(run) == []
 
     @pytest.mark.parametrize(
-        ("change", "words"),
+        ("change", "message"),
         [
             ({"holds": {"cats": ["a"]}}, "cats"),
             ({"touch": "x"}, "touch"),
         ],
     )
-    def test_a_declaration_that_is_wrong_is_refused(self, change: Any, words: str) -> None:
-        with pytest.raises(ValueError, match=words):
+    def test_a_declaration_that_is_wrong_is_refused(self, change: Any, message: str) -> None:
+        with pytest.raises(ValueError, match=message):
             index_facts({"index_work": INDEX_WORK | change})
 
     def test_where_no_page_was_read_no_share_is_known(self) -> None:
@@ -189,19 +189,19 @@ class TestParts:
         return pl.DataFrame(rows, schema_overrides={"error": pl.String})
 
     def test_memory_filled_before_the_measured_part(self) -> None:
-        found = parts(self.events(("warmup", 0, 40), ("measured", 50, 150)))
-        assert found is not None
-        assert (found.first, found.rest) == (Span(0, 50), Span(50, 150))
+        part_values = parts(self.events(("warmup", 0, 40), ("measured", 50, 150)))
+        assert part_values is not None
+        assert (part_values.first, part_values.rest) == (Span(0, 50), Span(50, 150))
 
     def test_without_a_warm_up_the_first_tenth_is_the_first_part(self) -> None:
-        found = parts(self.events(("measured", 50, 150)))
-        assert found is not None
-        assert (found.first, found.rest) == (Span(50, 60), Span(60, 150))
+        part_values = parts(self.events(("measured", 50, 150)))
+        assert part_values is not None
+        assert (part_values.first, part_values.rest) == (Span(50, 60), Span(60, 150))
 
     def test_when_it_was_steady_decides_where_that_is_known(self) -> None:
-        found = parts(self.events(("warmup", 0, 40), ("measured", 50, 150)), steady_ns=90)
-        assert found is not None
-        assert (found.first.ended_ns, found.first_text) == (90, "until it was steady")
+        part_values = parts(self.events(("warmup", 0, 40), ("measured", 50, 150)), steady_ns=90)
+        assert part_values is not None
+        assert (part_values.first.ended_ns, part_values.first_text) == (90, "until it was steady")
 
     def test_of_nothing_there_are_no_parts(self) -> None:
         assert parts(self.events(("warmup", 0, 40))) is None
@@ -209,39 +209,41 @@ class TestParts:
 
 class TestActivity:
     def test_between_two_instants_by_the_words_of_the_line(self, synthetic: SyntheticRun) -> None:
-        found = activity_between(counted(synthetic), SECONDS_2_TO_4)
-        assert found == {"rnd": 2000.0, "seq": 4000.0, "same pg": 1540.0, "fork": 6.0}
+        counters = activity_between(counted(synthetic), SECONDS_2_TO_4)
+        assert counters == {"rnd": 2000.0, "seq": 4000.0, "same pg": 1540.0, "fork": 6.0}
 
     def test_an_operation_s_is_the_median_of_those_that_were_read(
         self, synthetic: SyntheticRun
     ) -> None:
-        found = activity_by_operation(counted(synthetic))
-        assert found == {"a": {"rnd": 12_345.0}, "b": {"rnd": 12_345.0}}
+        counters = activity_by_operation(counted(synthetic))
+        assert counters == {"a": {"rnd": 12_345.0}, "b": {"rnd": 12_345.0}}
 
     def test_a_report_has_lines_of_the_part_of_intervals_and_of_operations(
         self, synthetic: SyntheticRun
     ) -> None:
-        told = activity_document(counted(synthetic))
-        assert told is not None
-        assert told["missing"] is None
-        each = [one["line"].split()[0] for one in told["intervals"]]
+        section = activity_document(counted(synthetic))
+        assert section is not None
+        assert section["missing"] is None
+        each = [interval["line"].split()[0] for interval in section["intervals"]]
         assert set(each) == {"1K"}
-        assert told["line"].split()[0] == f"{len(each)}K"
-        assert [one["line"].strip() for one in told["operations"]] == ["12.35K rnd"] * 2
+        assert section["line"].split()[0] == f"{len(each)}K"
+        assert [operation["line"].strip() for operation in section["operations"]] == [
+            "12.35K rnd"
+        ] * 2
 
     def test_where_its_meters_did_not_move_it_says_why_it_has_none(
         self, synthetic: SyntheticRun
     ) -> None:
         elsewhere = ACTIVITY | {"source": "nowhere"}
-        told = activity_document(counted(synthetic, DECLARED | {"activity": elsewhere}))
-        assert told is not None
-        assert (told["missing"], told["line"]) == ("it was asked over connections", None)
+        section = activity_document(counted(synthetic, DECLARED | {"activity": elsewhere}))
+        assert section is not None
+        assert (section["missing"], section["line"]) == ("it was asked over connections", None)
 
     @pytest.mark.parametrize(
-        ("change", "words"), [({"counters": {"cats": "a"}}, "cats"), ({"titel": "x"}, "titel")]
+        ("change", "message"), [({"counters": {"cats": "a"}}, "cats"), ({"titel": "x"}, "titel")]
     )
-    def test_a_declaration_that_is_wrong_is_refused(self, change: Any, words: str) -> None:
-        with pytest.raises(ValueError, match=words):
+    def test_a_declaration_that_is_wrong_is_refused(self, change: Any, message: str) -> None:
+        with pytest.raises(ValueError, match=message):
             activity_facts({"activity": ACTIVITY | change})
 
 
@@ -263,8 +265,8 @@ class TestApart:
 class TestFigures:
     def figure(self, synthetic: SyntheticRun, kind: str) -> Any:
         run = counted(synthetic)
-        one = StudyRun("load", {"scale": "100 Mt"}, 1, run)
-        return make(Asked("f", kind, "Title", (one,)))
+        study_run = StudyRun("load", {"scale": "100 Mt"}, 1, run)
+        return make(Asked("f", kind, "Title", (study_run,)))
 
     def test_meters_are_a_column_a_subject_and_a_line(self, synthetic: SyntheticRun) -> None:
         figure = self.figure(synthetic, "activity")
@@ -292,7 +294,7 @@ class TestFigures:
     def test_an_engine_without_meters_is_said_to_be_one(
         self, synthetic: SyntheticRun, kind: str
     ) -> None:
-        one = StudyRun("load", {}, 1, synthetic.write())
-        figure = make(Asked("f", kind, "Title", (one,)))
+        run = StudyRun("load", {}, 1, synthetic.write())
+        figure = make(Asked("f", kind, "Title", (run,)))
         assert len(figure.missing) == 1
         assert figure.tables == ()

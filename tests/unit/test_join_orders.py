@@ -33,9 +33,9 @@ def text(operation: str) -> str:
 
 
 def block(operation: str) -> JoinBlock:
-    found = largest_block(text(operation), DIALECTS, COLUMNS)
-    assert found is not None
-    return found
+    join_block = largest_block(text(operation), DIALECTS, COLUMNS)
+    assert join_block is not None
+    return join_block
 
 
 def joins_what_belongs_together(of: JoinBlock, order: Order) -> bool:
@@ -76,14 +76,14 @@ def test_drawn_orders_have_all_tables_and_no_product(operation: str) -> None:
 def test_neighbours_are_other_orders_of_the_same_tables(operation: str) -> None:
     of = block(operation)
     order = drawn_left_deep(of, random.Random(1))
-    found = neighbours(of, order)
-    assert found
-    assert len({order_text(one) for one in found}) == len(found)
-    for one in found:
-        assert sorted(leaves(one)) == sorted(of.tables)
-        assert joins_what_belongs_together(of, one)
+    orders = neighbours(of, order)
+    assert orders
+    assert len({order_text(join_order) for join_order in orders}) == len(orders)
+    for name in orders:
+        assert sorted(leaves(name)) == sorted(of.tables)
+        assert joins_what_belongs_together(of, name)
         # A rotation can be undone by one.
-        back = {frozen(back) for back in neighbours(of, one)}
+        back = {frozen(back) for back in neighbours(of, name)}
         assert frozen(order) in back
 
 
@@ -104,9 +104,11 @@ def test_the_text_of_an_order_asks_for_the_same(operation: str) -> None:
         for script in TABLES.values():
             database.execute(script)
         asked = database.execute(text(operation)).description
-        for order in (one for n in range(3) for one in neighbours(of, chain(of, n))[:2]):
-            told = database.execute(ordered(text(operation), DIALECTS, order, "cross"))
-            assert [column[:2] for column in told.description] == [c[:2] for c in asked]
+        for order in (
+            neighbour for n in range(3) for neighbour in neighbours(of, chain(of, n))[:2]
+        ):
+            rows = database.execute(ordered(text(operation), DIALECTS, order, "cross"))
+            assert [column[:2] for column in rows.description] == [c[:2] for c in asked]
 
 
 def chain(of: JoinBlock, seed: int) -> Order:
@@ -122,6 +124,6 @@ def chain(of: JoinBlock, seed: int) -> Order:
 )
 def test_the_word_between_tables_is_the_engines(dialect: str, join: str, word: str) -> None:
     sql = "select 1 from a, b, c where a.x = b.x and b.y = c.y and a.z > 1"
-    found = ordered(sql, (dialect,), ("a", ("b", "c")), join)
-    assert "".join(word.split()) in "".join(found.split())
-    assert "a.z > 1" in found
+    joined_text = ordered(sql, (dialect,), ("a", ("b", "c")), join)
+    assert "".join(word.split()) in "".join(joined_text.split())
+    assert "a.z > 1" in joined_text

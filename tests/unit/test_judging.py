@@ -31,8 +31,8 @@ def cause(*evidence: Evidence, **facts: Any) -> Finding:
     return replace(made, **{"operations": ("q1",), "fractions": {"q1": 0.6}} | facts)
 
 
-def of(known: Case, *findings: Finding) -> tuple[Finding, ...]:
-    return judged(known, findings).findings
+def of(run_case: Case, *findings: Finding) -> tuple[Finding, ...]:
+    return judged(run_case, findings).findings
 
 
 LOCKED = case(operation(lock=0.6, cpu_user=0.4))
@@ -40,21 +40,21 @@ LOCKED = case(operation(lock=0.6, cpu_user=0.4))
 
 class TestWitnesses:
     def test_two_kinds_make_it_seen(self) -> None:
-        (found,) = of(LOCKED, cause(OF_WAITS, OF_COUNTERS))
-        assert (found.certainty, found.settle) == ("seen", None)
+        (finding,) = of(LOCKED, cause(OF_WAITS, OF_COUNTERS))
+        assert (finding.certainty, finding.settle) == ("seen", None)
 
     @pytest.mark.parametrize("evidence", [(OF_WAITS,), (OF_WAITS, OF_WAITS), ()])
     def test_one_kind_makes_it_suspected_and_says_what_would_settle_it(
         self, evidence: tuple[Evidence, ...]
     ) -> None:
-        (found,) = of(LOCKED, cause(*evidence))
-        assert found.certainty == "suspected"
-        assert found.settle
+        (finding,) = of(LOCKED, cause(*evidence))
+        assert finding.certainty == "suspected"
+        assert finding.settle
 
     def test_one_that_contradicts_silences_it(self) -> None:
         made = judged(LOCKED, [cause(OF_WAITS, OF_COUNTERS, AGAINST)])
         assert made.findings == ()
-        assert [one.method for one in made.silenced] == ["lock-wait"]
+        assert [finding.method for finding in made.silenced] == ["lock-wait"]
 
     def test_what_is_no_cause_is_left_as_it_is(self) -> None:
         shape = cause(OF_WAITS, tells="shape")
@@ -63,9 +63,9 @@ class TestWitnesses:
 
 class TestRoom:
     def test_no_cause_claims_more_than_its_node(self) -> None:
-        (found,) = of(LOCKED, cause(OF_WAITS, OF_COUNTERS, fractions={"q1": 0.9}))
-        assert found.fractions == {"q1": 0.6}
-        assert found.effect_share == pytest.approx(0.6)
+        (finding,) = of(LOCKED, cause(OF_WAITS, OF_COUNTERS, fractions={"q1": 0.9}))
+        assert finding.fractions == {"q1": 0.6}
+        assert finding.effect_share == pytest.approx(0.6)
 
     def test_a_cause_below_the_noise_is_left_out(self) -> None:
         assert of(LOCKED, cause(OF_WAITS, OF_COUNTERS, fractions={"q1": 0.04})) == ()
@@ -80,16 +80,16 @@ class TestRoom:
     def test_two_that_have_room_beside_each_other_are_not(self) -> None:
         first = cause(OF_WAITS, OF_COUNTERS, fractions={"q1": 0.3})
         second = cause(OF_WAITS, OF_COUNTERS, method="other", fractions={"q1": 0.3})
-        assert [one.shares_with for one in of(LOCKED, first, second)] == [(), ()]
+        assert [finding.shares_with for finding in of(LOCKED, first, second)] == [(), ()]
 
     def test_time_to_be_saved_holds_the_effect(self) -> None:
-        (found,) = of(LOCKED, cause(OF_WAITS, OF_COUNTERS, saved=(0.7, 0.5)))
-        assert found.saved == (pytest.approx(0.6), pytest.approx(0.6))
+        (finding,) = of(LOCKED, cause(OF_WAITS, OF_COUNTERS, saved=(0.7, 0.5)))
+        assert finding.saved == (pytest.approx(0.6), pytest.approx(0.6))
 
 
 def planned(execution_s: float, seconds: float = 1.0, **facts: Any) -> Case:
     own = plan(node("scan", seconds=execution_s), **facts)
-    return case(operation(told={"seconds": seconds}), plans=plans(own))
+    return case(operation(overrides={"seconds": seconds}), plans=plans(own))
 
 
 class TestPlanThatRan:
@@ -103,7 +103,7 @@ class TestPlanThatRan:
 
     def test_only_the_time_in_which_a_plan_worked_counts(self) -> None:
         own = plans(plan(node("scan", seconds=0.2)))
-        waited = operation(cpu_user=0.3, lock=0.7, told={"seconds": 1.0})
+        waited = operation(cpu_user=0.3, lock=0.7, overrides={"seconds": 1.0})
         assert doubt_of_plan(case(waited, plans=own), "q1") is None
 
     def test_plans_that_differ_between_captures_are_doubted(self) -> None:

@@ -12,14 +12,14 @@ LIMITS = {"memory": 60 * 2**20}
 
 
 def test_the_limit_is_named_with_its_size() -> None:
-    words = killed_words(LIMITS, 1, 5, 6)
-    assert words == "the memory limit of 60 MiB (--limit memory) killed a process of the engine"
+    message = killed_words(LIMITS, 1, 5, 6)
+    assert message == "the memory limit of 60 MiB (--limit memory) killed a process of the engine"
 
 
 def test_without_a_limit_it_was_the_kernel() -> None:
-    words = killed_words({}, None, 5, 6)
-    assert words is not None
-    assert words.startswith("the kernel killed a process for want of memory")
+    message = killed_words({}, None, 5, 6)
+    assert message is not None
+    assert message.startswith("the kernel killed a process for want of memory")
 
 
 @pytest.mark.parametrize(("before", "now"), [(5, 5), (None, 6), (5, None), (None, None)])

@@ -32,7 +32,7 @@ def _rows(count: int) -> pa.RecordBatchReader:
 def test_a_small_table_is_one_file_with_plain_columns(tmp_path: Path) -> None:
     assert write_table(tmp_path, "small", _rows(1000), files=4) == 1000
     (file,) = table_files(tmp_path, "small")
-    kinds = [str(one.type) for one in pq.read_schema(file)]
+    kinds = [str(field.type) for field in pq.read_schema(file)]
     assert kinds == ["int64", "decimal128(15, 2)", "string", "string"]
     assert count_rows(tmp_path, "small") == 1000
 

@@ -53,13 +53,13 @@ class TestDistribution:
     def test_it_is_the_smallest_that_the_share_does_not_exceed(self, count: int) -> None:
         rng = random.Random(RNG_SEED)
         values = [rng.randrange(1, 400) for _ in range(count)]
-        told = distribution(pl.Series(values))
-        assert told.p50 == self.by_definition(values, 0.5)
+        time_distribution = distribution(pl.Series(values))
+        assert time_distribution.p50 == self.by_definition(values, 0.5)
         for name, share, least in (("p90", 0.9, 10), ("p99", 0.99, 100), ("p999", 0.999, 1000)):
             wanted = self.by_definition(values, share) if count >= least else None
-            assert getattr(told, name) == wanted, name
-        assert told.max == max(values) / S
-        assert told.count == count
+            assert getattr(time_distribution, name) == wanted, name
+        assert time_distribution.max == max(values) / S
+        assert time_distribution.count == count
 
     def test_of_nothing_there_is_nothing(self) -> None:
         empty = distribution(pl.Series([], dtype=pl.Int64))
@@ -71,8 +71,15 @@ class TestDistribution:
         )
 
     def test_of_equal_values_every_percentile_is_that_value(self) -> None:
-        told = distribution(pl.Series([30] * 1000))
-        assert {told.p50, told.p90, told.p95, told.p99, told.p999, told.max} == {3e-8}
+        time_distribution = distribution(pl.Series([30] * 1000))
+        assert {
+            time_distribution.p50,
+            time_distribution.p90,
+            time_distribution.p95,
+            time_distribution.p99,
+            time_distribution.p999,
+            time_distribution.max,
+        } == {3e-8}
 
 
 class TestCurve:
@@ -105,9 +112,9 @@ class TestSeries:
             | (SKIPPED if n % 7 == 0 else {"outcome": "failed"} if n % 5 == 0 else {})
             for n in range(2_000)
         ]
-        found = self.series(rows, 5.2, 1.0)
+        series = self.series(rows, 5.2, 1.0)
         for word in ("ok", "failed", "skipped"):
-            counted = (found[f"{word}_per_s"] * found["width_s"]).sum()
+            counted = (series[f"{word}_per_s"] * series["width_s"]).sum()
             assert counted == pytest.approx(sum(row["outcome"] == word for row in rows)), word
 
     def test_a_short_rest_belongs_to_the_interval_before(self) -> None:
@@ -117,19 +124,19 @@ class TestSeries:
 
     def test_an_interval_in_which_nothing_ended_has_a_rate_of_zero_and_no_latency(self) -> None:
         rows = [an_operation(0, 0, 0, MS), an_operation(1, 0, 0, 2 * S + MS)]
-        found = self.series(rows, 3.0, 1.0)
-        assert found["ok_per_s"].to_list() == [1.0, 0.0, 1.0]
-        assert found["max_seconds"].to_list() == [0.001, None, pytest.approx(2.001)]
+        series = self.series(rows, 3.0, 1.0)
+        assert series["ok_per_s"].to_list() == [1.0, 0.0, 1.0]
+        assert series["max_seconds"].to_list() == [0.001, None, pytest.approx(2.001)]
 
     def test_percentiles_of_an_interval_are_those_of_its_operations(self) -> None:
         rng = random.Random(RNG_SEED)
         rows = [an_operation(n, n * MS, 0, rng.randrange(1, MS)) for n in range(3_000)]
-        found = self.series(rows, 3.0, 1.0)
+        series = self.series(rows, 3.0, 1.0)
         second = times(rows).filter(
             pl.col("finished_ns").is_between(BEGUN_NS + S, BEGUN_NS + 2 * S, closed="left")
         )
         whole = distribution(second["finished_ns"] - second["scheduled_ns"])
-        row = found.row(1, named=True)
+        row = series.row(1, named=True)
         assert row["p50_seconds"] == pytest.approx(whole.p50)
         assert row["p99_seconds"] == pytest.approx(whole.p99)
 

@@ -40,14 +40,14 @@ ALL = {
 
 class TestAsked:
     def test_each_in_its_unit(self) -> None:
-        told = {
+        amounts = {
             "cpu": "0.5",
             "cpus": "2",
             "read-iops": "500",
             "write-rate": "50MB",
             "memory": "1GB",
         }
-        assert parse_limits(told) == {
+        assert parse_limits(amounts) == {
             "cpu": 0.5,
             "cpus": 2,
             "read-iops": 500,
@@ -57,7 +57,7 @@ class TestAsked:
         assert parse_limits({"read-rate": "50MB/s"}) == {"read-rate": 50 * MIB}
 
     @pytest.mark.parametrize(
-        ("name", "text", "words"),
+        ("name", "text", "message"),
         [
             ("disk", "1", "did you mean|known"),
             ("read-iop", "1", "did you mean 'read-iops'"),
@@ -72,8 +72,8 @@ class TestAsked:
             ("memory", "0", "write it like"),
         ],
     )
-    def test_what_is_no_limit_is_refused(self, name: str, text: str, words: str) -> None:
-        with pytest.raises(UsageError, match=words):
+    def test_what_is_no_limit_is_refused(self, name: str, text: str, message: str) -> None:
+        with pytest.raises(UsageError, match=message):
             parse_limits({name: text})
 
     @pytest.mark.parametrize("cores", [0.01, 0.04, 0.05, 0.5, 1.0, 3.7])
@@ -102,7 +102,7 @@ def host(root: Path, mounts: str, members: str) -> Hierarchies:
 
 class TestWhereGroupsAre:
     def test_of_either_version_and_in_a_shared_tree(self, tmp_path: Path) -> None:
-        found = host(
+        hierarchies = host(
             tmp_path,
             "31 23 0:28 / /sys/fs/cgroup rw - tmpfs tmpfs rw\n"
             "32 31 0:29 / /sys/fs/cgroup/cpu,cpuacct rw shared:5 - cgroup cgroup rw,cpu,cpuacct\n"
@@ -111,20 +111,23 @@ class TestWhereGroupsAre:
             "4:memory:/user/me\n2:cpu,cpuacct:/\n0::/user.slice\n",
         )
         top = tmp_path / "sys/fs/cgroup"
-        assert found.first == {
+        assert hierarchies.first == {
             "cpu": top / "cpu,cpuacct",
             "cpuacct": top / "cpu,cpuacct",
             "memory": top / "memory/user/me",
         }
-        assert (found.second, found.top) == (top / "unified/user.slice", top / "unified")
+        assert (hierarchies.second, hierarchies.top) == (
+            top / "unified/user.slice",
+            top / "unified",
+        )
 
     def test_of_a_container_that_sees_its_own_part(self, tmp_path: Path) -> None:
-        found = host(
+        hierarchies = host(
             tmp_path,
             "32 31 0:29 /docker/7 /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n",
             "2:cpu:/docker/7/inner\n",
         )
-        assert found.first == {"cpu": tmp_path / "sys/fs/cgroup/cpu/inner"}
+        assert hierarchies.first == {"cpu": tmp_path / "sys/fs/cgroup/cpu/inner"}
         outside = host(
             tmp_path / "other",
             "32 31 0:29 /docker/7 /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n",
@@ -194,8 +197,8 @@ class TestVersion2:
         assert made.version == 2
         assert made.members() == [group / "cgroup.procs"]
         assert (unified.top / "cgroup.subtree_control").read_text() == "+cpuset +io"
-        told = {file.name: file.read_text() for file in group.iterdir()}
-        assert told == {
+        files = {file.name: file.read_text() for file in group.iterdir()}
+        assert files == {
             "cpu.max": "10000 20000",
             "cpuset.cpus": "1",
             "memory.max": str(256 * MIB),
@@ -295,8 +298,10 @@ class TestVersion1:
             assert set(made.counted()) == set(COUNTERS)
             assert None not in made.counted().values()
             assert "--device own" in made.notes[0]
-            told = within(made.members(), f"import os; assert os.sched_getaffinity(0) == {{{cpu}}}")
-            assert told.returncode == 0
+            result = within(
+                made.members(), f"import os; assert os.sched_getaffinity(0) == {{{cpu}}}"
+            )
+            assert result.returncode == 0
         finally:
             assert journal.undo() == []
         assert not any(members.exists() for members in made.members())

@@ -16,7 +16,7 @@ TAIL = ". Keys and statistics came after."
 
 
 @pytest.mark.parametrize(
-    ("load", "words"),
+    ("load", "message"),
     [
         (LOAD, f"{HEAD}, with 209 ns of client CPU a row{TAIL}"),
         (LOAD | {"client_cpu_s": None}, f"{HEAD}{TAIL}"),
@@ -24,5 +24,5 @@ TAIL = ". Keys and statistics came after."
         (None, None),
     ],
 )
-def test_it_is_told_as_far_as_it_is_known(load: dict[str, Any] | None, words: str | None) -> None:
-    assert load_words(load) == words
+def test_it_is_told_as_far_as_it_is_known(load: dict[str, Any] | None, message: str | None) -> None:
+    assert load_words(load) == message

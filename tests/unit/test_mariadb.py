@@ -17,28 +17,28 @@ from assay.model.plan import OPERATORS, Plan, PlanNode
 NATIVE = Path(__file__).parents[1] / "native_plans" / "mariadb"
 
 
-def read_version(told: str) -> str:
-    return MariaEngine(find_engine("mariadb").facts).read_version(told)
+def read_version(text: str) -> str:
+    return MariaEngine(find_engine("mariadb").facts).read_version(text)
 
 
 class TestServers:
     @pytest.mark.parametrize(
-        "told", ["10.11.19-MariaDB-0+deb12u1", "11.4.2-MariaDB", "10.5.0-MariaDB"]
+        "version", ["10.11.19-MariaDB-0+deb12u1", "11.4.2-MariaDB", "10.5.0-MariaDB"]
     )
-    def test_those_that_can_be_spoken_to(self, told: str) -> None:
-        assert read_version(told).count(".") == 2
+    def test_those_that_can_be_spoken_to(self, version: str) -> None:
+        assert read_version(version).count(".") == 2
 
-    @pytest.mark.parametrize("told", ["8.4.3", "10.4.34-MariaDB", "MariaDB"])
-    def test_others_are_refused(self, told: str) -> None:
+    @pytest.mark.parametrize("version", ["8.4.3", "10.4.34-MariaDB", "MariaDB"])
+    def test_others_are_refused(self, version: str) -> None:
         with pytest.raises(EngineError, match=r"MariaDB 10\.5 and later"):
-            assert read_version(told).count(".") == 2
+            assert read_version(version).count(".") == 2
 
     def test_every_setting_of_ours_has_a_reason_beside_it(self) -> None:
         for name in ("run.cnf", "load.cnf"):
             lines = (CONF / name).read_text("utf-8").splitlines()
             assert read_configuration(CONF / name)
-            said = [one for one, two in itertools.pairwise(lines) if "=" in two]
-            assert all(one.startswith("#") or "=" in one for one in said)
+            said = [text for text, two in itertools.pairwise(lines) if "=" in two]
+            assert all(text.startswith("#") or "=" in text for text in said)
 
 
 def plan(name: str) -> Plan:
@@ -91,8 +91,8 @@ class TestPlans:
         assert {node.object for node in made.walk()} >= {"customer", "orders"}
 
     def test_subqueries_may_be_cut_short(self) -> None:
-        found = [node for node in plan("q22").root.walk() if node.operator == "subquery"]
-        assert len(found) == 2
+        nodes = [node for node in plan("q22").root.walk() if node.operator == "subquery"]
+        assert len(nodes) == 2
         orders = scans(plan("q22"))["orders"]
         assert orders.cut_short
         assert orders.loops == 1856
@@ -111,7 +111,7 @@ class TestPlans:
         (node,) = plan("insert").root.walk()
         assert (node.operator, node.native, node.object) == ("modify", "insert", "history")
 
-    @pytest.mark.parametrize("told", ["[]", "{}", '{"query_block": 1}', "nonsense"])
-    def test_other_words_are_refused(self, told: str) -> None:
+    @pytest.mark.parametrize("text", ["[]", "{}", '{"query_block": 1}', "nonsense"])
+    def test_other_words_are_refused(self, text: str) -> None:
         with pytest.raises(ValueError, match=r"."):
-            normalised(told, "q", 0, "q.json")
+            normalised(text, "q", 0, "q.json")

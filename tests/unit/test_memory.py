@@ -21,8 +21,12 @@ def process(
 ) -> dict[str, Any]:
     """A row of a process, its memory in MiB."""
     sizes = {"rss_bytes": rss, "rss_shared_bytes": shared, "pss_bytes": pss}
-    told = {key: None if size is None else size * MIB for key, size in sizes.items()}
-    return {"time_ns": BEGUN_NS + round(at_ms * MS), "pid": pid, "account": "engine"} | told | other
+    sizes_bytes = {key: None if size is None else size * MIB for key, size in sizes.items()}
+    return (
+        {"time_ns": BEGUN_NS + round(at_ms * MS), "pid": pid, "account": "engine"}
+        | sizes_bytes
+        | other
+    )
 
 
 def operations(run: SyntheticRun, *times_ms: tuple[str, float, float]) -> None:
@@ -129,11 +133,11 @@ def test_postgresql_adds_up_what_its_nodes_held_in_memory() -> None:
 
 def test_what_went_to_disk_is_no_memory() -> None:
     node = {"Node Type": "Sort", "Actual Loops": 1, "Actual Rows": 1, "Sort Space Used": 9}
-    told = {"Plan": node | {"Sort Space Type": "Disk", "Actual Total Time": 1.0}}
-    assert postgresql.normalised(json.dumps([told]), "q", 0, "f").memory_bytes is None
+    plan_document = {"Plan": node | {"Sort Space Type": "Disk", "Actual Total Time": 1.0}}
+    assert postgresql.normalised(json.dumps([plan_document]), "q", 0, "f").memory_bytes is None
 
 
 def test_duckdb_tells_it_itself() -> None:
-    told = plan_of("duckdb", "tpch-q18").memory_bytes
-    assert told is not None
-    assert told > 0
+    memory_bytes = plan_of("duckdb", "tpch-q18").memory_bytes
+    assert memory_bytes is not None
+    assert memory_bytes > 0

@@ -43,7 +43,7 @@ def cluster_run(place: Path, messages: dict[str, Any] | None, **settings: str) -
 
 
 def by_name(run: Run) -> dict[str, Predicted]:
-    return {one.name: one for one in model_of(run)}
+    return {prediction.name: prediction for prediction in model_of(run)}
 
 
 def counted(word: str) -> float:
@@ -52,40 +52,44 @@ def counted(word: str) -> float:
 
 class TestModel:
     def test_blocks_are_those_of_its_shuffles_that_leave_their_node(self, tmp_path: Path) -> None:
-        told = by_name(cluster_run(tmp_path, BLOCKS, **{"shuffle.partitions": "8"}))
+        predictions = by_name(cluster_run(tmp_path, BLOCKS, **{"shuffle.partitions": "8"}))
         # Three maps to eight reducers, and eight to eight behind them; half stays, none is empty.
-        assert told["messages"].predicted == pytest.approx((3 * 8 + 8 * 8) / 2)
-        assert told["messages"].counted == pytest.approx(counted("fetched"), rel=0.01)
-        assert told["messages"].why == "a sample of keys is fetched, too"
-        size = told["bytes a message"]
+        assert predictions["messages"].predicted == pytest.approx((3 * 8 + 8 * 8) / 2)
+        assert predictions["messages"].counted == pytest.approx(counted("fetched"), rel=0.01)
+        assert predictions["messages"].why == "a sample of keys is fetched, too"
+        size = predictions["bytes a message"]
         assert size.counted == pytest.approx(4096)
         assert size.predicted == pytest.approx(counted("fetchedBytes") / 44, rel=0.01)
-        assert told["messages"].ratio == pytest.approx(counted("fetched") / 44, rel=0.01)
+        assert predictions["messages"].ratio == pytest.approx(counted("fetched") / 44, rel=0.01)
 
     def test_shares_that_leave_their_node_are_counted_by_two_words(self, tmp_path: Path) -> None:
-        told = by_name(cluster_run(tmp_path, None))
-        share = told["remote messages"]
+        predictions = by_name(cluster_run(tmp_path, None))
+        share = predictions["remote messages"]
         assert share.predicted == 0.5
         # A thousand fetched and five hundred of its own.
         assert share.counted == pytest.approx(2 / 3, rel=0.01)
-        assert told["remote bytes"].counted is None
-        assert told["remote bytes"].why == "messages within a node are not counted apart"
+        assert predictions["remote bytes"].counted is None
+        assert predictions["remote bytes"].why == "messages within a node are not counted apart"
         # Both workers are of this host.
-        assert told["other host"].predicted == 0.0
-        assert "does not say what its messages are made of" in told["messages"].why
+        assert predictions["other host"].predicted == 0.0
+        assert "does not say what its messages are made of" in predictions["messages"].why
 
     def test_without_readings_around_operations_it_is_the_whole_part(self, tmp_path: Path) -> None:
         run = cluster_run(tmp_path, BLOCKS, **{"shuffle.partitions": "8"})
         (run.dir / "raw" / "engine-operations.arrows").unlink()
-        told = by_name(Run(run.dir))["messages"].counted
+        counted_messages = by_name(Run(run.dir))["messages"].counted
         # Readings twice a second around three passes hold up to a second more.
-        assert told is not None
-        assert counted("fetched") <= told <= counted("fetched") + EACH_S["fetched"] * NODES / 3
+        assert counted_messages is not None
+        assert (
+            counted("fetched")
+            <= counted_messages
+            <= counted("fetched") + EACH_S["fetched"] * NODES / 3
+        )
 
     def test_a_setting_that_is_not_told_leaves_no_prediction(self, tmp_path: Path) -> None:
-        told = by_name(cluster_run(tmp_path, BLOCKS))
-        assert told["messages"].predicted is None
-        assert told["messages"].why == "shuffle.partitions is not told"
+        predictions = by_name(cluster_run(tmp_path, BLOCKS))
+        assert predictions["messages"].predicted is None
+        assert predictions["messages"].why == "shuffle.partitions is not told"
 
     def test_an_engine_that_is_one_server_sends_itself_nothing(self, tmp_path: Path) -> None:
         assert model_of(Run(write_run(tmp_path))) == ()
@@ -98,5 +102,5 @@ class TestModel:
         assert message_facts(None) is None
 
     def test_every_engine_that_declares_its_messages_can_be_read(self) -> None:
-        told = [message_facts(folder.counters()) for folder in find_engines().values()]
-        assert any(one is not None and one.form == "pages" for one in told)
+        declared_messages = [message_facts(folder.counters()) for folder in find_engines().values()]
+        assert any(figures is not None and figures.form == "pages" for figures in declared_messages)

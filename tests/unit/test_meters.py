@@ -93,7 +93,7 @@ def test_four_digits_of_every_count_come_back(counted: dict[str, float]) -> None
 @given(st.text(max_size=200))
 def test_any_text_is_a_line_or_refused(text: str) -> None:
     try:
-        told = parse_activity(text)
+        activity = parse_activity(text)
     except ValueError:
         return
-    assert set(told) == set(WORDS)
+    assert set(activity) == set(WORDS)

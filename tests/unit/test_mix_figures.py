@@ -42,9 +42,9 @@ def a_load(
         events.append(an_operation(number, at_ns, 0, ns, operation=name, session=0))
         at_ns += ns
     path = write_load(place, closed(1), events, at_ns / 1e9)
-    told = json.loads((path / "run.json").read_text("utf-8"))
-    told["workload"] |= {"name": workload} | facts
-    (path / "run.json").write_text(json.dumps(told), encoding="utf-8")
+    document = json.loads((path / "run.json").read_text("utf-8"))
+    document["workload"] |= {"name": workload} | facts
+    (path / "run.json").write_text(json.dumps(document), encoding="utf-8")
     write_seal(path)
     return path
 
@@ -56,11 +56,11 @@ def figure(made: MadeStudy, kind: str, **options: Any) -> Figure:
 def middles(shown: Figure, key: str) -> dict[str, float]:
     measure = shown.measure(key)
     assert measure is not None
-    return {name: one.middle for name, one in measure.values.items()}
+    return {name: spread.middle for name, spread in measure.values.items()}
 
 
 def rows(shown: Figure, name: str) -> list[dict[str, Any]]:
-    table = next(one for one in shown.tables if one.name == name)
+    table = next(candidate for candidate in shown.tables if candidate.name == name)
     return [
         dict(zip([column.name for column in table.columns], row, strict=True)) for row in table.rows
     ]
@@ -79,7 +79,7 @@ def three(tmp_path: Path) -> MadeStudy:
             "postgresql@18": (2.0, 2.0),
             "duckdb": (1.0, 1.0),
         }.items():
-            select, update = (one * drift for one in times)
+            select, update = (time * drift for time in times)
             load = a_load(tmp_path / "made", select, update, rate=RATE)
             made.add("mix", {"engine": engine}, load, number)
     return made
@@ -115,7 +115,7 @@ class TestTransactions:
     def test_a_version_stands_beside_the_one_before(self, three: MadeStudy) -> None:
         shown = figure(three, "transactions", base="duckdb")
         assert middles(shown, "tps_gain") == {"PostgreSQL 18": pytest.approx(1.75)}
-        assert any("1.75 x the rate of PostgreSQL 17" in words for words in shown.says)
+        assert any("1.75 x the rate of PostgreSQL 17" in sentence for sentence in shown.says)
 
     def test_a_base_that_was_not_run_is_not_asked_for_twice(self, three: MadeStudy) -> None:
         shown = figure(three, "transactions", base="mysql")
@@ -147,15 +147,15 @@ class TestMultiples:
             "In times of what DuckDB takes: reads 4 x (PostgreSQL); what writes 3 x (PostgreSQL)."
         )
         every = rows(shown, "operations")
-        found = {(row["workload"], row["engine"]): row["takes"] for row in every}
-        assert found["points", "PostgreSQL"] == pytest.approx(2.0)
-        assert found["points", "DuckDB"] is None
+        takes = {(row["workload"], row["engine"]): row["takes"] for row in every}
+        assert takes["points", "PostgreSQL"] == pytest.approx(2.0)
+        assert takes["points", "DuckDB"] is None
 
     def test_by_their_share_of_the_mix_and_each_operation_alike(self, three: MadeStudy) -> None:
         shown = figure(three, "multiples", base="duckdb")
         assert middles(shown, "mix")["PostgreSQL 17"] == pytest.approx(3.5)
         assert middles(shown, "mix_alike")["PostgreSQL 17"] == pytest.approx(math.sqrt(8))
-        assert any("from 2 x in update to 4 x in select" in words for words in shown.says)
+        assert any("from 2 x in update to 4 x in select" in sentence for sentence in shown.says)
 
     def test_rounds_that_differ_make_an_interval(self, tmp_path: Path) -> None:
         made = MadeStudy(tmp_path)
@@ -165,9 +165,9 @@ class TestMultiples:
                 made.add("mix", {"engine": engine}, load, number)
         measure = figure(made, "multiples", base="duckdb").measure("mix")
         assert measure is not None
-        one = measure.values["PostgreSQL"]
-        assert one.low < 1.8 < one.middle < 2.2 < one.high
-        assert one.count == 3
+        spread = measure.values["PostgreSQL"]
+        assert spread.low < 1.8 < spread.middle < 2.2 < spread.high
+        assert spread.count == 3
 
     def test_a_round_that_lacks_a_workload_is_left_out(self, tmp_path: Path) -> None:
         made = MadeStudy(tmp_path)
@@ -200,7 +200,7 @@ class TestStatements:
         for engine, ms in {"postgresql": 6, "duckdb": 2}.items():
             made.add("mix", {"engine": engine}, with_statements(a_load(tmp_path / "made", 1, ms)))
         shown = figure(made, "statements", base="duckdb")
-        keys = [one.key for one in shown.measures if one.unit == "s"]
+        keys = [measure.key for measure in shown.measures if measure.unit == "s"]
         assert keys == ["select", "update.read", "update.write"]
         assert middles(shown, "update.write") == {
             "PostgreSQL": pytest.approx(0.003),
@@ -238,7 +238,7 @@ class TestStatements:
             "DuckDB": "(few x entries): scan few, index scan entries (by_id)",
         }
         # Engines tell their plans in words of their own, so only versions of one are compared.
-        assert not any("is executed by" in words for words in shown.says)
+        assert not any("is executed by" in sentence for sentence in shown.says)
 
     def test_what_a_version_gained_on_the_first(self, three: MadeStudy) -> None:
         shown = figure(three, "statements", base="duckdb")
@@ -272,7 +272,10 @@ class TestStatements:
         made.add("mix", {"engine": "duckdb"}, load)
         shown = figure(made, "statements")
         assert middles(shown, "update") == {"DuckDB": pytest.approx(0.003)}
-        assert {one.key for one in shown.measures if one.unit == "s"} == {"select", "update"}
+        assert {measure.key for measure in shown.measures if measure.unit == "s"} == {
+            "select",
+            "update",
+        }
 
 
 def with_statements(path: Path, names: tuple[str, str] = ("read", "write")) -> Path:

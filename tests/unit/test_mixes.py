@@ -90,7 +90,7 @@ class TestAsked:
         assert steps(plan) == {"warmup": (0, 10), "measured": (10, None)}
 
     @pytest.mark.parametrize(
-        ("options", "words"),
+        ("options", "message"),
         [
             ({"mixes_max": 100}, "say --until-steady, too"),
             ({"until_steady": True, "time": "9s"}, "say --mixes and --mixes-max"),
@@ -99,9 +99,9 @@ class TestAsked:
         ],
     )
     def test_what_contradicts_itself_is_refused(
-        self, workload: str, options: dict[str, Any], words: str
+        self, workload: str, options: dict[str, Any], message: str
     ) -> None:
-        with pytest.raises(UsageError, match=words):
+        with pytest.raises(UsageError, match=message):
             asked(workload, **options)
 
     @pytest.mark.parametrize("options", [{"until_steady": True}, {"mixes_max": 7}])
@@ -116,14 +116,18 @@ MOST = {"passes_max": 10_000}
 
 class TestListener:
     def heard(
-        self, raw: Path, told: list[tuple[int, int]], monkeypatch: pytest.MonkeyPatch, **phase: int
+        self,
+        raw: Path,
+        progress: list[tuple[int, int]],
+        monkeypatch: pytest.MonkeyPatch,
+        **phase: int,
     ) -> tuple[list[bool], Mixes]:
         """What it says to passes and when they ended; a second goes by between two words."""
         now_s = iter(range(10_000))
         monkeypatch.setattr("assay.running.mixes.time.monotonic", lambda: float(next(now_s)))
         monkeypatch.setattr("assay.running.mixes.LOOKS_SHARE", 1e9)
         with Mixes(raw, [PHASE | phase], [os.getpid()]) as mixes:
-            return [mixes.heard("measured", *one) for one in told], mixes
+            return [mixes.heard("measured", *step) for step in progress], mixes
 
     def test_it_says_enough_when_mixes_are_steady_and_there_are_as_many_as_there_have_to_be(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -166,9 +170,9 @@ class TestListener:
         assert row["asked_bytes"] > 0
 
 
-def rendered(told: dict[str, Any]) -> str:
+def rendered(run_document: dict[str, Any]) -> str:
     console = Console(file=io.StringIO(), width=100)
-    render(told, all_operations=False, console=console)
+    render(run_document, all_operations=False, console=console)
     assert isinstance(console.file, io.StringIO)
     return " ".join(console.file.getvalue().split())
 
@@ -176,34 +180,34 @@ def rendered(told: dict[str, Any]) -> str:
 def shown(directory: Path) -> tuple[dict[str, Any], str, str]:
     """The document, the page, and the terminal's words."""
     run = Run(directory)
-    told = document(run, directory)
-    return told, page(run, told), rendered(told)
+    run_document = document(run, directory)
+    return run_document, page(run, run_document), rendered(run_document)
 
 
-def claims(told: dict[str, Any]) -> list[dict[str, Any]]:
-    return [finding for finding in told["findings"] if finding["method"] == steady.METHOD]
+def claims(run_document: dict[str, Any]) -> list[dict[str, Any]]:
+    return [finding for finding in run_document["findings"] if finding["method"] == steady.METHOD]
 
 
 class TestTold:
     def test_a_run_that_became_steady_has_the_figures_of_that_part_and_of_all(
         self, tmp_path: Path
     ) -> None:
-        told, html, words = shown(steady_run(tmp_path))
-        section = told["steady"]
+        run_document, html, message = shown(steady_run(tmp_path))
+        section = run_document["steady"]
         assert section["steady"] is True
         assert section["warmup_mixes"] == 30
         assert section["mixes"] == 600
         first = section["first_mix"]
         assert 100 < first < 300
-        assert f"steady after {first:,} of 600 mixes, the 30 of the warm-up not counted" in words
-        assert "/s in the steady part, " in words
+        assert f"steady after {first:,} of 600 mixes, the 30 of the warm-up not counted" in message
+        assert "/s in the steady part, " in message
         (figure,) = section["figures"]
         assert figure["name"] == "QMpH"
         # The clients are two, so it is by the clock, as mixes a second are.
         assert figure["steady"] == pytest.approx(3_600 * section["rate_per_s"], rel=0.02)
         assert figure["all"] == pytest.approx(3_600 * section["all_per_s"], rel=0.02)
-        assert "over everything measured" in words
-        (finding,) = claims(told)
+        assert "over everything measured" in message
+        (finding,) = claims(run_document)
         assert finding["claim"].startswith(f"Steady after {first:,} of 600 mixes: QMpH 36,")
         assert "what it fetched from storage a mix went from" in finding["claim"]
         assert f"--warmup-mixes {30 + first}" in finding["to_try"]
@@ -213,11 +217,11 @@ class TestTold:
     def test_one_that_did_not_says_what_drifted_and_what_was_not_measured(
         self, tmp_path: Path
     ) -> None:
-        told, html, words = shown(drifting_run(tmp_path))
-        assert told["steady"]["steady"] is False
-        assert "not steady in 600 mixes" in words
-        assert "so throughput alone was judged" in words
-        (finding,) = claims(told)
+        run_document, html, message = shown(drifting_run(tmp_path))
+        assert run_document["steady"]["steady"] is False
+        assert "not steady in 600 mixes" in message
+        assert "so throughput alone was judged" in message
+        (finding,) = claims(run_document)
         assert (
             "throughput fell by 31 % over the last 340 (90 % interval 28 % to" in finding["claim"]
         )
@@ -227,29 +231,29 @@ class TestTold:
 
     def test_one_that_is_steady_from_the_first_claims_nothing(self, tmp_path: Path) -> None:
         flat = marks(600, reads=lambda _: 5e6, noise=0.02, begun_ns=BEGUN_NS)
-        told, _, words = shown(write_mixes(tmp_path, flat))
-        assert told["steady"]["steady"] is True
-        assert claims(told) == []
-        assert "asked of files a mix" in words
+        run_document, _, message = shown(write_mixes(tmp_path, flat))
+        assert run_document["steady"]["steady"] is True
+        assert claims(run_document) == []
+        assert "asked of files a mix" in message
 
     def test_one_that_reached_the_most_says_so(self, tmp_path: Path) -> None:
         slower = marks(600, lambda number: 12.0 - number / 100, begun_ns=BEGUN_NS)
-        told, _, words = shown(write_mixes(tmp_path, slower, mixes_max=600))
-        assert "(the most that were to be played)" in words
-        assert "a larger --mixes-max" in claims(told)[0]["to_try"]
+        run_document, _, message = shown(write_mixes(tmp_path, slower, mixes_max=600))
+        assert "(the most that were to be played)" in message
+        assert "a larger --mixes-max" in claims(run_document)[0]["to_try"]
 
     def test_of_few_mixes_thirds_are_not_compared(self, tmp_path: Path) -> None:
         slower = marks(15, lambda number: 12.0 - 0.7 * number, begun_ns=BEGUN_NS)
-        told, _, words = shown(write_mixes(tmp_path, slower))
-        assert told["steady"]["steady"] is None
-        assert "15 mixes, too few looks" in words
-        assert claims(told) == []
+        run_document, _, message = shown(write_mixes(tmp_path, slower))
+        assert run_document["steady"]["steady"] is None
+        assert "15 mixes, too few looks" in message
+        assert claims(run_document) == []
 
     def test_of_too_few_looks_nothing_is_said(self, tmp_path: Path) -> None:
         few = marks(600, begun_ns=BEGUN_NS)[::100]
-        told, html, words = shown(write_mixes(tmp_path, few))
-        assert told["steady"]["steady"] is None
-        assert "too few looks" in words
+        run_document, html, message = shown(write_mixes(tmp_path, few))
+        assert run_document["steady"]["steady"] is None
+        assert "too few looks" in message
         assert 'id="chart-steady"' in html
 
     def test_the_chart_draws_warm_up_and_measured_mixes_over_one_axis(self, tmp_path: Path) -> None:
@@ -268,15 +272,15 @@ class TestTold:
         times_s = [-0.5 + number for number in range(60)]
         values = [None, *([50_000.0] * 20), *([1_000.0] * 39)]
         series = {"name": "buffer_read_bytes", "time_s": times_s, "values": values}
-        told = mixes_of(run, {"series": [series]})
-        assert told is not None
-        first, last = told.state.batches[3], told.state.batches[40]
+        mixes = mixes_of(run, {"series": [series]})
+        assert mixes is not None
+        first, last = mixes.state.batches[3], mixes.state.batches[40]
         assert first.counted == pytest.approx(50_000 / first.throughput)
         assert last.counted == pytest.approx(1_000 / last.throughput)
         # The engine was not read to the end of the last ones.
-        assert told.state.batches[-1].counted is None
-        assert told.counted is not None
-        before, level = told.counted
+        assert mixes.state.batches[-1].counted is None
+        assert mixes.counted is not None
+        before, level = mixes.counted
         assert before is not None
         assert before > 10 * level
 
@@ -286,9 +290,9 @@ class TestTold:
     ) -> None:
         series = {"name": "buffer_read_bytes", "values": values}
         series["time_s"] = [-1.0, 20.0, 40.0, 70.0][: len(values)]
-        told = mixes_of(Run(steady_run(tmp_path)), {"series": [series]})
-        assert told is not None
-        assert told.counted is None
+        mixes = mixes_of(Run(steady_run(tmp_path)), {"series": [series]})
+        assert mixes is not None
+        assert mixes.counted is None
 
     @pytest.mark.parametrize("write", [steady_run, drifting_run])
     def test_a_record_without_marks_has_no_such_section(

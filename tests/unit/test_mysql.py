@@ -25,8 +25,8 @@ class TestSettings:
         for name in ("run.cnf", "load.cnf"):
             lines = (CONF / name).read_text("utf-8").splitlines()
             assert read_configuration(CONF / name)
-            said = [one for one, two in itertools.pairwise(lines) if "=" in two]
-            assert all(one.startswith("#") or "=" in one for one in said)
+            said = [text for text, two in itertools.pairwise(lines) if "=" in two]
+            assert all(text.startswith("#") or "=" in text for text in said)
 
     @pytest.mark.parametrize("name", ["mysql", "mariadb"])
     def test_what_a_run_begins_with_is_fully_durable(self, name: str) -> None:
@@ -86,8 +86,8 @@ class TestPlans:
         assert supply.condition == "ps_partkey = part.p_partkey"
 
     def test_filters_say_what_they_removed(self) -> None:
-        found = [node for node in plan("q02").root.walk() if "'%BRASS'" in str(node.condition)]
-        assert [(node.operator, node.rows, node.removed_rows) for node in found] == [
+        nodes = [node for node in plan("q02").root.walk() if "'%BRASS'" in str(node.condition)]
+        assert [(node.operator, node.rows, node.removed_rows) for node in nodes] == [
             ("scan", 4, 1996)
         ]
 
@@ -104,7 +104,7 @@ class TestPlans:
         (node,) = plan("insert").root.walk()
         assert (node.native, node.object) == ("insert", "region")
 
-    @pytest.mark.parametrize("told", ["[]", "{}", '{"query_plan": 1}', "nonsense"])
-    def test_other_words_are_refused(self, told: str) -> None:
+    @pytest.mark.parametrize("text", ["[]", "{}", '{"query_plan": 1}', "nonsense"])
+    def test_other_words_are_refused(self, text: str) -> None:
         with pytest.raises(ValueError, match=r"."):
-            normalised(told, "q", 0, "q.json")
+            normalised(text, "q", 0, "q.json")

@@ -116,10 +116,10 @@ class TestServers:
 class TestSessions:
     def test_they_are_told_where_and_how(self) -> None:
         read = read_dsn("mysql://me:pw@db/shop?set.sql_mode=ANSI&ssl_ca=/a.pem")
-        told = json.loads(session_config(read, init=["select 1"]))
-        assert (told["host"], told["user"], told["database"]) == ("db", "me", "shop")
-        assert told["tls"] == {"mode": "verify-ca", "ca": "/a.pem"}
-        assert told["init"] == ["set session `sql_mode` = ANSI", "select 1"]
+        document = json.loads(session_config(read, init=["select 1"]))
+        assert (document["host"], document["user"], document["database"]) == ("db", "me", "shop")
+        assert document["tls"] == {"mode": "verify-ca", "ca": "/a.pem"}
+        assert document["init"] == ["set session `sql_mode` = ANSI", "select 1"]
 
 
 class TestKeys:

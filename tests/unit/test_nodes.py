@@ -57,7 +57,7 @@ def _figure(tmp_path: Path, *, here: bool) -> Figure:
 
 
 def _rows(figure: Figure, name: str) -> list[dict[str, Any]]:
-    table = next(one for one in figure.tables if one.name == name)
+    table = next(candidate for candidate in figure.tables if candidate.name == name)
     heads = [column.name for column in table.columns]
     return [dict(zip(heads, row, strict=True)) for row in table.rows]
 
@@ -68,7 +68,10 @@ def test_workers_that_share_cores_show_their_work_and_no_speed_up(tmp_path: Path
     assert [row["nodes"] for row in rows] == [1, 2, 4]
     assert all(row["messages"] and row["bytes between nodes"] for row in rows)
     assert [row["speed-up"] for row in rows] == [None, None, None]
-    assert any("speed-up by nodes: not measured: 4 workers share" in one for one in figure.missing)
+    assert any(
+        "speed-up by nodes: not measured: 4 workers share" in sentence
+        for sentence in figure.missing
+    )
     assert not any(table.name == "law" for table in figure.tables)
 
 
@@ -81,7 +84,7 @@ def test_nodes_of_their_own_have_a_speed_up_and_a_law(tmp_path: Path) -> None:
     ]
     law = {row["quantity"]: row["value"] for row in _rows(figure, "law")}
     assert law["contention (sigma)"] == pytest.approx(0.0, abs=1e-6)
-    assert any("4 times as fast" in words for words in figure.says)
+    assert any("4 times as fast" in sentence for sentence in figure.says)
 
 
 def test_an_engine_without_nodes_is_one_server(tmp_path: Path) -> None:
@@ -107,7 +110,9 @@ def test_where_nobody_read_around_the_only_operation_a_pass_is_what_it_counted(
     stream = directory / "raw" / "events.arrows"
     with pa.ipc.open_stream(stream) as reader:
         events: list[dict[str, Any]] = reader.read_all().to_pylist()
-    write_stream(stream, [one for one in events if one["operation"] == events[0]["operation"]])
+    write_stream(
+        stream, [event for event in events if event["operation"] == events[0]["operation"]]
+    )
     (directory / "raw" / "engine-operations.arrows").unlink()
     write_seal(directory)
     run = Run(directory)
@@ -121,10 +126,12 @@ def test_where_nobody_read_around_the_only_operation_a_pass_is_what_it_counted(
 
 def test_costs_for_paper_are_those_of_the_nodes(tmp_path: Path) -> None:
     run = Run(_written(tmp_path / "made", 2))
-    told = measured_of([run])
-    assert told.nodes == 2
-    assert told.skew == pytest.approx(1 / 0.75)
-    sent = sum(one.sent_bytes or 0.0 for taken in told.operations.values() for one in taken)
+    measurement = measured_of([run])
+    assert measurement.nodes == 2
+    assert measurement.skew == pytest.approx(1 / 0.75)
+    sent = sum(
+        copy.sent_bytes or 0.0 for taken in measurement.operations.values() for copy in taken
+    )
     assert sent == pytest.approx(costs_of(run)[SENT_BYTES].value, rel=0.2)
 
 

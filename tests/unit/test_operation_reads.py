@@ -53,8 +53,8 @@ class TestOperationReads:
             an_event(1, "b", BEGUN_NS + 140 * MS, 160),
         ]
         on_vda.streams["disks"] = disks({0: 0, 100: 0, 200: 90, 300: 100, 400: 100})
-        told = operation_reads(on_vda.write())
-        assert told["reads"].to_list() == pytest.approx([30, 70])
+        reads = operation_reads(on_vda.write())
+        assert reads["reads"].to_list() == pytest.approx([30, 70])
 
     def test_what_was_read_while_nothing_ran_is_of_no_query(self, on_vda: SyntheticRun) -> None:
         on_vda.events = [
@@ -100,9 +100,9 @@ class TestOperationReads:
             an_event(1, "b", BEGUN_NS + 350 * MS, 100),
         ]
         on_vda.streams["disks"] = disks({0: 0, 100: 0, 400: 9})
-        told = operation_reads(on_vda.write())
-        assert told["reads"].to_list() == [pytest.approx(4.5), None]
-        assert told["seconds"].to_list() == pytest.approx([0.05, 0.1])
+        reads = operation_reads(on_vda.write())
+        assert reads["reads"].to_list() == [pytest.approx(4.5), None]
+        assert reads["seconds"].to_list() == pytest.approx([0.05, 0.1])
 
     def test_a_device_that_counts_anew_is_not_believed(self, on_vda: SyntheticRun) -> None:
         on_vda.events = [an_event(0, "a", BEGUN_NS + 100 * MS, 200)]
@@ -134,9 +134,9 @@ class TestOperationReads:
 
     def test_unknown_devices_leave_reads_unknown(self, synthetic: SyntheticRun) -> None:
         synthetic.environment = {"host": {"data_device": None}}
-        told = operation_reads(synthetic.write())
-        assert told["reads"].null_count() == told.height > 0
-        assert told["usr_share"].null_count() == 0
+        reads = operation_reads(synthetic.write())
+        assert reads["reads"].null_count() == reads.height > 0
+        assert reads["usr_share"].null_count() == 0
 
     def test_operations_that_overlap_are_not_told_apart(self, on_vda: SyntheticRun) -> None:
         on_vda.events = [

@@ -148,5 +148,5 @@ class TestWindow:
 
 def test_words_of_the_record_become_plain_text_so_that_tables_can_be_joined() -> None:
     frame = measured(events(*passes("a", SECOND_MS)))
-    words = ("phase", "operation", "outcome", "error")
-    assert {frame.schema[name] for name in words} == {pl.String}
+    columns = ("phase", "operation", "outcome", "error")
+    assert {frame.schema[name] for name in columns} == {pl.String}

@@ -29,12 +29,12 @@ def request(**asked: Any) -> RunRequest:
 
 class TestParsing:
     def test_tables_with_their_columns(self) -> None:
-        told = parse_sorted(["lineitem=l_shipdate", " orders = o_orderdate , o_custkey"])
-        assert told == {"lineitem": ["l_shipdate"], "orders": ["o_orderdate", "o_custkey"]}
+        columns = parse_sorted(["lineitem=l_shipdate", " orders = o_orderdate , o_custkey"])
+        assert columns == {"lineitem": ["l_shipdate"], "orders": ["o_orderdate", "o_custkey"]}
         assert parse_sorted([]) == {}
 
     @pytest.mark.parametrize(
-        ("texts", "words"),
+        ("texts", "message"),
         [
             (["lineitem"], "write it like"),
             (["=l_shipdate"], "write it like"),
@@ -44,8 +44,8 @@ class TestParsing:
             (["lineitem=a", "lineitem=b"], "given twice"),
         ],
     )
-    def test_what_is_no_order_of_rows_is_refused(self, texts: list[str], words: str) -> None:
-        with pytest.raises(UsageError, match=words):
+    def test_what_is_no_order_of_rows_is_refused(self, texts: list[str], message: str) -> None:
+        with pytest.raises(UsageError, match=message):
             parse_sorted(texts)
 
     @pytest.mark.parametrize("text", ["", "rest", "a,,b", "a,b,a", "rest,a,rest"])
@@ -83,9 +83,9 @@ class TestIdentity:
     def test_the_record_has_it_and_can_be_asked_for_again(self) -> None:
         asked = request(sorted_by={"orders": ["o_orderdate"]}, load_order=["rest", "orders"])
         assert recorded_request(asked.facts()) == asked
-        told = understood(asked, MagicMock()).facts()["order"]
-        assert told["sorted_by"] == {"orders": ["o_orderdate"]}
-        assert (told["load_order"][-1], len(told["load_order"])) == ("orders", 8)
+        order = understood(asked, MagicMock()).facts()["order"]
+        assert order["sorted_by"] == {"orders": ["o_orderdate"]}
+        assert (order["load_order"][-1], len(order["load_order"])) == ("orders", 8)
         assert understood(request(), MagicMock()).facts()["order"] is None
 
     def test_tables_of_refresh_sets_are_loaded_in_it_too(self) -> None:
@@ -104,7 +104,7 @@ class TestIdentity:
 
 class TestRefusals:
     @pytest.mark.parametrize(
-        ("asked", "words"),
+        ("asked", "message"),
         [
             ({"sorted_by": {"lineitm": ["x"]}}, "did you mean 'lineitem'"),
             ({"sorted_by": {"lineitem": ["l_shpdate"]}}, "did you mean 'l_shipdate'"),
@@ -114,9 +114,9 @@ class TestRefusals:
         ],
     )
     def test_what_is_not_there_is_told_with_what_is(
-        self, asked: dict[str, Any], words: str
+        self, asked: dict[str, Any], message: str
     ) -> None:
-        with pytest.raises(UsageError, match=words):
+        with pytest.raises(UsageError, match=message):
             understood(request(**asked), MagicMock())
 
     @pytest.mark.parametrize(
@@ -178,7 +178,7 @@ class Filled:
 
 def filled(tmp_path: Path, **asked: Any) -> Filled:
     engine = Filled()
-    told = {
+    load_facts = {
         "language": "sql",
         "setup": ["tables"],
         "keys": ["a;", "b;"],
@@ -192,7 +192,7 @@ def filled(tmp_path: Path, **asked: Any) -> Filled:
         "load_order": [],
         "spill": str(tmp_path / "spill"),
     }
-    filled = fill(engine, MagicMock(), told | asked, lambda *_: None)
+    filled = fill(engine, MagicMock(), load_facts | asked, lambda *_: None)
     assert filled.rows == 130
     assert filled.client_cpu_s is None, "this engine is in the process that loads"
     assert {name: facts["rows"] for name, facts in filled.tables.items()} == {
@@ -207,7 +207,7 @@ class TestFilling:
     def test_without_an_order_tables_come_side_by_side(self, tmp_path: Path) -> None:
         engine = filled(tmp_path)
         assert ("keys", "a;\nb;", "4") in engine.done
-        assert {one[2] for one in engine.done if one[0] == "load"} == {"4"}
+        assert {step[2] for step in engine.done if step[0] == "load"} == {"4"}
 
     def test_tables_and_their_keys_come_one_after_another(self, tmp_path: Path) -> None:
         order = ["supplier", "region", "nation"]
@@ -221,7 +221,7 @@ class TestFilling:
 
     def test_sorted_rows_come_on_one_connection(self, tmp_path: Path) -> None:
         engine = filled(tmp_path, sorted_by={"nation": ["n_name"]})
-        streams = {one[1]: one[2] for one in engine.done if one[0] == "load"}
+        streams = {step[1]: step[2] for step in engine.done if step[0] == "load"}
         assert streams == {"nation": "1", "region": "4", "supplier": "4"}
         assert engine.first["nation"][0]["n_name"] == "ALGERIA"
         assert not (tmp_path / "spill").exists()

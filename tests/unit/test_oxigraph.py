@@ -49,7 +49,7 @@ TRUTH = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("work", "path"), TRUTH, ids=[one[1][-1][:60] for one in TRUTH])
+@pytest.mark.parametrize(("work", "path"), TRUTH, ids=[cause[1][-1][:60] for cause in TRUTH])
 def test_a_stack_works_at(work: str, path: tuple[str, ...]) -> None:
     document = find_engine("oxigraph").operations()
     assert document is not None
@@ -62,27 +62,27 @@ def test_a_stack_works_at(work: str, path: tuple[str, ...]) -> None:
 
 
 def test_both_engines_have_the_same_rules() -> None:
-    one, other = find_engine("oxigraph"), find_engine("oxigraph-server")
-    assert one.operations() == other.operations()
-    assert one.facts.version_pinned == other.facts.products[0].version
+    engine, other = find_engine("oxigraph"), find_engine("oxigraph-server")
+    assert engine.operations() == other.operations()
+    assert engine.facts.version_pinned == other.facts.products[0].version
 
 
 class TestSettings:
     def test_settings_are_options_of_the_program(self) -> None:
         assert options_of({"union-default-graph": "false"}) == []
-        told = options_of({"union-default-graph": "true", "timeout-s": "30"})
-        assert told == ["--union-default-graph", "--timeout-s", "30"]
+        options = options_of({"union-default-graph": "true", "timeout-s": "30"})
+        assert options == ["--union-default-graph", "--timeout-s", "30"]
 
     @pytest.mark.parametrize(
-        ("settings", "words"),
+        ("settings", "message"),
         [
             ({"timeout": "30"}, "did you mean 'timeout-s'"),
             ({"timeout-s": "0"}, "whole number of seconds"),
             ({"union-default-graph": "yes"}, "true or false"),
         ],
     )
-    def test_what_there_is_not_is_refused(self, settings: dict[str, str], words: str) -> None:
-        with pytest.raises(EngineError, match=words):
+    def test_what_there_is_not_is_refused(self, settings: dict[str, str], message: str) -> None:
+        with pytest.raises(EngineError, match=message):
             options_of(settings)
 
     def test_the_embedded_one_knows_truths_alone(self) -> None:

@@ -44,7 +44,7 @@ def test_what_is_no_placement_is_refused_with_the_form(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "host", "words"),
+    ("text", "host", "message"),
     [
         ("engine=node2", TWO_NODES, "NUMA nodes: node0, node1"),
         ("engine=node0", ONE_CPU, "none that the kernel tells of"),
@@ -64,8 +64,8 @@ def test_what_is_no_placement_is_refused_with_the_form(text: str) -> None:
         ),
     ],
 )
-def test_what_is_not_there_is_refused_with_what_is(text: str, host: Host, words: str) -> None:
-    with pytest.raises(UsageError, match=words):
+def test_what_is_not_there_is_refused_with_what_is(text: str, host: Host, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
         resolve_pin(text, host)
 
 

@@ -35,8 +35,8 @@ class Engine:
     def plan_reader(self, instance: object) -> Any:
         raise NotImplementedError
 
-    def plan(self, told: str, operation: str, statement: int, native: str) -> Plan:
-        return normalised(told, operation, statement, native)
+    def plan(self, sql: str, operation: str, statement: int, native: str) -> Plan:
+        return normalised(sql, operation, statement, native)
 
 
 class Reader:
@@ -69,8 +69,8 @@ def captured(
 ) -> dict[str, Any]:
     script = Script(operations)
     Capture(Engine(), reader, raw, 1).all(script, timed_s or {}, deadline_s, tell_nobody)
-    told: dict[str, Any] = json.loads((raw / "plans" / "plans.json").read_text())
-    return told
+    document: dict[str, Any] = json.loads((raw / "plans" / "plans.json").read_text())
+    return document
 
 
 @pytest.fixture
@@ -86,14 +86,14 @@ class TestCapture:
     ) -> None:
         reader = DuckPlans(connection.cursor())
         query = operation("q01", "select count(*) from t where id < 10")
-        told = captured(tmp_path, reader, query, timed_s={"q01": 0.001})
-        (plan,) = told["plans"]
+        capture = captured(tmp_path, reader, query, timed_s={"q01": 0.001})
+        (plan,) = capture["plans"]
         text = (tmp_path / "plans" / plan["native"]).read_text()
         assert plan["native"] == "q01-0.json"
         assert Plan.read(plan).root == normalised(text, "q01", 0, "q01-0.json").root
-        assert told["missing"] == []
-        (cost,) = told["operations"]
-        assert 0 < plan["capture_s"] <= cost["capture_s"] <= told["capture_s"]
+        assert capture["missing"] == []
+        (cost,) = capture["operations"]
+        assert 0 < plan["capture_s"] <= cost["capture_s"] <= capture["capture_s"]
         assert cost["watched_s"] == plan["execution_s"] + plan["planning_s"]
         assert cost["ratio"] == pytest.approx(cost["watched_s"] / 0.001)
 
@@ -102,26 +102,26 @@ class TestCapture:
     ) -> None:
         reader = DuckPlans(connection.cursor())
         broken = operation("bad", "select nothing from nowhere", "select 1 from t")
-        told = captured(tmp_path, reader, broken, operation("good", "select id from t"))
-        assert [plan["operation"] for plan in told["plans"]] == ["good"]
-        assert [one["statement"] for one in told["missing"]] == [0, 1]
-        assert "nowhere" in told["missing"][0]["reason"]
-        assert "before it failed" in told["missing"][1]["reason"]
-        assert told["operations"][0]["watched_s"] is None
+        capture = captured(tmp_path, reader, broken, operation("good", "select id from t"))
+        assert [plan["operation"] for plan in capture["plans"]] == ["good"]
+        assert [entry["statement"] for entry in capture["missing"]] == [0, 1]
+        assert "nowhere" in capture["missing"][0]["reason"]
+        assert "before it failed" in capture["missing"][1]["reason"]
+        assert capture["operations"][0]["watched_s"] is None
 
     def test_words_that_are_not_understood_are_kept_and_said_to_be(self, tmp_path: Path) -> None:
-        told = captured(tmp_path, Reader(Explained("?", None, 0.1)), operation("q01", "x"))
-        assert told["plans"] == []
-        assert "not understood" in told["missing"][0]["reason"]
+        capture = captured(tmp_path, Reader(Explained("?", None, 0.1)), operation("q01", "x"))
+        assert capture["plans"] == []
+        assert "not understood" in capture["missing"][0]["reason"]
         assert (tmp_path / "plans" / "q01-0.json").read_text() == "?"
 
     def test_a_plan_with_estimates_only_says_why(self, tmp_path: Path) -> None:
         estimated = '[{"name": "SEQ_SCAN", "children": [], "extra_info": {"Table": "t"}}]'
         said = Explained(estimated, "it was cancelled after 1 s", 1.0)
-        told = captured(tmp_path, Reader(said), operation("q01", "x"))
-        assert told["plans"][0]["timed"] is False
-        assert told["plans"][0]["reason"] == "it was cancelled after 1 s"
-        assert told["operations"][0]["ratio"] is None
+        capture = captured(tmp_path, Reader(said), operation("q01", "x"))
+        assert capture["plans"][0]["timed"] is False
+        assert capture["plans"][0]["reason"] == "it was cancelled after 1 s"
+        assert capture["operations"][0]["ratio"] is None
 
     def test_what_was_told_before_an_interruption_is_kept(self, tmp_path: Path) -> None:
         class Interrupted(Reader):
@@ -135,16 +135,16 @@ class TestCapture:
         reader = Interrupted(Explained(None, "first", 0.0))
         with pytest.raises(KeyboardInterrupt):
             captured(tmp_path, reader, operation("a", "x"), operation("b", "x"))
-        told = json.loads((tmp_path / "plans" / "plans.json").read_text())
-        assert [one["reason"] for one in told["missing"]] == ["first"]
+        document = json.loads((tmp_path / "plans" / "plans.json").read_text())
+        assert [entry["reason"] for entry in document["missing"]] == ["first"]
 
     def test_an_end_that_is_asked_for_while_a_plan_is_kept_comes_after_it(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        def plan(told: str, operation: str, statement: int, native: str) -> Plan:
+        def plan(asked_statement: str, operation: str, statement: int, native: str) -> Plan:
             assert (tmp_path / "plans" / native).exists()
             signal.raise_signal(signal.SIGTERM)
-            return normalised(told, operation, statement, native)
+            return normalised(asked_statement, operation, statement, native)
 
         engine = Engine()
         monkeypatch.setattr(engine, "plan", plan)
@@ -152,8 +152,8 @@ class TestCapture:
         script = Script((operation("a", "x"), operation("b", "x")))
         with pytest.raises(KeyboardInterrupt):
             Capture(engine, reader, tmp_path, 1).all(script, {}, 0.0, tell_nobody)
-        told = json.loads((tmp_path / "plans" / "plans.json").read_text())
-        assert [one["operation"] for one in told["plans"]] == ["a"]
+        document = json.loads((tmp_path / "plans" / "plans.json").read_text())
+        assert [query_plan["operation"] for query_plan in document["plans"]] == ["a"]
         assert len(reader.asked) == 1
 
     def test_an_end_that_is_asked_for_twice_leaves_the_plans(self, tmp_path: Path) -> None:
@@ -166,8 +166,8 @@ class TestCapture:
         script = Script((operation("a", "x"), operation("b", "x")))
         with pytest.raises(KeyboardInterrupt):
             Capture(Engine(), reader, tmp_path, 1).all(script, {}, 0.0, gone)
-        told = json.loads((tmp_path / "plans" / "plans.json").read_text())
-        assert [one["operation"] for one in told["plans"]] == ["a"]
+        document = json.loads((tmp_path / "plans" / "plans.json").read_text())
+        assert [plan["operation"] for plan in document["plans"]] == ["a"]
 
     def test_an_engine_that_is_asked_is_interrupted(self, tmp_path: Path) -> None:
         class Slow(Reader):
@@ -180,8 +180,8 @@ class TestCapture:
 
         with pytest.raises(KeyboardInterrupt):
             captured(tmp_path, Slow(Explained(SCANNED, None, 0.1)), operation("a", "x"))
-        told = json.loads((tmp_path / "plans" / "plans.json").read_text())
-        assert [one["operation"] for one in told["plans"]] == ["a"]
+        document = json.loads((tmp_path / "plans" / "plans.json").read_text())
+        assert [plan["operation"] for plan in document["plans"]] == ["a"]
 
     @pytest.mark.parametrize(
         ("timed_s", "deadline_s", "limit_s"),
@@ -231,9 +231,9 @@ class TestDuckPlans:
             ("create view v as select id from t where id < 0", []),
             ("select count(*) from v", []),
         ]
-        told = list(self.reader(connection).explain(asked, 10.0))
-        assert [one.reason for one in told] == [None, None, None]
-        counted = normalised(told[2].native or "", "a", 2, "f")
+        explanations = list(self.reader(connection).explain(asked, 10.0))
+        assert [explanation.reason for explanation in explanations] == [None, None, None]
+        counted = normalised(explanations[2].native or "", "a", 2, "f")
         assert [n.rows for n in counted.root.walk() if n.object == "t"] == [1]
         assert connection.execute("select count(*) from t").fetchone() == (1000,)
         views = connection.execute("select view_name from duckdb_views() where not internal")
@@ -253,21 +253,21 @@ class TestDuckPlans:
         self, connection: duckdb.DuckDBPyConnection
     ) -> None:
         asked = [("begin", []), ("delete from t", []), ("-- the end\ncommit", [])]
-        told = list(self.reader(connection).explain(asked, 10.0))
-        assert [one.native is None for one in told] == [True, False, True]
-        assert "transaction" in (told[2].reason or "")
+        explanations = list(self.reader(connection).explain(asked, 10.0))
+        assert [explanation.native is None for explanation in explanations] == [True, False, True]
+        assert "transaction" in (explanations[2].reason or "")
         assert connection.execute("select count(*) from t").fetchone() == (1000,)
 
     def test_values_are_bound(self, connection: duckdb.DuckDBPyConnection) -> None:
         asked = [("select id from t where id = $1", [77])]
-        (told,) = self.reader(connection).explain(asked, 10.0)
-        assert "77" in (normalised(told.native or "", "a", 0, "f").root.condition or "")
+        (explanation,) = self.reader(connection).explain(asked, 10.0)
+        assert "77" in (normalised(explanation.native or "", "a", 0, "f").root.condition or "")
 
     def test_what_takes_too_long_has_estimates(self, connection: duckdb.DuckDBPyConnection) -> None:
         slow = "select count(*) from t a, t b, t c where hash(a.id + b.id + c.id) % 7 = 1"
         reader = self.reader(connection)
-        (told,) = reader.explain([(slow, [])], 0.05)
-        assert "cancelled after 0.05 s" in (told.reason or "")
-        assert not normalised(told.native or "", "a", 0, "f").timed
+        (explanation,) = reader.explain([(slow, [])], 0.05)
+        assert "cancelled after 0.05 s" in (explanation.reason or "")
+        assert not normalised(explanation.native or "", "a", 0, "f").timed
         (after,) = reader.explain([("select 1", [])], 10.0)
         assert after.reason is None

@@ -32,8 +32,8 @@ class Engine:
     def plan_reader(self, instance: object) -> Any:
         raise NotImplementedError
 
-    def plan(self, told: str, operation: str, statement: int, native: str) -> Plan:
-        return Plan(operation, statement, native, PlanNode("result", told))
+    def plan(self, sql: str, operation: str, statement: int, native: str) -> Plan:
+        return Plan(operation, statement, native, PlanNode("result", sql))
 
 
 class Reader:
@@ -42,7 +42,7 @@ class Reader:
     def __init__(
         self, operation: ScriptOperation, answers: dict[str, list[Sequence[object]]]
     ) -> None:
-        self.names = {one.text: one.name or "" for one in operation.statements}
+        self.names = {statement.text: statement.name or "" for statement in operation.statements}
         self.answers = answers
         self.asked: list[tuple[str, Sequence[object], bool]] = []
 
@@ -52,14 +52,16 @@ class Reader:
         raise AssertionError("a program's statements need answers")
 
     def play(self, statements: Iterable[PlanAsked], limit_s: float) -> Iterator[PlanAnswer]:
-        for one in statements:
-            name = self.names[one.text]
-            self.asked.append((name, one.values, one.explained))
+        for question in statements:
+            name = self.names[question.text]
+            self.asked.append((name, question.values, question.explained))
             rows = self.answers.get(name, [])
-            told = Explained(f"plan of {name}", None, 0.1, Reads("counted", index_lookups=2.0))
+            explanation = Explained(
+                f"plan of {name}", None, 0.1, Reads("counted", index_lookups=2.0)
+            )
             if name in ("begin", "commit"):
-                told = Explained(None, "it steers", 0.0)
-            yield PlanAnswer(told if one.explained else None, rows, len(rows) or 1)
+                explanation = Explained(None, "it steers", 0.0)
+            yield PlanAnswer(explanation if question.explained else None, rows, len(rows) or 1)
 
     def close(self) -> None:
         pass
@@ -70,7 +72,7 @@ def payment() -> Script:
 
 
 def number_of(script: Script, name: str) -> int:
-    return [one.name for one in script.operations].index(name)
+    return [operation.name for operation in script.operations].index(name)
 
 
 def captured(place: Path, script: Script, reader: Any, player: Any) -> dict[str, Any]:
@@ -78,8 +80,8 @@ def captured(place: Path, script: Script, reader: Any, player: Any) -> dict[str,
         Engine(), reader, place, 1, player, {"grammar": "postgres", "tables": {"t": {"a": "int"}}}
     )
     capture.all(script, {}, 0.0, lambda _done, _expected: None)
-    told: dict[str, Any] = json.loads((place / "plans" / "plans.json").read_text())
-    return told
+    document: dict[str, Any] = json.loads((place / "plans" / "plans.json").read_text())
+    return document
 
 
 @pytest.fixture
@@ -94,18 +96,20 @@ def player_of(script: Script) -> _core.Player:
 
 def test_each_statement_has_one_plan_by_its_name(tmp_path: Path, script: Script) -> None:
     reader = Reader(script.operations[0], ANSWERS)
-    told = captured(tmp_path, script, reader, player_of(script))
-    assert sorted(plan["name"] for plan in told["plans"]) == sorted(ANSWERS)
-    assert [one["name"] for one in told["missing"]] == ["begin", "commit"]
+    capture = captured(tmp_path, script, reader, player_of(script))
+    assert sorted(plan["name"] for plan in capture["plans"]) == sorted(ANSWERS)
+    assert [entry["name"] for entry in capture["missing"]] == ["begin", "commit"]
     explained = [name for name, _, wanted in reader.asked if wanted]
     assert len(explained) == len(set(explained)) == 7
-    plan = Plan.read(next(one for one in told["plans"] if one["name"] == "by_name"))
+    plan = Plan.read(
+        next(query_plan for query_plan in capture["plans"] if query_plan["name"] == "by_name")
+    )
     assert plan.text is not None
     assert "c_last = $3" in plan.text
     assert plan.reads == Reads("counted", index_lookups=2.0)
     assert (tmp_path / "plans" / plan.native).read_text() == "plan of by_name"
-    assert told["schema"]["tables"] == {"t": {"a": "int"}}
-    (cost,) = told["operations"]
+    assert capture["schema"]["tables"] == {"t": {"a": "int"}}
+    (cost,) = capture["operations"]
     assert (cost["watched_s"], cost["ratio"]) == (None, None)
 
 
@@ -137,10 +141,10 @@ def test_inputs_are_those_that_the_first_session_draws(tmp_path: Path, script: S
 
 def test_what_a_program_refuses_ends_it_with_the_reason(tmp_path: Path, script: Script) -> None:
     reader = Reader(script.operations[0], ANSWERS | {"warehouse": [(None,)]})
-    told = captured(tmp_path, script, reader, player_of(script))
-    reasons = {one["name"]: one["reason"] for one in told["missing"]}
+    capture = captured(tmp_path, script, reader, player_of(script))
+    reasons = {entry["name"]: entry["reason"] for entry in capture["missing"]}
     assert "a name is no text" in reasons["history"]
-    assert "warehouse" in {plan["name"] for plan in told["plans"]}
+    assert "warehouse" in {plan["name"] for plan in capture["plans"]}
 
 
 def test_an_error_of_the_engine_ends_it_with_the_reason(tmp_path: Path, script: Script) -> None:
@@ -151,9 +155,9 @@ def test_an_error_of_the_engine_ends_it_with_the_reason(tmp_path: Path, script: 
                 if self.asked[-1][0] == "district":
                     yield PlanAnswer(None, error="the server went away")
 
-    told = captured(tmp_path, script, Failing(script.operations[0], ANSWERS), player_of(script))
-    assert [plan["name"] for plan in told["plans"]] == ["district"]
-    reasons = {one["name"]: one["reason"] for one in told["missing"]}
+    capture = captured(tmp_path, script, Failing(script.operations[0], ANSWERS), player_of(script))
+    assert [plan["name"] for plan in capture["plans"]] == ["district"]
+    reasons = {entry["name"]: entry["reason"] for entry in capture["missing"]}
     assert reasons["commit"].endswith("1 executions: the server went away")
 
 
@@ -162,14 +166,14 @@ class Stubborn:
 
     def __init__(self) -> None:
         self.begun = 0
-        self.told = False
+        self.is_named = False
 
     def begin(self, operation: int) -> None:
-        self.begun, self.told = self.begun + 1, False
+        self.begun, self.is_named = self.begun + 1, False
 
     def next(self) -> tuple[int, list[object]] | None:
-        told, self.told = self.told, True
-        return None if told else (0, [])
+        is_named, self.is_named = self.is_named, True
+        return None if is_named else (0, [])
 
     def answered(self, statement: int, rows: Sequence[Sequence[object]], count: int) -> None:
         pass
@@ -183,9 +187,9 @@ def test_a_statement_that_is_never_asked_says_so(tmp_path: Path) -> None:
     )
     operation = ScriptOperation("a", statements, program="p", registers=("r.1", "r.2"))
     player = Stubborn()
-    told = captured(tmp_path, Script((operation,)), Reader(operation, {}), player)
+    capture = captured(tmp_path, Script((operation,)), Reader(operation, {}), player)
     assert player.begun == EXECUTIONS_MAX
-    (missing,) = told["missing"]
+    (missing,) = capture["missing"]
     assert (missing["name"], missing["statement"]) == ("never", 1)
     assert missing["reason"] == f"not executed in any of {EXECUTIONS_MAX} executions"
 
@@ -200,8 +204,8 @@ def test_an_engine_whose_plans_come_without_answers_says_so(tmp_path: Path, scri
         def close(self) -> None:
             pass
 
-    told = captured(tmp_path, script, Plain(), player_of(script))
-    assert {one["reason"] for one in told["missing"]} == {NO_ANSWERS}
+    capture = captured(tmp_path, script, Plain(), player_of(script))
+    assert {entry["reason"] for entry in capture["missing"]} == {NO_ANSWERS}
 
 
 class TestPlayer:
@@ -231,13 +235,13 @@ class TestPlayer:
         """Values of the statement that comes after a customer was found by name."""
         for _ in range(EXECUTIONS_MAX):
             player.begin(0)
-            found = False
-            while (told := player.next()) is not None:
-                number, values = told
+            is_stopped = False
+            while (pair := player.next()) is not None:
+                number, values = pair
                 name = payment().operations[1].statements[number].name or ""
-                if found:
+                if is_stopped:
                     return values
-                found = name == "by_name"
-                rows = [(customer,)] if found else ANSWERS.get(name, [])
+                is_stopped = name == "by_name"
+                rows = [(customer,)] if is_stopped else ANSWERS.get(name, [])
                 player.answered(number, rows, 1)
         raise AssertionError("nobody was asked for by name")

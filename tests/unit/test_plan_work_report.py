@@ -31,7 +31,7 @@ NAMELESS: dict[str, Any] = {"classified": 0.2, "named": 0.25}
 
 
 @pytest.fixture
-def told(tmp_path: Path) -> dict[str, Any]:
+def plan_document(tmp_path: Path) -> dict[str, Any]:
     return document(tmp_path, PLANS)
 
 
@@ -51,8 +51,8 @@ def document(path: Path, plans: list[Plan]) -> dict[str, Any]:
     }
 
 
-def test_work_of_all_plans_by_word(told: dict[str, Any]) -> None:
-    section = told["plan_work"]
+def test_work_of_all_plans_by_word(plan_document: dict[str, Any]) -> None:
+    section = plan_document["plan_work"]
     assert section["work"] == [
         {"work": "sort", "seconds": 4.0, "share": 0.5},
         {"work": "scan", "seconds": 3.0, "share": 0.375},
@@ -63,24 +63,26 @@ def test_work_of_all_plans_by_word(told: dict[str, Any]) -> None:
     ]
 
 
-def test_plans_speak_where_samples_are_of_nameless_functions(told: dict[str, Any]) -> None:
-    page = "\n".join(plan_work_lines(told, NAMELESS, WIDTH))
+def test_plans_speak_where_samples_are_of_nameless_functions(plan_document: dict[str, Any]) -> None:
+    page = "\n".join(plan_work_lines(plan_document, NAMELESS, WIDTH))
     assert "What the time went into, by plans" in page
     assert "50.0 %" in page
-    words = " ".join(page.split())
-    assert "Only 20.0 % of the CPU samples tell what the engine worked at" in words
-    assert "75.0 % fell into functions without names" in words
-    assert "38 % is scan with join filter and hash probe in it" in words
+    text = " ".join(page.split())
+    assert "Only 20.0 % of the CPU samples tell what the engine worked at" in text
+    assert "75.0 % fell into functions without names" in text
+    assert "38 % is scan with join filter and hash probe in it" in text
 
 
-def test_plans_are_silent_where_samples_say_it(told: dict[str, Any]) -> None:
+def test_plans_are_silent_where_samples_say_it(plan_document: dict[str, Any]) -> None:
     assert not is_wanted({"classified": 0.9, "named": 0.9})
-    assert list(plan_work_lines(told, {"classified": 0.9, "named": 0.9}, WIDTH)) == []
-    assert "Only" not in plan_work_about(told | {"profile": {"classified": 0.9, "named": 1.0}})
+    assert list(plan_work_lines(plan_document, {"classified": 0.9, "named": 0.9}, WIDTH)) == []
+    assert "Only" not in plan_work_about(
+        plan_document | {"profile": {"classified": 0.9, "named": 1.0}}
+    )
 
 
-def test_plans_speak_where_there_are_no_samples(told: dict[str, Any]) -> None:
-    page = " ".join("\n".join(plan_work_lines(told, "this run took none", WIDTH)).split())
+def test_plans_speak_where_there_are_no_samples(plan_document: dict[str, Any]) -> None:
+    page = " ".join("\n".join(plan_work_lines(plan_document, "this run took none", WIDTH)).split())
     assert "No CPU samples tell what the engine worked at" in page
 
 
@@ -90,20 +92,22 @@ def test_no_plan_says_nothing(tmp_path: Path) -> None:
     assert plan_work_rows(nothing) == []
 
 
-def test_a_row_of_the_page_says_where_most_of_it_is(told: dict[str, Any]) -> None:
-    first, second, _ = plan_work_rows(told)
+def test_a_row_of_the_page_says_where_most_of_it_is(plan_document: dict[str, Any]) -> None:
+    first, second, _ = plan_work_rows(plan_document)
     assert (first["work"], first["width"], first["operations"]) == ("sort", "100.0%", "q02 100 %")
     assert second["operations"] == "q01 100 %"
 
 
-def test_what_a_statement_counted_is_told_as_virtuoso_prints_it(told: dict[str, Any]) -> None:
-    plans = told["plans"]["q01"]
+def test_what_a_statement_counted_is_told_as_virtuoso_prints_it(
+    plan_document: dict[str, Any],
+) -> None:
+    plans = plan_document["plans"]["q01"]
     expected = "32.33K rnd 701.5K seq 32.08K same seg 4 fork"
     assert activity_words(plans[0]) == expected
-    page = "\n".join(plan_lines(plans, told["plan_capture"], WIDTH))
+    page = "\n".join(plan_lines(plans, plan_document["plan_capture"], WIDTH))
     assert f"Counted: {expected}." in page
-    assert activity_words(told["plans"]["q02"][0]) == ""
-    rows = {row["title"]: row["activity"] for row in plan_rows({}, told)}
+    assert activity_words(plan_document["plans"]["q02"][0]) == ""
+    rows = {row["title"]: row["activity"] for row in plan_rows({}, plan_document)}
     assert rows == {"q01": expected, "q02": ""}
 
 

@@ -24,9 +24,9 @@ def written(directory: Path) -> Path:
 
 def asked_for(directory: Path, **facts: Any) -> Run:
     """A run without plans whose facts say more."""
-    told = json.loads((directory / "run.json").read_text(encoding="utf-8"))
-    told["request"] |= {"plans": facts.pop("asked", True)}
-    (directory / "run.json").write_text(json.dumps(told | facts), encoding="utf-8")
+    document = json.loads((directory / "run.json").read_text(encoding="utf-8"))
+    document["request"] |= {"plans": facts.pop("asked", True)}
+    (directory / "run.json").write_text(json.dumps(document | facts), encoding="utf-8")
     return Run(directory)
 
 
@@ -34,10 +34,12 @@ def test_plans_are_read_as_they_were_written(tmp_path: Path) -> None:
     plans = tpch_plans()
     run = Run(with_plans(write_run(tmp_path), plans, MISSING))
     assert read_plans(run) == {plan.operation: (plan,) for plan in plans}
-    told = captured(run)
-    assert (told.capture_s, told.reason) == (0.75, None)
-    assert [cost.ratio for cost in told.costs] == [2.0, 2.0, 2.0]
-    assert [(one.operation, one.reason) for one in told.missing] == [("q02", "it is no query")]
+    capture = captured(run)
+    assert (capture.capture_s, capture.reason) == (0.75, None)
+    assert [cost.ratio for cost in capture.costs] == [2.0, 2.0, 2.0]
+    assert [(entry.operation, entry.reason) for entry in capture.missing] == [
+        ("q02", "it is no query")
+    ]
 
 
 def test_statements_of_an_operation_stay_together(tmp_path: Path) -> None:
@@ -57,9 +59,9 @@ def test_statements_of_an_operation_stay_together(tmp_path: Path) -> None:
     ],
 )
 def test_a_run_without_plans_says_why(tmp_path: Path, facts: dict[str, Any], reason: str) -> None:
-    told = captured(asked_for(write_run(tmp_path), **facts))
-    assert told.plans == {}
-    assert reason in (told.reason or "")
+    capture = captured(asked_for(write_run(tmp_path), **facts))
+    assert capture.plans == {}
+    assert reason in (capture.reason or "")
 
 
 def test_an_older_record_says_so(tmp_path: Path) -> None:
@@ -100,9 +102,9 @@ def damaged(name: str, value: Any, *, root: bool = True) -> str:
 def test_damage_is_a_reason_and_no_crash(tmp_path: Path, text: str) -> None:
     directory = with_plans(write_run(tmp_path), tpch_plans())
     written(directory).write_text(text, encoding="utf-8")
-    told = captured(Run(directory))
-    assert (told.plans, told.capture_s) == ({}, None)
-    assert "plans.json cannot be read" in (told.reason or "")
+    capture = captured(Run(directory))
+    assert (capture.plans, capture.capture_s) == ({}, None)
+    assert "plans.json cannot be read" in (capture.reason or "")
 
 
 def test_a_plan_survives_json() -> None:

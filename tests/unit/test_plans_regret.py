@@ -58,9 +58,9 @@ class TestShape:
     def test_a_table_that_is_there_twice_is_told_by_its_alias_or_not_at_all(self) -> None:
         tables = {"one": "t", "two": "t"}
         bare = made_plan(made("hash join", scan("t"), scan("t")))
-        told = [scan("t", details={"Alias": name}) for name in ("two", "one")]
+        scans = [scan("t", details={"Alias": name}) for name in ("two", "one")]
         assert join_order(bare, tables) is None
-        assert join_order(made_plan(made("hash join", *told)), tables) == ("two", "one")
+        assert join_order(made_plan(made("hash join", *scans)), tables) == ("two", "one")
 
     def test_real_plans_have_one(self) -> None:
         for plan in tpch_plans():
@@ -73,7 +73,7 @@ class TestRounds:
         untimed, timed = plan["phases"]
         assert sorted(untimed["operations"]) == [0, 1, 2]
         rounds = [timed["operations"][at : at + 3] for at in range(0, 12, 3)]
-        assert all(sorted(one) == [0, 1, 2] for one in rounds)
+        assert all(sorted(plan_round) == [0, 1, 2] for plan_round in rounds)
         assert rounds[1] == rounds[0][::-1]
 
     def test_none_are_played_but_the_chosen_one_where_there_are_no_rounds(self) -> None:

@@ -49,8 +49,8 @@ MAJORS = range(13, 19)
 
 @pytest.fixture
 def engine() -> PostgresEngine:
-    found = find_engine("postgresql")
-    return PostgresEngine(found.facts)
+    engine_folder = find_engine("postgresql")
+    return PostgresEngine(engine_folder.facts)
 
 
 def the_programs(root: Path, script: str) -> Programs:
@@ -126,8 +126,8 @@ class TestDsn:
         ],
     )
     def test_urls_and_keywords_are_one(self, dsn: str) -> None:
-        told = set(read_dsn(dsn)["dsn"].split())
-        assert told == {"user=u", "password=secret", "dbname=d", "host=h", "port=1"}
+        parameters = set(read_dsn(dsn)["dsn"].split())
+        assert parameters == {"user=u", "password=secret", "dbname=d", "host=h", "port=1"}
 
     @pytest.mark.parametrize(
         "dsn",

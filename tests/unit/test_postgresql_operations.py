@@ -119,7 +119,7 @@ def work_of(stack: str) -> str:
     names = [without_clone(name) for _, _, name in frames]
     modules = [module or "postgres" for module, _, _ in frames]
     at = list(range(len(frames)))
-    verdicts = classify([one - 1 for one in at], at, Places(names, modules), rules().rules)
+    verdicts = classify([place - 1 for place in at], at, Places(names, modules), rules().rules)
     rule = verdicts.rules[-1]
     return UNCLASSIFIED if rule is None else rules().rules[rule].work or "artefact"
 

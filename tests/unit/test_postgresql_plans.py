@@ -20,9 +20,9 @@ def plan(name: str):
 
 @pytest.mark.parametrize("name", KEPT)
 def test_every_operator_has_a_word_of_the_field(name: str) -> None:
-    for one in plan(name).root.walk():
-        assert one.operator in OPERATORS
-        assert one.operator != "other", one.native
+    for plan_node in plan(name).root.walk():
+        assert plan_node.operator in OPERATORS
+        assert plan_node.operator != "other", plan_node.native
 
 
 @pytest.mark.parametrize("name", [name for name in KEPT if name != "estimated-18"])
@@ -39,13 +39,19 @@ def test_times_add_up_to_those_of_all_processes(name: str) -> None:
 
 
 def test_workers_that_were_planned_are_told_apart_from_those_that_came() -> None:
-    (gather,) = [one for one in plan("tpch-q18-16").root.walk() if one.operator == "exchange"]
+    (gather,) = [
+        plan_node
+        for plan_node in plan("tpch-q18-16").root.walk()
+        if plan_node.operator == "exchange"
+    ]
     assert (gather.workers_planned, gather.workers_launched) == (2, 2)
 
 
 def test_rows_of_processes_are_together_those_of_the_table() -> None:
     parallel = plan("tpch-q18-16")
-    (scan,) = [one for one in nodes(parallel, "lineitem") if one.operator == "scan"]
+    (scan,) = [
+        plan_node for plan_node in nodes(parallel, "lineitem") if plan_node.operator == "scan"
+    ]
     assert scan.native == "Parallel Seq Scan"
     assert (scan.loops, scan.rows_margin) == (3, 1.5)
     assert scan.rows == pytest.approx(600_572, abs=scan.rows_margin)
@@ -59,7 +65,7 @@ def test_what_each_process_does_for_itself_counts_for_each() -> None:
 
 
 def test_a_parallel_scan_that_one_process_did_alone_was_expected_as_a_whole() -> None:
-    alone = min(nodes(plan("parallel-index-18"), "t"), key=lambda one: one.loops or 0)
+    alone = min(nodes(plan("parallel-index-18"), "t"), key=lambda plan_node: plan_node.loops or 0)
     assert (alone.loops, alone.rows) == (1, 10_000)
     assert alone.q_error == pytest.approx(1.0, abs=0.001)
 
@@ -73,40 +79,44 @@ def test_a_gather_knows_its_workers_and_is_not_charged_for_them() -> None:
 
 @pytest.mark.parametrize("version", ["16", "18"])
 def test_a_common_table_is_paid_for_where_it_is_made(version: str) -> None:
-    told = plan(f"tpch-q15-{version}")
-    body = node(told, "CTE revenue")
+    query_plan = plan(f"tpch-q15-{version}")
+    body = node(query_plan, "CTE revenue")
     assert (body.operator, body.object) == ("cte", "revenue")
-    inside = sum(one.seconds or 0.0 for one in body.walk())
-    assert inside / (told.seconds or 1.0) > 0.9
-    scans = nodes(told, "CTE Scan")
+    inside = sum(plan_node.seconds or 0.0 for plan_node in body.walk())
+    assert inside / (query_plan.seconds or 1.0) > 0.9
+    scans = nodes(query_plan, "CTE Scan")
     assert len(scans) == 2
     assert all(scan.seconds is not None and scan.seconds < 0.001 for scan in scans)
-    assert told.root.children[-1].operator == "subquery"
+    assert query_plan.root.children[-1].operator == "subquery"
 
 
 def test_a_value_is_paid_for_once_and_not_by_who_asks_for_it() -> None:
-    told = plan("tpch-q22-16")
-    initial = node(told, "InitPlan 1 (returns $0)")
-    (asking,) = [one for one in nodes(told, "customer") if one.condition and "$0" in one.condition]
+    query_plan = plan("tpch-q22-16")
+    initial = node(query_plan, "InitPlan 1 (returns $0)")
+    (asking,) = [
+        plan_node
+        for plan_node in nodes(query_plan, "customer")
+        if plan_node.condition and "$0" in plan_node.condition
+    ]
     (whole,) = json.loads(native("postgresql", "tpch-q22-16"))
     (raw,) = [
-        one
-        for one in walk(whole["Plan"])
-        if one["Node Type"] == "Seq Scan" and "$0" in one["Filter"]
+        row
+        for row in walk(whole["Plan"])
+        if row["Node Type"] == "Seq Scan" and "$0" in row["Filter"]
     ]
-    inside = sum(one.seconds or 0.0 for one in initial.walk())
+    inside = sum(plan_node.seconds or 0.0 for plan_node in initial.walk())
     assert asking.seconds == pytest.approx(thread_seconds(raw) - inside, abs=1e-6)
 
 
 def test_a_correlated_subquery_stands_behind_the_inputs_of_its_node() -> None:
     join = plan("tpch-q02-16").root.children[0].children[0]
-    assert [one.operator for one in join.children] == ["scan", "hash build", "subquery"]
+    assert [child.operator for child in join.children] == ["scan", "hash build", "subquery"]
     assert join.children[2].children[0].operator == "aggregate"
 
 
 def test_what_was_never_executed_has_no_rows() -> None:
-    told = plan("never-executed-18")
-    (never,) = [one for one in told.root.walk() if one.loops == 0]
+    query_plan = plan("never-executed-18")
+    (never,) = [plan_node for plan_node in query_plan.root.walk() if plan_node.loops == 0]
     assert (never.native, never.index) == ("Index Scan", "t_id")
     assert (never.rows, never.q_error) == (None, None)
     assert never.estimated_rows == 1
@@ -126,10 +136,13 @@ def test_parts_of_a_table_are_inputs_of_an_append() -> None:
 
 
 def test_bitmaps_have_their_index_and_no_rows_where_they_are_combined() -> None:
-    told = plan("bitmap-18")
-    assert {one.index for one in nodes(told, "Bitmap Index Scan")} == {"t_a", "t_b"}
-    assert node(told, "BitmapAnd").rows is None
-    assert node(told, "Bitmap Heap Scan").rows == 229
+    query_plan = plan("bitmap-18")
+    assert {plan_node.index for plan_node in nodes(query_plan, "Bitmap Index Scan")} == {
+        "t_a",
+        "t_b",
+    }
+    assert node(query_plan, "BitmapAnd").rows is None
+    assert node(query_plan, "Bitmap Heap Scan").rows == 229
 
 
 def test_an_index_that_is_enough_tells_how_often_it_was_not() -> None:
@@ -139,10 +152,10 @@ def test_an_index_that_is_enough_tells_how_often_it_was_not() -> None:
 
 
 def test_memoize_tells_its_hits_and_its_input_only_the_misses() -> None:
-    told = plan("memoize-18")
-    cache = node(told, "Memoize")
+    query_plan = plan("memoize-18")
+    cache = node(query_plan, "Memoize")
     assert cache.details["Cache Hits"] + cache.details["Cache Misses"] == cache.loops == 500
-    assert node(told, "Limit").loops == cache.details["Cache Misses"]
+    assert node(query_plan, "Limit").loops == cache.details["Cache Misses"]
 
 
 @pytest.mark.parametrize(("version", "margin"), [("15", 25.0), ("18", 0.25)])
@@ -166,7 +179,7 @@ def test_what_did_not_fit_into_memory_is_spilled() -> None:
     assert (sort.spilled_bytes or 0) >= sort.details["Sort Space Used"] * 1024
     batched = plan("hash-batches-18")
     assert node(batched, "Hash").details["Hash Batches"] > 1
-    spilled = [one.spilled_bytes or 0 for one in batched.root.walk()]
+    spilled = [plan_node.spilled_bytes or 0 for plan_node in batched.root.walk()]
     assert all(nodes(batched, word)[0].spilled_bytes for word in ("Hash", "Hash Join"))
     assert batched.spilled_bytes == sum(spilled)
     assert plan("tpch-q15-18").spilled_bytes == 0
@@ -179,8 +192,10 @@ def test_a_merge_join_may_not_want_all_rows() -> None:
 
 
 def test_generated_code_is_told_in_seconds() -> None:
-    told = plan("jit-15")
-    assert told.compiling_s == pytest.approx(told.details["JIT"]["Timing"]["Total"] / 1000)
+    query_plan = plan("jit-15")
+    assert query_plan.compiling_s == pytest.approx(
+        query_plan.details["JIT"]["Timing"]["Total"] / 1000
+    )
     assert plan("tpch-q15-18").compiling_s == 0.0
 
 
@@ -192,17 +207,24 @@ def test_rows_of_what_changes_tables_are_not_told() -> None:
 
 
 def test_a_plan_that_was_not_executed_has_estimates_only() -> None:
-    told = plan("estimated-18")
-    assert (told.timed, told.execution_s, told.seconds, told.compiling_s) == (False,) + (None,) * 3
-    assert told.planning_s is not None
-    assert all(one.rows is None and one.seconds is None for one in told.root.walk())
-    assert all(one.estimated_rows for one in told.root.walk())
+    query_plan = plan("estimated-18")
+    assert (
+        query_plan.timed,
+        query_plan.execution_s,
+        query_plan.seconds,
+        query_plan.compiling_s,
+    ) == (False,) + (None,) * 3
+    assert query_plan.planning_s is not None
+    assert all(
+        plan_node.rows is None and plan_node.seconds is None for plan_node in query_plan.root.walk()
+    )
+    assert all(plan_node.estimated_rows for plan_node in query_plan.root.walk())
 
 
 def test_rows_of_an_inner_side_are_those_of_its_join() -> None:
     """PostgreSQL 16 says 0 rows a loop, 23,868 times; the join has them all."""
-    told = plan("tpch-q02-16")
-    suppliers = node(told, "partsupp_supplier_index")
+    query_plan = plan("tpch-q02-16")
+    suppliers = node(query_plan, "partsupp_supplier_index")
     assert (suppliers.rows, suppliers.rows_margin) == (16_320, 0.0)
 
 
@@ -255,8 +277,8 @@ def test_rows_that_are_locked_are_changed() -> None:
 def test_columns_are_told_from_what_is_written_around_them(
     output: list[str], columns: tuple[str, ...]
 ) -> None:
-    told = {"Node Type": "Seq Scan", "Relation Name": "t", "Alias": "x", "Output": output}
-    assert columns_of(told) == columns
+    scan = {"Node Type": "Seq Scan", "Relation Name": "t", "Alias": "x", "Output": output}
+    assert columns_of(scan) == columns
 
 
 def test_of_rows_that_a_join_is_given_whole_the_columns_that_it_takes_count() -> None:

@@ -37,8 +37,8 @@ def test_rows_come_back_as_they_went(tmp_path_factory, batches):
                 stream.push(*row)
             stream.flush()
     with pa.ipc.open_stream(raw / "activity.arrows") as reader:
-        found = [tuple(row.values()) for row in reader.read_all().to_pylist()]
-    assert found == list(chain(*batches))
+        all_rows = [tuple(row.values()) for row in reader.read_all().to_pylist()]
+    assert all_rows == list(chain(*batches))
 
 
 def test_one_without_rows_is_readable_before_it_is_closed(tmp_path: Path) -> None:
@@ -61,10 +61,10 @@ def test_writing_imports_no_pandas(tmp_path: Path) -> None:
     """It would cost a second of CPU time beside what is measured."""
     (tmp_path / "pandas.py").write_text("raise SystemExit('pandas was imported')")
     program = f"import sys; sys.path.insert(0, {str(tmp_path)!r}){WRITE}"
-    told = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True, check=False
     )
-    assert told.returncode == 0, told.stderr
-    found = pl.read_ipc_stream(tmp_path / "engine.arrows")
-    assert found.columns == ENGINE.names
-    assert found["value"].to_list() == [2.5]
+    assert result.returncode == 0, result.stderr
+    counters = pl.read_ipc_stream(tmp_path / "engine.arrows")
+    assert counters.columns == ENGINE.names
+    assert counters["value"].to_list() == [2.5]

@@ -328,8 +328,8 @@ class TestWhichSession:
         assert (profile.sampling.background, profile.sampling.unplaced) == (1, 0)
         assert work_table(profile).select("work", "samples").rows() == [("scan", 2)]
         assert call_tree(profile)["samples"] == 2
-        told = shares(Run(mix.dir), profile)
-        assert (told.sampled_s, told.metered_s) == (0.004, None)
+        share_values = shares(Run(mix.dir), profile)
+        assert (share_values.sampled_s, share_values.metered_s) == (0.004, None)
 
     def test_a_title_tells_the_leader_of_a_worker_too_short_to_be_seen_at_work(
         self, mix: SyntheticRun, made: MadeProfile

@@ -42,8 +42,8 @@ def made(passes: Sequence[dict[tuple[str, str], int]], hz: float = 500) -> Profi
     frames = pl.DataFrame(
         {"frame": range(len(WORKS)), "family": WORKS}, schema_overrides={"frame": pl.UInt32}
     )
-    told = pl.DataFrame({"operation": OPERATIONS * len(passes)}, schema={"operation": pl.String})
-    return Profile(sampling, samples, pl.DataFrame(), frames, told, Rules())
+    frame = pl.DataFrame({"operation": OPERATIONS * len(passes)}, schema={"operation": pl.String})
+    return Profile(sampling, samples, pl.DataFrame(), frames, frame, Rules())
 
 
 def steady(count: int, passes: int = 4) -> Profile:

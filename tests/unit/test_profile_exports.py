@@ -128,13 +128,18 @@ class TestFirefox:
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(firefox, "VISIBLE_MAX", 1)
-        told = firefox.profile(a_source())
-        named = [told["threads"][at]["name"] for at in told["meta"]["initialVisibleThreads"]]
+        exported = firefox.profile(a_source())
+        named = [
+            exported["threads"][at]["name"] for at in exported["meta"]["initialVisibleThreads"]
+        ]
         assert named == ["session 0", "postgres"]
 
     def test_an_operation_alone_has_its_interval(self) -> None:
-        told = firefox.profile(a_source("q01"))
-        names = [told["shared"]["stringArray"][at] for at in told["threads"][0]["markers"]["name"]]
+        exported = firefox.profile(a_source("q01"))
+        names = [
+            exported["shared"]["stringArray"][at]
+            for at in exported["threads"][0]["markers"]["name"]
+        ]
         assert names == ["q01"]
 
     def test_callers_stand_before_what_they_call(self) -> None:
@@ -148,8 +153,8 @@ class TestFirefox:
         assert max(frames["address"]) < 1 << 53
 
     def test_every_column_is_as_long_as_its_table(self) -> None:
-        told = json.loads(gzip.decompress(written(firefox, a_source())))
-        for table in (value for value in told["shared"].values() if isinstance(value, dict)):
+        document = json.loads(gzip.decompress(written(firefox, a_source())))
+        for table in (value for value in document["shared"].values() if isinstance(value, dict)):
             lengths = {len(column) for column in table.values() if isinstance(column, list)}
             assert lengths == {table["length"]}
 
@@ -218,10 +223,10 @@ class TestRecords:
             f"q02;main;run_q02 {2 * PASSES}",
         ]
         (path,) = export(run, "firefox", tmp_path / "one", "q02")
-        told = json.loads(gzip.decompress(path.read_bytes()))
-        assert told["meta"]["product"] == "tpch on DuckDB"
-        assert [thread["name"] for thread in told["threads"]] == ["session 0", "engine"]
-        assert told["threads"][0]["markers"]["length"] == PASSES
+        document = json.loads(gzip.decompress(path.read_bytes()))
+        assert document["meta"]["product"] == "tpch on DuckDB"
+        assert [thread["name"] for thread in document["threads"]] == ["session 0", "engine"]
+        assert document["threads"][0]["markers"]["length"] == PASSES
 
     def test_an_operation_without_samples_or_that_is_none(self, run: Run, tmp_path: Path) -> None:
         with pytest.raises(UsageError, match=r"no sample fell into q03: .*--min-time"):

@@ -46,7 +46,7 @@ def made() -> MadeProfile:
     return MadeProfile()
 
 
-def found(run: Run) -> Shares:
+def shares_of(run: Run) -> Shares:
     profile = read_profile(run)
     assert profile is not None
     return shares(run, profile)
@@ -54,8 +54,13 @@ def found(run: Run) -> Shares:
 
 class TestShares:
     def test_nothing_has_no_share(self, synthetic: SyntheticRun, made: MadeProfile) -> None:
-        told = found(recorded(synthetic, made))
-        assert (told.samples, told.classified, told.named, told.agreement) == (0, None, None, None)
+        share_values = shares_of(recorded(synthetic, made))
+        assert (
+            share_values.samples,
+            share_values.classified,
+            share_values.named,
+            share_values.agreement,
+        ) == (0, None, None, None)
 
     def test_what_is_classified_need_not_be_named(
         self, synthetic: SyntheticRun, made: MadeProfile
@@ -63,15 +68,23 @@ class TestShares:
         made.add(BEGUN_NS, "Scan", count=2)
         made.add(BEGUN_NS, "Scan", At(None), count=1)
         made.add(BEGUN_NS, "Odd", count=1)
-        told = found(recorded(synthetic, made))
-        assert (told.samples, told.classified, told.named) == (4, 0.75, 0.75)
+        share_values = shares_of(recorded(synthetic, made))
+        assert (share_values.samples, share_values.classified, share_values.named) == (
+            4,
+            0.75,
+            0.75,
+        )
 
     def test_samples_are_seconds_beside_those_counted(
         self, synthetic: SyntheticRun, made: MadeProfile
     ) -> None:
         made.add(BEGUN_NS, "Scan", count=500)
-        told = found(recorded(synthetic, made, cpu_ms=2_000))
-        assert (told.sampled_s, told.metered_s, told.agreement) == (1.0, 2.0, 0.5)
+        share_values = shares_of(recorded(synthetic, made, cpu_ms=2_000))
+        assert (share_values.sampled_s, share_values.metered_s, share_values.agreement) == (
+            1.0,
+            2.0,
+            0.5,
+        )
 
     def test_the_schedulers_clock_goes_before_ticks(
         self, synthetic: SyntheticRun, made: MadeProfile
@@ -81,7 +94,7 @@ class TestShares:
 
 
 class TestTheCheck:
-    def told(self, synthetic: SyntheticRun, made: MadeProfile, cpu_ms: int = 0) -> CheckResult:
+    def checked(self, synthetic: SyntheticRun, made: MadeProfile, cpu_ms: int = 0) -> CheckResult:
         return check.check(recorded(synthetic, made, cpu_ms))
 
     def test_a_run_without_profile_has_nothing_to_agree(self, synthetic: SyntheticRun) -> None:
@@ -95,7 +108,7 @@ class TestTheCheck:
         self, synthetic: SyntheticRun, made: MadeProfile, over: float, verdict: Verdict
     ) -> None:
         made.add(BEGUN_NS, "Scan", count=round(10_000 * (1 + over * PROFILE_DIFFERENCE_MAX)))
-        result = self.told(synthetic, made, cpu_ms=20_000)
+        result = self.checked(synthetic, made, cpu_ms=20_000)
         assert result.verdict is verdict
         assert result.value == pytest.approx(abs(over) * PROFILE_DIFFERENCE_MAX, rel=0.01)
 
@@ -103,19 +116,19 @@ class TestTheCheck:
         self, synthetic: SyntheticRun, made: MadeProfile
     ) -> None:
         made.add(BEGUN_NS, "Scan", count=90)
-        result = self.told(synthetic, made, cpu_ms=200)
+        result = self.checked(synthetic, made, cpu_ms=200)
         assert (result.verdict, result.measured) == (Verdict.VALID, False)
 
     def test_no_sample_of_much_time_is_unknown(
         self, synthetic: SyntheticRun, made: MadeProfile
     ) -> None:
-        assert self.told(synthetic, made, cpu_ms=20_000).verdict is Verdict.UNKNOWN
+        assert self.checked(synthetic, made, cpu_ms=20_000).verdict is Verdict.UNKNOWN
 
     def test_without_counters_it_is_not_measured(
         self, synthetic: SyntheticRun, made: MadeProfile
     ) -> None:
         made.add(BEGUN_NS, "Scan", count=90)
-        assert not self.told(synthetic, made).measured
+        assert not self.checked(synthetic, made).measured
 
     @pytest.mark.parametrize(("lost", "verdict"), [(1, Verdict.VALID), (2, Verdict.UNKNOWN)])
     def test_one_in_a_hundred_may_be_lost(
@@ -124,7 +137,7 @@ class TestTheCheck:
         made.add(BEGUN_NS, "Scan", count=100)
         counts = {"samples": 100, "throttled": 0, "cut": 0, "broken": 0}
         made.counts = [{"time_ns": BEGUN_NS + ROUND_NS, "lost": lost, **counts}]
-        assert self.told(synthetic, made, cpu_ms=200).verdict is verdict
+        assert self.checked(synthetic, made, cpu_ms=200).verdict is verdict
 
     def test_what_other_processes_may_have_lost_is_not_all_ours(
         self, synthetic: SyntheticRun, made: MadeProfile
@@ -132,15 +145,15 @@ class TestTheCheck:
         made.add(BEGUN_NS, "Scan", count=100)
         counts = {"samples": 100, "throttled": 0, "cut": 0, "broken": 0, "elsewhere": 900}
         made.counts = [{"time_ns": BEGUN_NS + ROUND_NS, "lost": 9, **counts}]
-        assert self.told(synthetic, made, cpu_ms=200).verdict is Verdict.VALID
+        assert self.checked(synthetic, made, cpu_ms=200).verdict is Verdict.VALID
 
 
 class TestFindings:
     def claims(self, synthetic: SyntheticRun, made: MadeProfile) -> list[str]:
         profile = read_profile(recorded(synthetic, made))
         assert profile is not None
-        told = work.find(case(profile=profile))
-        return [finding.claim for finding in told]
+        findings = work.find(case(profile=profile))
+        return [finding.claim for finding in findings]
 
     def test_work_that_dominates_is_named_with_its_operations(
         self, synthetic: SyntheticRun, made: MadeProfile

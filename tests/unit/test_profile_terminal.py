@@ -46,7 +46,7 @@ def sampled(tmp_path: Path) -> tuple[Run, Profile]:
 
 
 @pytest.fixture
-def told(sampled: tuple[Run, Profile]) -> dict[str, Any]:
+def profile_section(sampled: tuple[Run, Profile]) -> dict[str, Any]:
     return section(*sampled)
 
 
@@ -57,8 +57,8 @@ def assert_golden(name: str, lines: Iterable[str]) -> None:
     assert text == path.read_text(encoding="utf-8")
 
 
-def test_a_profile(told: dict[str, Any]) -> None:
-    assert_golden("explain-profile.txt", profile_lines(told, 80))
+def test_a_profile(profile_section: dict[str, Any]) -> None:
+    assert_golden("explain-profile.txt", profile_lines(profile_section, 80))
 
 
 def test_one_operation_with_its_families_open(sampled: tuple[Run, Profile]) -> None:
@@ -66,8 +66,10 @@ def test_one_operation_with_its_families_open(sampled: tuple[Run, Profile]) -> N
     assert_golden("explain-operation.txt", profile_lines(of_q02, 80, open_families=True))
 
 
-def test_an_article(told: dict[str, Any]) -> None:
-    assert_golden("explain-article.md", article_lines("TPC-H SF 1 on DuckDB 2.0.0", told))
+def test_an_article(profile_section: dict[str, Any]) -> None:
+    assert_golden(
+        "explain-article.md", article_lines("TPC-H SF 1 on DuckDB 2.0.0", profile_section)
+    )
 
 
 def test_rules_that_are_missing(sampled: tuple[Run, Profile]) -> None:
@@ -100,9 +102,9 @@ def test_another_scale_is_compared_by_where_its_time_goes(sampled: tuple[Run, Pr
     assert changed["total"]["difference_s"] == pytest.approx(0)
     assert changed["scaled_by"] == pytest.approx(1)
     larger = as_long_as(profile, smaller)
-    told = "\n".join(difference_lines(difference(smaller, larger), 80, all_symbols=True))
-    assert "seconds are times 0.25" in told
-    assert "Within noise: 6 kinds of work" in told
+    text = "\n".join(difference_lines(difference(smaller, larger), 80, all_symbols=True))
+    assert "seconds are times 0.25" in text
+    assert "Within noise: 6 kinds of work" in text
 
 
 def test_runs_without_a_common_operation_are_not_compared(sampled: tuple[Run, Profile]) -> None:
@@ -131,28 +133,30 @@ def test_skeletons_are_rules_once_they_are_completed(sampled: tuple[Run, Profile
 def test_no_line_is_wider_than_the_terminal(
     sampled: tuple[Run, Profile], operation: str | None, width: int
 ) -> None:
-    told = section(*sampled, operation=operation)
-    lines = profile_lines(told, width, all_symbols=True, open_families=True)
+    document_section = section(*sampled, operation=operation)
+    lines = profile_lines(document_section, width, all_symbols=True, open_families=True)
     assert max(len(line) for line in lines) <= width
 
 
-def test_what_an_engine_calls_its_functions_cannot_move_the_cursor(told: dict[str, Any]) -> None:
-    told["symbols"][0]["symbol"] = "evil\x1b[2J\nname"
-    text = "\n".join(profile_lines(told, 80))
+def test_what_an_engine_calls_its_functions_cannot_move_the_cursor(
+    profile_section: dict[str, Any],
+) -> None:
+    profile_section["symbols"][0]["symbol"] = "evil\x1b[2J\nname"
+    text = "\n".join(profile_lines(profile_section, 80))
     assert "\x1b" not in text
     assert "evil[2J name" in text
 
 
 def test_a_profile_without_samples_says_how_to_get_some(sampled: tuple[Run, Profile]) -> None:
     run, profile = sampled
-    told = section(run, replace(profile, samples=profile.samples.clear()))
-    text = " ".join(" ".join(profile_lines(told, 80)).split())
+    document_section = section(run, replace(profile, samples=profile.samples.clear()))
+    text = " ".join(" ".join(profile_lines(document_section, 80)).split())
     assert "no sample fell into an operation" in text
     assert "--min-time" in text
-    told["sampling"]["unplaced"] = 9
-    text = " ".join(" ".join(profile_lines(told, 80)).split())
+    document_section["sampling"]["unplaced"] = 9
+    text = " ".join(" ".join(profile_lines(document_section, 80)).split())
     assert "--clients 1" in text
-    article = list(article_lines("title", told))
+    article = list(article_lines("title", document_section))
     assert "```text" not in article
     assert "--clients 1" in " ".join(article)
 
@@ -162,17 +166,17 @@ def test_samples_of_several_sessions_are_said_to_be_of_all_operations(
 ) -> None:
     run, profile = sampled
     sampling = replace(profile.sampling, told_apart=False)
-    told = section(run, replace(profile, sampling=sampling))
-    lines = list(profile_lines(told, 100))
+    document_section = section(run, replace(profile, sampling=sampling))
+    lines = list(profile_lines(document_section, 100))
     assert "not told apart by operation" in " ".join(lines[:2])
     assert any("HashTable<*>::Probe" in line for line in lines)
-    assert told["operations"] == []
-    assert "not told apart by operation" in (why_empty(told) or "")
-    assert told["metered_s"] is None
+    assert document_section["operations"] == []
+    assert "not told apart by operation" in (why_empty(document_section) or "")
+    assert document_section["metered_s"] is None
 
 
-def test_nothing_is_said_of_samples_that_are_not_there(told: dict[str, Any]) -> None:
-    none = dict.fromkeys(told["sampling"], 0)
+def test_nothing_is_said_of_samples_that_are_not_there(profile_section: dict[str, Any]) -> None:
+    none = dict.fromkeys(profile_section["sampling"], 0)
     assert outside_text(none) == "no sample was taken"
     assert outside_text(none | {"taken": 1}) == "every sample is of an operation"
 
@@ -210,18 +214,20 @@ def test_operations_are_named_as_far_as_they_fit(
     assert operations_text(row, 16) == text
 
 
-def test_what_was_not_counted_is_not_none_lost(told: dict[str, Any]) -> None:
-    sampling = told["sampling"]
+def test_what_was_not_counted_is_not_none_lost(profile_section: dict[str, Any]) -> None:
+    sampling = profile_section["sampling"]
     gone = dict.fromkeys(("lost", "throttled", "cut", "broken"))
     assert lost_text(sampling | gone).startswith("not recorded")
     zero = dict.fromkeys(("lost", "throttled", "cut", "broken"), 0)
     assert lost_text(sampling | zero).startswith("nothing")
 
 
-def test_samples_that_disagree_with_the_counters_are_doubted(told: dict[str, Any]) -> None:
-    assert "disagree" in metered_text(told | {"sampled_s": 2.0, "metered_s": 1.0})
-    assert "disagree" not in metered_text(told | {"sampled_s": 1.0, "metered_s": 1.0})
+def test_samples_that_disagree_with_the_counters_are_doubted(
+    profile_section: dict[str, Any],
+) -> None:
+    assert "disagree" in metered_text(profile_section | {"sampled_s": 2.0, "metered_s": 1.0})
+    assert "disagree" not in metered_text(profile_section | {"sampled_s": 1.0, "metered_s": 1.0})
     few = {"sampled_s": 2.0, "metered_s": 1.0, "by_chance": 1.5}
-    assert "too few" in metered_text(told | few)
-    assert "disagree" not in metered_text(told | few)
-    assert "not compared" in metered_text(told | {"metered_s": None})
+    assert "too few" in metered_text(profile_section | few)
+    assert "disagree" not in metered_text(profile_section | few)
+    assert "not compared" in metered_text(profile_section | {"metered_s": None})

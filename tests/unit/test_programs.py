@@ -33,7 +33,9 @@ class TestStatements:
     def test_they_are_named_and_bind_registers(self) -> None:
         text = "-- Who pays.\n-- name: begin\nbegin;\n-- name: pay\nselect ${b}, ${a}, ${b} -- ${c}"
         operation = made(text)
-        assert [(one.name, one.text, one.values) for one in operation.statements] == [
+        assert [
+            (statement.name, statement.text, statement.values) for statement in operation.statements
+        ] == [
             ("begin", "begin", ()),
             ("pay", "select $1, $2, $1 -- ${c}", (0, 1)),
         ]
@@ -42,15 +44,15 @@ class TestStatements:
 
     def test_a_list_makes_a_statement_for_each_length(self) -> None:
         operation = made("-- name: items\nselect 1 where i in ($[ ${i.#} ]) and w = ${w}")
-        assert [one.elements for one in operation.statements] == list(range(1, 16))
-        assert {one.name for one in operation.statements} == {"items"}
+        assert [statement.elements for statement in operation.statements] == list(range(1, 16))
+        assert {statement.name for statement in operation.statements} == {"items"}
         third = operation.statements[2]
         assert third.text == "select 1 where i in ($1, $2, $3) and w = $4"
         bound = [operation.registers[place] for place in third.values]
         assert bound == ["i.1", "i.2", "i.3", "w"]
 
     @pytest.mark.parametrize(
-        ("text", "found"),
+        ("text", "bound_text"),
         [
             ("select 1 where $[ i = ${i.#} ]{or}", "select 1 where i = $1 or i = $2"),
             ("$[ (select ${i.#}) ]{union all}", "(select $1) union all (select $2)"),
@@ -60,11 +62,11 @@ class TestStatements:
             ("select $[ ${w} + ${i.#} ]", "select $1 + $2, $1 + $3"),
         ],
     )
-    def test_what_joins_the_elements_stands_behind(self, text: str, found: str) -> None:
-        assert made(f"-- name: a\n{text}").statements[1].text == found
+    def test_what_joins_the_elements_stands_behind(self, text: str, bound_text: str) -> None:
+        assert made(f"-- name: a\n{text}").statements[1].text == bound_text
 
     @pytest.mark.parametrize(
-        ("text", "told"),
+        ("text", "message"),
         [
             ("", "there is no statement in it"),
             ("begin", "'begin' has no name.*-- name: NAME"),
@@ -80,8 +82,8 @@ class TestStatements:
             ("-- name: a\nselect 'a", "a quote or comment in it is not closed"),
         ],
     )
-    def test_what_is_wrong_is_told(self, text: str, told: str) -> None:
-        with pytest.raises(ValueError, match=told):
+    def test_what_is_wrong_is_told(self, text: str, message: str) -> None:
+        with pytest.raises(ValueError, match=message):
             made(text)
 
 
@@ -103,7 +105,7 @@ class TestWorkloads:
         assert workload.script(POSTGRESQL, 3.0, 1).parameters == {"warehouses": 3, "more": 7}
 
     @pytest.mark.parametrize(
-        ("manifest", "told"),
+        ("manifest", "message"),
         [
             (
                 '[operations.q]\nprogram = "a.b"',
@@ -121,9 +123,9 @@ class TestWorkloads:
         ],
     )
     def test_what_contradicts_itself_is_refused(
-        self, tmp_path: Path, manifest: str, told: str
+        self, tmp_path: Path, manifest: str, message: str
     ) -> None:
-        with pytest.raises(UsageError, match=told):
+        with pytest.raises(UsageError, match=message):
             a_workload(tmp_path, manifest, self.TEXT)
 
     def test_a_program_is_of_the_mix(self, tmp_path: Path) -> None:
@@ -149,8 +151,12 @@ class TestTpcc:
         self, dialects: tuple[str, ...]
     ) -> None:
         script = find_workload("tpcc").script(dialects, 2.0, 1)
-        told = {one.name: one.program for one in script.operations if one.program}
-        assert told == {name: f"tpcc.{name}" for name in PROGRAMS}
+        program_names = {
+            operation.name: operation.program
+            for operation in script.operations
+            if operation.program
+        }
+        assert program_names == {name: f"tpcc.{name}" for name in PROGRAMS}
         assert script.parameters == {"warehouses": 2}
         assert Script.read(script.facts()) == script
 
@@ -161,9 +167,9 @@ class TestTpcc:
             cards = {name: facts.operations[name].weight for name in facts.order}
             script = find_workload("tpcc").script(dialects, 1.0, 1)
             most = {
-                one.name: len({statement.name for statement in one.statements})
-                for one in script.operations
-                if one.program
+                operation.name: len({statement.name for statement in operation.statements})
+                for operation in script.operations
+                if operation.program
             }
             mean = sum(cards[name] * most[name] for name in PROGRAMS) / sum(cards.values())
             assert mean <= 12
@@ -171,12 +177,16 @@ class TestTpcc:
     def test_its_deck_is_that_of_the_specification(self) -> None:
         facts = find_workload("tpcc").facts
         assert facts.deck
-        told = {
-            name: (one.weight, one.wait and (one.wait.keying_s, one.wait.think_s), one.limit_s)
-            for name, one in facts.operations.items()
-            if one.program
+        mix_entries = {
+            name: (
+                operation.weight,
+                operation.wait and (operation.wait.keying_s, operation.wait.think_s),
+                operation.limit_s,
+            )
+            for name, operation in facts.operations.items()
+            if operation.program
         }
-        assert told == {
+        assert mix_entries == {
             "new-order": (10, (18, 12), 5),
             "payment": (10, (3, 12), 5),
             "order-status": (1, (2, 10), 5),

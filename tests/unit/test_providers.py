@@ -68,9 +68,9 @@ class Registry:
         """A jar with an archive in it, as servers are packed for Maven."""
         inner = io.BytesIO()
         with tarfile.open(fileobj=inner, mode="w:xz") as tar:
-            told = tarfile.TarInfo("bin/server")
-            told.mode, told.size = 0o700, len(script)
-            tar.addfile(told, io.BytesIO(script.encode()))
+            member = tarfile.TarInfo("bin/server")
+            member.mode, member.size = 0o700, len(script)
+            tar.addfile(member, io.BytesIO(script.encode()))
         file = self.here / JAR
         with zipfile.ZipFile(file, "w") as archive:
             archive.writestr("META-INF/MANIFEST.MF", "x")
@@ -79,9 +79,9 @@ class Registry:
         return file
 
     def facts(self, *, provider: str = "maven", package: str = PACKAGE) -> EngineFacts:
-        told = {"version": "2.1.0", "provider": provider, "package": package}
-        products = [{**told, "sha256": self.sha256, "about": "the newest"}]
-        products.append({**told, "version": "1.9", "about": "an old one"})
+        product = {"version": "2.1.0", "provider": provider, "package": package}
+        products = [{**product, "sha256": self.sha256, "about": "the newest"}]
+        products.append({**product, "version": "1.9", "about": "an old one"})
         return EngineFacts.model_validate(
             {
                 "name": "acme",
@@ -120,11 +120,11 @@ def registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Registry:
 
 class TestVersions:
     @pytest.mark.parametrize(
-        ("asked", "found"),
+        ("asked", "version"),
         [(None, "2.1.0"), ("2", "2.1.0"), ("2.1", "2.1.0"), ("2.1.0", "2.1.0"), ("1", "1.9")],
     )
-    def test_the_first_that_fits(self, registry: Registry, asked: str | None, found: str) -> None:
-        assert resolve(registry.facts(), asked).version == found
+    def test_the_first_that_fits(self, registry: Registry, asked: str | None, version: str) -> None:
+        assert resolve(registry.facts(), asked).version == version
 
     @pytest.mark.parametrize("asked", ["3", "2.10", "21", "", "2.1.0.0"])
     def test_an_unknown_one_lists_those_there_are(self, registry: Registry, asked: str) -> None:
@@ -164,10 +164,10 @@ class TestObtaining:
         assert modes[home] & 0o111 == modes[home / "bin/server"] & 0o111 == 0o111
 
     def test_it_tells_what_it_does(self, registry: Registry) -> None:
-        told: list[str] = []
+        phrases: list[str] = []
         wanted = Wanted(registry.cache)
-        obtain(registry.facts(), wanted, lambda phase, *_: told.append(phase))
-        order = [phase for phase in dict.fromkeys(told) if " with " not in phase]
+        obtain(registry.facts(), wanted, lambda phase, *_: phrases.append(phase))
+        order = [phase for phase in dict.fromkeys(phrases) if " with " not in phase]
         assert order == ["downloading", "verifying", "unpacking"]
 
     def test_a_wrong_checksum_leaves_nothing(self, registry: Registry) -> None:
@@ -252,8 +252,8 @@ class TestSeveralProcesses:
     def test_two_at_once_bring_it_once(self, registry: Registry) -> None:
         registry.client("mvn", f"{MVN}\nsleep 0.5")
         processes = [another_process(registry) for _ in range(2)]
-        told = [process.communicate(timeout=PATIENCE_S)[0].strip() for process in processes]
-        assert told == [str(registry.shelf / "2.1.0-maven")] * 2
+        outputs = [process.communicate(timeout=PATIENCE_S)[0].strip() for process in processes]
+        assert outputs == [str(registry.shelf / "2.1.0-maven")] * 2
         assert registry.calls() == 1
 
     def test_a_killed_one_leaves_nothing_that_looks_whole(self, registry: Registry) -> None:
@@ -290,7 +290,7 @@ class TestWhatGoesWrong:
             registry.obtain()
 
     @pytest.mark.parametrize(
-        ("words", "mend"),
+        ("message", "mend"),
         [
             ("[ERROR] repo.example: Unknown host repo.example", "reaches no registry: see the net"),
             ("[ERROR] Could not find artifact org.acme:server:jar:2", "has no such artefact"),
@@ -302,14 +302,14 @@ class TestWhatGoesWrong:
             ("[ERROR] Something unheard of", r"ended with status 3; it said: \[ERROR\] Something"),
         ],
     )
-    def test_the_client_fails(self, registry: Registry, words: str, mend: str) -> None:
-        registry.client("mvn", f"echo '{words}' >&2; exit 3")
+    def test_the_client_fails(self, registry: Registry, message: str, mend: str) -> None:
+        registry.client("mvn", f"echo '{message}' >&2; exit 3")
         with pytest.raises(EngineError, match=mend):
             registry.obtain()
         assert registry.left() == set()
 
     @pytest.mark.parametrize(
-        ("words", "mend"),
+        ("message", "mend"),
         [
             ("E: Unable to locate package acme", "run `apt-get update` as root"),
             (
@@ -319,8 +319,8 @@ class TestWhatGoesWrong:
             ("E: Failed to fetch: Temporary failure resolving 'x'", "reaches no registry"),
         ],
     )
-    def test_the_list_of_packages_is_old(self, registry: Registry, words: str, mend: str) -> None:
-        registry.client("apt-get", f'echo "{words}" >&2; exit 100')
+    def test_the_list_of_packages_is_old(self, registry: Registry, message: str, mend: str) -> None:
+        registry.client("apt-get", f'echo "{message}" >&2; exit 100')
         registry.client("dpkg-query", "exit 1")
         with pytest.raises(EngineError, match=mend):
             registry.obtain("1.9", provider="debian", package="acme")
@@ -341,7 +341,7 @@ class TestWhatGoesWrong:
         assert product.origin["installed"] == str(programs.parent)
 
     @pytest.mark.parametrize(
-        ("words", "mend"),
+        ("message", "mend"),
         [
             ("E: Unable to locate package acme", "has not this release or not these packages"),
             ("E: The repository x does not have a Release file.", "has not this release"),
@@ -349,11 +349,11 @@ class TestWhatGoesWrong:
         ],
     )
     def test_an_archive_has_not_the_release(
-        self, registry: Registry, words: str, mend: str
+        self, registry: Registry, message: str, mend: str
     ) -> None:
         registry.client(
             "apt-get",
-            f'case "$*" in indextargets*) echo archive;; *) echo "{words}" >&2; exit 100;; esac',
+            f'case "$*" in indextargets*) echo archive;; *) echo "{message}" >&2; exit 100;; esac',
         )
         with pytest.raises(EngineError, match=mend) as refused:
             registry.obtain("1.9", provider="debian_release", package="sid acme libc6")
@@ -482,10 +482,10 @@ class TestGo:
         assert set(product.origin["sha256"]) == {"acme"}
         asked = ["get example.org/acme@v1.2.3", "install -v example.org/acme"]
         assert (registry.here / "arguments").read_text().splitlines() == asked
-        told = self.environment(registry)
-        places = [told[name] for name in ("GOBIN", "GOPATH", "GOMODCACHE", "GOCACHE")]
+        variables = self.environment(registry)
+        places = [variables[name] for name in ("GOBIN", "GOPATH", "GOMODCACHE", "GOCACHE")]
         assert all(Path(place).is_relative_to(registry.shelf) for place in places)
-        assert told["GOTOOLCHAIN"] == "local"
+        assert variables["GOTOOLCHAIN"] == "local"
         assert registry.left() == {"1.9-go"}
 
     def test_a_version_that_is_pinned_is_asked_of_no_database(self, registry: Registry) -> None:
@@ -501,17 +501,17 @@ class TestGo:
 
     def test_it_tells_how_far_it_is(self, registry: Registry) -> None:
         registry.client("go", GO)
-        told: list[tuple[str, float, str]] = []
+        progress: list[tuple[str, float, str]] = []
         facts = registry.facts(provider="go", package="example.org/acme@v1.2.3")
         obtain(
             facts.model_copy(update={"products": facts.products[1:]}),
             Wanted(registry.cache),
-            lambda phase, done, _, unit: told.append((phase, done, unit)),
+            lambda phase, done, _, unit: progress.append((phase, done, unit)),
         )
-        assert ("compiling with go", 1, "packages") in told
+        assert ("compiling with go", 1, "packages") in progress
 
     @pytest.mark.parametrize(
-        ("words", "phase"),
+        ("message", "phase"),
         [
             ("", ("downloading with go", 0, "modules")),
             ("go: downloading a v1\n", ("downloading with go", 1, "modules")),
@@ -519,11 +519,11 @@ class TestGo:
             ("go: downloading a v1\nb/c\nd\n", ("compiling with go", 2, "packages")),
         ],
     )
-    def test_its_words_are_counted(self, words: str, phase: tuple[str, float, str]) -> None:
-        assert go.progress(words) == phase
+    def test_its_words_are_counted(self, message: str, phase: tuple[str, float, str]) -> None:
+        assert go.progress(message) == phase
 
     @pytest.mark.parametrize(
-        ("words", "mend"),
+        ("message", "mend"),
         [
             ("go: a@v1: reading https://x/a/@v/v1.info: 404 Not Found", "have no such version"),
             ("go: a@v1: reading https://x/a/@v/v1.info: 403 Forbidden", "have no such version"),
@@ -541,9 +541,9 @@ class TestGo:
             ),
         ],
     )
-    def test_it_fails(self, registry: Registry, words: str, mend: str) -> None:
+    def test_it_fails(self, registry: Registry, message: str, mend: str) -> None:
         noise = "go: downloading a v1\ngithub.com/acme/fail\n"
-        (registry.here / "words").write_text(noise + words)
+        (registry.here / "words").write_text(noise + message)
         registry.client("go", 'cat "$HERE/words" >&2; exit 1')
         with pytest.raises(EngineError, match=mend):
             self.obtain(registry)
@@ -574,9 +574,9 @@ class TestGo:
         registry.client("gcc", "exit 0")
         registry.client("go", GO)
         self.obtain(registry, "example.org/acme@v1.2.3 libone-dev")
-        told = self.environment(registry)
-        assert told["CGO_CPPFLAGS"].startswith(f"-I{registry.shelf}")
-        assert told["CGO_LDFLAGS"].startswith(f"-L{registry.shelf}")
+        variables = self.environment(registry)
+        assert variables["CGO_CPPFLAGS"].startswith(f"-I{registry.shelf}")
+        assert variables["CGO_LDFLAGS"].startswith(f"-L{registry.shelf}")
 
     def test_a_library_that_is_there_is_used(self, registry: Registry) -> None:
         registry.client("dpkg-query", "printf installed")
@@ -609,10 +609,10 @@ class TestArchives:
         file = tmp_path / "x.tar"
         with tarfile.open(file, "w") as tar:
             for name, target in members:
-                told = tarfile.TarInfo(name)
-                told.type = tarfile.SYMTYPE if target else tarfile.REGTYPE
-                told.linkname = target
-                tar.addfile(told, io.BytesIO())
+                member = tarfile.TarInfo(name)
+                member.type = tarfile.SYMTYPE if target else tarfile.REGTYPE
+                member.linkname = target
+                tar.addfile(member, io.BytesIO())
         home = tmp_path / "home"
         home.mkdir()
         if not filtered:
@@ -625,9 +625,9 @@ class TestArchives:
         file, home = tmp_path / "x.tar", tmp_path / "home"
         with tarfile.open(file, "w") as tar:
             tar.addfile(tarfile.TarInfo("lib/libx.so.1"), io.BytesIO())
-            told = tarfile.TarInfo("lib/libx.so")
-            told.type, told.linkname = tarfile.SYMTYPE, "libx.so.1"
-            tar.addfile(told)
+            member = tarfile.TarInfo("lib/libx.so")
+            member.type, member.linkname = tarfile.SYMTYPE, "libx.so.1"
+            tar.addfile(member)
         unpack_tar(file, home)
         assert (home / "lib" / "libx.so").readlink() == Path("libx.so.1")
 
@@ -651,8 +651,8 @@ class TestArchives:
     def test_the_origin_is_plain_json(self, registry: Registry) -> None:
         home = registry.obtain().home
         assert home is not None
-        told = json.loads((home / obtaining.ORIGIN_FILE).read_text())
-        assert set(told) == {"provider", "package", "sha256"}
+        document = json.loads((home / obtaining.ORIGIN_FILE).read_text())
+        assert set(document) == {"provider", "package", "sha256"}
 
 
 class TestDebianRelease:

@@ -80,9 +80,9 @@ def test_a_column_without_declared_width_has_no_bytes() -> None:
     ],
 )
 def test_what_a_statement_names(text: str, needed: dict[str, tuple[str, ...]]) -> None:
-    told = named_columns(text, TABLES, None)
-    assert told is not None
-    assert told[0] == needed
+    names = named_columns(text, TABLES, None)
+    assert names is not None
+    assert names[0] == needed
 
 
 def test_what_is_not_understood_is_not_told() -> None:
@@ -101,9 +101,9 @@ def test_every_statement_of_tpcc_is_understood(dialects: tuple[str, ...]) -> Non
         for statement in operation.statements:
             if statement.name in ("begin", "commit", "rollback"):
                 continue
-            told = named_columns(statement.text, tables, grammar)
-            assert told is not None, statement.text
-            assert told[0], statement.text
+            names = named_columns(statement.text, tables, grammar)
+            assert names is not None, statement.text
+            assert names[0], statement.text
 
 
 @pytest.mark.parametrize(

@@ -25,10 +25,10 @@ TPCC = read_published(SHIPPED / "tpcc-dolt" / "published.toml")
 
 
 def again(published: Published, name: str) -> float:
-    one = next(one for one in published.derived if one.name == name)
-    found = derive(published, one)
-    assert found.agrees
-    return found.value
+    entry = next(item for item in published.derived if item.name == name)
+    derived = derive(published, entry)
+    assert derived.agrees
+    return derived.value
 
 
 class TestWhatAuthorsDerived:
@@ -58,17 +58,19 @@ class TestWhatAuthorsDerived:
         "published", [TPCH, BSBM, TPCC], ids=["tpch-profile", "bsbm-scale", "tpcc-dolt"]
     )
     def test_all_others_agree_as_well(self, published: Published) -> None:
-        assert [one.name for one in published.derived if not derive(published, one).agrees] == []
+        assert [
+            derived.name for derived in published.derived if not derive(published, derived).agrees
+        ] == []
 
 
 def test_the_printed_lines_are_the_table_beside_them() -> None:
     activity = BSBM.figure("activity")
     assert activity is not None
     meters, lines = activity.tables
-    words = ("rnd", "seq", "same seg", "same pg", "same par", "disk", "spec disk", "messages")
+    columns = ("rnd", "seq", "same seg", "same pg", "same par", "disk", "spec disk", "messages")
     for place, (_, line) in enumerate(lines.rows, start=1):
-        told = parse_activity(str(line))
-        assert [row[place] for row in meters.rows] == [told[w] for w in (*words, "fork")]
+        printed = parse_activity(str(line))
+        assert [row[place] for row in meters.rows] == [printed[w] for w in (*columns, "fork")]
 
 
 def test_functions_are_added_up_by_what_they_do() -> None:
@@ -85,7 +87,7 @@ class TestAFileThatIsWrong:
     """Says where, and what is known instead."""
 
     @pytest.mark.parametrize(
-        ("change", "words"),
+        ("change", "message"),
         [
             (('series = "Tests of a <test>"', 'serie = "x"'), "unknown key 'article'"),
             (('analysis = "utilised_share"', 'analysis = "utilised"'), "utilised_share"),
@@ -96,10 +98,10 @@ class TestAFileThatIsWrong:
             (("[article]", "[article"), "cannot be read"),
         ],
     )
-    def test_is_refused(self, change: tuple[str, str], words: str) -> None:
+    def test_is_refused(self, change: tuple[str, str], message: str) -> None:
         with pytest.raises(UsageError) as refused:
             parse_published(PUBLISHED.replace(*change), "published.toml")
-        assert words in str(refused.value) or "serie" in str(refused.value)
+        assert message in str(refused.value) or "serie" in str(refused.value)
         assert "published.toml" in str(refused.value)
 
     def test_that_is_missing_is_named(self, tmp_path: Path) -> None:
@@ -121,12 +123,12 @@ class TestBeside:
     def test_times_of_the_first_quantity_are_compared_and_not_seconds(self) -> None:
         facts = self.published.figure("states")
         assert facts is not None
-        rows = {one.key: one for one in compare(a_figure(cold=3.0, hot=1.0), facts)}
+        rows = {figure.key: figure for figure in compare(a_figure(cold=3.0, hot=1.0), facts)}
         assert rows["cold"].article_times == pytest.approx(120 / 42)
         assert rows["cold"].our_times == {"DuckDB": 3.0}
         assert rows["os-warm"].ours == {}
-        words = list(says(tuple(rows.values()), a_figure()))
-        assert words == ["Cold is 2.86 x hot in the article; here DuckDB 3 x."]
+        sentences = list(says(tuple(rows.values()), a_figure()))
+        assert sentences == ["Cold is 2.86 x hot in the article; here DuckDB 3 x."]
 
     def test_a_value_of_another_unit_is_not_ours(self) -> None:
         facts = self.published.figure("utilisation")
@@ -134,15 +136,19 @@ class TestBeside:
         other = Figure(
             "u", "u", "u", measures=(Measure("share", "s", "s", {"x": Spread(1, 1, 1)}),)
         )
-        assert all(one.ours == {} for one in compare(other, facts))
+        assert all(figure.ours == {} for figure in compare(other, facts))
 
     def test_reasons_are_what_differs(self, tmp_path: Path) -> None:
         runs = tuple(two_engines(tmp_path).studied)
-        told = {one.topic: one.text for one in reasons(self.published.conditions, runs)}
-        assert "100 x ours" in told["scale"]
-        assert "24 hardware threads, ours 2" in told["cores"]
-        assert "Virtuoso 7; DuckDB 2.0.0 and PostgreSQL 2.0.0 are other engines" in told["engine"]
-        assert "5 streams, here it was 2" in told["streams"]
+        sentences = {
+            reason.topic: reason.text for reason in reasons(self.published.conditions, runs)
+        }
+        assert "100 x ours" in sentences["scale"]
+        assert "24 hardware threads, ours 2" in sentences["cores"]
+        assert (
+            "Virtuoso 7; DuckDB 2.0.0 and PostgreSQL 2.0.0 are other engines" in sentences["engine"]
+        )
+        assert "5 streams, here it was 2" in sentences["streams"]
         brief = deciding("utilisation", self.published.conditions, runs)
         assert brief is not None
         assert "engine" not in brief
@@ -152,7 +158,7 @@ class TestBeside:
         ours = str(runs[0].run.facts["workload"]["name"])
         same = self.published.conditions.model_copy(update={"workload": ours})
         other = self.published.conditions.model_copy(update={"workload": "another"})
-        assert "workload" not in {one.topic for one in reasons(same, runs)}
+        assert "workload" not in {reason.topic for reason in reasons(same, runs)}
         assert "workload is another" in reasons(other, runs)[0].text
         assert "another there" in str(deciding("utilisation", other, runs))
 
@@ -163,7 +169,7 @@ class TestBeside:
         facts = self.published.figure("utilisation")
         assert measure is not None
         assert facts is not None
-        rows = {one.key: one for one in compare(made, facts)}
+        rows = {figure.key: figure for figure in compare(made, facts)}
         assert rows["share"].ours == measure.values
 
 
@@ -180,5 +186,5 @@ def test_a_table_may_have_several_columns_of_values() -> None:
     figure = Figure("read_sizes", "read_sizes", "x", subjects=("here",), measures=(measure,))
     rows = compare(figure, sizes)
     assert len(rows) == 26
-    assert [one.key for one in rows if one.ours] == ["8 KiB random"]
+    assert [made_figure.key for made_figure in rows if made_figure.ours] == ["8 KiB random"]
     assert not list(says(rows, figure))

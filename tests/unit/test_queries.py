@@ -24,9 +24,9 @@ class TestReads:
         ],
     )
     def test_a_query_reads_its_tables(self, text: str, tables: set[str]) -> None:
-        found = reads(text, GRAMMAR)
-        assert found is not None
-        assert (set(found.tables), found.changes) == (tables, False)
+        query_reads = reads(text, GRAMMAR)
+        assert query_reads is not None
+        assert (set(query_reads.tables), query_reads.changes) == (tables, False)
 
     @pytest.mark.parametrize(
         "text",
@@ -44,8 +44,8 @@ class TestReads:
         ],
     )
     def test_what_is_more_than_a_query_may_change_something(self, text: str) -> None:
-        found = reads(text, GRAMMAR)
-        assert found is None or found.changes
+        query_reads = reads(text, GRAMMAR)
+        assert query_reads is None or query_reads.changes
 
     def test_what_is_no_sql_is_not_known(self) -> None:
         assert reads("select ((", GRAMMAR) is None
@@ -56,9 +56,9 @@ class TestReads:
         assert [name for name, text in texts.items() if reads(text, GRAMMAR).changes] == []  # type: ignore[union-attr]
         for function in workload.facts.refresh_operations:
             text = workload.refresh_statement(function, 1, 1, (), 1).text
-            found = reads(text, GRAMMAR)
-            assert found is not None
-            assert found.changes
+            query_reads = reads(text, GRAMMAR)
+            assert query_reads is not None
+            assert query_reads.changes
 
 
 class TestOrder:

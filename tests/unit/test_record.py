@@ -35,10 +35,14 @@ class TestWriter:
     ) -> None:
         with RunWriter(tmp_path, "r1", ASKED) as run:
             assert [path.name for path in run.dir.rglob("*") if path.is_file()] == ["run.json"]
-            told = facts(run.dir)
-        assert (told["status"], told["reason"], told["ended_utc"]) == ("running", None, None)
-        assert (told["schema"], told["id"]) == (SCHEMA_VERSION, "r1")
-        assert told["request"] == {"workload": "w"}
+            recorded_facts = facts(run.dir)
+        assert (
+            recorded_facts["status"],
+            recorded_facts["reason"],
+            recorded_facts["ended_utc"],
+        ) == ("running", None, None)
+        assert (recorded_facts["schema"], recorded_facts["id"]) == (SCHEMA_VERSION, "r1")
+        assert recorded_facts["request"] == {"workload": "w"}
 
     def test_a_sealed_run_is_complete(self, tmp_path: Path) -> None:
         with RunWriter(tmp_path, "r1", ASKED) as run:
@@ -74,8 +78,8 @@ class TestWriter:
     ) -> None:
         with pytest.raises(KeyboardInterrupt), RunWriter(tmp_path, "r1", ASKED) as run:
             raise interrupt
-        told = facts(run.dir)
-        assert (told["status"], told["reason"]) == ("interrupted", reason)
+        recorded_facts = facts(run.dir)
+        assert (recorded_facts["status"], recorded_facts["reason"]) == ("interrupted", reason)
 
     def test_leaving_without_a_seal_is_a_failure_with_a_reason(self, tmp_path: Path) -> None:
         with RunWriter(tmp_path, "r1", ASKED) as run:
@@ -158,10 +162,10 @@ class TestFullDisk:
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(writer.os, "fsync", full_disk)
-        with pytest.raises(RunFailedError, match=r"No space left.*--runs") as told:
+        with pytest.raises(RunFailedError, match=r"No space left.*--runs") as error:
             RunWriter(tmp_path, "r1", ASKED).__enter__()
-        assert str(tmp_path / "r1") in str(told.value)
-        assert told.value.exit_code == 2
+        assert str(tmp_path / "r1") in str(error.value)
+        assert error.value.exit_code == 2
 
     @pytest.mark.parametrize(
         "step",
@@ -276,9 +280,9 @@ class TestReader:
 
     @pytest.mark.parametrize("key", ["id", "status"])
     def test_a_fact_that_every_run_has_is_missed_at_once(self, tmp_path: Path, key: str) -> None:
-        told = {"schema": 1, "id": "x", "status": "complete"}
-        del told[key]
-        write_json(tmp_path / "run.json", told)
+        run_facts = {"schema": 1, "id": "x", "status": "complete"}
+        del run_facts[key]
+        write_json(tmp_path / "run.json", run_facts)
         with pytest.raises(RecordUnreadableError, match=key):
             Run(tmp_path)
 

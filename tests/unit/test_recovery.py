@@ -45,14 +45,14 @@ BRIEF = Crashes(kills=3, copies=0, between_s=(2.0, 5.0))
 
 
 def receipt(number: int, key: tuple[int, int], finished_ns: int) -> dict[str, Any]:
-    told = {"sequence": number, "operation": "select", "finished_ns": finished_ns}
-    return told | {"values": list(key)}
+    row = {"sequence": number, "operation": "select", "finished_ns": finished_ns}
+    return row | {"values": list(key)}
 
 
 def killed(
     tmp_path: Path,
     acknowledged: list[tuple[int, int]],
-    found: list[tuple[int, int]] | None,
+    receipts: list[tuple[int, int]] | None,
     *,
     violated: int = 0,
     **recovered: Any,
@@ -67,7 +67,7 @@ def killed(
     write_stream(raw / "receipts.arrows", rows)
     results = raw / "recovered" / "1" / "results"
     results.mkdir(parents=True)
-    asked = [("entered", len(found or [])), ("sums", violated)] if found is not None else []
+    asked = [("entered", len(receipts or [])), ("sums", violated)] if receipts is not None else []
     write_stream(
         results.parent / "events.arrows",
         [
@@ -75,15 +75,15 @@ def killed(
             for at, (name, rows) in enumerate(asked)
         ],
     )
-    if found is not None:
-        columns = [pa.array([key[at] for key in found], pa.int32()) for at in (0, 1)]
+    if receipts is not None:
+        columns = [pa.array([key[at] for key in receipts], pa.int32()) for at in (0, 1)]
         kept = results / f"entered-{1:016x}-{1:016x}.arrow"
         write_result(kept, pa.table(columns, names=["a", "b"]))
     (raw / "results" / "expected" / "sums.csv").write_text("n\n")
     facts = json.loads((path / "run.json").read_text())
     facts["workload"] |= {"receipt": RECEIPT, "after": ["sums"], "shares_min": {"update": 0.9}}
-    told = {"number": 1, "kind": "kill", "before_ns": None, "recovery_s": 1.5, "error": None}
-    write_json(path / "run.json", facts | {"fault": FAULT, "recovered": [told | recovered]})
+    kill = {"number": 1, "kind": "kill", "before_ns": None, "recovery_s": 1.5, "error": None}
+    write_json(path / "run.json", facts | {"fault": FAULT, "recovered": [kill | recovered]})
     driver = json.loads((raw / "driver.json").read_text())
     write_json(raw / "driver.json", driver | {"ended": "cancelled"})
     write_seal(path)
@@ -146,9 +146,9 @@ def test_a_killed_run_is_as_long_as_until_then(tmp_path: Path) -> None:
     run = killed(tmp_path, [(1, 1)], [(1, 1)])
     conditions = document(run, run.dir)["conditions"]
     assert (conditions["time_s"], conditions["killed"]) == (2.0, True)
-    words = load_conditions({"conditions": conditions})
-    assert words is not None
-    assert "killed after 2 s" in words
+    run_conditions = load_conditions({"conditions": conditions})
+    assert run_conditions is not None
+    assert "killed after 2 s" in run_conditions
 
 
 def test_nothing_acknowledged_proves_nothing(tmp_path: Path) -> None:
@@ -170,31 +170,31 @@ def test_a_run_without_a_crash_is_not_checked(tmp_path: Path) -> None:
 
 def test_the_figure_sums_up_kills_and_names_each(tmp_path: Path) -> None:
     runs = [
-        killed(tmp_path / str(number), [(1, 1), (1, 2)], found)
-        for number, found in enumerate(([(1, 1), (1, 2)], [(1, 2)]))
+        killed(tmp_path / str(number), [(1, 1), (1, 2)], receipts)
+        for number, receipts in enumerate(([(1, 1), (1, 2)], [(1, 2)]))
     ]
     asked = tuple(
         StudyRun("crash", {"moment": f"kill {number}"}, 1, run)
         for number, run in enumerate(runs, 1)
     )
-    told = figure(Asked("durability", "durability", "What survived", asked))
-    assert told.says == ("PostgreSQL lost 1 of 4 acknowledged select, in 1 of 2 kills.",)
-    sums, each = told.tables
+    made_figure = figure(Asked("durability", "durability", "What survived", asked))
+    assert made_figure.says == ("PostgreSQL lost 1 of 4 acknowledged select, in 1 of 2 kills.",)
+    sums, each = made_figure.tables
     assert sums.rows == (("PostgreSQL", "SIGKILL", 2, 4, 3, 1, 1.5, 1.5, 1.5),)
     assert [row[-1] for row in each.rows] == [None, "lost 2.00 s before: w_id 1, o_id 1"]
-    assert any("page cache" in note for note in told.notes)
+    assert any("page cache" in note for note in made_figure.notes)
 
 
 def test_the_figure_of_copies_says_how_often_an_operation_counts(tmp_path: Path) -> None:
     asked = {"kind": "copy", "before_ns": BEGUN_NS + 2 * MS}
     run = killed(tmp_path, [(1, 1), (1, 2), (1, 3)], [(1, 1)], **asked)
     studied = (StudyRun("device", {"moment": "copies"}, 1, run),)
-    told = figure(Asked("durability", "durability", "What survived", studied))
-    assert told.says == (
+    made_figure = figure(Asked("durability", "durability", "What survived", studied))
+    assert made_figure.says == (
         "PostgreSQL lost 1 of 2 acknowledged select, in 1 of 1 copy of the device.",
     )
-    assert any("once for each copy" in note for note in told.notes)
-    assert not any("page cache" in note for note in told.notes)
+    assert any("once for each copy" in note for note in made_figure.notes)
+    assert not any("page cache" in note for note in made_figure.notes)
 
 
 def test_the_figure_praises_nobody_where_nothing_was_acknowledged(tmp_path: Path) -> None:
@@ -202,16 +202,18 @@ def test_the_figure_praises_nobody_where_nothing_was_acknowledged(tmp_path: Path
         StudyRun("crash", {"moment": f"kill {number}"}, 1, killed(tmp_path / str(number), [], []))
         for number in (1, 2)
     )
-    told = figure(Asked("durability", "durability", "What survived", studied))
-    assert told.says == ("PostgreSQL: no select had been acknowledged, so 2 kills prove nothing.",)
+    made_figure = figure(Asked("durability", "durability", "What survived", studied))
+    assert made_figure.says == (
+        "PostgreSQL: no select had been acknowledged, so 2 kills prove nothing.",
+    )
 
 
 def test_runs_that_were_not_crashed_are_missing_from_it(tmp_path: Path) -> None:
     events = [an_operation(number, number * MS, 0, MS) for number in range(10)]
     run = Run(write_load(tmp_path, closed(2), events, 1.0))
-    told = figure(Asked("d", "durability", "", (StudyRun("a", {}, 1, run),)))
-    assert told.tables == ()
-    assert "nothing was killed" in told.missing[0]
+    made_figure = figure(Asked("d", "durability", "", (StudyRun("a", {}, 1, run),)))
+    assert made_figure.tables == ()
+    assert "nothing was killed" in made_figure.missing[0]
 
 
 # What is asked for.
@@ -223,7 +225,7 @@ def asked_for(workload: str = "tpcc", **options: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
+    ("options", "message"),
     [
         ({"workload": "tpcb", "kill": "2s"}, ["tpcb does not say", "name one of tpcc"]),
         ({"kill": "40s"}, ["--kill 40s", "ends after 30 s"]),
@@ -238,16 +240,16 @@ def asked_for(workload: str = "tpcc", **options: Any) -> Any:
     ],
 )
 def test_a_kill_that_would_tell_nothing_is_refused(
-    options: dict[str, Any], words: list[str]
+    options: dict[str, Any], message: list[str]
 ) -> None:
     with pytest.raises(UsageError) as refused:
         considered(asked_for(**options))
-    assert all(word in str(refused.value) for word in words), refused.value
+    assert all(word in str(refused.value) for word in message), refused.value
 
 
 def test_a_killed_engine_is_not_asked_after_the_load() -> None:
     plain, asked = considered(asked_for()), considered(asked_for(kill="2s"))
-    names = [[phase["name"] for phase in one.plan["phases"]] for one in (plain, asked)]
+    names = [[phase["name"] for phase in asked_run.plan["phases"]] for asked_run in (plain, asked)]
     assert names[0] == [*names[1], "after"]
     assert (plain.plan.get("loses_engine"), asked.plan["loses_engine"]) == (None, True)
 
@@ -263,14 +265,14 @@ def test_names_of_a_receipt_are_those_of_its_program(tmp_path: Path) -> None:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(file.read_bytes())
     manifest = folder / "workload.toml"
-    told = manifest.read_text()
-    manifest.write_text(told.replace('names = ["w_id", "d_id"', 'names = ["w", "d_id"'))
+    text = manifest.read_text()
+    manifest.write_text(text.replace('names = ["w_id", "d_id"', 'names = ["w", "d_id"'))
     with pytest.raises(UsageError, match="w_id, d_id, o_id"):
         considered(asked_for(workload=str(folder)))
-    manifest.write_text(told.replace('found = "entered"', 'found = "c01"'))
+    manifest.write_text(text.replace('found = "entered"', 'found = "c01"'))
     with pytest.raises(UsageError, match="played, too"):
         considered(asked_for(workload=str(folder)))
-    manifest.write_text(told.replace('operation = "new-order"\nnames', 'operation = "c01"\nnames'))
+    manifest.write_text(text.replace('operation = "new-order"\nnames', 'operation = "c01"\nnames'))
     with pytest.raises(UsageError, match="only programs give receipts"):
         considered(asked_for(workload=str(folder)))
 
@@ -315,8 +317,8 @@ time.sleep(600)
 
 
 def test_every_process_of_the_engine_is_killed() -> None:
-    told: dict[str, Any] = {}
-    run: Any = SimpleNamespace(update=told.update)
+    run_facts: dict[str, Any] = {}
+    run: Any = SimpleNamespace(update=run_facts.update)
     kill = Kill(0.5, run)
     assert kill.due_in_s is None
     kill.hear({"kind": "progress", "phase": "warmup", "begun_s": 0.0})
@@ -330,8 +332,8 @@ def test_every_process_of_the_engine_is_killed() -> None:
         assert root.wait() == -9
     left = read_process(child)
     assert left is None or not left.alive
-    assert set(told["fault"]["pids"]) == {root.pid, child}
-    assert told["fault"]["at_ns"] <= told["fault"]["gone_ns"]
+    assert set(run_facts["fault"]["pids"]) == {root.pid, child}
+    assert run_facts["fault"]["at_ns"] <= run_facts["fault"]["gone_ns"]
     assert kill.due_in_s is None
 
 
@@ -354,9 +356,13 @@ def test_receipts_of_an_operation_are_read_by_their_names() -> None:
 
 
 def test_data_that_cannot_be_read_are_recorded_as_not_recovered() -> None:
-    told: dict[str, Any] = {}
-    recoveries = Recoveries(None, None, SimpleNamespace(update=told.update))  # type: ignore[arg-type]
+    run_facts: dict[str, Any] = {}
+    recoveries = Recoveries(None, None, SimpleNamespace(update=run_facts.update))  # type: ignore[arg-type]
     recoveries.add_refused("copy", 5, RunFailedError("no file system on it"))
-    (one,) = told["recovered"]
-    assert (one["number"], one["kind"], one["before_ns"]) == (1, "copy", 5)
-    assert (one["recovery_s"], one["error"]) == (None, "no file system on it")
+    (recovered_run,) = run_facts["recovered"]
+    assert (recovered_run["number"], recovered_run["kind"], recovered_run["before_ns"]) == (
+        1,
+        "copy",
+        5,
+    )
+    assert (recovered_run["recovery_s"], recovered_run["error"]) == (None, "no file system on it")

@@ -112,7 +112,7 @@ class TestStates:
     def test_only_parts_with_rows_that_go_are_copied(self) -> None:
         whole = data()
         before, after = whole.at("orders", 1), whole.at("orders", 2)
-        same = [one is other for one, other in zip(before, after, strict=False)]
+        same = [table_part is other for table_part, other in zip(before, after, strict=False)]
         assert same[:5] == [False, False, True, True, True]
 
     def test_states_can_be_asked_for_in_any_order(self) -> None:
@@ -198,8 +198,8 @@ class TestColumns:
     def test_those_of_subqueries_too(self) -> None:
         schemas = {"orders": orders(1).schema, "other": pa.schema({"k": pa.int64()})}
         text = "select 1 from other where exists (select * from orders where o_key = k)"
-        found = columns_read([text], schemas)
-        assert "o_key" in found["orders"]
+        columns = columns_read([text], schemas)
+        assert "o_key" in columns["orders"]
 
 
 class TestMemory:
@@ -225,9 +225,11 @@ class TestMemory:
             reference_loading.loaded(self.JOB, ["select o_orderkey from orders"], self.tell)
 
     def test_what_no_text_reads_is_not_loaded(self) -> None:
-        found, _ = reference_loading.loaded(self.JOB, ["select o_orderkey from orders"], self.tell)
-        assert found.tables == ("orders",)
-        assert {batch.schema.names[0] for batch in found.at("orders", 0)} == {"o_orderkey"}
+        loaded_data, _ = reference_loading.loaded(
+            self.JOB, ["select o_orderkey from orders"], self.tell
+        )
+        assert loaded_data.tables == ("orders",)
+        assert {batch.schema.names[0] for batch in loaded_data.at("orders", 0)} == {"o_orderkey"}
 
     def test_keys_that_go_are_loaded_though_no_text_reads_them(self) -> None:
         refresh = {
@@ -237,10 +239,12 @@ class TestMemory:
             "deletes": {"orders": "o_orderkey"},
         }
         job = self.JOB | {"refresh": refresh, "sets": 1}
-        found, _ = reference_loading.loaded(
+        loaded_data, _ = reference_loading.loaded(
             job, ["select sum(o_totalprice) from orders"], self.tell
         )
-        rows = [sum(batch.num_rows for batch in found.at("orders", state)) for state in range(3)]
+        rows = [
+            sum(batch.num_rows for batch in loaded_data.at("orders", state)) for state in range(3)
+        ]
         assert rows == [15_000, 15_015, 15_000]
 
 
@@ -339,8 +343,8 @@ class TestMaking:
             for path in Path(job["run"]).glob("raw/results/expected/?-*.csv"):
                 path.unlink()
             making = ReferenceMaking(job | {"generators_version": version}, MagicMock())
-            found: int = making.make()["files_kept_from_before"]
-            return found
+            kept_files: int = making.make()["files_kept_from_before"]
+            return kept_files
 
         assert [files_kept(1), files_kept(1), files_kept(2)] == [0, 2, 0]
 
@@ -394,12 +398,12 @@ class TestARunThatNeedsRows:
         synthetic.expected = {"other": "n\n"}
 
         def made(**request: Any) -> dict[str, Any]:
-            told = RunRequest(
+            run_request = RunRequest(
                 workload="tpch", engine="duckdb", scale=0.01, parameters="drawn", **request
             )
             run = synthetic.write()
             writer = SimpleNamespace(dir=run.dir, raw=run.dir / "raw")
-            references = References(understood(told, MagicMock()), writer, MagicMock())  # type: ignore[arg-type]
+            references = References(understood(run_request, MagicMock()), writer, MagicMock())  # type: ignore[arg-type]
             references.make(MagicMock())
             return run.expected_origin
 
@@ -434,8 +438,8 @@ class TestARunThatNeedsRows:
         monkeypatch.setattr(reference, "host", MagicMock(side_effect=interrupt))
         with pytest.raises(KeyboardInterrupt, match=f"{by} while reference rows were made"):
             made()
-        told = Run(synthetic.dir).expected_origin
-        assert told == {"why": "the run was stopped before all reference rows were made"}
+        expected_origin = Run(synthetic.dir).expected_origin
+        assert expected_origin == {"why": "the run was stopped before all reference rows were made"}
 
     def test_what_is_asked_is_the_text_of_the_run(
         self, made: Callable[..., dict[str, Any]], monkeypatch: pytest.MonkeyPatch

@@ -55,7 +55,7 @@ class TestReading:
         assert compared(scan(), scan(read_bytes=0, cached_bytes=PAGES)) == ()
 
     @pytest.mark.parametrize(
-        ("change", "words"),
+        ("change", "message"),
         [
             ({"native": "Index Only Scan", "index": "i"}, "Index Only Scan of t by i: 1"),
             ({"object": "u"}, "Seq Scan of t: 0 in its plan and not 1"),
@@ -65,23 +65,23 @@ class TestReading:
             ({"rows": 10.0, "removed_rows": ROWS}, "t: 10 rows given and not 6"),
         ],
     )
-    def test_another_way_of_reading_is_told(self, change: dict[str, Any], words: str) -> None:
-        assert any(words in told for told in compared(scan(), scan(**change)))
+    def test_another_way_of_reading_is_told(self, change: dict[str, Any], message: str) -> None:
+        assert any(message in text for text in compared(scan(), scan(**change)))
 
     def test_rounded_averages_are_no_difference(self) -> None:
         assert compared(scan(), scan(rows=ROWS + 1)) == ()
 
     @pytest.mark.parametrize(
-        ("after", "words"),
+        ("after", "message"),
         [
             (("a",), "b of t: no longer read"),
             (("a", "b", "c"), "c of t: read, and not read before"),
         ],
     )
     def test_columns_are_compared_where_the_engine_tells_them(
-        self, after: tuple[str, ...], words: str
+        self, after: tuple[str, ...], message: str
     ) -> None:
-        assert compared(scan(columns=("a", "b")), scan(columns=after)) == (words,)
+        assert compared(scan(columns=("a", "b")), scan(columns=after)) == (message,)
         assert compared(scan(), scan(columns=after)) == ()
 
     def test_workers_are_compared(self) -> None:
@@ -108,8 +108,8 @@ def written(place: Path, factor: float, removed: tuple[str, ...], *scans: PlanNo
     write_stream(events, rows.to_dicts())
     facts = json.loads((run / "run.json").read_text("utf-8"))
     facts["request"]["remove"] = list(removed)
-    told = {"removed": [{"name": name, "words": name} for name in removed], "stays": []}
-    facts["statements"] = {"q01": {"text": "x", "rewritten": told if removed else None}}
+    statement_facts = {"removed": [{"name": name, "words": name} for name in removed], "stays": []}
+    facts["statements"] = {"q01": {"text": "x", "rewritten": statement_facts if removed else None}}
     write_json(run / "run.json", facts)
     shutil.rmtree(run / "raw" / "plans", ignore_errors=True)
     if scans:
@@ -120,20 +120,20 @@ def written(place: Path, factor: float, removed: tuple[str, ...], *scans: PlanNo
 
 def study(place: Path, after: PlanNode | None, *, removed: str = "computation") -> Figure:
     """A figure of three rounds of a query as it was, and of the same in a quarter of the time."""
-    told = MadeStudy(place)
+    declared_study = MadeStudy(place)
     for number in (1, 2, 3):
         drift = 1 + 0.01 * number
         plain = written(place / "made", AS_IT_WAS * drift, (), scan())
-        told.add("q", {"engine": "postgresql", "remove": "as it is"}, plain, number)
+        declared_study.add("q", {"engine": "postgresql", "remove": "as it is"}, plain, number)
         scans = () if after is None else (after,)
         less = written(place / "made", LESS * (1 + 0.02 * number), (removed,), *scans)
-        told.add("q", {"engine": "postgresql", "remove": removed}, less, number)
-    return make(Asked("removed", "removed", "Prices", tuple(told.studied)))
+        declared_study.add("q", {"engine": "postgresql", "remove": removed}, less, number)
+    return make(Asked("removed", "removed", "Prices", tuple(declared_study.studied)))
 
 
 def only_row(figure: Figure) -> dict[str, Any]:
     (row,) = figure.tables[0].rows
-    return dict(zip([one.name for one in figure.tables[0].columns], row, strict=True))
+    return dict(zip([column.name for column in figure.tables[0].columns], row, strict=True))
 
 
 class TestFigure:
@@ -171,16 +171,16 @@ class TestFigure:
         assert any("is in its price" in note for note in figure.notes)
 
     def test_a_run_without_the_plain_one_beside_it_is_missing(self, tmp_path: Path) -> None:
-        told = MadeStudy(tmp_path)
+        declared_study = MadeStudy(tmp_path)
         less = written(tmp_path / "made", LESS, ("sort",), scan())
-        told.add("q", {"engine": "postgresql", "remove": "sort"}, less)
-        figure = make(Asked("removed", "removed", "Prices", tuple(told.studied)))
+        declared_study.add("q", {"engine": "postgresql", "remove": "sort"}, less)
+        figure = make(Asked("removed", "removed", "Prices", tuple(declared_study.studied)))
         assert "no run as it was beside it" in figure.missing[0]
 
     def test_one_round_has_no_interval(self, tmp_path: Path) -> None:
         plain = Run(written(tmp_path / "a", AS_IT_WAS, (), scan()))
         less = Run(written(tmp_path / "b", LESS, ("computation",), scan()))
-        (found,) = removals([(plain, less)])
-        assert found.gain is not None
-        assert found.gain.interval is None
-        assert found.verdict == "reads the same"
+        (removal,) = removals([(plain, less)])
+        assert removal.gain is not None
+        assert removal.gain.interval is None
+        assert removal.verdict == "reads the same"

@@ -61,9 +61,11 @@ class TestRates:
 class TestTimeline:
     def test_accounts_use_what_the_record_was_made_with(self, run: Run) -> None:
         cores = timeline(run).cpu.group_by("account").agg(pl.col("cores").median())
-        found = {account: pytest.approx(value, abs=1e-3) for account, value in cores.rows()}
+        expected_cores = {
+            account: pytest.approx(value, abs=1e-3) for account, value in cores.rows()
+        }
         background = CPUS * (0.5 + 0.02) - 1.01
-        assert found == {
+        assert expected_cores == {
             ENGINE_AND_DRIVER: 1.0,
             "probes": 0.01,
             "background": background,
@@ -110,10 +112,10 @@ class TestTimeline:
         assert thinned(times, limit).head(1).to_list() == times.head(1).to_list()
 
     def test_a_run_without_probes_has_operations_only(self, tmp_path: Path) -> None:
-        found = timeline(Run(write_run(tmp_path, probes=False)))
-        assert found.cpu.is_empty()
-        assert found.disk.is_empty()
-        assert found.bands.height
+        bare_timeline = timeline(Run(write_run(tmp_path, probes=False)))
+        assert bare_timeline.cpu.is_empty()
+        assert bare_timeline.disk.is_empty()
+        assert bare_timeline.bands.height
 
     def test_what_several_streams_played_is_one_band(self, tmp_path: Path) -> None:
         bands = timeline(Run(write_test(tmp_path))).bands

@@ -24,7 +24,7 @@ SCHEMA = json.loads(
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 
 
-def told(directory: Path) -> dict[str, Any]:
+def document_of(directory: Path) -> dict[str, Any]:
     made = document(Run(directory), directory)
     VALIDATOR.validate(json.loads(json.dumps(made, allow_nan=False)))
     return made
@@ -35,13 +35,13 @@ def test_the_schema_is_one() -> None:
 
 
 def test_the_schema_forbids_what_it_does_not_name(tmp_path: Path) -> None:
-    made = told(write_run(tmp_path)) | {"surprise": 1}
+    made = document_of(write_run(tmp_path)) | {"surprise": 1}
     with pytest.raises(jsonschema.ValidationError, match="surprise"):
         VALIDATOR.validate(made)
 
 
 def test_a_complete_run_has_every_figure(tmp_path: Path) -> None:
-    made = told(write_run(tmp_path))
+    made = document_of(write_run(tmp_path))
     assert made["verdict"] == "valid"
     assert made["metrics"]["total_seconds"] == pytest.approx(sum(OPERATIONS.values()))
     assert made["metrics"]["passes"] == PASSES
@@ -79,20 +79,24 @@ def test_a_complete_run_has_every_figure(tmp_path: Path) -> None:
 
 
 def test_the_parts_of_an_operation_add_up_to_one(tmp_path: Path) -> None:
-    for operation in told(write_run(tmp_path))["operations"]:
+    for operation in document_of(write_run(tmp_path))["operations"]:
         assert sum(share or 0.0 for share in operation["where"].values()) == pytest.approx(1.0)
 
 
 def test_plans_are_told_with_what_follows_from_them(tmp_path: Path) -> None:
     missing = {"operation": "q02", "statement": 1, "reason": "it is no query", "capture_s": 0.1}
-    made = told(with_plans(write_run(tmp_path), tpch_plans(), [missing]))
+    made = document_of(with_plans(write_run(tmp_path), tpch_plans(), [missing]))
     assert list(made["plans"]) == ["q01", "q02", "q03"]
     (plan,) = made["plans"]["q03"]
     nodes = list(walked(plan["root"]))
     assert sum(node["share"] for node in nodes) == pytest.approx(1.0)
     assert [node["native"] for node in nodes if node["worst"]] == ["HASH_GROUP_BY"]
     assert made["plan_capture"]["missing"] == [missing | {"name": None}]
-    assert [one["ratio"] for one in made["plan_capture"]["operations"]] == [2.0, 2.0, 2.0]
+    assert [operation["ratio"] for operation in made["plan_capture"]["operations"]] == [
+        2.0,
+        2.0,
+        2.0,
+    ]
 
 
 def walked(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -102,13 +106,13 @@ def walked(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def test_a_run_without_plans_says_why(tmp_path: Path) -> None:
-    made = told(write_run(tmp_path))
+    made = document_of(write_run(tmp_path))
     assert made["plans"] == {}
     assert "older" in made["plan_capture"]["reason"]
 
 
 def test_a_profiled_run_tells_what_its_cpu_time_went_into(tmp_path: Path) -> None:
-    profile = told(as_sampled(write_run(tmp_path)))["profile"]
+    profile = document_of(as_sampled(write_run(tmp_path)))["profile"]
     for part in ("work", "symbols"):
         assert sum(row["samples"] for row in profile[part]) == profile["samples"]
         assert sum(row["share"] for row in profile[part]) == pytest.approx(1.0)
@@ -120,17 +124,17 @@ def test_a_profiled_run_tells_what_its_cpu_time_went_into(tmp_path: Path) -> Non
 
 
 def test_a_run_without_samples_has_no_profile(tmp_path: Path) -> None:
-    assert told(write_run(tmp_path))["profile"] is None
+    assert document_of(write_run(tmp_path))["profile"] is None
 
 
 def test_a_run_tells_what_its_metrics_depend_on(tmp_path: Path) -> None:
-    section = told(as_sampled(write_run(tmp_path)))["what_if"]
+    section = document_of(as_sampled(write_run(tmp_path)))["what_if"]
     names = [metric["metric"] for metric in section["metrics"]]
-    for one in section["sensitivity"]:
-        assert [weight["metric"] for weight in one["weights"]] == names
-    changes = [one["metrics"][0]["change"] for one in section["worth"]]
+    for sensitivity in section["sensitivity"]:
+        assert [weight["metric"] for weight in sensitivity["weights"]] == names
+    changes = [worth_row["metrics"][0]["change"] for worth_row in section["worth"]]
     assert changes == sorted(changes)
-    assert {"work", "wait"} == {one["kind"] for one in section["worth"]}
+    assert {"work", "wait"} == {worth_row["kind"] for worth_row in section["worth"]}
     # Three passes are too few for an interval.
     assert section["passes"] == 0
 
@@ -140,26 +144,26 @@ def test_there_is_no_what_if_without_a_metric(tmp_path: Path, failing: str | Non
     directory = write_run(tmp_path, failing=failing)
     if failing is None:
         (truncate_run(directory) / "raw" / "events.arrows").unlink()
-    assert told(directory)["what_if"] is None
+    assert document_of(directory)["what_if"] is None
 
 
 def test_a_damaged_profile_does_not_take_the_other_figures_along(tmp_path: Path) -> None:
     directory = as_sampled(write_run(tmp_path))
     (directory / "raw" / "stacks.arrows").write_bytes(b"not a stream")
-    made = told(directory)
+    made = document_of(directory)
     assert made["profile"] is None
     assert made["metrics"]["total_seconds"] is not None
 
 
 def test_a_killed_run_has_the_figures_of_its_part(tmp_path: Path) -> None:
-    made = told(truncate_run(write_run(tmp_path)))
+    made = document_of(truncate_run(write_run(tmp_path)))
     assert made["status"] == "running"
     assert made["verdict"] == "unknown"
     assert 0 < made["metrics"]["passes"] < PASSES
 
 
 def test_a_run_without_probes_measured_no_resources(tmp_path: Path) -> None:
-    made = told(write_run(tmp_path, probes=False))
+    made = document_of(write_run(tmp_path, probes=False))
     assert made["verdict"] == "unknown"
     assert made["accounts"] is None
     assert made["probes"] == {"core_share": None, "each": {}}
@@ -169,7 +173,7 @@ def test_a_run_without_probes_measured_no_resources(tmp_path: Path) -> None:
 def test_a_run_without_events_has_no_operations(tmp_path: Path) -> None:
     directory = truncate_run(write_run(tmp_path))
     (directory / "raw" / "events.arrows").unlink()
-    made = told(directory)
+    made = document_of(directory)
     assert made["operations"] == []
     assert made["metrics"]["total_seconds"] is None
     assert made["verdict"] == "unknown"
@@ -178,11 +182,11 @@ def test_a_run_without_events_has_no_operations(tmp_path: Path) -> None:
 def test_a_run_without_environment_knows_no_host(tmp_path: Path) -> None:
     directory = truncate_run(write_run(tmp_path))
     (directory / "environment.json").unlink()
-    assert told(directory)["host"]["memory_bytes"] is None
+    assert document_of(directory)["host"]["memory_bytes"] is None
 
 
 def test_a_failed_operation_takes_the_total_with_it(tmp_path: Path) -> None:
-    made = told(write_run(tmp_path, failing="q02"))
+    made = document_of(write_run(tmp_path, failing="q02"))
     assert made["verdict"] == "invalid"
     failed = made["operations"][1]
     assert (failed["outcome"], failed["error"], failed["seconds"]) == (

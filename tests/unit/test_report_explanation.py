@@ -34,12 +34,12 @@ class Page(HTMLParser):
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        told = dict(attrs)
+        run_document = dict(attrs)
         self.names.append(tag)
-        if told.get("id"):
-            self.ids.append(str(told["id"]))
-        if (told.get("href") or "").startswith("#"):
-            self.links.append(str(told["href"])[1:])
+        if run_document.get("id"):
+            self.ids.append(str(run_document["id"]))
+        if (run_document.get("href") or "").startswith("#"):
+            self.links.append(str(run_document["href"])[1:])
 
 
 @pytest.fixture
@@ -48,19 +48,21 @@ def made(tmp_path: Path) -> tuple[Run, dict[str, Any]]:
 
 
 def text_of(html: str, section: str) -> str:
-    found = re.search(rf'<section[^>]* id="{section}">.*?</section>', html, re.DOTALL)
-    assert found is not None
-    return " ".join(re.sub(r"<[^>]*>", " ", found.group(0)).split())
+    match = re.search(rf'<section[^>]* id="{section}">.*?</section>', html, re.DOTALL)
+    assert match is not None
+    return " ".join(re.sub(r"<[^>]*>", " ", match.group(0)).split())
 
 
 class TestWhy:
     def rows(self, made: tuple[Run, dict[str, Any]]) -> list[dict[str, Any]]:
-        run, told = made
-        return finding_rows(told, anchors(told, run.environment["engine"]["settings"]))
+        run, run_document = made
+        return finding_rows(
+            run_document, anchors(run_document, run.environment["engine"]["settings"])
+        )
 
     def test_evidence_leads_to_what_the_page_has(self, made: tuple[Run, dict[str, Any]]) -> None:
         (row,) = self.rows(made)
-        assert {one["place"]: one["href"] for one in row["evidence"]} == {
+        assert {evidence["place"]: evidence["href"] for evidence in row["evidence"]} == {
             "plan of q01": "#plan:q01",
             "time of q01": "#where:q01",
             "setting threads": "#setting:threads",
@@ -71,11 +73,11 @@ class TestWhy:
         }
 
     def test_every_link_has_its_place(self, tmp_path: Path) -> None:
-        run, told = explained(as_sampled(write_run(tmp_path)))
-        told["findings"][0]["evidence"].append(
+        run, run_document = explained(as_sampled(write_run(tmp_path)))
+        run_document["findings"][0]["evidence"].append(
             {"says": "most samples", "at": "profile:q02", "witness": "sample", "contradicts": False}
         )
-        seen = Page(page(run, told))
+        seen = Page(page(run, run_document))
         assert {"plan:q01", "where:q01", "profile:q02", "finding-1", "method:spill"} <= set(
             seen.links
         )
@@ -94,36 +96,38 @@ class TestWhy:
     def test_a_command_that_is_told_is_not_told_twice(
         self, made: tuple[Run, dict[str, Any]]
     ) -> None:
-        run, told = made
-        told["findings"][0]["to_try"] = f"`assay try {run.id} spill:q01` sets work_mem to 256 MiB"
+        run, run_document = made
+        run_document["findings"][0]["to_try"] = (
+            f"`assay try {run.id} spill:q01` sets work_mem to 256 MiB"
+        )
         (row,) = self.rows(made)
         assert row["carry_out"] is None
-        assert text_of(page(run, told), "why").count("assay try") == 1
+        assert text_of(page(run, run_document), "why").count("assay try") == 1
 
     def test_the_claim_has_its_effect_and_interval(self, made: tuple[Run, dict[str, Any]]) -> None:
-        words = text_of(page(*made), "why")
-        assert SPILLED in words
-        assert "24 % of the time" in words
-        assert "20 % to 28 % over passes" in words
+        text = text_of(page(*made), "why")
+        assert SPILLED in text
+        assert "24 % of the time" in text
+        assert "20 % to 28 % over passes" in text
 
     def test_nothing_found_says_what_was_looked_for(self, tmp_path: Path) -> None:
-        run, told = explained(write_run(tmp_path))
-        words = text_of(page(run, told | {"findings": []}), "why")
-        assert "nothing stood out" in words
+        run, run_document = explained(write_run(tmp_path))
+        text = text_of(page(run, run_document | {"findings": []}), "why")
+        assert "nothing stood out" in text
         for method in ("bound by", "spill", "kernel time"):
-            assert method in words
+            assert method in text
 
     @pytest.mark.parametrize(
-        ("at", "words"),
+        ("at", "message"),
         [("where:q1", "time of q1"), ("timeline", "timeline"), ("counter:x", "counter x")],
     )
-    def test_places_have_words(self, at: str, words: str) -> None:
-        assert place_words(at) == words
+    def test_places_have_words(self, at: str, message: str) -> None:
+        assert place_words(at) == message
 
 
 def rows_of(made: tuple[Run, dict[str, Any]]) -> list[dict[str, Any]]:
-    run, told = made
-    return plan_rows(native_plans(run, told), told)
+    run, run_document = made
+    return plan_rows(native_plans(run, run_document), run_document)
 
 
 class TestPlans:
@@ -141,7 +145,7 @@ class TestPlans:
         assert worst == [False, False, True]
 
     @pytest.mark.parametrize(
-        ("estimated", "rows", "factor", "words"),
+        ("estimated", "rows", "factor", "message"),
         [
             (None, 5.0, None, ""),
             (10.0, 15.0, 1.5, ""),
@@ -150,10 +154,10 @@ class TestPlans:
         ],
     )
     def test_factors(
-        self, estimated: float | None, rows: float, factor: float | None, words: str
+        self, estimated: float | None, rows: float, factor: float | None, message: str
     ) -> None:
         node = {"estimated_rows": estimated, "rows": rows, "q_error": factor}
-        assert factor_words(node) == words
+        assert factor_words(node) == message
 
     def test_time_is_a_bar_of_the_share(self, made: tuple[Run, dict[str, Any]]) -> None:
         root = rows_of(made)[0]["root"]
@@ -173,42 +177,42 @@ class TestPlans:
         assert gzip.decompress(base64.b64decode(packed)).decode() == NATIVE
 
     def test_a_condition_stays_text(self, tmp_path: Path) -> None:
-        run, told = explained(write_run(tmp_path), condition=HOSTILE)
-        assert "img" not in Page(page(run, told)).names
+        run, run_document = explained(write_run(tmp_path), condition=HOSTILE)
+        assert "img" not in Page(page(run, run_document)).names
 
     def test_an_older_record_says_that_it_has_none(self, tmp_path: Path) -> None:
         directory = write_run(tmp_path)
-        told = document(Run(directory), directory)
-        words = text_of(page(Run(directory), told), "plans")
-        assert "none in this record, the record is older than plans are" in words
+        run_document = document(Run(directory), directory)
+        text = text_of(page(Run(directory), run_document), "plans")
+        assert "none in this record, the record is older than plans are" in text
 
 
 class TestWhatIf:
     def test_a_geometric_mean_weighs_all_the_same(self, made: tuple[Run, dict[str, Any]]) -> None:
-        words = what_if_words(made[1])
-        assert words is not None
-        assert [metric["label"] for metric in words["metrics"]][:2] == ["total", "geometric mean"]
+        what_if = what_if_words(made[1])
+        assert what_if is not None
+        assert [metric["label"] for metric in what_if["metrics"]][:2] == ["total", "geometric mean"]
         total = sum(OPERATIONS.values())
-        for row in words["rows"]:
+        for row in what_if["rows"]:
             seconds = OPERATIONS[row["operation"]]
             in_total, in_mean = (weight["value"] for weight in row["weights"][:2])
             assert in_total == pytest.approx(seconds / total, abs=1e-6)
             assert in_mean == pytest.approx(1 / len(OPERATIONS), abs=1e-6)
 
     def test_the_longest_is_chosen_first(self, made: tuple[Run, dict[str, Any]]) -> None:
-        words = what_if_words(made[1])
-        assert words is not None
+        what_if = what_if_words(made[1])
+        assert what_if is not None
         ordered = sorted(OPERATIONS, key=lambda name: -OPERATIONS[name])
-        assert [row["operation"] for row in words["rows"]] == ordered
+        assert [row["operation"] for row in what_if["rows"]] == ordered
 
     def test_an_operation_without_time_leaves_nothing_to_predict(self, tmp_path: Path) -> None:
         directory = write_run(tmp_path, failing="q02")
         run = Run(directory)
-        words = text_of(page(run, document(run, directory)), "what-if")
-        assert "q02 never succeeded" in words
+        text = text_of(page(run, document(run, directory)), "what-if")
+        assert "q02 never succeeded" in text
 
     @pytest.mark.parametrize(
-        ("change", "words"), [(None, "no bound"), (-0.0868, "\u22128.7 %"), (0.5, "+50.0 %")]
+        ("change", "message"), [(None, "no bound"), (-0.0868, "\u22128.7 %"), (0.5, "+50.0 %")]
     )
-    def test_changes(self, change: float | None, words: str) -> None:
-        assert change_text(change) == words
+    def test_changes(self, change: float | None, message: str) -> None:
+        assert change_text(change) == message

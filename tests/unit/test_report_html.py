@@ -111,7 +111,7 @@ def test_the_policy_names_the_scripts_that_run(tmp_path: Path) -> None:
     text = page_of(write_run(tmp_path))
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text)
     assert policy is not None
-    for script in (one for one in Elements(text).scripts if not one.startswith("{")):
+    for script in (source for source in Elements(text).scripts if not source.startswith("{")):
         assert script_digest(script).replace("'", "&#39;") in policy.group(1)
     assert "'unsafe-inline'" not in policy.group(1).split("style-src")[0]
 
@@ -147,10 +147,10 @@ def test_a_profile_is_one_more_chart_and_a_tree(tmp_path: Path) -> None:
     text = page_of(directory)
     tree, charts, _ = json_scripts(text)
     assert "work" in charts
-    told = document(Run(directory), directory)["profile"]
-    artefacts = sum(row["samples"] for row in told["sampling"]["artefacts"])
+    profile = document(Run(directory), directory)["profile"]
+    artefacts = sum(row["samples"] for row in profile["sampling"]["artefacts"])
     drawn = sum(sum(samples) for _, samples in tree["counts"].values())
-    assert drawn == told["samples"] + artefacts
+    assert drawn == profile["samples"] + artefacts
     assert len(text.encode()) < SIZE_MAX_BYTES
 
 
@@ -163,5 +163,5 @@ def test_the_name_of_a_function_does_not_run(tmp_path: Path) -> None:
     assert "img" not in elements.names
     assert "alert" not in elements.scripts
     policy = next(value for _, value in elements.attributes if value.startswith("default-src"))
-    for script in (one for one in elements.scripts if not one.startswith("{")):
+    for script in (source for source in elements.scripts if not source.startswith("{")):
         assert script_digest(script) in policy

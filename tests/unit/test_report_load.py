@@ -25,7 +25,7 @@ from assay.report.terminal.load import sparkline
 from assay.report.terminal.summary import render
 from tests.loads import OPERATIONS, SKIPPED, an_operation, closed, open_load, played_run, write_load
 from tests.records import MS, S, write_run
-from tests.unit.test_report_document import told
+from tests.unit.test_report_document import document_of
 from tests.unit.test_report_html import SIZE_MAX_BYTES, charts_of
 from tests.unit.test_report_terminal import assert_golden, rendered
 
@@ -65,12 +65,12 @@ def failing(runs: Path) -> Path:
 
 
 def shown(directory: Path) -> str:
-    return rendered(told(directory) | {"path": f"runs/{RUN}"}, all_operations=True)
+    return rendered(document_of(directory) | {"path": f"runs/{RUN}"}, all_operations=True)
 
 
 class TestDocument:
     def test_a_load_has_its_figures_and_no_totals(self, tmp_path: Path) -> None:
-        made = told(held(tmp_path))
+        made = document_of(held(tmp_path))
         metrics, conditions = made["metrics"], made["conditions"]
         assert (conditions["arrival"], conditions["clients"]) == ("open", 8)
         assert (conditions["rate_per_s"], conditions["time_s"]) == (1_000, SECONDS)
@@ -85,14 +85,14 @@ class TestDocument:
         assert sum(counts) == metrics["operations"] == 12_000
 
     def test_the_power_order_has_none_of_them(self, tmp_path: Path) -> None:
-        made = told(write_run(tmp_path))
+        made = document_of(write_run(tmp_path))
         assert made["pace"] is None
         assert made["metrics"]["throughput_per_s"] is None
         assert {op["latency"] for op in made["operations"]} == {None}
         assert made["conditions"]["clients"] is None
 
     def test_a_closed_load_has_no_rate_and_no_backlog(self, tmp_path: Path) -> None:
-        made = told(played_run(tmp_path, closed(2), 0.2, _core.NullSession(100_000)))
+        made = document_of(played_run(tmp_path, closed(2), 0.2, _core.NullSession(100_000)))
         assert made["conditions"]["rate_per_s"] is None
         assert made["pace"]["waiting"] is None
         assert made["metrics"]["waiting_end"] is None
@@ -109,7 +109,7 @@ class TestTerminal:
     def test_what_is_known_of_all_operations_together_is_told_together(
         self, tmp_path: Path
     ) -> None:
-        made = told(held(tmp_path))
+        made = document_of(held(tmp_path))
         shares = dict.fromkeys(made["operations"][0]["where"]) | {"cpu_user": 0.9, "lock": 0.1}
         made["where"] = {"shares": shares, "coverage": 1.0, "uncovered": [], "overcounted": []}
         assert "together  cpu  90 %  lock  10 %" in rendered(made)
@@ -126,7 +126,7 @@ class TestTerminal:
         assert max(len(line) for line in lines) <= width
 
     def test_it_is_listed_by_its_throughput(self, tmp_path: Path) -> None:
-        assert "1,000/s" in run_line(told(held(tmp_path)))
+        assert "1,000/s" in run_line(document_of(held(tmp_path)))
 
     @pytest.mark.parametrize(
         ("values", "width", "full", "drawn"),
@@ -223,7 +223,7 @@ class TestExports:
 
 
 def test_a_document_that_was_kept_before_loads_is_listed(tmp_path: Path) -> None:
-    kept = {key: value for key, value in told(write_run(tmp_path)).items() if key != "pace"}
+    kept = {key: value for key, value in document_of(write_run(tmp_path)).items() if key != "pace"}
     assert "700 ms" in run_line(kept)
 
 
@@ -232,4 +232,4 @@ def test_a_record_from_before_loads_is_told(tmp_path: Path) -> None:
     directory = write_run(tmp_path)
     facts = json.loads((directory / "run.json").read_text(encoding="utf-8"))
     assert "clients" not in facts["request"]
-    assert told(directory)["verdict"] == "valid"
+    assert document_of(directory)["verdict"] == "valid"

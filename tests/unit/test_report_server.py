@@ -29,7 +29,7 @@ from assay.report.words.engine_tables import (
 from tests.loads import an_operation, closed, write_load
 from tests.records import MS, OPERATIONS, truncate_run, write_run
 from tests.servers import CORES, MIB, SPILLING, as_server
-from tests.unit.test_report_document import told
+from tests.unit.test_report_document import document_of
 from tests.unit.test_report_html import charts_of, page_of
 from tests.unit.test_report_terminal import RUN, assert_golden, rendered
 
@@ -44,12 +44,12 @@ def load(runs: Path, sessions: int = 4) -> Path:
 
 
 def rows_of(directory: Path) -> dict[str, CpuRow]:
-    return {row.title: row for row in cpu_rows(told(directory)["sessions"])}
+    return {row.title: row for row in cpu_rows(document_of(directory)["sessions"])}
 
 
 class TestDocument:
     def test_it_tells_counters_and_sessions(self, tmp_path: Path) -> None:
-        made = told(power(tmp_path))
+        made = document_of(power(tmp_path))
         assert made["engine_counters"]["shares"][0]["share"] == pytest.approx(0.999)
         used = made["sessions"]
         assert used["shares"]["sessions"] == pytest.approx(0.75 / sum(CORES.values()))
@@ -58,44 +58,47 @@ class TestDocument:
     def test_an_operation_that_spilled_is_found_with_the_engines_advice(
         self, tmp_path: Path
     ) -> None:
-        (spill,) = [f for f in told(power(tmp_path))["findings"] if f["method"] == "spill"]
+        (spill,) = [f for f in document_of(power(tmp_path))["findings"] if f["method"] == "spill"]
         assert spill["claim"].startswith(f"{SPILLING} spilled 40 MiB to temporary files")
         assert spill["to_try"] == "more memory"
 
     def test_a_load_says_nothing_of_its_operations(self, tmp_path: Path) -> None:
-        made = told(load(tmp_path))
+        made = document_of(load(tmp_path))
         assert all(not f["operations"] for f in made["engine_counters"]["counters"])
         assert all(f["method"] != "spill" for f in made["findings"])
 
     def test_an_embedded_engine_has_neither(self, tmp_path: Path) -> None:
-        made = told(write_run(tmp_path))
+        made = document_of(write_run(tmp_path))
         assert (made["engine_counters"], made["sessions"]) == (None, None)
 
     @pytest.mark.parametrize("declared", [["x"], {"counters": [{"name": "a"}]}])
     def test_a_declaration_that_cannot_be_read_is_told_and_does_no_harm(
         self, tmp_path: Path, caplog: pytest.LogCaptureFixture, declared: Any
     ) -> None:
-        made = told(power(tmp_path, declared=declared))
+        made = document_of(power(tmp_path, declared=declared))
         assert made["engine_counters"] is None
         assert made["sessions"] is not None
         assert "has no engine counters" in caplog.text
 
     def test_a_killed_run_tells_what_it_has(self, tmp_path: Path) -> None:
         cut = truncate_run(power(tmp_path), streams=("events", "engine", "processes"))
-        assert told(cut)["status"] == "running"
+        assert document_of(cut)["status"] == "running"
 
     def test_processes_of_an_older_record_are_not_split(self, tmp_path: Path) -> None:
         directory = power(tmp_path)
         path = directory / "raw" / "processes.arrows"
         older = pl.read_ipc_stream(path).drop("children_user_ns", "children_system_ns", "title")
         older.write_ipc_stream(path)
-        assert told(directory)["sessions"] is None
+        assert document_of(directory)["sessions"] is None
         assert "an older one" in page_of(directory)
 
 
 class TestTables:
     def test_totals_and_rates_have_their_unit_once(self, tmp_path: Path) -> None:
-        rows = {row["title"]: row for row in counter_rows(told(power(tmp_path))["engine_counters"])}
+        rows = {
+            row["title"]: row
+            for row in counter_rows(document_of(power(tmp_path))["engine_counters"])
+        }
         assert rows["Blocks found"]["per_s"] == "9.99 k/s"
         assert rows["Blocks found"]["unit"] == "blocks"
         assert rows["Written to temporary files"]["per_s"] == "3 MiB/s"
@@ -109,7 +112,7 @@ class TestTables:
         }
 
     def test_operations_have_the_counters_that_moved(self, tmp_path: Path) -> None:
-        made = told(power(tmp_path))
+        made = document_of(power(tmp_path))
         rows = operation_rows(made["engine_counters"], made["operations"])
         assert [name for name, _ in rows] == list(OPERATIONS)
         assert [cell.text for cell in rows[0][1]] == ["100", "40 MiB"]
@@ -128,7 +131,7 @@ class TestTables:
         assert rows["median"].cpu == rows["most of each"].cpu == rows["least of each"].cpu
 
     def test_processes_beyond_those_that_are_shown_are_summed(self, tmp_path: Path) -> None:
-        used = told(power(tmp_path))["sessions"]
+        used = document_of(power(tmp_path))["sessions"]
         entry = used["background"][0]
         used["background"] = [entry | {"title": str(n), "read_bytes": None} for n in range(10)]
         rows = {row.title: row for row in cpu_rows(used)}
@@ -136,7 +139,7 @@ class TestTables:
         assert rows["the server's own processes"].read == "not measured"
 
     @pytest.mark.parametrize(
-        ("name", "words"),
+        ("name", "message"),
         [
             ("wal_bytes", "wal"),
             ("buffer_hit_share", "buffer hit"),
@@ -144,8 +147,8 @@ class TestTables:
             ("block_read_seconds", "block read"),
         ],
     )
-    def test_names_are_words(self, name: str, words: str) -> None:
-        assert brief_name(name) == words
+    def test_names_are_words(self, name: str, message: str) -> None:
+        assert brief_name(name) == message
 
 
 class TestUnits:
@@ -182,24 +185,24 @@ class TestUnits:
 
 class TestTerminal:
     def test_a_server_in_the_power_order(self, tmp_path: Path) -> None:
-        made = told(power(tmp_path)) | {"path": f"runs/{RUN}"}
+        made = document_of(power(tmp_path)) | {"path": f"runs/{RUN}"}
         assert_golden("terminal-server.txt", rendered(made))
 
     def test_a_load_has_its_line_below_the_pace(self, tmp_path: Path) -> None:
-        lines = rendered(told(load(tmp_path))).splitlines()
+        lines = rendered(document_of(load(tmp_path))).splitlines()
         place = next(n for n, line in enumerate(lines) if line.startswith("  engine  "))
         assert "1,000/s to 1,000/s" in lines[place - 1]
         assert "buffer hit 99.9 %" in lines[place]
 
     @pytest.mark.parametrize("width", [40, 60, 80, 100])
     def test_it_is_one_line_of_whole_words(self, tmp_path: Path, width: int) -> None:
-        made = told(load(tmp_path))
+        made = document_of(load(tmp_path))
         (line,) = engine_lines(made, width)
         assert len(line) <= width
         assert line in engine_lines(made, 200)[0]
 
     def test_an_engine_of_which_nothing_moved_has_none(self, tmp_path: Path) -> None:
-        made = told(power(tmp_path))
+        made = document_of(power(tmp_path))
         counted = made["engine_counters"]
         counted["shares"][0]["share"] = None
         counted["counters"] = [figure | {"total": 0.0} for figure in counted["counters"]]
@@ -208,7 +211,7 @@ class TestTerminal:
 
 class TestCharts:
     def test_it_draws_what_moved(self, tmp_path: Path) -> None:
-        charts = Charts(told(load(tmp_path)), None)
+        charts = Charts(document_of(load(tmp_path)), None)
         assert "counters" in charts.names
         titles = [panel["title"]["text"] for panel in charts["counters"].to_dict()["vconcat"]]
         assert titles == [
@@ -222,7 +225,7 @@ class TestCharts:
         assert svg.count("<path") > len(titles)
 
     def test_without_counters_it_says_so(self, tmp_path: Path) -> None:
-        charts = Charts(told(write_run(tmp_path)), None)
+        charts = Charts(document_of(write_run(tmp_path)), None)
         assert "counters" not in charts.names
         assert "no counters of the engine" in str(charts["counters"].to_dict())
         assert charts.data("counters") == {}

@@ -26,7 +26,7 @@ GOLDEN = Path(__file__).parents[1] / "golden"
 RUN = "20261120T101500Z-tpch-duckdb-abc123"
 
 
-def told(directory: Path) -> dict[str, Any]:
+def document_of(directory: Path) -> dict[str, Any]:
     """A document that does not know where its test ran."""
     return document(Run(directory), directory) | {"path": f"runs/{RUN}"}
 
@@ -45,16 +45,16 @@ def assert_golden(name: str, text: str) -> None:
 
 
 def test_a_valid_run(tmp_path: Path) -> None:
-    made = told(write_run(tmp_path)) | {"report": f"runs/{RUN}/derived/report.html"}
+    made = document_of(write_run(tmp_path)) | {"report": f"runs/{RUN}/derived/report.html"}
     assert_golden("terminal-valid.txt", rendered(made, all_operations=True))
 
 
 def test_a_profiled_run(tmp_path: Path) -> None:
-    assert_golden("terminal-profiled.txt", rendered(told(as_sampled(write_run(tmp_path)))))
+    assert_golden("terminal-profiled.txt", rendered(document_of(as_sampled(write_run(tmp_path)))))
 
 
 def test_waiting_that_matters_comes_before_work(tmp_path: Path) -> None:
-    made = told(as_sampled(write_run(tmp_path)))
+    made = document_of(as_sampled(write_run(tmp_path)))
     made["operations"][0]["where"] |= {"cpu_user": 0.5, "disk": 0.4}
     line = next(line for line in rendered(made).splitlines() if "q01" in line)
     assert line.index("disk") < line.index("aggregate")
@@ -62,7 +62,7 @@ def test_waiting_that_matters_comes_before_work(tmp_path: Path) -> None:
 
 
 def test_too_much_without_a_source_is_said_and_is_no_verdict(tmp_path: Path) -> None:
-    made = told(write_run(tmp_path))
+    made = document_of(write_run(tmp_path))
     before = made["verdict"]
     assert "not accounted for" not in rendered(made)
     named = [(f"q0{number}", share) for number, share in enumerate((0.3, 0.2, 0.1, 0.07), 1)]
@@ -77,7 +77,7 @@ def test_too_much_without_a_source_is_said_and_is_no_verdict(tmp_path: Path) -> 
 def test_too_much_with_two_sources_is_said_and_so_is_what_is_not_split_for_it(
     tmp_path: Path,
 ) -> None:
-    made = told(write_run(tmp_path))
+    made = document_of(write_run(tmp_path))
     assert "accounted for twice" not in rendered(made)
     made["where"]["overcounted"] = [
         {"operation": "q02", "share": 0.39, "is_split": False},
@@ -88,7 +88,7 @@ def test_too_much_with_two_sources_is_said_and_so_is_what_is_not_split_for_it(
 
 
 def test_doubts_of_many_operations_are_as_wide_as_all_else(tmp_path: Path) -> None:
-    made = told(write_run(tmp_path))
+    made = document_of(write_run(tmp_path))
     made["where"]["overcounted"] = [
         {"operation": f"q{number}", "share": 1.28, "is_split": False} for number in range(10, 23)
     ]
@@ -103,17 +103,17 @@ def test_doubts_of_many_operations_are_as_wide_as_all_else(tmp_path: Path) -> No
 
 def test_a_run_with_a_failed_operation(tmp_path: Path) -> None:
     hostile = "disk full \x1b[2J\x1b]0;owned\x07 [bold]nothing[/bold]"
-    made = told(write_run(tmp_path, failing="q02", message=hostile))
+    made = document_of(write_run(tmp_path, failing="q02", message=hostile))
     assert_golden("terminal-invalid.txt", rendered(made))
 
 
 def test_a_killed_run_without_samples(tmp_path: Path) -> None:
-    made = told(truncate_run(write_run(tmp_path, probes=False)))
+    made = document_of(truncate_run(write_run(tmp_path, probes=False)))
     assert_golden("terminal-killed.txt", rendered(made))
 
 
 def test_more_operations_than_are_shown(tmp_path: Path) -> None:
-    made = told(write_run(tmp_path))
+    made = document_of(write_run(tmp_path))
     made["operations"] = made["operations"] * 4
     assert "... 9 more (--all)" in rendered(made)
     assert "more (--all)" not in rendered(made, all_operations=True)
@@ -121,20 +121,20 @@ def test_more_operations_than_are_shown(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("width", [60, 80, 100])
 def test_no_line_is_wider_than_the_terminal(tmp_path: Path, width: int) -> None:
-    made = told(write_run(tmp_path, failing="q02"))
+    made = document_of(write_run(tmp_path, failing="q02"))
     lines = rendered(made, all_operations=True, width=width).splitlines()
     # A path is kept whole, so that it can be copied.
     assert max(len(line) for line in lines if not line.startswith("Record")) <= width
 
 
 def test_the_verdict_is_a_word_where_there_is_no_colour(tmp_path: Path) -> None:
-    text = rendered(told(write_run(tmp_path, failing="q02")))
+    text = rendered(document_of(write_run(tmp_path, failing="q02")))
     assert "INVALID" in text
     assert "\x1b" not in text
 
 
 def test_colour_only_adds_to_the_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = told(write_run(tmp_path, failing="q02"))
+    made = document_of(write_run(tmp_path, failing="q02"))
     monkeypatch.delenv("NO_COLOR", raising=False)
     out = io.StringIO()
     console = Console(file=out, width=80, force_terminal=True, color_system="standard")
@@ -153,7 +153,7 @@ def test_bars_are_in_eighths(share: float, drawn: str) -> None:
 
 
 def test_a_run_is_listed_in_one_line(tmp_path: Path) -> None:
-    document = told(write_run(tmp_path))
+    document = document_of(write_run(tmp_path))
     line = run_line(document)
     assert "\n" not in line
     assert line.startswith(document["verdict"])
@@ -185,7 +185,7 @@ def test_a_run_without_a_report_is_listed_with_what_was_run(
 
 
 def test_a_judged_run_that_was_stopped_is_called_so(tmp_path: Path) -> None:
-    document = told(write_run(tmp_path)) | {"status": "interrupted"}
+    document = document_of(write_run(tmp_path)) | {"status": "interrupted"}
     assert run_line(document).split()[0] == "stopped"
 
 

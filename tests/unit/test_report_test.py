@@ -47,13 +47,16 @@ def _verified(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def verified(run: Run) -> list[CheckResult]:
         right = CheckResult("answers", Verdict.VALID, "22 of 22 answers right")
-        return [right if one.check == right.check else one for one in judge(run)]
+        return [
+            right if check_result.check == right.check else check_result
+            for check_result in judge(run)
+        ]
 
     monkeypatch.setattr("assay.report.document.judge", verified)
     monkeypatch.setattr("assay.verbs.whatif.judge", verified)
 
 
-def told(tmp_path: Path, **about: Any) -> dict[str, Any]:
+def document_of(tmp_path: Path, **about: Any) -> dict[str, Any]:
     """The document of a test, which holds to its schema."""
     directory = write_test(tmp_path, PlayedTest(**about))
     made = document(Run(directory), directory)
@@ -66,13 +69,13 @@ class TestDocument:
     @pytest.mark.parametrize("kind", ["full", "power", "throughput", "steady"])
     def test_it_holds_to_its_schema(self, tmp_path: Path, kind: str, refresh: bool) -> None:
         factors = (1.5, 1.0, 1.0, 1.0) if kind == "steady" else (1.0, 0.9)
-        made = told(tmp_path, kind=kind, refresh=refresh, factors=factors)["test"]
+        made = document_of(tmp_path, kind=kind, refresh=refresh, factors=factors)["test"]
         assert made["kind"] == kind
         assert made["why_not"] == []
-        assert all(one["value"] is not None for one in made["metrics"])
+        assert all(metric["value"] is not None for metric in made["metrics"])
 
     def test_it_has_every_interval(self, tmp_path: Path) -> None:
-        first, second = told(tmp_path)["test"]["runs"]
+        first, second = document_of(tmp_path)["test"]["runs"]
         for run in (first, second):
             assert len(run["power"]) == 24
             assert [run["power"][place]["operation"] for place in (0, -1)] == ["rf1", "rf2"]
@@ -81,28 +84,31 @@ class TestDocument:
 
     def test_counted_seconds_are_raised_and_rounded(self, tmp_path: Path) -> None:
         times = even_times() | {"q09": 2000.0, "q01": 0.5}
-        (run,) = told(tmp_path, kind="power", seconds=times, gap_ns=0)["test"]["runs"]
-        counted = {one["operation"]: one["counted_seconds"] for one in run["power"]}
+        (run,) = document_of(tmp_path, kind="power", seconds=times, gap_ns=0)["test"]["runs"]
+        counted = {
+            interval_row["operation"]: interval_row["counted_seconds"]
+            for interval_row in run["power"]
+        }
         assert (counted["q01"], counted["q09"], counted["rf1"]) == (2.0, 2000.0, 0.5)
 
     def test_the_metrics_can_be_worked_out_again_from_its_intervals(self, tmp_path: Path) -> None:
-        made = told(tmp_path)["test"]
+        made = document_of(tmp_path)["test"]
         run = made["runs"][made["reported_run"] - 1]
         product = 1.0
-        for one in run["power"]:
-            product *= one["counted_seconds"]
+        for interval_row in run["power"]:
+            product *= interval_row["counted_seconds"]
         power = 3600 / product ** (1 / 24)
         throughput = 2 * 22 * 3600 / run["elapsed_counted_seconds"]
-        values = {one["metric"]: one["value"] for one in made["metrics"]}
+        values = {metric["metric"]: metric["value"] for metric in made["metrics"]}
         assert values["test_power_per_h"] == pytest.approx(power, abs=0.05)
         assert values["test_throughput_per_h"] == pytest.approx(throughput, abs=0.05)
         composite = (power * throughput) ** 0.5
         assert values["test_composite_per_h"] == pytest.approx(composite, abs=0.05)
 
     def test_no_metric_has_a_reason_and_no_figure(self, tmp_path: Path) -> None:
-        made = told(tmp_path, failing=("throughput-2", 0, "q07"))
+        made = document_of(tmp_path, failing=("throughput-2", 0, "q07"))
         assert made["test"]["why_not"] == ["q07 of throughput-2, stream 1 failed: out_of_memory"]
-        assert {one["value"] for one in made["test"]["metrics"]} == {None}
+        assert {metric["value"] for metric in made["test"]["metrics"]} == {None}
         assert made["test"]["sensitivity"] == []
         assert made["test"]["utilisation"] == []
         assert made["test"]["memory"] is None
@@ -110,9 +116,9 @@ class TestDocument:
         assert run_figure(made) == "none QphH@1GB"
 
     def test_memory_of_streams_and_at_larger_scales(self, tmp_path: Path) -> None:
-        peaks = told(tmp_path)["test"]["memory"]["peaks"]
-        assert [(one["streams"], one["bytes"]) for one in peaks] == [(2, 3 * (50 << 20))] * 2
-        at = {one["scale"]: one["bytes"] for one in peaks[0]["larger"]}
+        peaks = document_of(tmp_path)["test"]["memory"]["peaks"]
+        assert [(peak["streams"], peak["bytes"]) for peak in peaks] == [(2, 3 * (50 << 20))] * 2
+        at = {larger_peak["scale"]: larger_peak["bytes"] for larger_peak in peaks[0]["larger"]}
         assert at[100] == pytest.approx(3 * (50 << 20) * 100 * 5 / 2)
 
     @pytest.mark.parametrize("kind", ["full", "steady"])
@@ -121,7 +127,7 @@ class TestDocument:
         made = document(Run(directory), directory)
         VALIDATOR.validate(json.loads(json.dumps(made, allow_nan=False)))
         assert made["test"]["why_not"][0] == "the run is running"
-        assert {one["value"] for one in made["test"]["metrics"]} == {None}
+        assert {specified_metric["value"] for specified_metric in made["test"]["metrics"]} == {None}
         assert page(Run(directory), made)
         assert "no metric: the run is running" in rendered(made)
 
@@ -156,11 +162,11 @@ class TestNeverAPlainName:
         ],
     )
     def test_what_left_something_out(self, tmp_path: Path, about: dict[str, Any]) -> None:
-        made = told(tmp_path, **about)
+        made = document_of(tmp_path, **about)
         assert_not_named(made)
 
     @pytest.mark.parametrize(
-        ("checks", "words"),
+        ("checks", "message"),
         [
             ([CheckResult("outcomes", Verdict.INVALID, "q1 failed")], "no valid run"),
             ([CheckResult("answers", Verdict.UNKNOWN, "none kept")], "answers not verified"),
@@ -171,11 +177,11 @@ class TestNeverAPlainName:
         tmp_path: Path,
         monkeypatch: pytest.MonkeyPatch,
         checks: list[CheckResult],
-        words: str,
+        message: str,
     ) -> None:
         monkeypatch.setattr("assay.report.document.judge", lambda _: checks)
-        made = told(tmp_path)
-        assert made["test"]["left_out"] == [words]
+        made = document_of(tmp_path)
+        assert made["test"]["left_out"] == [message]
         assert_not_named(made)
 
 
@@ -191,24 +197,26 @@ def assert_not_named(made: dict[str, Any]) -> None:
 
 class TestTerminal:
     def test_a_whole_test(self, tmp_path: Path) -> None:
-        assert_golden("terminal-test-full.txt", rendered(told(tmp_path)))
+        assert_golden("terminal-test-full.txt", rendered(document_of(tmp_path)))
 
     def test_a_whole_test_with_everything(self, tmp_path: Path) -> None:
-        text = rendered(told(tmp_path), all_operations=True)
+        text = rendered(document_of(tmp_path), all_operations=True)
         assert_golden("terminal-test-full-all.txt", text)
 
     def test_steady_passes(self, tmp_path: Path) -> None:
-        made = told(tmp_path, kind="steady", factors=(1.6, 1.1, 1.0, 1.02, 1.01))
+        made = document_of(tmp_path, kind="steady", factors=(1.6, 1.1, 1.0, 1.02, 1.01))
         assert_golden("terminal-test-steady.txt", rendered(made))
 
     def test_short_intervals_at_no_standard_scale(self, tmp_path: Path) -> None:
-        made = told(tmp_path, seconds=SHORT, scale=0.1, standard=False, refresh=False, gap_ns=0)
+        made = document_of(
+            tmp_path, seconds=SHORT, scale=0.1, standard=False, refresh=False, gap_ns=0
+        )
         text = rendered(made)
         assert made["test"]["rounding_dominates"]
         assert_golden("terminal-test-short.txt", text)
 
     def test_a_test_with_a_failed_query(self, tmp_path: Path) -> None:
-        made = told(tmp_path, failing=("power-1", 0, "q13"))
+        made = document_of(tmp_path, failing=("power-1", 0, "q13"))
         assert_golden("terminal-test-failed.txt", rendered(made))
 
     @pytest.mark.parametrize("kind", ["full", "power", "throughput", "steady"])
@@ -217,27 +225,27 @@ class TestTerminal:
         self, tmp_path: Path, kind: str, everything: bool
     ) -> None:
         factors = (1.5, 1.0, 1.0, 1.0) if kind == "steady" else (1.0, 0.9)
-        made = told(tmp_path, kind=kind, factors=factors, streams=3)
+        made = document_of(tmp_path, kind=kind, factors=factors, streams=3)
         lines = rendered(made, all_operations=everything).splitlines()
         assert max(map(len, lines)) <= 80
         assert LEGAL in lines[-1]
 
     def test_what_weighs_nothing_has_no_sign(self, tmp_path: Path) -> None:
-        made = told(tmp_path, kind="throughput")
+        made = document_of(tmp_path, kind="throughput")
         text = rendered(made, all_operations=True)
         assert "-0.0 %" not in text
         assert any("rf1" in line and "0.0 %" in line for line in text.splitlines())
 
     def test_memory_elsewhere_is_told_with_how_it_is_known(self, tmp_path: Path) -> None:
-        words = " ".join(rendered(told(tmp_path)).split())
+        text = " ".join(rendered(document_of(tmp_path)).split())
         assert (
             "memory of queries M: 150 MiB, throughput test 1, 2 streams; extrapolated, not"
             " measured, by M(SF', S') = M x (SF' / SF) x (S' / S): 36.6 GiB at SF 100 with 5"
             " streams"
-        ) in words
+        ) in text
 
     def test_the_metric_stands_first_and_in_lists_of_runs(self, tmp_path: Path) -> None:
-        made = told(tmp_path)
+        made = document_of(tmp_path)
         first = made["test"]["metrics"][0]["value"]
         _, figures, *_ = rendered(made).splitlines()
         assert figures.startswith(f"  QphH@1GB {first:,.1f}   Power@1GB")
@@ -249,28 +257,28 @@ class TestPage:
         directory = write_test(tmp_path, PlayedTest())
         run = Run(directory)
         text = page(run, document(run, directory))
-        for words in ("QphH@1GB", "Power@1GB", "reported: the lower composite", LEGAL):
-            assert words in text
+        for sentence in ("QphH@1GB", "Power@1GB", "reported: the lower composite", LEGAL):
+            assert sentence in text
         for name in ("test-runs", "test-weights", "test-memory", "chart-streams"):
             assert f'id="{name}"' in text
 
     def test_a_throughput_test_alone_has_no_empty_columns(self, tmp_path: Path) -> None:
-        made = told(tmp_path, kind="throughput")
-        words = words_of_test(made)
-        assert words is not None
-        assert [key for key, *_ in words["run_columns"]] == ["throughput", "elapsed"]
-        heads = [head for head, _ in words["weight_columns"]]
+        made = document_of(tmp_path, kind="throughput")
+        section = words_of_test(made)
+        assert section is not None
+        assert [key for key, *_ in section["run_columns"]] == ["throughput", "elapsed"]
+        heads = [head for head, _ in section["weight_columns"]]
         assert heads == ["in streams", "in throughput"]
-        assert {len(row["cells"]) for row in words["weights"]} == {len(heads)}
-        assert "composite" not in words["about_weights"]
-        assert "power" not in words["about_weights"]
-        assert "throughput metric" in words["about_weights"]
+        assert {len(row["cells"]) for row in section["weights"]} == {len(heads)}
+        assert "composite" not in section["about_weights"]
+        assert "power" not in section["about_weights"]
+        assert "throughput metric" in section["about_weights"]
 
     def test_memory_has_a_row_a_peak_and_a_column_a_scale(self, tmp_path: Path) -> None:
-        words = words_of_test(told(tmp_path))
-        assert words is not None
-        assert words["memory"]["heads"][-1] == ("SF 100", "5 streams")
-        first = words["memory"]["rows"][0]
+        section = words_of_test(document_of(tmp_path))
+        assert section is not None
+        assert section["memory"]["heads"][-1] == ("SF 100", "5 streams")
+        first = section["memory"]["rows"][0]
         assert first[:3] == ("throughput test 1", "2 streams", "150 MiB")
         assert first[3][-1] == "36.6 GiB"
 
@@ -283,7 +291,7 @@ class TestPage:
         assert "No throughput test was played." in text
 
     def test_streams_are_drawn_with_the_refresh_stream_last(self, tmp_path: Path) -> None:
-        made = told(tmp_path, streams=3)
+        made = document_of(tmp_path, streams=3)
         rows = test_charts.data("streams", made["test"])
         names = rows["row"].unique(maintain_order=True).to_list()
         assert names[:4] == [
@@ -297,13 +305,13 @@ class TestPage:
         assert Charts(made, None)["streams"].to_dict()
 
     def test_intervals_of_both_runs_stand_beside_each_other(self, tmp_path: Path) -> None:
-        rows = test_charts.data("intervals", told(tmp_path)["test"])
+        rows = test_charts.data("intervals", document_of(tmp_path)["test"])
         q21 = dict(rows.filter(pl.col("operation") == "q21").select("where", "seconds").iter_rows())
         expected = {"power test 1": 2.1, "power test 2": 1.89, "beside other streams": 3.15}
         assert q21 == pytest.approx(expected, abs=2e-3)
 
     def test_a_run_without_a_test_says_so(self, tmp_path: Path) -> None:
-        made = told(tmp_path) | {"test": None}
+        made = document_of(tmp_path) | {"test": None}
         charts = Charts(made, None)
         assert charts.why_empty("streams") == "The run was put to no test of the specification."
         assert not set(test_charts.NAMES) & set(charts.names)
@@ -340,8 +348,10 @@ class TestWhatIf:
         assert unrounded[-2:] == ["+0.4", "%"]
 
     def test_steady_passes_are_predicted_from_their_steady_times(self, tmp_path: Path) -> None:
-        made = told(tmp_path, kind="steady", factors=(1.6, 1.1, 1.0, 1.02, 1.01))
-        values = {one["metric"]: one["value"] for one in made["what_if"]["metrics"]}
+        made = document_of(tmp_path, kind="steady", factors=(1.6, 1.1, 1.0, 1.02, 1.01))
+        values = {
+            candidate["metric"]: candidate["value"] for candidate in made["what_if"]["metrics"]
+        }
         figure, metric = made["test"]["steady"]["figure"], made["test"]["metrics"][0]
         assert values["total_seconds"] == pytest.approx(figure["sum_seconds"])
         mean = figure["geometric_mean_seconds"]

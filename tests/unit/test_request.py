@@ -125,9 +125,9 @@ class TestRecord:
         ],
     )
     def test_nor_does_one_in_the_sql_that_prepares(self, text: str) -> None:
-        told = request(prepare={"a.sql": text}).facts()["prepare"]["a.sql"]
-        assert "ter2" not in told
-        assert told.endswith(text[-2:])
+        kept_text = request(prepare={"a.sql": text}).facts()["prepare"]["a.sql"]
+        assert "ter2" not in kept_text
+        assert kept_text.endswith(text[-2:])
 
 
 class TestPrepare:
@@ -139,16 +139,16 @@ class TestPrepare:
         assert list(read.items()) == [(str(second), "two;"), (str(first), "one;")]
 
     @pytest.mark.parametrize(
-        ("content", "words"),
+        ("content", "message"),
         [(None, "cannot be read"), (b" \n", "no statement"), (b"\xff\xfe", "not UTF-8")],
     )
     def test_what_is_no_file_of_sql_is_refused(
-        self, tmp_path: Path, content: bytes | None, words: str
+        self, tmp_path: Path, content: bytes | None, message: str
     ) -> None:
         file = tmp_path / "a.sql"
         if content is not None:
             file.write_bytes(content)
-        with pytest.raises(UsageError, match=words):
+        with pytest.raises(UsageError, match=message):
             read_prepare([str(file)])
 
     def test_a_file_given_twice_is_refused(self, tmp_path: Path) -> None:
@@ -160,7 +160,7 @@ class TestPrepare:
 
 class TestState:
     @pytest.mark.parametrize(
-        ("text", "told"),
+        ("text", "state"),
         [
             ("hot", ("hot", 1)),
             ("hot:3", ("hot", 3)),
@@ -168,8 +168,8 @@ class TestState:
             ("os-warm", ("os-warm", 0)),
         ],
     )
-    def test_a_state_and_its_untimed_passes(self, text: str, told: tuple[str, int]) -> None:
-        assert parse_state(text) == told
+    def test_a_state_and_its_untimed_passes(self, text: str, state: tuple[str, int]) -> None:
+        assert parse_state(text) == state
 
     @pytest.mark.parametrize("text", ["", "warm", "hot:", "hot:0", "hot:-1", "hot:x", "cold:1"])
     def test_what_is_no_state_is_refused_with_those_there_are(self, text: str) -> None:

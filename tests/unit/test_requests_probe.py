@@ -87,12 +87,12 @@ def test_every_read_is_told_with_its_place(tmp_path: Path, traced_file: Path) ->
     cost = probe.stop()
     assert (cost.error, cost.notes) == (None, ())
     assert cost.samples >= 2 * READS
-    told = reads_of(tid, tmp_path)
+    reads = reads_of(tid, tmp_path)
     device = device_of(traced_file)
     assert device is not None
-    assert set(told["device"].cast(pl.String)) <= {*device["disks"], device["name"]}
+    assert set(reads["device"].cast(pl.String)) <= {*device["disks"], device["name"]}
     # Each page is read twice; what else this thread had to read, a page of a program, once.
-    own = told.filter((pl.col("bytes") == PAGE) & (pl.len().over("sector") == 2))
+    own = reads.filter((pl.col("bytes") == PAGE) & (pl.len().over("sector") == 2))
     # A file may lie in pieces, whose ends fall into a page: then that page is two requests.
     assert READS * 2 * 0.9 <= own.height <= READS * 2
     ahead = (own["sector"].diff() == PAGE // 512).to_list()

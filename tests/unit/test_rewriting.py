@@ -35,8 +35,8 @@ class TestComputation:
         self, dialects: tuple[str, ...], touching: str
     ) -> None:
         asked = "select sum(a * 2) from t where b < 3"
-        told = left(asked, "computation", dialects=dialects)
-        assert told.partition(" AS ") == (
+        leftovers = left(asked, "computation", dialects=dialects)
+        assert leftovers.partition(" AS ") == (
             "SELECT " + touching,
             " AS ",
             "touched_1 FROM t WHERE b < 3",
@@ -44,15 +44,15 @@ class TestComputation:
 
     def test_groups_order_and_limit_go(self) -> None:
         asked = "select a, avg(b) as x from t group by a having sum(c) > 1 order by x limit 5"
-        told = left(asked, "computation")
-        assert told == (
+        leftovers = left(asked, "computation")
+        assert leftovers == (
             "SELECT COUNT(a) AS touched_1, COUNT(b) AS touched_2, COUNT(c) AS touched_3 FROM t"
         )
 
     def test_what_is_only_counted_is_only_counted(self) -> None:
         asked = "select a, count(b), count(distinct c) from t group by a"
-        told = left(asked, "computation", dialects=DUCKDB)
-        assert told == (
+        leftovers = left(asked, "computation", dialects=DUCKDB)
+        assert leftovers == (
             "SELECT ANY_VALUE(a) AS touched_1, COUNT(b) AS touched_2, ANY_VALUE(c) AS touched_3"
             " FROM t"
         )
@@ -62,8 +62,8 @@ class TestComputation:
             "select y, sum(x) from (select a * b as x, c + 1 as y from t where a > 0) as s"
             " group by y"
         )
-        told = left(asked, "computation")
-        assert told == (
+        leftovers = left(asked, "computation")
+        assert leftovers == (
             "SELECT COUNT(s.raw_1) AS touched_1, COUNT(s.raw_2) AS touched_2, COUNT(s.raw_3) AS"
             " touched_3 FROM ( SELECT a AS raw_1, b AS raw_2, c AS raw_3 FROM t WHERE a > 0 ) AS s"
         )
@@ -73,9 +73,9 @@ class TestComputation:
             "select d, x from u, (select a, max(b) as x from t group by a) as s"
             " where k = a order by d"
         )
-        found = without_computation(asked, POSTGRESQL, TABLES)
-        assert "MAX(b)" in found.text
-        assert set(found.stays) == {"max(b)", "group by a"}
+        query = without_computation(asked, POSTGRESQL, TABLES)
+        assert "MAX(b)" in query.text
+        assert set(query.stays) == {"max(b)", "group by a"}
 
     def test_a_common_table_of_one_reader_is_opened_and_one_of_two_is_not(self) -> None:
         once = "with s as (select a, sum(b) as x from t group by a) select max(x) from s"
@@ -85,15 +85,15 @@ class TestComputation:
 
     def test_what_having_reads_is_still_read(self) -> None:
         asked = "select a from t group by a having sum(b) > (select avg(d) from u where k > 1)"
-        told = left(asked, "computation")
-        assert "( SELECT NOT COUNT(d) IS NULL FROM u WHERE k > 1 ) AS touched_3" in told
+        leftovers = left(asked, "computation")
+        assert "( SELECT NOT COUNT(d) IS NULL FROM u WHERE k > 1 ) AS touched_3" in leftovers
 
     def test_a_condition_s_own_computation_stays_and_is_told(self) -> None:
         asked = "select sum(a) from t where b < (select 0.2 * avg(d) from u where k = c)"
         assert without_computation(asked, POSTGRESQL, TABLES).stays == ("avg(d)",)
 
     @pytest.mark.parametrize(
-        ("asked", "words"),
+        ("asked", "message"),
         [
             ("select * from t order by a", "name them in it"),
             ("select a from t limit 3", "no part 'computation'"),
@@ -108,8 +108,8 @@ class TestComputation:
             ),
         ],
     )
-    def test_what_cannot_be_done_is_refused_with_the_reason(self, asked: str, words: str) -> None:
-        with pytest.raises(UsageError, match=words):
+    def test_what_cannot_be_done_is_refused_with_the_reason(self, asked: str, message: str) -> None:
+        with pytest.raises(UsageError, match=message):
             without_computation(asked, POSTGRESQL, TABLES)
 
 
@@ -120,16 +120,18 @@ class TestParts:
     )
 
     def test_are_named_in_the_query_s_own_words(self) -> None:
-        told = {part.name: part.description for part in parts(self.JOINED, POSTGRESQL, TABLES)}
-        assert told["sort"] == "order by s desc"
-        assert told["limit"] == "limit 3"
-        assert told["group"] == "group by a"
-        assert told["aggregate:1"] == "sum(d)"
-        assert told["predicate:2"] == "e like 'x%'"
+        descriptions = {
+            part.name: part.description for part in parts(self.JOINED, POSTGRESQL, TABLES)
+        }
+        assert descriptions["sort"] == "order by s desc"
+        assert descriptions["limit"] == "limit 3"
+        assert descriptions["group"] == "group by a"
+        assert descriptions["aggregate:1"] == "sum(d)"
+        assert descriptions["predicate:2"] == "e like 'x%'"
 
     def test_joins_are_of_tables_that_hold_no_others_together(self) -> None:
-        found = [name for name in named(self.JOINED) if name.startswith("join:")]
-        assert found == ["join:t", "join:v"]
+        names = [name for name in named(self.JOINED) if name.startswith("join:")]
+        assert names == ["join:t", "join:v"]
 
     def test_conditions_that_join_are_no_predicates(self) -> None:
         assert len([name for name in named(self.JOINED) if name.startswith("predicate:")]) == 2
@@ -138,10 +140,10 @@ class TestParts:
         assert not [name for name in named(self.JOINED, {}) if name.startswith("join:")]
 
     def test_a_table_leaves_with_its_conditions_and_columns(self) -> None:
-        told = left(self.JOINED, "join:v")
-        assert " v" not in told
-        assert "LIKE" not in told
-        assert "b > 1" in told
+        leftovers = left(self.JOINED, "join:v")
+        assert " v" not in leftovers
+        assert "LIKE" not in leftovers
+        assert "b > 1" in leftovers
 
     def test_the_first_table_may_leave(self) -> None:
         asked = "select d from t join u on a = k and d > 1 where b = 2"

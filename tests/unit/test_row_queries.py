@@ -124,10 +124,10 @@ class TestWorkload:
 
 
 def test_rows_come_from_where_the_generator_says() -> None:
-    told = {"generator": "sql", "scale": 1.0, "sets": 0, "queries": {"t": "select 1 as n"}}
-    assert pa.table(generate.table_rows(told, "t", 1)).to_pylist() == [{"n": 1}]
-    told = {"generator": "tpch", "scale": 0.01, "sets": 0, "queries": {}}
-    assert pa.table(generate.table_rows(told, "region", 1)).num_rows == 5
+    row_facts = {"generator": "sql", "scale": 1.0, "sets": 0, "queries": {"t": "select 1 as n"}}
+    assert pa.table(generate.table_rows(row_facts, "t", 1)).to_pylist() == [{"n": 1}]
+    row_facts = {"generator": "tpch", "scale": 0.01, "sets": 0, "queries": {}}
+    assert pa.table(generate.table_rows(row_facts, "region", 1)).num_rows == 5
 
 
 @pytest.mark.parametrize(

@@ -15,9 +15,9 @@ LAW = Law(100.0, 0.04, 0.0006)
 
 def fitted(law: Law, levels: tuple[float, ...] = LEVELS, rounds: int = 1) -> Scaling:
     points = [(float(n), law.throughput(n)) for n in levels for _ in range(rounds)]
-    found = scaling(points)
-    assert found is not None
-    return found
+    fit = scaling(points)
+    assert fit is not None
+    return fit
 
 
 def slope(law: Law, clients: float) -> float:
@@ -65,59 +65,63 @@ class TestFit:
         [LAW, Law(3.0, 0.0, 0.0), Law(9e4, 0.5, 0.0), Law(1.0, 0.0, 0.02), Law(8.0, 0.9, 0.4)],
     )
     def test_exact_points_give_their_law(self, law: Law) -> None:
-        found = fitted(law)
-        assert found.law.single_per_s == pytest.approx(law.single_per_s)
-        assert found.law.sigma == pytest.approx(law.sigma, abs=1e-9)
-        assert found.law.kappa == pytest.approx(law.kappa, abs=1e-9)
-        assert found.error == pytest.approx(0, abs=1e-6)
-        assert found.levels == len(LEVELS)
+        fit = fitted(law)
+        assert fit.law.single_per_s == pytest.approx(law.single_per_s)
+        assert fit.law.sigma == pytest.approx(law.sigma, abs=1e-9)
+        assert fit.law.kappa == pytest.approx(law.kappa, abs=1e-9)
+        assert fit.error == pytest.approx(0, abs=1e-6)
+        assert fit.levels == len(LEVELS)
 
     def test_throughput_that_grows_faster_than_clients_is_a_straight_line(self) -> None:
-        found = scaling([(1.0, 100.0), (2.0, 230.0), (4.0, 500.0), (8.0, 1100.0)])
-        assert found is not None
-        assert (found.law.sigma, found.law.kappa) == (0.0, 0.0)
+        fit = scaling([(1.0, 100.0), (2.0, 230.0), (4.0, 500.0), (8.0, 1100.0)])
+        assert fit is not None
+        assert (fit.law.sigma, fit.law.kappa) == (0.0, 0.0)
 
     def test_fewer_than_three_numbers_of_clients_are_no_law(self) -> None:
         assert scaling([(1.0, 1.0), (2.0, 2.0), (2.0, 2.1), (1.0, 1.1)]) is None
 
     def test_three_runs_leave_nothing_for_an_interval(self) -> None:
-        found = fitted(LAW, (1, 4, 16))
-        assert found.law.sigma == pytest.approx(LAW.sigma)
-        assert found.sigma.ends is None
-        assert found.band(8) is None
+        fit = fitted(LAW, (1, 4, 16))
+        assert fit.law.sigma == pytest.approx(LAW.sigma)
+        assert fit.sigma.ends is None
+        assert fit.band(8) is None
 
     def test_noise_and_no_run_of_few_clients_leave_no_ends(self) -> None:
         """What one client does could be anything, and contention with it."""
         noise = {16: (1.15, 0.85), 32: (0.9, 1.1), 64: (1.1, 0.95)}
-        found = scaling([(n, LAW.throughput(n) * one) for n, own in noise.items() for one in own])
-        assert found is not None
-        assert found.law.single_per_s > 0
-        assert found.single_per_s.ends is found.sigma.ends is found.knee_at.ends is None
-        assert found.band(32) is None
+        throughput = scaling(
+            [(n, LAW.throughput(n) * ratio) for n, own in noise.items() for ratio in own]
+        )
+        assert throughput is not None
+        assert throughput.law.single_per_s > 0
+        assert (
+            throughput.single_per_s.ends is throughput.sigma.ends is throughput.knee_at.ends is None
+        )
+        assert throughput.band(32) is None
 
     def test_ends_are_around_the_value_and_the_band_around_the_line(self) -> None:
         points = [
             (float(n), LAW.throughput(n) * (1 + 0.02 * (-1) ** k)) for n in LEVELS for k in (0, 1)
         ]
-        found = scaling(points)
-        assert found is not None
-        for told in (
-            found.single_per_s,
-            found.sigma,
-            found.kappa,
-            found.knee_at,
-            found.most_at,
-            found.most,
+        fit = scaling(points)
+        assert fit is not None
+        for quantity in (
+            fit.single_per_s,
+            fit.sigma,
+            fit.kappa,
+            fit.knee_at,
+            fit.most_at,
+            fit.most,
         ):
-            assert told.ends is not None
-            assert told.ends[0] <= told.value <= told.ends[1]
-        band = found.band(8)
+            assert quantity.ends is not None
+            assert quantity.ends[0] <= quantity.value <= quantity.ends[1]
+        band = fit.band(8)
         assert band is not None
-        assert band[0] < found.law.throughput(8) < band[1]
+        assert band[0] < fit.law.throughput(8) < band[1]
 
     def test_an_end_of_a_knee_that_may_never_come_is_open(self) -> None:
         noisy = [(1.0, 100.0), (2.0, 205.0), (3.0, 290.0), (4.0, 405.0), (5.0, 480.0)]
-        found = scaling(noisy)
-        assert found is not None
-        assert found.knee_at.ends is not None
-        assert found.knee_at.ends[1] == math.inf
+        fit = scaling(noisy)
+        assert fit is not None
+        assert fit.knee_at.ends is not None
+        assert fit.knee_at.ends[1] == math.inf

@@ -65,9 +65,9 @@ def law(
         for number in range(rounds)
         for size in sizes
     ]
-    found = power_law(points or drifting)
-    assert found is not None
-    return found
+    fitted_law = power_law(points or drifting)
+    assert fitted_law is not None
+    return fitted_law
 
 
 def noisy(seed: int, rounds: int, sizes: tuple[float, ...]) -> tuple[PowerLaw, random.Random]:
@@ -82,12 +82,12 @@ def noisy(seed: int, rounds: int, sizes: tuple[float, ...]) -> tuple[PowerLaw, r
 
 class TestLaw:
     def test_what_drifts_from_round_to_round_goes_out(self) -> None:
-        found = law()
-        assert found.exponent.value == pytest.approx(0.7)
-        assert found.exponent.interval == pytest.approx((0.7, 0.7))
-        assert found.ratio.times == pytest.approx(100**0.7)
-        assert (found.sizes, found.rounds) == (SIZES, 3)
-        assert not found.is_bent
+        fitted_law = law()
+        assert fitted_law.exponent.value == pytest.approx(0.7)
+        assert fitted_law.exponent.interval == pytest.approx((0.7, 0.7))
+        assert fitted_law.ratio.times == pytest.approx(100**0.7)
+        assert (fitted_law.sizes, fitted_law.rounds) == (SIZES, 3)
+        assert not fitted_law.is_bent
 
     def test_of_two_sizes_it_is_the_interval_of_the_ratio(self) -> None:
         values = {1: (3.0, 20.0), 2: (3.3, 19.0), 3: (2.9, 24.0)}
@@ -96,44 +96,44 @@ class TestLaw:
             for number, own in values.items()
             for size, value in zip((1.0, 10.0), own, strict=True)
         ]
-        found = law(*points)
+        fitted_law = law(*points)
         factor = factor_of([last / first for first, last in values.values()])
         assert factor is not None
         assert factor.interval is not None
-        assert found.exponent.interval is not None
-        assert found.exponent.value == pytest.approx(math.log10(factor.times))
-        assert found.exponent.interval == pytest.approx(
+        assert fitted_law.exponent.interval is not None
+        assert fitted_law.exponent.value == pytest.approx(math.log10(factor.times))
+        assert fitted_law.exponent.interval == pytest.approx(
             [math.log10(end) for end in factor.interval]
         )
-        assert found.bend is None
+        assert fitted_law.bend is None
 
     def test_one_round_has_no_interval_anywhere(self) -> None:
-        found = law(rounds=1)
-        assert found.exponent.interval is None
-        assert found.ratio.interval is None
-        assert found.predicted(1000.0).interval is None
-        assert found.predicted(1000.0).value == pytest.approx(2 * 1000**0.7)
+        fitted_law = law(rounds=1)
+        assert fitted_law.exponent.interval is None
+        assert fitted_law.ratio.interval is None
+        assert fitted_law.predicted(1000.0).interval is None
+        assert fitted_law.predicted(1000.0).value == pytest.approx(2 * 1000**0.7)
 
     def test_a_size_beyond_the_range_is_less_sure(self) -> None:
-        found, _ = noisy(5, 3, SIZES)
+        fitted_law, _ = noisy(5, 3, SIZES)
         widths = []
         for size in (10.0, 100.0, 1000.0, 1e5):
-            told = found.predicted(size)
-            assert told.interval is not None
-            widths.append(math.log(told.interval[1] / told.interval[0]))
+            prediction = fitted_law.predicted(size)
+            assert prediction.interval is not None
+            widths.append(math.log(prediction.interval[1] / prediction.interval[0]))
         assert widths == sorted(widths)
-        beyond = [found.predicted(size).beyond for size in (0.1, 1.0, 50.0, 100.0, 1000.0)]
+        beyond = [fitted_law.predicted(size).beyond for size in (0.1, 1.0, 50.0, 100.0, 1000.0)]
         assert beyond == pytest.approx([10.0, 1.0, 1.0, 1.0, 10.0])
 
     @pytest.mark.parametrize(("rounds", "sizes"), [(2, SIZES[:2]), (3, SIZES), (5, SIZES[:2])])
     def test_intervals_hold_what_they_say(self, rounds: int, sizes: tuple[float, ...]) -> None:
         held = foreseen = 0
         for seed in range(TRIALS):
-            found, dice = noisy(seed, rounds, sizes)
-            there = found.predicted(1000.0).interval
-            assert found.exponent.interval is not None
+            fitted_law, dice = noisy(seed, rounds, sizes)
+            there = fitted_law.predicted(1000.0).interval
+            assert fitted_law.exponent.interval is not None
             assert there is not None
-            held += found.exponent.interval[0] <= 0.7 <= found.exponent.interval[1]
+            held += fitted_law.exponent.interval[0] <= 0.7 <= fitted_law.exponent.interval[1]
             new = 2 * 1000**0.7 * math.exp(dice.gauss(0, NOISE))
             foreseen += there[0] <= new <= there[1]
         # 600 trials of 95 %: three standard deviations are 2.7 %.
@@ -142,19 +142,19 @@ class TestLaw:
 
     def test_a_fixed_part_is_told_from_a_power(self) -> None:
         points = [Point(n, size, 3 + 0.5 * size) for n in (1, 2) for size in SIZES]
-        found = law(*points)
-        assert found.is_bent
-        assert found.locals[0].value < 0.5 < found.locals[-1].value
-        assert found.with_fixed_part(1000.0) == pytest.approx(503.0)
-        assert found.by_last_two(1000.0) < found.with_fixed_part(1000.0) * 1.5
+        fitted_law = law(*points)
+        assert fitted_law.is_bent
+        assert fitted_law.locals[0].value < 0.5 < fitted_law.locals[-1].value
+        assert fitted_law.with_fixed_part(1000.0) == pytest.approx(503.0)
+        assert fitted_law.by_last_two(1000.0) < fitted_law.with_fixed_part(1000.0) * 1.5
         # Neither part is below 0: what grows faster than the data has no fixed part.
         assert law(exponent=1.5, rounds=1).with_fixed_part(0.0) == 0.0
         assert law(exponent=-0.5, rounds=1).with_fixed_part(1e9) > 0.0
 
     def test_rounds_that_lack_a_size_do_not_count(self) -> None:
         whole = [Point(n, size, size) for n in (1, 2) for size in SIZES]
-        found = law(*whole, Point(3, 1.0, 50.0))
-        assert (found.rounds, found.exponent.value) == (2, pytest.approx(1.0))
+        fitted_law = law(*whole, Point(3, 1.0, 50.0))
+        assert (fitted_law.rounds, fitted_law.exponent.value) == (2, pytest.approx(1.0))
 
     @pytest.mark.parametrize(
         "points",
@@ -175,11 +175,15 @@ def test_ten_times_the_triples_are_seven_times_the_lookups_by_four_times_the_cpu
     """The article's own totals: work a second of CPU time at 1000 Mt over that at 100 Mt."""
     folder = Path(assay.__file__).parent / "studies" / "bsbm-scale"
     published = read_published(folder / "published.toml")
-    tables = {(one.name, t.name): t for one in published.figures for t in one.tables}
+    tables = {
+        (made_figure.name, t.name): t
+        for made_figure in published.figures
+        for t in made_figure.tables
+    }
 
     def cell(figure: str, table: str, row: str, column: str) -> float:
-        told = tables[figure, table]
-        value = next(r[told.place(column)] for r in told.rows if row in r)
+        table_facts = tables[figure, table]
+        value = next(r[table_facts.place(column)] for r in table_facts.rows if row in r)
         assert isinstance(value, int | float)
         return float(value)
 
@@ -225,7 +229,7 @@ def at_scale(path: Path, scale: float, number: int, jitter: float = 0.02, **more
     }
     environment.setdefault("engine", {})["settings"] = {"pool": "8MB"}
     write_json(run.dir / "environment.json", environment)
-    ended_ns = max(one for one in run.table("events")["finished_ns"])
+    ended_ns = max(finished_ns for finished_ns in run.table("events")["finished_ns"])
     with Stream(run.dir / "raw", "engine", ENGINE) as stream:
         stream.push(BEGUN_NS - S, "status", "", "rnd", 0.0)
         stream.push(ended_ns + S, "status", "", "rnd", 200 * LOOKUPS * grown)
@@ -244,10 +248,12 @@ def figure(
     return make(Asked("scales", "scales", "scales", runs, options))
 
 
-def rows(told: Figure, table: str) -> list[dict[str, Any]]:
-    found = next(one for one in told.tables if one.name == table)
-    heads = [column.name for column in found.columns]
-    return [dict(zip(heads, row, strict=True)) for row in found.rows]
+def rows(made_figure: Figure, table: str) -> list[dict[str, Any]]:
+    candidate = next(
+        result_table for result_table in made_figure.tables if result_table.name == table
+    )
+    heads = [column.name for column in candidate.columns]
+    return [dict(zip(heads, row, strict=True)) for row in candidate.rows]
 
 
 def drawn_rows(spec: dict[str, Any]) -> list[dict[str, Any]]:
@@ -258,78 +264,85 @@ def drawn_rows(spec: dict[str, Any]) -> list[dict[str, Any]]:
 
 class TestFigure:
     def test_costs_shares_and_the_finding_are_found_in_records(self, tmp_path: Path) -> None:
-        told = figure(tmp_path)
-        assert told.says[0].startswith("Ten times the data (SF 1 to SF 10): 5.4 times")
-        assert "7.1 times [7.1, 7.1] the look-ups" in told.says[0]
-        assert "the look-ups, for an operation; " in told.says[0]
-        assert told.says[0].endswith(" the peak memory.")
-        laws = {row["of"]: row for row in rows(told, "laws")}
+        made_figure = figure(tmp_path)
+        assert made_figure.says[0].startswith("Ten times the data (SF 1 to SF 10): 5.4 times")
+        assert "7.1 times [7.1, 7.1] the look-ups" in made_figure.says[0]
+        assert "the look-ups, for an operation; " in made_figure.says[0]
+        assert made_figure.says[0].endswith(" the peak memory.")
+        laws = {row["of"]: row for row in rows(made_figure, "laws")}
         assert laws["look-ups"]["exponent"] == pytest.approx(math.log10(TIMES), abs=1e-6)
         scanning = laws["CPU: scan"]
         assert scanning["exponent"] == pytest.approx(math.log10(TIMES), rel=0.05)
         planning = laws["CPU: before execution"]
         assert planning["exponent"] == pytest.approx(0.0, abs=0.1)
-        said = " ".join(told.says)
+        said = " ".join(made_figure.says)
         assert "SF 1 and SF 10 measure different things: " in said
         assert "scan from 71 % to 95 %" in said
-        shares = {row["of"]: row for row in rows(told, "shares of CPU time")}
+        shares = {row["of"]: row for row in rows(made_figure, "shares of CPU time")}
         assert shares["scan"]["shifts"] == "yes"
         assert shares["scan"]["SF 1"] == pytest.approx(1 / 1.4, abs=0.02)
         assert shares["scan"]["at least"] <= shares["scan"]["change"] <= shares["scan"]["at most"]
-        by_key = {one.key: one for one in told.measures}
+        by_key = {measure.key: measure for measure in made_figure.measures}
         assert by_key["counter lookups times"].values["PostgreSQL"].middle == pytest.approx(TIMES)
         assert by_key["largest scan"].values["PostgreSQL"].middle == pytest.approx(0.95, abs=0.01)
 
     def test_the_optimiser_of_many_executions_is_a_share_that_falls(self, tmp_path: Path) -> None:
-        told = figure(tmp_path, of="shares")
-        shares = {row["of"]: row for row in rows(told, "shares of CPU time")}
+        made_figure = figure(tmp_path, of="shares")
+        shares = {row["of"]: row for row in rows(made_figure, "shares of CPU time")}
         falling = [row for name, row in shares.items() if name in ("optimiser/parse", "memory")]
         assert sum(row["SF 1"] for row in falling) == pytest.approx(0.4 / 1.4, abs=0.02)
         assert sum(row["SF 10"] for row in falling) == pytest.approx(0.4 / 7.5, abs=0.02)
         # Costs were not asked for.
-        assert not any("times the" in words for words in told.says)
-        assert "laws" not in {one.name for one in told.tables}
+        assert not any("times the" in sentence for sentence in made_figure.says)
+        assert "laws" not in {table.name for table in made_figure.tables}
 
     def test_work_a_second_of_cpu_time_is_told(self, tmp_path: Path) -> None:
-        told = figure(tmp_path)
-        (row,) = rows(told, "work of a CPU second")
+        made_figure = figure(tmp_path)
+        (row,) = rows(made_figure, "work of a CPU second")
         assert row["work"] == "look-ups"
-        expected = TIMES / (laws_ratio(told, "CPU time"))
+        expected = TIMES / (laws_ratio(made_figure, "CPU time"))
         assert row["ratio"] == pytest.approx(expected, rel=1e-6)
-        assert any("as many a second of CPU time as SF 1" in words for words in told.says)
+        assert any(
+            "as many a second of CPU time as SF 1" in sentence for sentence in made_figure.says
+        )
 
     def test_a_scale_that_was_not_run_has_interval_and_warnings(self, tmp_path: Path) -> None:
-        told = figure(tmp_path, (1.0, 3.0, 5.0), extrapolate=[100.0, 4.0])
-        beyond = {row["of"]: row for row in rows(told, "beyond")}
+        made_figure = figure(tmp_path, (1.0, 3.0, 5.0), extrapolate=[100.0, 4.0])
+        beyond = {row["of"]: row for row in rows(made_figure, "beyond")}
         assert beyond["time"]["scale"] == "SF 100"
         assert beyond["time"]["times the largest run"] == pytest.approx(20.0)
-        assert {row["scale"] for row in rows(told, "beyond")} == {"SF 100"}
-        said = " ".join(told.says)
+        assert {row["scale"] for row in rows(made_figure, "beyond")} == {"SF 100"}
+        said = " ".join(made_figure.says)
         assert "SF 100 was not run; by these laws an operation would have: time " in said
         assert "SF 100 is 20 times as large as the largest scale that was run; so far" in said
         assert "Its data would take 100 MiB and do not fit into the engine's cache (8 MiB)" in said
         assert ", where those that were run fit" in said
         assert "As a fixed part and one in proportion to the data the time would be " in said
         assert "where the power law is off by" in said
-        assert any("scale 4 is no extrapolation, as 5 was run" in words for words in told.missing)
+        assert any(
+            "scale 4 is no extrapolation, as 5 was run" in sentence
+            for sentence in made_figure.missing
+        )
 
     def test_one_round_has_no_interval_and_says_so(self, tmp_path: Path) -> None:
-        told = figure(tmp_path, rounds=1)
-        assert told.says[0].endswith("By one round, so nobody knows how sure that is.")
-        assert any("a single round has no interval" in words for words in told.missing)
-        assert not any("different things" in words for words in told.says)
-        assert any("one round does not tell that from noise" in words for words in told.says)
-        assert {row["differs"] for row in rows(told, "ratios")} == {"-"}
+        made_figure = figure(tmp_path, rounds=1)
+        assert made_figure.says[0].endswith("By one round, so nobody knows how sure that is.")
+        assert any("a single round has no interval" in sentence for sentence in made_figure.missing)
+        assert not any("different things" in sentence for sentence in made_figure.says)
+        assert any(
+            "one round does not tell that from noise" in sentence for sentence in made_figure.says
+        )
+        assert {row["differs"] for row in rows(made_figure, "ratios")} == {"-"}
 
     def test_one_scale_is_no_comparison(self, tmp_path: Path) -> None:
-        told = figure(tmp_path, (1.0,), rounds=2)
-        assert told.missing == (
+        made_figure = figure(tmp_path, (1.0,), rounds=2)
+        assert made_figure.missing == (
             "PostgreSQL: only SF 1 was run: a comparison of scales takes two at least",
         )
-        assert (told.tables, told.charts, told.says) == ((), (), ())
+        assert (made_figure.tables, made_figure.charts, made_figure.says) == ((), (), ())
 
     @pytest.mark.parametrize(
-        ("ends", "words"),
+        ("ends", "message"),
         [
             (
                 (-0.01, 0.02),
@@ -347,14 +360,14 @@ class TestFigure:
         ids=["known", "noise"],
     )
     def test_shares_are_the_same_only_where_noise_hides_no_shift(
-        self, ends: tuple[float, float], words: str, tmp_path: Path
+        self, ends: tuple[float, float], message: str, tmp_path: Path
     ) -> None:
         shift = Shift("q", (0.5, 0.52), Mean(0.01, ends))
-        found = Shares("time", (1.0, 10.0), 2, (shift,), 0.01)
-        told = compared([(n, at_scale(tmp_path, s, n)) for n in (1, 2) for s in (1.0, 10.0)])
-        assert told is not None
-        said = says_of(replace(told, shares=(found,)), (), "", costs=False, shares=True)
-        assert list(said) == [words]
+        shares = Shares("time", (1.0, 10.0), 2, (shift,), 0.01)
+        comparison = compared([(n, at_scale(tmp_path, s, n)) for n in (1, 2) for s in (1.0, 10.0)])
+        assert comparison is not None
+        said = says_of(replace(comparison, shares=(shares,)), (), "", costs=False, shares=True)
+        assert list(said) == [message]
 
     @pytest.mark.parametrize(
         ("means", "ends", "shifts"),
@@ -391,13 +404,13 @@ class TestFigure:
                 run = at_scale(tmp_path, scale, number, plans=[plan])
                 run.facts["engine"]["operations"] = {}
                 runs.append(StudyRun("s", {"scale": f"{scale:g}"}, number, run))
-        told = make(Asked("s", "scales", "s", tuple(runs), {}))
-        assert told.says, told.missing
-        shares = {row["of"]: row for row in rows(told, "shares of time of plans' operators")}
+        made_figure = make(Asked("s", "scales", "s", tuple(runs), {}))
+        assert made_figure.says, made_figure.missing
+        shares = {row["of"]: row for row in rows(made_figure, "shares of time of plans' operators")}
         assert shares["scan"]["SF 1"] == pytest.approx(0.75)
         assert shares["join"]["SF 10"] == pytest.approx(1.0 / 1.3)
-        assert "shares of CPU time" not in {one.name for one in told.tables}
-        said = " ".join(told.says)
+        assert "shares of CPU time" not in {table.name for table in made_figure.tables}
+        said = " ".join(made_figure.says)
         assert "By another plan at SF 10 than at SF 1: update.find; of update.find " in said
         assert "nested loop, not hash join" in said
 
@@ -408,17 +421,17 @@ class TestFigure:
                 run = at_scale(tmp_path, scale, number)
                 run.facts["engine"]["operations"] = {}
                 runs.append(StudyRun("s", {"scale": f"{scale:g}"}, number, run))
-        told = make(Asked("s", "scales", "s", tuple(runs), {"of": "shares"}))
-        assert not any("unclassified" in words for words in told.says)
-        assert any("no rule knows its functions" in words for words in told.missing)
+        made_figure = make(Asked("s", "scales", "s", tuple(runs), {"of": "shares"}))
+        assert not any("unclassified" in sentence for sentence in made_figure.says)
+        assert any("no rule knows its functions" in sentence for sentence in made_figure.missing)
 
     def test_charts_have_both_axes_logarithmic(self, tmp_path: Path) -> None:
-        told = figure(tmp_path, (1.0, 3.0, 10.0), rounds=2)
-        kinds = {one.name: one.kind for one in told.charts}
+        made_figure = figure(tmp_path, (1.0, 3.0, 10.0), rounds=2)
+        kinds = {chart.name: chart.kind for chart in made_figure.charts}
         assert kinds["time"] == "fitted"
         assert kinds["ratios"] == "forest"
         assert kinds["shares of CPU time"] == "stacked"
-        drawn = charts_of(asdict(told) | {"article": None})
+        drawn = charts_of(asdict(made_figure) | {"article": None})
         along = drawn["scales-time"].to_dict()["layer"][1]["encoding"]
         assert [along[axis]["scale"]["type"] for axis in ("x", "y")] == ["log", "log"]
         values = drawn_rows(drawn["scales-shares of CPU time"].to_dict())
@@ -431,17 +444,17 @@ class TestFigure:
         columns = (Column("of"), Column("a", "share"), Column("b", "share"))
         rows_ = tuple((f"q{number:02}", 0.05, 0.05) for number in range(20))
         chart = Chart("shares", "share", "stacked", ("a", "b"), table="shares")
-        told = Figure(
+        made_figure = Figure(
             "f", "scales", "f", tables=(Table("shares", "shares", columns, rows_),), charts=(chart,)
         )
-        spec = charts_of(asdict(told) | {"article": None})["f-shares"].to_dict()
+        spec = charts_of(asdict(made_figure) | {"article": None})["f-shares"].to_dict()
         values = drawn_rows(spec)
         names = {row["measure"] for row in values}
         assert (len(names), "others" in names) == (SUBJECTS_MAX, True)
         assert max(row["end"] for row in values) == pytest.approx(1.0)
 
     @pytest.mark.parametrize(
-        ("options", "words"),
+        ("options", "message"),
         [
             ({"of": "times"}, "option of is costs or shares"),
             ({"extrapolate": 0}, "a scale above 0, and not 0"),
@@ -449,8 +462,8 @@ class TestFigure:
             ({"extrapolate": True}, "a scale above 0, and not True"),
         ],
     )
-    def test_wrong_options_are_refused(self, options: dict[str, Any], words: str) -> None:
-        with pytest.raises(UsageError, match=words):
+    def test_wrong_options_are_refused(self, options: dict[str, Any], message: str) -> None:
+        with pytest.raises(UsageError, match=message):
             scales.figure(Asked("scales", "scales", "scales", (), options))
 
 
@@ -485,11 +498,14 @@ class TestSize:
             for number in (1, 2)
             for scale in (1.0, 2.0)
         ]
-        for one in runs:
-            one.run.facts["workload"]["sequence"] = {"size": "triples"}
-        told = make(Asked("s", "scales", "s", tuple(runs), {"extrapolate": 20}))
-        assert any(words.startswith("100 k triples (SF 20) was not run") for words in told.says)
-        assert "2.0 times the data (5 k triples to 10 k triples)" in told.says[0]
+        for run in runs:
+            run.run.facts["workload"]["sequence"] = {"size": "triples"}
+        made_figure = make(Asked("s", "scales", "s", tuple(runs), {"extrapolate": 20}))
+        assert any(
+            sentence.startswith("100 k triples (SF 20) was not run")
+            for sentence in made_figure.says
+        )
+        assert "2.0 times the data (5 k triples to 10 k triples)" in made_figure.says[0]
 
 
 class TestCosts:
@@ -513,7 +529,7 @@ class TestCosts:
 
 
 @pytest.mark.parametrize(
-    ("exponents", "words"),
+    ("exponents", "message"),
     [
         ((0.5, 0.5, 0.5), "less than in proportion"),
         ((1.5, 1.5, 1.5), "more than in proportion"),
@@ -524,18 +540,20 @@ class TestCosts:
         ((0.8,), "less than in proportion"),
     ],
 )
-def test_an_exponent_is_told_with_what_it_means(exponents: tuple[float, ...], words: str) -> None:
+def test_an_exponent_is_told_with_what_it_means(exponents: tuple[float, ...], message: str) -> None:
     points = [Point(n, size, size**b) for n, b in enumerate(exponents) for size in SIZES]
-    assert exponent_text(law(*points)).endswith(f": {words}")
+    assert exponent_text(law(*points)).endswith(f": {message}")
 
 
 @pytest.mark.parametrize(
-    ("times", "words"),
+    ("times", "message"),
     [(7.145, "7.1 times"), (25.4, "25 times"), (1234.0, "1,234 times"), (0.512, "0.51 times")],
 )
-def test_times_are_told_as_far_as_they_are_known(times: float, words: str) -> None:
-    assert times_text(times) == words
+def test_times_are_told_as_far_as_they_are_known(times: float, message: str) -> None:
+    assert times_text(times) == message
 
 
-def laws_ratio(told: Figure, quantity: str) -> float:
-    return float(next(row["ratio"] for row in rows(told, "ratios") if row["quantity"] == quantity))
+def laws_ratio(made_figure: Figure, quantity: str) -> float:
+    return float(
+        next(row["ratio"] for row in rows(made_figure, "ratios") if row["quantity"] == quantity)
+    )

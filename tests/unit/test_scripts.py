@@ -30,14 +30,14 @@ def closed(root: Path, rule: str, text: str = "select ${n}", more: str = "") -> 
 
 
 def refusal(workload: Workload, scale: float = 1.0) -> str:
-    with pytest.raises(UsageError) as told:
+    with pytest.raises(UsageError) as error:
         workload.script(POSTGRESQL, scale, 1)
-    return str(told.value)
+    return str(error.value)
 
 
 class TestSplitting:
     @pytest.mark.parametrize(
-        ("text", "found"),
+        ("text", "statements"),
         [
             ("select 1", ["select 1"]),
             ("select 1;", ["select 1"]),
@@ -54,8 +54,10 @@ class TestSplitting:
             ("SELECT  ü ,\n 'ß;'", ["SELECT  ü ,\n 'ß;'"]),
         ],
     )
-    def test_a_statement_ends_where_its_semicolon_is(self, text: str, found: list[str]) -> None:
-        assert scripts.statements(text, POSTGRESQL) == found
+    def test_a_statement_ends_where_its_semicolon_is(
+        self, text: str, statements: list[str]
+    ) -> None:
+        assert scripts.statements(text, POSTGRESQL) == statements
 
     def test_a_quote_is_what_the_dialect_says(self) -> None:
         text = "select `a;b` # c; d\n; select 2"
@@ -77,7 +79,7 @@ class TestBinding:
     def test_values_are_numbered_by_statement(self) -> None:
         text = "begin; select ${b}, ${a}, ${b}; update t set a = -${a}; commit"
         made = scripts.operation("q", text, [self.A, self.B], POSTGRESQL)
-        assert [(one.text, one.values) for one in made.statements] == [
+        assert [(statement.text, statement.values) for statement in made.statements] == [
             ("begin", ()),
             ("select $1, $2, $1", (1, 0)),
             ("update t set a = -$1", (0,)),
@@ -156,7 +158,7 @@ class TestDraws:
         assert self.draws(workload) == (Draw("n", choice=("a", "2", "0.5", "true")),)
 
     @pytest.mark.parametrize(
-        ("rule", "told"),
+        ("rule", "message"),
         [
             ("n = { integer = [2, 1] }", "range from 2 to 1 is empty"),
             (f"n = {{ integer = [1, {INTEGER_MAX}], times_scale = true }}", "too wide"),
@@ -166,8 +168,8 @@ class TestDraws:
             ("n = { choice = [[1]] }", "it has to be one value"),
         ],
     )
-    def test_what_cannot_be_drawn_is_refused(self, tmp_path: Path, rule: str, told: str) -> None:
-        assert told in refusal(closed(tmp_path, rule), scale=2.0)
+    def test_what_cannot_be_drawn_is_refused(self, tmp_path: Path, rule: str, message: str) -> None:
+        assert message in refusal(closed(tmp_path, rule), scale=2.0)
 
     @pytest.mark.parametrize(
         "rule",
@@ -181,12 +183,14 @@ class TestDraws:
         ],
     )
     def test_what_is_drawn_once_a_run_only_is_refused(self, tmp_path: Path, rule: str) -> None:
-        told = refusal(closed(tmp_path, rule))
-        assert "q.sql: parameter n cannot be drawn at each execution: use integer or choice" in told
+        message = refusal(closed(tmp_path, rule))
+        assert (
+            "q.sql: parameter n cannot be drawn at each execution: use integer or choice" in message
+        )
 
     def test_what_is_asked_for_and_not_there_is_refused(self, tmp_path: Path) -> None:
-        told = refusal(closed(tmp_path, "n = { integer = [1, 2] }", "select ${n}, ${m}"))
-        assert "q.sql: parameter m: the text asks for it, and no rule gives it" in told
+        message = refusal(closed(tmp_path, "n = { integer = [1, 2] }", "select ${n}, ${m}"))
+        assert "q.sql: parameter m: the text asks for it, and no rule gives it" in message
 
     def test_an_answer_to_what_is_drawn_is_refused(self, tmp_path: Path) -> None:
         (tmp_path / "answers").mkdir()
@@ -203,7 +207,9 @@ class TestArrivals:
         script = workload.script(
             POSTGRESQL, 1.0, seed, "drawn" if parameters == "drawn" else "default"
         )
-        return [one.text for operation in script.operations for one in operation.statements]
+        return [
+            statement.text for operation in script.operations for statement in operation.statements
+        ]
 
     def test_in_power_order_values_stand_in_the_texts(self, tmp_path: Path) -> None:
         workload = a_workload(tmp_path, self.RULE, q="begin; select ${n}; commit")
@@ -214,8 +220,8 @@ class TestArrivals:
 
     def test_in_a_mix_they_are_bound_whatever_the_seed(self, tmp_path: Path) -> None:
         workload = a_workload(tmp_path, f'arrival = "closed"\n{self.RULE}', q="select ${n}")
-        found = {repr(workload.script(POSTGRESQL, 1.0, seed, "drawn")) for seed in range(5)}
-        assert len(found) == 1
+        scripts_made = {repr(workload.script(POSTGRESQL, 1.0, seed, "drawn")) for seed in range(5)}
+        assert len(scripts_made) == 1
         assert self.texts(workload, 1, "default") == ["select $1"]
 
     def test_what_comes_after_a_mix_has_its_defaults(self, tmp_path: Path) -> None:
@@ -257,8 +263,8 @@ class TestSetup:
     def test_files_come_in_order_with_their_constants(self, tmp_path: Path) -> None:
         manifest = 'setup = ["schema/b.sql", "schema/a.sql"]'
         workload = self.workload(tmp_path, manifest, "a.sql", "b.sql", "tables.sql")
-        told = {"schema/b.sql": "b.sql 20", "schema/a.sql": "a.sql 20"}
-        assert list(workload.setup((), 2.0).items()) == list(told.items())
+        files = {"schema/b.sql": "b.sql 20", "schema/a.sql": "a.sql 20"}
+        assert list(workload.setup((), 2.0).items()) == list(files.items())
         assert workload.makes_data
 
     def test_dialects_have_files_of_their_own(self, tmp_path: Path) -> None:
@@ -296,9 +302,9 @@ class TestShipped:
 
     def test_a_transfer_is_seven_statements(self) -> None:
         transfer, balances = find_workload("tpcb").script(POSTGRESQL, 3.0, 1).operations
-        words = [one.text.split("\n")[-1].split()[0] for one in transfer.statements]
-        assert words == ["begin", "update", "select", "update", "update", "values", "commit"]
-        assert [len(one.values) for one in transfer.statements] == [0, 2, 1, 2, 2, 4, 0]
+        verbs = [statement.text.split("\n")[-1].split()[0] for statement in transfer.statements]
+        assert verbs == ["begin", "update", "select", "update", "update", "values", "commit"]
+        assert [len(statement.values) for statement in transfer.statements] == [0, 2, 1, 2, 2, 4, 0]
         bounds = {draw.name: draw.integer for draw in transfer.draws}
         assert bounds == {
             "account": (1, 300_000),
@@ -315,7 +321,7 @@ class TestShipped:
 
     def test_a_point_select_is_one(self) -> None:
         (select,) = find_workload("point-select").script(POSTGRESQL, 0.5, 1).operations
-        assert [one.text.split("\n")[-1] for one in select.statements] == [
+        assert [statement.text.split("\n")[-1] for statement in select.statements] == [
             "select c from entries where id = $1"
         ]
         assert select.draws == (Draw("id", integer=(1, 50_000)),)
@@ -326,7 +332,7 @@ class TestShipped:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "brief_text"),
     [
         ("begin", "3 begin"),
         ("-- why: x\nUPDATE tellers set a = 1", "3 update tellers"),
@@ -334,5 +340,7 @@ class TestShipped:
         ("insert into history values ($1)", "3 insert history"),
     ],
 )
-def test_a_statement_without_a_name_has_its_number_verb_and_table(text: str, told: str) -> None:
-    assert scripts.brief(3, text) == told
+def test_a_statement_without_a_name_has_its_number_verb_and_table(
+    text: str, brief_text: str
+) -> None:
+    assert scripts.brief(3, text) == brief_text

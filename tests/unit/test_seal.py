@@ -106,9 +106,9 @@ class TestAgainstSha256sum:
     """`sha256sum -c SEAL` is the oracle from outside: anyone can check a seal without us."""
 
     def test_it_agrees_that_the_seal_holds(self, run: Run) -> None:
-        told = sha256sum(run.dir)
-        assert (told.returncode, told.stderr) == (0, "")
-        assert len(told.stdout.splitlines()) == len((run.dir / "SEAL").read_text().splitlines())
+        result = sha256sum(run.dir)
+        assert (result.returncode, result.stderr) == (0, "")
+        assert len(result.stdout.splitlines()) == len((run.dir / "SEAL").read_text().splitlines())
 
     @pytest.mark.parametrize("name", SEALED)
     @pytest.mark.parametrize("harm", [changed, Path.unlink], ids=["changed", "missing"])
@@ -116,8 +116,8 @@ class TestAgainstSha256sum:
         self, run: Run, name: str, harm: Callable[[Path], None]
     ) -> None:
         harm(run.dir / name)
-        told = sha256sum(run.dir)
-        assert told.returncode != 0
-        bad = [line.partition(":")[0] for line in told.stdout.splitlines() if "FAILED" in line]
+        result = sha256sum(run.dir)
+        assert result.returncode != 0
+        bad = [line.partition(":")[0] for line in result.stdout.splitlines() if "FAILED" in line]
         assert bad == [name]
         assert [sentence.split(" ")[0] for sentence in broken_seals(run.dir)] == bad

@@ -50,14 +50,14 @@ def a_run(
             events.append(event)
             at_ns[session] += (ms + gap_ms) * MS
     path = write_load(place, closed(clients), events, max(at_ns) / 1e9)
-    told = json.loads((path / "run.json").read_text("utf-8"))
-    told["workload"] |= {"sequence": TOLD, "scale_name": "products"}
-    told["request"]["scale"] = 4.0
-    told["plan"]["operation_deadline_ns"] = 500 * MS
-    told["plan"]["operations"] = ["a", "b"]
-    for phase in told["plan"]["phases"]:
+    run_document = json.loads((path / "run.json").read_text("utf-8"))
+    run_document["workload"] |= {"sequence": TOLD, "scale_name": "products"}
+    run_document["request"]["scale"] = 4.0
+    run_document["plan"]["operation_deadline_ns"] = 500 * MS
+    run_document["plan"]["operations"] = ["a", "b"]
+    for phase in run_document["plan"]["phases"]:
         phase |= {"operations": [0, 1, 1], "in_order": True}
-    (path / "run.json").write_text(json.dumps(told), encoding="utf-8")
+    (path / "run.json").write_text(json.dumps(run_document), encoding="utf-8")
     return Run(path)
 
 
@@ -66,22 +66,22 @@ def test_a_part_of_the_mix_has_no_name_of_the_specification(
     tmp_path: Path, asked: dict[str, list[str]]
 ) -> None:
     path = a_run(tmp_path).dir
-    told = json.loads((path / "run.json").read_text("utf-8"))
-    told["request"] |= asked
-    (path / "run.json").write_text(json.dumps(told), encoding="utf-8")
+    run_document = json.loads((path / "run.json").read_text("utf-8"))
+    run_document["request"] |= asked
+    (path / "run.json").write_text(json.dumps(run_document), encoding="utf-8")
     assert figures(Run(path)) == pytest.approx({"partial mixes": 3600 * 2 / 1.8})
 
 
 def figures(run: Run) -> dict[str, float]:
-    told = sequence_of(run)
-    assert told is not None
-    return {one.name: one.value for one in told.metrics}
+    sequence = sequence_of(run)
+    assert sequence is not None
+    return {metric.name: metric.value for metric in sequence.metrics}
 
 
 def made(run: Run) -> Sequence:
-    told = sequence_of(run)
-    assert told is not None
-    return told
+    sequence = sequence_of(run)
+    assert sequence is not None
+    return sequence
 
 
 class TestOneClient:
@@ -92,17 +92,17 @@ class TestOneClient:
         assert made(run).wall_s == pytest.approx(1.8 + 5 * 0.05)
 
     def test_power_and_throughput_are_by_their_means(self, tmp_path: Path) -> None:
-        told = figures(a_run(tmp_path))
+        metrics = figures(a_run(tmp_path))
         mean_s = math.exp(sum(math.log(ms / 1000) for mix in TIMES for ms in mix) / 6)
-        assert told["BI Power"] == pytest.approx(4 / 2 * 3600 / mean_s)
-        assert told["BI Throughput"] == pytest.approx(4 / 2 * 3600 / (1.8 / 6))
+        assert metrics["BI Power"] == pytest.approx(4 / 2 * 3600 / mean_s)
+        assert metrics["BI Throughput"] == pytest.approx(4 / 2 * 3600 / (1.8 / 6))
 
     def test_each_operation_has_its_times(self, tmp_path: Path) -> None:
-        one, other = made(a_run(tmp_path)).queries
-        assert (one.name, one.executions, other.name, other.executions) == ("a", 2, "b", 4)
-        assert (one.mean_s, one.min_s, one.max_s) == pytest.approx((0.15, 0.1, 0.2))
-        assert one.geometric_mean_s == pytest.approx(math.sqrt(0.1 * 0.2))
-        assert (one.share, other.share) == pytest.approx((0.3 / 1.8, 1.5 / 1.8))
+        query, other = made(a_run(tmp_path)).queries
+        assert (query.name, query.executions, other.name, other.executions) == ("a", 2, "b", 4)
+        assert (query.mean_s, query.min_s, query.max_s) == pytest.approx((0.15, 0.1, 0.2))
+        assert query.geometric_mean_s == pytest.approx(math.sqrt(0.1 * 0.2))
+        assert (query.share, other.share) == pytest.approx((0.3 / 1.8, 1.5 / 1.8))
 
 
 class TestSeveralClients:
@@ -118,8 +118,8 @@ class TestWhatFails:
     def test_what_is_cut_off_counts_with_the_time_limit(self, tmp_path: Path) -> None:
         run = a_run(tmp_path, fails={"outcome": "failed", "error": "deadline"})
         assert figures(run)["QMpH"] == pytest.approx(2 * 3600 / 1.7)
-        told = made(run).queries[1]
-        assert (told.cut_off, told.max_s) == (1, pytest.approx(0.5))
+        query = made(run).queries[1]
+        assert (query.cut_off, query.max_s) == (1, pytest.approx(0.5))
 
     def test_a_mix_in_which_another_thing_failed_does_not_count(self, tmp_path: Path) -> None:
         run = a_run(tmp_path, fails={"outcome": "failed", "error": "08006"})
@@ -136,11 +136,13 @@ class TestWords:
 
     def test_the_document_has_them(self, tmp_path: Path) -> None:
         run = a_run(tmp_path, fails={"outcome": "failed", "error": "deadline"})
-        told = document(run, run.dir)
-        assert specified_figure(told) == "QMpH 4,235"
-        assert metric_words(told)[0].startswith("QMpH(4 products, 1 client) 4,235: mixes in 3600 s")
-        assert [row.name for row in rows(told)] == ["a", "b"]
-        heads = next(line for line in sequence_lines(told, 80) if "aQET" in line)
+        run_document = document(run, run.dir)
+        assert specified_figure(run_document) == "QMpH 4,235"
+        assert metric_words(run_document)[0].startswith(
+            "QMpH(4 products, 1 client) 4,235: mixes in 3600 s"
+        )
+        assert [row.name for row in rows(run_document)] == ["a", "b"]
+        heads = next(line for line in sequence_lines(run_document, 80) if "aQET" in line)
         assert heads.split() == [
             "count",
             "aQET",
@@ -151,7 +153,7 @@ class TestWords:
             "cut",
             "off",
         ]
-        assert told["metrics"]["mixes_per_s"] == pytest.approx(2 / 1.7)
+        assert run_document["metrics"]["mixes_per_s"] == pytest.approx(2 / 1.7)
 
     def test_other_loads_have_none(self, tmp_path: Path) -> None:
         path = write_load(tmp_path, closed(1), [an_operation(0, 0, 0, MS, session=0)], 1.0)

@@ -73,10 +73,10 @@ def test_runs_are_made_and_judged_each_with_its_document(tmp_path: Path) -> None
 
 def test_one_that_is_done_is_found_and_nothing_is_repeated(tmp_path: Path) -> None:
     first, _ = made(tmp_path)
-    found, heard = made(tmp_path)
-    assert found == first
+    path, heard = made(tmp_path)
+    assert path == first
     assert heard.remarks == ["all its runs are there, none is repeated (--again makes them anew)"]
-    assert len(read_study(found).runs) == 2
+    assert len(read_study(path).runs) == 2
 
 
 def test_again_makes_them_anew(tmp_path: Path) -> None:
@@ -89,10 +89,10 @@ def test_again_makes_them_anew(tmp_path: Path) -> None:
 def test_more_rounds_go_on_with_those_that_are_there(tmp_path: Path) -> None:
     first, _ = made(tmp_path)
     more = replace(STUDY, parts=(replace(STUDY.parts[0], repetitions=2),))
-    found, heard = made(tmp_path, more)
-    assert found == first
+    path, heard = made(tmp_path, more)
+    assert path == first
     assert heard.remarks == [f"going on with {first.name}: 2 of 4 runs are there"]
-    assert len(read_study(found).complete) == 4
+    assert len(read_study(path).complete) == 4
 
 
 def test_one_that_grows_goes_on_with_more_parts(tmp_path: Path) -> None:
@@ -105,8 +105,8 @@ def test_one_that_grows_goes_on_with_more_parts(tmp_path: Path) -> None:
     series.make(more)
     assert len(read_study(directory).complete) == 3
     assert heard.one_part == [False, False]
-    found, heard = made(tmp_path, STUDY, growing)
-    assert found == directory
+    path, heard = made(tmp_path, STUDY, growing)
+    assert path == directory
     assert heard.remarks == [f"going on with {directory.name} (--again begins anew)"]
 
 
@@ -134,6 +134,6 @@ def test_an_engine_that_cannot_be_had_ends_it_where_all_are_needed(tmp_path: Pat
 
 def test_what_was_made_before_is_found_by_what_it_was_made_for(tmp_path: Path) -> None:
     made(tmp_path)
-    (told,) = documents_made_before(tmp_path, {"made_by": "a test"})
-    assert told["about"]["workloads"].keys() == {"tpch"}
+    (earlier,) = documents_made_before(tmp_path, {"made_by": "a test"})
+    assert earlier["about"]["workloads"].keys() == {"tpch"}
     assert list(documents_made_before(tmp_path, {"made_by": "another"})) == []

@@ -60,14 +60,14 @@ def shell(script: str) -> list[str]:
 class TestUser:
     @as_root
     def test_root_becomes_somebody_else(self, launcher: ServerLauncher) -> None:
-        told = launcher.scratch / "told"
-        launcher.run(shell(f"id -u > {told}; id -G >> {told}"), ENVIRONMENT, PATIENCE_S)
+        path = launcher.scratch / "told"
+        launcher.run(shell(f"id -u > {path}; id -G >> {path}"), ENVIRONMENT, PATIENCE_S)
         user = unprivileged_user()
         assert user is not None
-        uid, groups = told.read_text().splitlines()
+        uid, groups = path.read_text().splitlines()
         assert int(uid) == user.uid != 0
         assert {int(group) for group in groups.split()} == set(user.groups)
-        assert told.stat().st_uid == user.uid
+        assert path.stat().st_uid == user.uid
 
     def test_somebody_else_stays_who_they_are(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(os, "geteuid", lambda: 1000)
@@ -181,9 +181,9 @@ class TestRun:
         assert str(caught.value).endswith(f"first / {'0' * serving.LINE_MAX} ...")
 
     def test_the_environment_is_what_was_given(self, launcher: ServerLauncher) -> None:
-        told = launcher.scratch / "told"
-        launcher.run(shell(f"env > {told}"), {**ENVIRONMENT, "GIVEN": "1"}, PATIENCE_S)
-        names = {line.partition("=")[0] for line in told.read_text().splitlines()}
+        path = launcher.scratch / "told"
+        launcher.run(shell(f"env > {path}"), {**ENVIRONMENT, "GIVEN": "1"}, PATIENCE_S)
+        names = {line.partition("=")[0] for line in path.read_text().splitlines()}
         assert names - {"PWD", "SHLVL", "_", "OLDPWD"} == {"PATH", "GIVEN", "ASSAY_INSTANCE"}
 
 
@@ -263,8 +263,8 @@ class TestAttend:
 
 
 def test_the_users_we_look_for_are_no_root() -> None:
-    found = [pwd.getpwnam(name).pw_uid for name in serving.USERS if _exists(name)]
-    assert 0 not in found
+    user_ids = [pwd.getpwnam(name).pw_uid for name in serving.USERS if _exists(name)]
+    assert 0 not in user_ids
 
 
 def _exists(name: str) -> bool:

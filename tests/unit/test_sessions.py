@@ -61,20 +61,20 @@ def activity(*rows: dict[str, Any]) -> pl.DataFrame:
 
 def split(processes: pl.DataFrame, **more: Any) -> dict[str, Any]:
     whose = more.get("backends", backends((0, BACKEND)))
-    told = split_by_session(processes, whose, more.get("activity"), WINDOW)
-    assert told is not None
-    return told
+    shares = split_by_session(processes, whose, more.get("activity"), WINDOW)
+    assert shares is not None
+    return shares
 
 
 class TestWhose:
     def test_a_session_has_what_its_process_used_within_the_window(self) -> None:
-        told = split(
+        shares = split(
             samples(
                 *alive(ROOT, [0, 0, 0, 0]),
                 *alive(BACKEND, [500 * MS, 600 * MS, 1_000 * MS, 1_100 * MS], read_bytes=8),
             )
         )
-        assert told[SESSIONS] == [
+        assert shares[SESSIONS] == [
             {
                 "session": 0,
                 "cpu_s": pytest.approx(0.5),
@@ -85,11 +85,11 @@ class TestWhose:
                 "workers_cpu_s": 0.0,
             }
         ]
-        assert told["window_s"] == pytest.approx(2.0)
-        assert told["shares"][SESSIONS] == pytest.approx(1.0)
+        assert shares["window_s"] == pytest.approx(2.0)
+        assert shares["shares"][SESSIONS] == pytest.approx(1.0)
 
     def test_a_worker_is_its_leader_s_session_s(self) -> None:
-        told = split(
+        shares = split(
             samples(
                 *alive(ROOT, [0, 0, 0, 0]),
                 *alive(BACKEND, [0, 0, 100 * MS, 100 * MS]),
@@ -98,30 +98,30 @@ class TestWhose:
             ),
             activity=activity({"pid": WORKER, "leader_pid": BACKEND, "state": "active"}),
         )
-        (session,) = told[SESSIONS]
+        (session,) = shares[SESSIONS]
         assert session["cpu_s"] == pytest.approx(0.4)
         assert (session["workers"], session["workers_cpu_s"]) == (1, pytest.approx(0.3))
 
     def test_the_server_s_own_processes_are_told_by_their_titles(self) -> None:
-        told = split(
+        shares = split(
             samples(
                 *alive(ROOT, [0, 0, 10 * MS, 10 * MS], title="server"),
                 *alive(WRITER, [0, 0, 0, 40 * MS], title="server: writer"),
             ),
             activity=activity({"pid": WRITER}),
         )
-        titles = [(entry["title"], entry["cpu_s"]) for entry in told[BACKGROUND]]
+        titles = [(entry["title"], entry["cpu_s"]) for entry in shares[BACKGROUND]]
         assert titles == [("server: writer", pytest.approx(0.04)), ("server", pytest.approx(0.01))]
-        assert told[SESSIONS] == []
+        assert shares[SESSIONS] == []
 
     @pytest.mark.parametrize("client", [{"application": "psql"}, {"state": "idle"}])
     def test_others_with_a_client_are_neither(self, client: dict[str, str]) -> None:
-        told = split(
+        shares = split(
             samples(*alive(ROOT, [0] * 4), *alive(STRANGER, [0, 0, 20 * MS, 20 * MS])),
             activity=activity({"pid": STRANGER} | client),
         )
-        assert [entry["cpu_s"] for entry in told[OTHER_CLIENTS]] == [pytest.approx(0.02)]
-        assert [entry["cpu_s"] for entry in told[BACKGROUND]] == [0.0]
+        assert [entry["cpu_s"] for entry in shares[OTHER_CLIENTS]] == [pytest.approx(0.02)]
+        assert [entry["cpu_s"] for entry in shares[BACKGROUND]] == [0.0]
 
     @pytest.mark.parametrize(
         ("application", "owner"),
@@ -137,13 +137,13 @@ class TestWhose:
         self, application: str | None, owner: str
     ) -> None:
         client = {"pid": STRANGER, "state": "active", "application": application}
-        told = split(
+        shares = split(
             samples(*alive(ROOT, [0] * 4), *alive(STRANGER, [0, 0, 20 * MS, 20 * MS])),
             activity=activity(client),
         )
-        used = {name: sum(row["cpu_s"] for row in told[name]) for name in (OURS, OTHER_CLIENTS)}
+        used = {name: sum(row["cpu_s"] for row in shares[name]) for name in (OURS, OTHER_CLIENTS)}
         assert used == dict.fromkeys((OURS, OTHER_CLIENTS), 0.0) | {owner: pytest.approx(0.02)}
-        assert told["shares"][owner] == pytest.approx(1.0)
+        assert shares["shares"][owner] == pytest.approx(1.0)
 
     @pytest.mark.parametrize(
         ("application", "owner"), [("assay counters", OURS), ("psql", OTHER_CLIENTS)]
@@ -164,12 +164,12 @@ class TestWhose:
         assert told["shares"][owner] == pytest.approx(1.0)
 
     def test_a_session_of_the_load_stays_one_whatever_its_application(self) -> None:
-        told = split(
+        shares = split(
             samples(*alive(ROOT, [0] * 4), *alive(BACKEND, [0, 0, 20 * MS, 20 * MS])),
             activity=activity({"pid": BACKEND, "state": "active", "application": "assay"}),
         )
-        assert [entry["cpu_s"] for entry in told[SESSIONS]] == [pytest.approx(0.02)]
-        assert told[OURS] == []
+        assert [entry["cpu_s"] for entry in shares[SESSIONS]] == [pytest.approx(0.02)]
+        assert shares[OURS] == []
 
     def test_a_session_that_connected_again_has_both_processes(self) -> None:
         whose = owners(backends((0, 1), (1, 2), (0, 3)), None)
@@ -177,9 +177,9 @@ class TestWhose:
 
     def test_other_accounts_are_no_part_of_it(self) -> None:
         driver = [row | {"account": "driver"} for row in alive(BACKEND, [0, 0, S, S])]
-        told = split(samples(*alive(ROOT, [0] * 4), *driver))
-        assert (told[SESSIONS], told["cpu_s"]) == ([], 0.0)
-        assert told["shares"][SESSIONS] is None
+        shares = split(samples(*alive(ROOT, [0] * 4), *driver))
+        assert (shares[SESSIONS], shares["cpu_s"]) == ([], 0.0)
+        assert shares["shares"][SESSIONS] is None
 
 
 class TestUnseen:
@@ -187,31 +187,31 @@ class TestUnseen:
         root = alive(ROOT, [0] * 4)
         root[0]["children_user_ns"] = root[1]["children_user_ns"] = 7 * S
         root[2]["children_user_ns"] = root[3]["children_user_ns"] = 7 * S + 300 * MS
-        told = split(samples(*root, *alive(BACKEND, [0, 0, 100 * MS, 100 * MS])))
-        assert told["unseen_cpu_s"] == pytest.approx(0.3)
-        assert told["shares"][UNSEEN] == pytest.approx(0.75)
+        shares = split(samples(*root, *alive(BACKEND, [0, 0, 100 * MS, 100 * MS])))
+        assert shares["unseen_cpu_s"] == pytest.approx(0.3)
+        assert shares["shares"][UNSEEN] == pytest.approx(0.75)
 
     def test_what_was_seen_of_a_child_that_ended_is_not_unseen(self) -> None:
         root = alive(ROOT, [0] * 4)
         root[3]["children_user_ns"] = 250 * MS
         ended = alive(BACKEND, [0, 50 * MS, 200 * MS])
-        told = split(samples(*root, *ended))
-        assert told[SESSIONS][0]["cpu_s"] == pytest.approx(0.15)
-        assert told["unseen_cpu_s"] == pytest.approx(0.05)
+        shares = split(samples(*root, *ended))
+        assert shares[SESSIONS][0]["cpu_s"] == pytest.approx(0.15)
+        assert shares["unseen_cpu_s"] == pytest.approx(0.05)
 
     def test_bytes_of_a_child_that_ended_are_not_its_parent_s_as_well(self) -> None:
         root = alive(ROOT, [0] * 4)
         root[3]["read_bytes"] = 5_000
         ended = alive(BACKEND, [0, 0, 0])
         ended[2]["read_bytes"] = 4_000
-        told = split(samples(*root, *ended))
-        assert told[SESSIONS][0]["read_bytes"] == 4_000
-        assert told[BACKGROUND][0]["read_bytes"] == 1_000
+        shares = split(samples(*root, *ended))
+        assert shares[SESSIONS][0]["read_bytes"] == 4_000
+        assert shares[BACKGROUND][0]["read_bytes"] == 1_000
 
     def test_absent_is_not_zero(self) -> None:
-        told = split(samples(*alive(ROOT, [0] * 4), *alive(BACKEND, [0] * 4, read_bytes=None)))
-        assert told[SESSIONS][0]["read_bytes"] is None
-        assert told[SESSIONS][0]["write_bytes"] == 0
+        shares = split(samples(*alive(ROOT, [0] * 4), *alive(BACKEND, [0] * 4, read_bytes=None)))
+        assert shares[SESSIONS][0]["read_bytes"] is None
+        assert shares[SESSIONS][0]["write_bytes"] == 0
 
 
 # A child's life: when it is first and last sampled, what it uses at each, and what after the last.
@@ -246,10 +246,10 @@ def test_whatever_comes_and_goes_the_parts_are_the_whole(lives: list[Any]) -> No
     root = alive(ROOT, [0] * 4)
     for row, children in zip(root, told_of_children, strict=True):
         row["children_user_ns"] = children
-    told = split(samples(*root, *rows), backends=backends(*whose))
-    assert told["cpu_s"] == pytest.approx(truth_ms / 1_000)
-    parts = [entry["cpu_s"] for owner in (SESSIONS, BACKGROUND) for entry in told[owner]]
-    assert sum(parts) + told["unseen_cpu_s"] == pytest.approx(told["cpu_s"])
+    shares = split(samples(*root, *rows), backends=backends(*whose))
+    assert shares["cpu_s"] == pytest.approx(truth_ms / 1_000)
+    parts = [entry["cpu_s"] for owner in (SESSIONS, BACKGROUND) for entry in shares[owner]]
+    assert sum(parts) + shares["unseen_cpu_s"] == pytest.approx(shares["cpu_s"])
 
 
 class TestOfARun:
@@ -263,11 +263,11 @@ class TestOfARun:
             for time, used in zip(times, (0, S), strict=True)
         ]
         synthetic.streams["backends"] = [{"time_ns": 0, "session": 4, "backend_pid": BACKEND}]
-        told = sessions(synthetic.write())
-        assert told is not None
-        assert [entry["session"] for entry in told[SESSIONS]] == [4]
-        assert told["cpu_s"] == pytest.approx(1.0)
+        shares = sessions(synthetic.write())
+        assert shares is not None
+        assert [entry["session"] for entry in shares[SESSIONS]] == [4]
+        assert shares["cpu_s"] == pytest.approx(1.0)
 
     def test_one_sample_tells_nothing(self) -> None:
-        one = samples({"time_ns": 0, "pid": ROOT})
-        assert split_by_session(one, backends((0, BACKEND)), None, WINDOW) is None
+        table_frame = samples({"time_ns": 0, "pid": ROOT})
+        assert split_by_session(table_frame, backends((0, BACKEND)), None, WINDOW) is None

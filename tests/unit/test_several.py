@@ -109,14 +109,14 @@ def lab(tmp_path: Path) -> Laboratory:
 
 def carried_out(
     lab: Laboratory,
-    told: Told | None = None,
+    teller: Told | None = None,
     study: Study = STUDY,
     terms: Terms | None = None,
     expected_s: float | None = None,
 ) -> Outcome:
     means = Means(lab, lambda _: expected_s, lambda: lab.now_s)
     runs = lab.place.parent.parent
-    return carry_out(study, lab.place, runs, told or Told(), terms=terms, means=means)
+    return carry_out(study, lab.place, runs, teller or Told(), terms=terms, means=means)
 
 
 def document(lab: Laboratory) -> dict[str, object]:
@@ -133,12 +133,12 @@ def raising(at: int, error: BaseException) -> Callable[[int], None]:
 
 class TestInItsOrder:
     def test_every_run_is_asked_for(self, lab: Laboratory) -> None:
-        told = Told()
-        outcome = carried_out(lab, told)
-        assert [one.planned for one in outcome.complete] == ORDER
-        assert [one.id for one in outcome.complete] == [f"run-{number}" for number in range(1, 7)]
+        teller = Told()
+        outcome = carried_out(lab, teller)
+        assert [run.planned for run in outcome.complete] == ORDER
+        assert [run.id for run in outcome.complete] == [f"run-{number}" for number in range(1, 7)]
         assert lab.asked == [run.request for run in STUDY.order()]
-        assert told.runs == [(at, 6, planned) for at, planned in enumerate(ORDER, 1)]
+        assert teller.runs == [(at, 6, planned) for at, planned in enumerate(ORDER, 1)]
         assert tuple(begun_in(lab.place)) == outcome.complete
         assert outcome.status == document(lab)["status"] == "complete"
         assert "reason" not in document(lab)
@@ -158,24 +158,26 @@ class TestInItsOrder:
     def test_a_run_is_named_from_the_moment_that_it_has_a_record(self, lab: Laboratory) -> None:
         carried_out(lab)
         for number, seen in enumerate(lab.seen, 1):
-            assert [one.status for one in seen] == ["complete"] * (number - 1) + ["running"]
+            assert [begun_run.status for begun_run in seen] == ["complete"] * (number - 1) + [
+                "running"
+            ]
 
     def test_how_long_it_takes_is_known_from_the_first_run_on(self, lab: Laboratory) -> None:
-        told = Told()
-        carried_out(lab, told, expected_s=4.0)
-        assert told.left == [24.0, 50.0, 40.0, 30.0, 20.0, 10.0]
+        teller = Told()
+        carried_out(lab, teller, expected_s=4.0)
+        assert teller.left == [24.0, 50.0, 40.0, 30.0, 20.0, 10.0]
 
     def test_where_nothing_is_known_nothing_is_told(self, lab: Laboratory) -> None:
-        told = Told()
-        carried_out(lab, told)
-        assert told.left[:2] == [None, 50.0]
-        assert told.budget == [None] * 6
+        teller = Told()
+        carried_out(lab, teller)
+        assert teller.left[:2] == [None, 50.0]
+        assert teller.budget == [None] * 6
 
     def test_a_run_of_two_parts_is_made_once_and_is_of_both(self, lab: Laboratory) -> None:
         outcome = carried_out(lab, study=SHARING)
         assert len(lab.asked) == 8
         assert len(outcome.complete) == 10
-        by_planned = {one.planned: one.id for one in outcome.complete}
+        by_planned = {run.planned: run.id for run in outcome.complete}
         for number in (1, 2):
             shared = by_planned[Planned("other", "same", number)]
             assert shared == by_planned[Planned("p", "b", number)]
@@ -199,14 +201,14 @@ class TestEndedEarly:
             carried_out(lab)
         assert (document(lab)["status"], document(lab)["reason"]) == (word, reason)
         begun = begun_in(lab.place)
-        assert [one.status for one in begun] == ["complete"] * 3 + [word]
+        assert [begun_run.status for begun_run in begun] == ["complete"] * 3 + [word]
         assert begun[3].reason == reason
         assert left(lab)
         lab.ends = lambda number: None
-        told = Told()
-        outcome = carried_out(lab, told)
-        assert [one.planned for one in outcome.complete] == ORDER
-        assert [number for number, _, _ in told.runs] == [4, 5, 6]
+        teller = Told()
+        outcome = carried_out(lab, teller)
+        assert [run.planned for run in outcome.complete] == ORDER
+        assert [number for number, _, _ in teller.runs] == [4, 5, 6]
         assert outcome.status == "complete"
         assert left(lab) == 0
 
@@ -218,7 +220,7 @@ class TestEndedEarly:
         file.write_text(file.read_text().replace('status = "failed"', 'status = "running"'))
         lab.ends = lambda number: None
         assert len(carried_out(lab).complete) == 6
-        assert [one.status for one in begun_in(lab.place)].count("running") == 1
+        assert [begun_run.status for begun_run in begun_in(lab.place)].count("running") == 1
 
     def test_one_that_is_refused_before_it_has_a_record_has_none(self, lab: Laboratory) -> None:
         lab.has_record, lab.ends = False, raising(1, RunFailedError("no such engine"))
@@ -251,11 +253,11 @@ class TestGoingOn:
         self, lab: Laboratory, error: Exception, reason: str
     ) -> None:
         lab.ends = raising(2, error)
-        told = Told()
-        outcome = carried_out(lab, told, terms=self.TERMS)
+        teller = Told()
+        outcome = carried_out(lab, teller, terms=self.TERMS)
         assert len(lab.asked) == 6
         assert len(outcome.complete) == 5
-        assert told.failures == [reason]
+        assert teller.failures == [reason]
         assert outcome.status == "failed"
         assert document(lab)["reason"] == "1 of 6 runs failed"
         (missing,) = read_study(lab.place).missing()
@@ -278,10 +280,10 @@ class TestGoingOn:
 
 class TestBudget:
     def test_no_run_is_begun_that_would_end_after_it(self, lab: Laboratory) -> None:
-        told = Told()
-        outcome = carried_out(lab, told, terms=Terms(45.0), expected_s=RUN_S)
+        teller = Told()
+        outcome = carried_out(lab, teller, terms=Terms(45.0), expected_s=RUN_S)
         assert len(lab.asked) == 4
-        assert told.budget == [45.0, 35.0, 25.0, 15.0]
+        assert teller.budget == [45.0, 35.0, 25.0, 15.0]
         assert [run.stands_for[0] for run in outcome.left_out] == ORDER[4:]
         assert outcome.needs_s == 60.0
         assert outcome.status == "partial"
@@ -292,8 +294,8 @@ class TestBudget:
     def test_a_run_that_fits_is_made_though_one_before_it_did_not(self, lab: Laboratory) -> None:
         lab.takes_s = lambda request: 30.0 if request.seed == 2 else 1.0
         outcome = carried_out(lab, terms=Terms(50.0), expected_s=1.0)
-        assert [one.variant for one in outcome.complete].count("a") == 3
-        assert [one.variant for one in outcome.complete].count("b") == 1
+        assert [run.variant for run in outcome.complete].count("a") == 3
+        assert [run.variant for run in outcome.complete].count("b") == 1
 
     def test_what_it_took_before_counts_and_a_larger_one_goes_on(self, lab: Laboratory) -> None:
         carried_out(lab, terms=Terms(25.0), expected_s=RUN_S)
@@ -311,11 +313,11 @@ class TestBudget:
 
 class TestParts:
     def test_only_those_that_are_wanted_are_made(self, lab: Laboratory) -> None:
-        told = Told()
+        teller = Told()
         only = Terms(parts=frozenset({"other"}))
-        outcome = carried_out(lab, told, SHARING, only)
+        outcome = carried_out(lab, teller, SHARING, only)
         assert len(lab.asked) == 4
-        assert {planned.part for _, _, planned in told.runs} == {"other"}
+        assert {planned.part for _, _, planned in teller.runs} == {"other"}
         assert outcome.status == "partial"
         assert document(lab)["reason"] == "only other was asked for, which leaves out 4 of 8 runs"
         assert carried_out(lab, study=SHARING).status == "complete"

@@ -54,7 +54,7 @@ def test_the_content_is_another_where_the_data_are(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("manifest", "words"),
+    ("manifest", "message"),
     [
         ('data_of = "tpcg"', "the nearest is 'tpch'|did you mean|tpch"),
         ('data_of = "../nowhere"', "data_of names"),
@@ -63,7 +63,7 @@ def test_the_content_is_another_where_the_data_are(tmp_path: Path) -> None:
         ('data_of = "../chained"', "name that one"),
     ],
 )
-def test_what_contradicts_itself_is_refused(tmp_path: Path, manifest: str, words: str) -> None:
+def test_what_contradicts_itself_is_refused(tmp_path: Path, manifest: str, message: str) -> None:
     a_workload(tmp_path / "chained")
-    with pytest.raises(UsageError, match=words):
+    with pytest.raises(UsageError, match=message):
         read_workload(a_workload(tmp_path / "x", f"{manifest}\n"))

@@ -21,23 +21,23 @@ def _measured(
 
 
 def test_cpu_time_is_shared_by_all_cores() -> None:
-    told = sized(_measured(Taken(1.0, 1, 64.0)), 1.0, CLUSTER)
-    assert told.operations[0].seconds == {CPU: 64.0 / 32}
-    assert told.least_s == 2.0
-    assert told.operations[0].bound == CPU
+    sizing = sized(_measured(Taken(1.0, 1, 64.0)), 1.0, CLUSTER)
+    assert sizing.operations[0].seconds == {CPU: 64.0 / 32}
+    assert sizing.least_s == 2.0
+    assert sizing.operations[0].bound == CPU
 
 
 def test_of_one_scale_costs_grow_in_proportion_and_that_is_assumed() -> None:
-    told = sized(_measured(Taken(2.0, 1, 10.0), Taken(2.0, 2, 14.0)), 20.0, CLUSTER)
-    assert told.operations[0].cpu_s == pytest.approx(120.0)
-    assert told.beyond == 10.0
-    assert told.assumptions[0].source == "assumed"
+    sizing = sized(_measured(Taken(2.0, 1, 10.0), Taken(2.0, 2, 14.0)), 20.0, CLUSTER)
+    assert sizing.operations[0].cpu_s == pytest.approx(120.0)
+    assert sizing.beyond == 10.0
+    assert sizing.assumptions[0].source == "assumed"
 
 
 def test_of_two_scales_they_grow_by_their_power_law() -> None:
-    told = sized(_measured(Taken(1.0, 1, 10.0), Taken(10.0, 1, 1000.0)), 100.0, CLUSTER)
-    assert told.operations[0].cpu_s == pytest.approx(100_000.0)
-    assert told.assumptions[0].source == "measured"
+    sizing = sized(_measured(Taken(1.0, 1, 10.0), Taken(10.0, 1, 1000.0)), 100.0, CLUSTER)
+    assert sizing.operations[0].cpu_s == pytest.approx(100_000.0)
+    assert sizing.assumptions[0].source == "measured"
 
 
 def test_memory_is_carried_only_where_it_grew_with_the_data() -> None:
@@ -54,8 +54,12 @@ def test_memory_is_carried_only_where_it_grew_with_the_data() -> None:
 
 def test_what_somebody_said_is_given_and_the_rest_assumed() -> None:
     def source(cluster: Cluster) -> str:
-        told = sized(_measured(Taken(1.0, 1, 64.0)), 1.0, cluster).assumptions
-        return next(one.source for one in told if one.words.startswith("a core does"))
+        assumptions = sized(_measured(Taken(1.0, 1, 64.0)), 1.0, cluster).assumptions
+        return next(
+            assumption.source
+            for assumption in assumptions
+            if assumption.words.startswith("a core does")
+        )
 
     assert source(CLUSTER) == "assumed"
     assert source(cluster_of({"nodes": 4, "cores": 8})) == "given"
@@ -63,23 +67,23 @@ def test_what_somebody_said_is_given_and_the_rest_assumed() -> None:
 
 def test_fixed_costs_of_small_sizes_are_not_carried_along() -> None:
     # 10 s without any data and 1 s for each unit: a power of two sizes alone says far too little.
-    told = sized(_measured(Taken(1.0, 1, 11.0), Taken(10.0, 1, 20.0)), 10_000.0, CLUSTER)
-    assert told.operations[0].cpu_s == pytest.approx(10_010.0)
+    sizing = sized(_measured(Taken(1.0, 1, 11.0), Taken(10.0, 1, 20.0)), 10_000.0, CLUSTER)
+    assert sizing.operations[0].cpu_s == pytest.approx(10_010.0)
 
 
 def test_what_is_sent_grows_with_the_nodes_as_fewer_rows_stay_at_home() -> None:
-    told = sized(_measured(Taken(1.0, 1, 1.0, sent_bytes=1000.0)), 1.0, CLUSTER)
-    (one,) = told.operations
-    assert one.sent_bytes == pytest.approx(1000.0 * 0.75 / 0.5)
-    assert one.seconds[NETWORK] == pytest.approx(1500.0 / (4 * 50.0))
-    assert one.bound == NETWORK
+    sizing = sized(_measured(Taken(1.0, 1, 1.0, sent_bytes=1000.0)), 1.0, CLUSTER)
+    (sized_operation,) = sizing.operations
+    assert sized_operation.sent_bytes == pytest.approx(1000.0 * 0.75 / 0.5)
+    assert sized_operation.seconds[NETWORK] == pytest.approx(1500.0 / (4 * 50.0))
+    assert sized_operation.bound == NETWORK
 
 
 def test_one_node_tells_nothing_of_what_several_would_send() -> None:
-    told = sized(_measured(Taken(1.0, 1, 1.0, sent_bytes=0.0), nodes=1), 1.0, CLUSTER)
-    assert told.operations[0].sent_bytes is None
-    assert NETWORK not in told.operations[0].seconds
-    assert any("not known" in one.words for one in told.assumptions)
+    sizing = sized(_measured(Taken(1.0, 1, 1.0, sent_bytes=0.0), nodes=1), 1.0, CLUSTER)
+    assert sizing.operations[0].sent_bytes is None
+    assert NETWORK not in sizing.operations[0].seconds
+    assert any("not known" in assumption.words for assumption in sizing.assumptions)
 
 
 def test_data_that_do_not_fit_are_read_from_disks() -> None:
@@ -111,7 +115,7 @@ def test_more_nodes_never_make_the_bound_longer(first: int, more: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
+    ("options", "message"),
     [
         ({}, "nodes"),
         ({"nodes": 0}, "whole numbers"),
@@ -120,13 +124,13 @@ def test_more_nodes_never_make_the_bound_longer(first: int, more: int) -> None:
         ({"nodes": 2, "utilisation": 1.5}, "part of the cores"),
     ],
 )
-def test_a_cluster_that_cannot_be_is_refused(options: dict[str, object], words: str) -> None:
-    with pytest.raises(UsageError, match=words):
+def test_a_cluster_that_cannot_be_is_refused(options: dict[str, object], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
         cluster_of(options)
 
 
 @pytest.mark.parametrize(
-    ("told", "bytes_per_s"), [("10Gbit", 1.25e9), ("25 Gbit/s", 3.125e9), ("800mbit", 1e8)]
+    ("text", "bytes_per_s"), [("10Gbit", 1.25e9), ("25 Gbit/s", 3.125e9), ("800mbit", 1e8)]
 )
-def test_a_networks_speed_is_in_bits(told: str, bytes_per_s: float) -> None:
-    assert parse_bit_rate(told) == bytes_per_s
+def test_a_networks_speed_is_in_bits(text: str, bytes_per_s: float) -> None:
+    assert parse_bit_rate(text) == bytes_per_s

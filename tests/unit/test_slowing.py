@@ -107,7 +107,7 @@ class Slowed:
         return slowed(request, self.guardian, subject, [pid], self.raw, run)
 
     @property
-    def told(self) -> dict[str, Any]:
+    def slowing(self) -> dict[str, Any]:
         facts: dict[str, Any] = self.run.facts["slowing"]
         return facts
 
@@ -174,9 +174,9 @@ def played(
         with lab.of(process.pid, slow):
             process.stdin.write("\n")
             process.stdin.flush()
-            told: dict[str, float] = json.loads(process.stdout.readline())
+            document: dict[str, float] = json.loads(process.stdout.readline())
         process.stdin.close()
-    return told
+    return document
 
 
 @dataclass(frozen=True)
@@ -195,8 +195,8 @@ def taken_by(root: Path, load: tuple[float, float, int], factor: float) -> Taken
     with lab.guardian:
         plain = played(lab, load, {})
         slow = played(lab, load, {"cpu": factor})
-    assert lab.told["error"] is None
-    assert lab.told["taken_cpu_ns"] / NS_PER_MS == pytest.approx(slow["cpu_ms"], rel=0.1, abs=25)
+    assert lab.slowing["error"] is None
+    assert lab.slowing["taken_cpu_ns"] / NS_PER_MS == pytest.approx(slow["cpu_ms"], rel=0.1, abs=25)
     return Taken(plain["wall_ms"], slow["wall_ms"], slow["cpu_ms"])
 
 
@@ -241,17 +241,17 @@ class TestTruth:
             os.close(os.open(file, os.O_RDONLY | os.O_DIRECT))
         except OSError:
             pytest.skip("this file system has no reads past the page cache: set TMPDIR to a disk")
-        told = played(lab, (file, READS), {"disk": factor}, READER)
-        facts = lab.told
-        waited_ms = told["wall_ms"] - told["cpu_ms"] - facts["stopped_ns"] / NS_PER_MS
+        times = played(lab, (file, READS), {"disk": factor}, READER)
+        facts = lab.slowing
+        waited_ms = times["wall_ms"] - times["cpu_ms"] - facts["stopped_ns"] / NS_PER_MS
         assert facts["taken_disk_ns"] / NS_PER_MS == pytest.approx(waited_ms, rel=0.25, abs=10)
         assert facts["owed_ns"] == pytest.approx((factor - 1) * facts["taken_disk_ns"], rel=1e-3)
         assert facts["stopped_ns"] >= 0.9 * (facts["owed_ns"] - 5 * NS_PER_MS)
 
     def test_sleeping_is_slowed_by_nothing(self, lab: Slowed) -> None:
         played(lab, (0.0, 5.0, 40), {"cpu": 3.0, "disk": 3.0})
-        told = lab.told
-        assert told["stopped_ns"] < 0.2 * 200 * NS_PER_MS
+        slowing = lab.slowing
+        assert slowing["stopped_ns"] < 0.2 * 200 * NS_PER_MS
 
 
 class TestRecord:
@@ -260,10 +260,10 @@ class TestRecord:
             assert list(accounts.values()) == [ACCOUNT_PROBES]
             assert eventually(lambda: is_stopped(busy))
             time.sleep(0.2)
-        told, stops = lab.told, lab.stops()
-        assert told["asked"] == {"cpu": 2.0}
-        assert stops.filter(pl.col("until_ns") > pl.col("time_ns")).height == told["stops"] > 0
-        assert stops["stopped_ns"][-1] == told["stopped_ns"]
+        slowing, stops = lab.slowing, lab.stops()
+        assert slowing["asked"] == {"cpu": 2.0}
+        assert stops.filter(pl.col("until_ns") > pl.col("time_ns")).height == slowing["stops"] > 0
+        assert stops["stopped_ns"][-1] == slowing["stopped_ns"]
         assert stops["cpu_ns"].is_sorted()
         assert (self_cost := pl.read_ipc_stream(lab.raw / "probe-slowing.arrows")).height > 0
         assert self_cost["probe"].cast(pl.String).unique().to_list() == ["slowing"]
@@ -286,7 +286,7 @@ class TestNobodyStaysStopped:
             assert eventually(lambda: not _lives(slower))
             assert eventually(lambda: not is_stopped(engine.pid))
             assert stays_awake(engine.pid)
-        assert lab.told["error"] == "the slower went away before the end"
+        assert lab.slowing["error"] == "the slower went away before the end"
 
     def test_where_the_guardian_is_killed(self, tmp_path: Path, busy: int) -> None:
         """What is no child of it is not ended with it, and the slower ends in order."""
@@ -328,7 +328,7 @@ class TestAsked:
         assert parse_slow({"cpu": "2", "disk": " 1.5 "}) == {"cpu": 2.0, "disk": 1.5}
 
     @pytest.mark.parametrize(
-        ("asked", "words"),
+        ("asked", "message"),
         [
             ({"cpus": "2"}, "cpus=2: unknown"),
             ({"cpu": "0.5"}, "from 1"),
@@ -337,8 +337,8 @@ class TestAsked:
             ({"disk": "1000"}, "to 100"),
         ],
     )
-    def test_what_slows_nothing_is_refused(self, asked: dict[str, str], words: str) -> None:
-        with pytest.raises(UsageError, match=words):
+    def test_what_slows_nothing_is_refused(self, asked: dict[str, str], message: str) -> None:
+        with pytest.raises(UsageError, match=message):
             parse_slow(asked)
 
     def test_a_running_server_is_not_stopped(self) -> None:

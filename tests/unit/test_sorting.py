@@ -37,12 +37,12 @@ def by_hand(rows: pa.Table, columns: list[str]) -> pa.Table:
 def test_rows_are_sorted_and_ties_keep_their_place(tmp_path: Path) -> None:
     wanted = lineitem()
     with sorter(tmp_path / "spill", 0) as connection:
-        told = SortedRows(table_stream("tpch", "lineitem", SCALE, 2), COLUMNS, connection)
-        found = read(told)
-        assert told.rows == wanted.num_rows
-        assert told.rows_expected > 0
-    assert found.schema == wanted.schema
-    assert found == by_hand(wanted, COLUMNS)
+        sorted_rows = SortedRows(table_stream("tpch", "lineitem", SCALE, 2), COLUMNS, connection)
+        sorted_table = read(sorted_rows)
+        assert sorted_rows.rows == wanted.num_rows
+        assert sorted_rows.rows_expected > 0
+    assert sorted_table.schema == wanted.schema
+    assert sorted_table == by_hand(wanted, COLUMNS)
     assert not (tmp_path / "spill").exists()
 
 
@@ -92,5 +92,5 @@ def test_rows_that_got_lost_are_no_table(tmp_path: Path) -> None:
 
 
 def test_an_estimate_is_near_what_the_rows_take() -> None:
-    told = estimated_bytes(TPCH, "lineitem")
-    assert told == pytest.approx(lineitem().nbytes, rel=0.1)
+    estimated = estimated_bytes(TPCH, "lineitem")
+    assert estimated == pytest.approx(lineitem().nbytes, rel=0.1)

@@ -58,7 +58,7 @@ class TestSettings:
         }
 
     @pytest.mark.parametrize(
-        ("name", "value", "words"),
+        ("name", "value", "message"),
         [
             ("spark.shuffle.file.bufer", "1", "did you mean 'spark.shuffle.file.buffer'"),
             ("worker", "1", "did you mean 'workers'"),
@@ -70,9 +70,9 @@ class TestSettings:
         ],
     )
     def test_others_are_refused(
-        self, programs: Programs, name: str, value: str, words: str
+        self, programs: Programs, name: str, value: str, message: str
     ) -> None:
-        with pytest.raises(EngineError, match=words):
+        with pytest.raises(EngineError, match=message):
             configuration.check({name: value}, programs)
 
     def test_they_are_checked_of_a_product_that_somebody_else_obtained(
@@ -90,9 +90,9 @@ class TestSettings:
 
 class TestAddress:
     def test_a_thrift_server_with_settings(self) -> None:
-        told = read_dsn("hive2://there:10001/sales?spark.sql.shuffle.partitions=4")
-        assert told["url"] == "jdbc:hive2://there:10001/sales"
-        assert told["setup"] == ["set spark.sql.shuffle.partitions=4"]
+        address = read_dsn("hive2://there:10001/sales?spark.sql.shuffle.partitions=4")
+        assert address["url"] == "jdbc:hive2://there:10001/sales"
+        assert address["setup"] == ["set spark.sql.shuffle.partitions=4"]
 
     @pytest.mark.parametrize("dsn", ["hive2://", "hive2://there:port/", "hive2://a:b@there/"])
     def test_a_wrong_one_is_refused_and_not_quoted(self, dsn: str) -> None:
@@ -105,9 +105,9 @@ class TestAddress:
             read_dsn("spark://there:7077")
 
     def test_pages_of_a_driver_are_no_setting(self) -> None:
-        told = read_dsn("hive2://there/sales?ui=node1:4041&spark.sql.shuffle.partitions=4")
-        assert told["ui"] == ["node1", 4041]
-        assert told["setup"] == ["set spark.sql.shuffle.partitions=4"]
+        address = read_dsn("hive2://there/sales?ui=node1:4041&spark.sql.shuffle.partitions=4")
+        assert address["ui"] == ["node1", 4041]
+        assert address["setup"] == ["set spark.sql.shuffle.partitions=4"]
         assert read_dsn("hive2://there/?ui=node1")["ui"] == ["node1", 4040]
         assert "ui" not in read_dsn("hive2://there/")
 
@@ -180,15 +180,15 @@ def stage(status: str) -> list[dict[str, object]]:
 
 class TestCounters:
     def test_tasks_are_summed_by_executor(self) -> None:
-        found = task_sums([task("0", 2, 10, 5), task("0", 1, 1, 1), task("1", 4, 0, 0)])
-        assert found["0"]["remoteBlocksFetched"] == 3
-        assert found["0"]["inputRecords"] == 11
-        assert found["0"]["shuffleRecordsRead"] == 6
-        assert found["0"]["fetchWaitTime"] == 6
-        assert found["0"]["cpuTime"] == 20_000_000
-        assert found["0"]["schedulerDelay"] == 14
-        assert found["0"]["tasks"] == 2
-        assert found["1"]["remoteBlocksFetched"] == 4
+        sums = task_sums([task("0", 2, 10, 5), task("0", 1, 1, 1), task("1", 4, 0, 0)])
+        assert sums["0"]["remoteBlocksFetched"] == 3
+        assert sums["0"]["inputRecords"] == 11
+        assert sums["0"]["shuffleRecordsRead"] == 6
+        assert sums["0"]["fetchWaitTime"] == 6
+        assert sums["0"]["cpuTime"] == 20_000_000
+        assert sums["0"]["schedulerDelay"] == 14
+        assert sums["0"]["tasks"] == 2
+        assert sums["1"]["remoteBlocksFetched"] == 4
 
     def test_a_task_that_has_told_nothing_counts_as_one(self) -> None:
         assert task_sums([{"executorId": "0"}])["0"]["tasks"] == 1
@@ -201,7 +201,7 @@ class TestCounters:
         logs = {"stderr": "http://127.0.0.1:81/logPage/?executorId=0"}
         executors = [{"id": "0", "isActive": True, "executorLogs": logs}]
         tasks = "/0/taskList?length=1000000"
-        told = Told(
+        driver = Told(
             {
                 "allexecutors": executors,
                 "stages/0?details=false": stage("COMPLETE"),
@@ -212,20 +212,20 @@ class TestCounters:
             }
         )
         reader = SparkCounters({"ours": True, "ui": ["127.0.0.1", 1], "worker_pages": [80, 81]})
-        reader._rest = told  # type: ignore[assignment]
+        reader._rest = driver  # type: ignore[assignment]
 
         def blocks() -> dict[str, float]:
             rows = reader.read()
             return {node: value for _, node, name, value in rows if name == "remoteBlocksFetched"}
 
         assert blocks() == {"worker-2": 3}
-        told.answers[f"stages/1{tasks}"] = [task("0", 5, 0, 0)]
+        driver.answers[f"stages/1{tasks}"] = [task("0", 5, 0, 0)]
         assert blocks() == {"worker-2": 7}
-        told.answers["stages/1?details=false"] = stage("COMPLETE")
-        told.asked.clear()
+        driver.answers["stages/1?details=false"] = stage("COMPLETE")
+        driver.asked.clear()
         assert blocks() == {"worker-2": 7}
         assert blocks() == {"worker-2": 7}
-        assert [path for path in told.asked if "taskList" in path] == [f"stages/1{tasks}"]
+        assert [path for path in driver.asked if "taskList" in path] == [f"stages/1{tasks}"]
 
     def test_of_a_driver_of_others_stages_count_from_the_first_reading_on(self) -> None:
         logs = {"stderr": "http://10.0.0.7:8081/logPage/?executorId=0"}
@@ -235,7 +235,7 @@ class TestCounters:
             {"id": "1", "isActive": True, "hostPort": "10.0.0.8:4000"},
         ]
         tasks = "/0/taskList?length=1000000"
-        told = Told(
+        driver = Told(
             {
                 "allexecutors": executors,
                 "stages?details=false": [{"stageId": 907}, {"stageId": 906}],
@@ -245,7 +245,7 @@ class TestCounters:
         )
         address = {"ours": False, "ui": ["10.0.0.5", 4040]}
         reader = SparkCounters(address)
-        reader._rest = told  # type: ignore[assignment]
+        reader._rest = driver  # type: ignore[assignment]
         rows = {node: value for _, node, name, value in reader.read() if name == "tasks"}
         assert rows == {"10.0.0.7:8081": 1, "10.0.0.8": 1}
         assert workers_of(executors, address)["driver"] == ("driver", "10.0.0.5")
@@ -264,7 +264,7 @@ class TestCounters:
         knobs = folder.knobs()
         assert facts is not None
         assert knobs is not None
-        figures = {one["name"] for one in (folder.counters() or {})["counters"]}
+        figures = {counter["name"] for counter in (folder.counters() or {})["counters"]}
         named = {
             word
             for knob in knobs.knobs.values()
@@ -275,8 +275,8 @@ class TestCounters:
 
 class TestPlans:
     def test_the_tree_has_what_was_counted(self) -> None:
-        told = (DATA / "q14.json").read_text(encoding="utf-8")
-        plan = normalised(told, "q14", 0, "q14-0.json")
+        text = (DATA / "q14.json").read_text(encoding="utf-8")
+        plan = normalised(text, "q14", 0, "q14-0.json")
         assert [node.operator for node in plan.root.walk()] == [
             *("aggregate", "exchange", "aggregate", "projection", "hash join"),
             *("projection", "filter", "other", "scan"),
@@ -294,13 +294,13 @@ class TestPlans:
         assert plan.execution_s == pytest.approx(9.262)
 
     def test_without_an_execution_it_has_its_shape_only(self) -> None:
-        told = json.loads((DATA / "q14.json").read_text(encoding="utf-8"))
-        plan = normalised(json.dumps({"planDescription": told["planDescription"]}), "q", 0, "q")
+        document = json.loads((DATA / "q14.json").read_text(encoding="utf-8"))
+        plan = normalised(json.dumps({"planDescription": document["planDescription"]}), "q", 0, "q")
         assert not plan.timed
         assert len(list(plan.root.walk())) == 13
         assert all(node.rows is None for node in plan.root.walk())
 
-    @pytest.mark.parametrize("words", ["{}", '{"planDescription": "nothing"}', "[]"])
-    def test_other_words_are_no_plan(self, words: str) -> None:
+    @pytest.mark.parametrize("message", ["{}", '{"planDescription": "nothing"}', "[]"])
+    def test_other_words_are_no_plan(self, message: str) -> None:
         with pytest.raises(ValueError, match="Spark's plan"):
-            normalised(words, "q", 0, "q")
+            normalised(message, "q", 0, "q")

@@ -27,19 +27,23 @@ SECRET = "s3cr:t/@%41?"  # noqa: S105 - made up
 
 class TestAddress:
     def test_a_url_is_enough(self) -> None:
-        told = read_dsn(ENDPOINT)
-        assert (told["host"], told["port"], told["query"]) == ("127.0.0.1", 3030, "/ds/query")
-        assert (told["update"], told["store"], told["tls"]) == (None, None, None)
-        assert json.loads(session_config(told))["results"] == "json"
+        address = read_dsn(ENDPOINT)
+        assert (address["host"], address["port"], address["query"]) == (
+            "127.0.0.1",
+            3030,
+            "/ds/query",
+        )
+        assert (address["update"], address["store"], address["tls"]) == (None, None, None)
+        assert json.loads(session_config(address))["results"] == "json"
 
     def test_parameters_are_ours_or_the_endpoints(self) -> None:
-        told = read_dsn(
+        address = read_dsn(
             f"{ENDPOINT}?a=b%20c&update=update&store=/ds/data%3Fx&default-graph=urn:g%2F1"
             "&method=get&results=tsv"
         )
-        assert told["query"] == "/ds/query?a=b+c"
-        assert told["update"] == "/ds/update?a=b+c"
-        config = json.loads(session_config(told))
+        assert address["query"] == "/ds/query?a=b+c"
+        assert address["update"] == "/ds/update?a=b+c"
+        config = json.loads(session_config(address))
         assert config["query"] == "/ds/query?a=b+c&default-graph-uri=urn%3Ag%2F1"
         assert config["update"] == "/ds/update?a=b+c&using-graph-uri=urn%3Ag%2F1"
         assert (config["method"], config["results"]) == ("get", "tsv")
@@ -48,22 +52,22 @@ class TestAddress:
     def test_who_asks_stands_in_the_url_or_in_the_environment(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        told = read_dsn("http://me:a%40b@127.0.0.1/")["authorization"]
-        assert told == f"Basic {base64.b64encode(b'me:a@b').decode()}"
+        header = read_dsn("http://me:a%40b@127.0.0.1/")["authorization"]
+        assert header == f"Basic {base64.b64encode(b'me:a@b').decode()}"
         monkeypatch.setenv("SPARQL_TOKEN", "abc")
         assert read_dsn(ENDPOINT)["authorization"] == "Bearer abc"
         monkeypatch.setenv("SPARQL_USER", "you")
         monkeypatch.setenv("SPARQL_PASSWORD", SECRET)
-        told = read_dsn(ENDPOINT)["authorization"]
-        assert base64.b64decode(told.removeprefix("Basic ")).decode() == f"you:{SECRET}"
+        header = read_dsn(ENDPOINT)["authorization"]
+        assert base64.b64decode(header.removeprefix("Basic ")).decode() == f"you:{SECRET}"
 
     def test_https_says_how_far_the_server_is_looked_at(self) -> None:
         assert read_dsn("https://127.0.0.1/q")["tls"] == {"mode": "verify-full", "ca": None}
-        told = read_dsn("https://127.0.0.1/q?sslmode=require&sslrootcert=/c")
-        assert (told["tls"], told["port"]) == ({"mode": "require", "ca": "/c"}, 443)
+        address = read_dsn("https://127.0.0.1/q?sslmode=require&sslrootcert=/c")
+        assert (address["tls"], address["port"]) == ({"mode": "require", "ca": "/c"}, 443)
 
     @pytest.mark.parametrize(
-        ("dsn", "words"),
+        ("dsn", "message"),
         [
             ("http:///sparql", "cannot be read"),
             ("http://127.0.0.1:x/sparql", "cannot be read"),
@@ -76,8 +80,8 @@ class TestAddress:
             ("http://no-such-host.invalid/sparql", "has no address"),
         ],
     )
-    def test_what_cannot_be_read_says_why(self, dsn: str, words: str) -> None:
-        with pytest.raises(EngineError, match=words):
+    def test_what_cannot_be_read_says_why(self, dsn: str, message: str) -> None:
+        with pytest.raises(EngineError, match=message):
             read_dsn(dsn)
 
     def test_a_dsn_that_cannot_be_read_is_not_quoted(self) -> None:
@@ -110,12 +114,12 @@ def test_a_line_that_the_server_ended_while_it_was_idle_is_opened_anew() -> None
 @pytest.fixture
 def answers() -> Iterator[dict[str, tuple[int, dict[str, str], str]]]:
     """What a server answers, by path; `port` is put in by itself."""
-    told: dict[str, tuple[int, dict[str, str], str]] = {}
+    answers_by_path: dict[str, tuple[int, dict[str, str], str]] = {}
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             self.rfile.read(int(self.headers["Content-Length"]))
-            status, fields, body = told[self.path.partition("?")[0]]
+            status, fields, body = answers_by_path[self.path.partition("?")[0]]
             self.send_response_only(status)
             for name, value in {**fields, "Content-Length": str(len(body))}.items():
                 self.send_header(name, value)
@@ -126,10 +130,10 @@ def answers() -> Iterator[dict[str, tuple[int, dict[str, str], str]]]:
             """Nothing is written anywhere."""
 
     server = HTTPServer(("127.0.0.1", 0), Handler)
-    told["port"] = (server.server_port, {}, "")
+    answers_by_path["port"] = (server.server_port, {}, "")
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
-    yield told
+    yield answers_by_path
     server.shutdown()
     server.server_close()
     thread.join()
@@ -150,7 +154,7 @@ class TestAttaching:
         assert self.attach(answers) == "Mine/1"
 
     @pytest.mark.parametrize(
-        ("answer", "words"),
+        ("answer", "message"),
         [
             ((200, {"Content-Type": "text/html"}, "<html>"), "no SPARQL endpoint"),
             ((200, {"Content-Type": "text/plain"}, "hello"), "no result of SPARQL"),
@@ -162,9 +166,9 @@ class TestAttaching:
             ((500, {}, "out of\n memory"), r"out of memory \(HTTP 500\)"),
         ],
     )
-    def test_what_is_none_says_why_and_the_mend(self, answers, answer, words: str) -> None:
+    def test_what_is_none_says_why_and_the_mend(self, answers, answer, message: str) -> None:
         answers["/q"] = answer
-        with pytest.raises(EngineError, match=words):
+        with pytest.raises(EngineError, match=message):
             self.attach(answers)
 
     def test_nobody_there_says_so(self) -> None:

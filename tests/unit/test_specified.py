@@ -42,8 +42,8 @@ def planned(tpch: Workload, **more: object) -> tuple[SpecifiedTest, PlannedTest]
 
 
 def played(plan: PlannedTest, phase: str, session: int = 0) -> list[tuple[str, int]]:
-    told = next(one for one in plan.phases if one["name"] == phase)
-    order = told["orders"][session] if "orders" in told else told["operations"]
+    phase_facts = next(row for row in plan.phases if row["name"] == phase)
+    order = phase_facts["orders"][session] if "orders" in phase_facts else phase_facts["operations"]
     return [plan.pieces[index] for index in order]
 
 
@@ -84,7 +84,7 @@ def test_streams_play_their_own_orders_beside_the_refresh_stream(tpch: Workload)
 def test_as_many_streams_as_sets_are_enough_for(tpch: Workload, kind: str, sets: int) -> None:
     most = streams_max(kind, sets)
     used = [planned(tpch, test=kind, streams=streams)[0].refresh for streams in (most, most + 1)]
-    few, many = (one.sets for one in used if one is not None)
+    few, many = (refresh.sets for refresh in used if refresh is not None)
     assert few <= sets < many
 
 
@@ -133,10 +133,10 @@ def test_queries_of_the_power_test_are_the_first_pieces(tpch: Workload) -> None:
 
 def test_progress_is_told_by_operations(tpch: Workload) -> None:
     _, plan = planned(tpch, state_passes=1)
-    told = steps({"phases": plan.phases})
-    assert told["warmup"] == (0, QUERIES)
-    assert told["power-1"] == (QUERIES, QUERIES + 2)
-    assert told["throughput-1"] == (2 * QUERIES + 2, 2 * QUERIES + 4)
+    phase_steps = steps({"phases": plan.phases})
+    assert phase_steps["warmup"] == (0, QUERIES)
+    assert phase_steps["power-1"] == (QUERIES, QUERIES + 2)
+    assert phase_steps["throughput-1"] == (2 * QUERIES + 2, 2 * QUERIES + 4)
     _, steady = planned(tpch, test="steady")
     assert steps({"phases": steady.phases})["power-1"] == (0, None)
 
@@ -147,9 +147,11 @@ def test_texts_are_those_of_the_variant(tpch: Workload) -> None:
     script = texts.script(plan.pieces)
     by_piece = dict(zip(plan.pieces, script.operations, strict=True))
     assert by_piece["q06", 1].statements != by_piece["q06", 2].statements
-    begins = [one for one in by_piece["rf1", 4].statements if one.text.endswith("begin")]
+    begins = [
+        statement for statement in by_piece["rf1", 4].statements if statement.text.endswith("begin")
+    ]
     assert len(begins) == 3, "one a batch"
-    inserted = " ".join(one.text for one in by_piece["rf1", 4].statements)
+    inserted = " ".join(statement.text for statement in by_piece["rf1", 4].statements)
     assert "set_number = 4" in inserted
     assert "between 11 and 15" in inserted, "the last batch of 15 orders"
     recorded = texts.recorded(plan.pieces)
@@ -159,15 +161,15 @@ def test_texts_are_those_of_the_variant(tpch: Workload) -> None:
 
 
 @pytest.mark.parametrize(
-    ("more", "words"),
+    ("more", "message"),
     [
         ({"test": "power", "streams": 2}, "--streams is of the throughput test"),
         ({"refresh": False, "refresh_batches": 4}, "--refresh-batches"),
         ({"test": "steady", "refresh_batches": 0}, "--refresh-batches"),
     ],
 )
-def test_what_cannot_be_is_refused(tpch: Workload, more: dict[str, object], words: str) -> None:
-    with pytest.raises(UsageError, match=words):
+def test_what_cannot_be_is_refused(tpch: Workload, more: dict[str, object], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
         planned(tpch, **more)
 
 

@@ -50,9 +50,9 @@ def tasks_of(*grown: dict[str, Any]) -> pl.DataFrame:
     """Readings around passes: how much each counter grows; None: the kernel does not tell."""
     rows = []
     for sequence, growth in enumerate(grown):
-        told = {name for name, value in growth.items() if value is not None}
-        start = {name: BEFORE.get(name, 0) for name in told}
-        end = {name: start[name] + growth[name] for name in told}
+        names = {name for name, value in growth.items() if value is not None}
+        start = {name: BEFORE.get(name, 0) for name in names}
+        end = {name: start[name] + growth[name] for name in names}
         end["threads_at_work"] = growth["threads_at_work"]
         about = {"sequence": sequence}
         rows.append({**start, **about, "edge": "start", "threads_at_work": None})

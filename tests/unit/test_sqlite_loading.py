@@ -43,8 +43,8 @@ def test_values_are_loaded_as_sqlite_has_them(tmp_path: Path) -> None:
         )
         engine.load(instance, "a b", ROWS, 1)
         assert engine.count(instance, "a b") == 2
-        told = instance.handle.own.execute('select * from "a b"').fetchall()
-        assert told == [
+        rows = instance.handle.own.execute('select * from "a b"').fetchall()
+        assert rows == [
             (2**40, 0.07, "1998-12-01", "2000-02-29 23:59:01.000000", "it's"),
             (None,) * 5,
         ]
@@ -68,8 +68,8 @@ def test_a_loaded_decimal_is_the_nearest_number(tmp_path: Path, digits: int, sca
     with sqlite.started(tmp_path) as (engine, instance):
         engine.run_script(instance, "create table t (price real)")
         engine.load(instance, "t", pa.table({"price": pa.array(prices, kind)}), 1)
-        told = instance.handle.own.execute("select price from t order by rowid").fetchall()
-    assert told == [(float(str(price)),) for price in prices]
+        rows = instance.handle.own.execute("select price from t order by rowid").fetchall()
+    assert rows == [(float(str(price)),) for price in prices]
 
 
 def test_a_full_disk_is_told_with_the_table(tmp_path: Path) -> None:
@@ -82,18 +82,18 @@ def test_a_full_disk_is_told_with_the_table(tmp_path: Path) -> None:
 
 
 def test_after_the_load_settings_are_what_they_were_and_the_planner_knows(tmp_path: Path) -> None:
-    told: list[tuple[str, float]] = []
+    progress: list[tuple[str, float]] = []
     with sqlite.started(tmp_path, cache_size="-512") as (engine, instance):
         before = engine.effective_settings(instance)
         engine.run_script(instance, "create table region (k integer, name text, comment text)")
         engine.load(instance, "region", _core.TableStream("tpch", "region", 1.0, 1), 1)
         assert engine.effective_settings(instance)["journal_mode"] == "off"
         keys = "-- only; a comment\ncreate unique index i on region (k);"
-        engine.make_keys(instance, keys, 2, lambda phase, done, *_: told.append((phase, done)))
+        engine.make_keys(instance, keys, 2, lambda phase, done, *_: progress.append((phase, done)))
         engine.finish_load(instance)
         assert engine.effective_settings(instance) == before
         statistics = instance.handle.own.execute("select stat from sqlite_stat1").get
-        assert (statistics, told) == ("5 1", [("keys and indexes", 1)])
+        assert (statistics, progress) == ("5 1", [("keys and indexes", 1)])
 
 
 def test_a_key_that_the_rows_break_is_told_with_its_statement(tmp_path: Path) -> None:
@@ -111,7 +111,7 @@ def test_an_unfinished_transaction_of_a_script_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("sql", "found"),
+    ("sql", "split_statements"),
     [
         ("select 1; select 2", ["select 1;", "select 2;"]),
         ("select ';' ; -- a; b\n;\n", ["select ';' ;"]),
@@ -124,8 +124,10 @@ def test_an_unfinished_transaction_of_a_script_is_told(tmp_path: Path) -> None:
         ("select 'open", ["select 'open"]),
     ],
 )
-def test_statements_end_where_sqlite_says(sql: str, found: list[str]) -> None:
-    assert [one for one in statements(sql) if one.strip("-; \nab")] == found
+def test_statements_end_where_sqlite_says(sql: str, split_statements: list[str]) -> None:
+    assert [
+        statement for statement in statements(sql) if statement.strip("-; \nab")
+    ] == split_statements
 
 
 def test_pages_that_are_not_cached_are_counted(tmp_path: Path) -> None:
@@ -133,8 +135,8 @@ def test_pages_that_are_not_cached_are_counted(tmp_path: Path) -> None:
         engine.run_script(instance, "create table t (word text)")
         engine.load(instance, "t", pa.table({"word": ["x" * 4000] * 1000}), 1)
         engine.finish_load(instance)
-        told = sqlite.played(instance, ["select sum(length(word)) as n from t"])
-        assert told.rows() == [(4_000_000,)]
+        play = sqlite.played(instance, ["select sum(length(word)) as n from t"])
+        assert play.rows() == [(4_000_000,)]
         reader = engine.counters(instance)
         grown = {row[2]: row[3] for row in reader.read()}
         reader.close()

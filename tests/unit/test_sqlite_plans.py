@@ -38,14 +38,14 @@ def reader(tmp_path: Path) -> Iterator[PlanReader]:
 
 
 def asked(reader: PlanReader, text: str, *values: object) -> Explained:
-    (told,) = reader.explain([(text, values)], 60)
-    return told
+    (explanation,) = reader.explain([(text, values)], 60)
+    return explanation
 
 
 def plan(reader: PlanReader, text: str, *values: object) -> Plan:
-    told = asked(reader, text, *values)
-    assert told.native is not None, told.reason
-    return normalised(told.native, "q", 0, "q-0.json")
+    explanation = asked(reader, text, *values)
+    assert explanation.native is not None, explanation.reason
+    return normalised(explanation.native, "q", 0, "q-0.json")
 
 
 def shape(node: PlanNode) -> Shape:
@@ -100,36 +100,36 @@ def test_what_it_tells_is_a_tree(reader: PlanReader, text: str, expected: Shape)
 
 
 def test_nothing_that_was_not_counted_is_a_number(reader: PlanReader) -> None:
-    told = plan(reader, "select * from t, u where u.a = t.b order by t.b")
-    assert not told.timed
-    for node in told.root.walk():
+    query_plan = plan(reader, "select * from t, u where u.a = t.b order by t.b")
+    assert not query_plan.timed
+    for node in query_plan.root.walk():
         assert node.operator in OPERATORS
         counted = (node.rows, node.estimated_rows, node.seconds, node.loops, node.removed_rows)
         assert counted == (None,) * 5
 
 
 def test_an_index_is_told_with_what_is_looked_up(reader: PlanReader) -> None:
-    found = plan(reader, "select * from t where a > 3 and a < 7").root
-    assert (found.index, found.condition) == ("t_a", "a>? AND a<?")
-    assert found.native == "SEARCH USING INDEX"
+    node = plan(reader, "select * from t where a > 3 and a < 7").root
+    assert (node.index, node.condition) == ("t_a", "a>? AND a<?")
+    assert node.native == "SEARCH USING INDEX"
 
 
 def test_a_row_by_its_key_has_no_index(reader: PlanReader) -> None:
-    found = plan(reader, "select * from u where a = 3").root
-    assert (found.index, found.condition) == (None, "rowid=?")
-    assert found.native == "SEARCH USING INTEGER PRIMARY KEY"
+    node = plan(reader, "select * from u where a = 3").root
+    assert (node.index, node.condition) == (None, "rowid=?")
+    assert node.native == "SEARCH USING INTEGER PRIMARY KEY"
 
 
 def test_a_table_is_told_by_its_own_name(reader: PlanReader) -> None:
-    told = plan(reader, "select * from t as late where b = 3").root
-    assert (told.object, told.details) == ("t", {"alias": "late"})
+    node = plan(reader, "select * from t as late where b = 3").root
+    assert (node.object, node.details) == ("t", {"alias": "late"})
 
 
 def test_what_is_counted_of_the_statement_is_told(reader: PlanReader) -> None:
-    told = plan(reader, "select * from t order by b")
-    assert told.details["fullscan_step"] == 99
-    assert told.details["sort"] == 1
-    assert told.execution_s is not None
+    query_plan = plan(reader, "select * from t order by b")
+    assert query_plan.details["fullscan_step"] == 99
+    assert query_plan.details["sort"] == 1
+    assert query_plan.execution_s is not None
 
 
 def test_the_reason_says_what_is_not_told(reader: PlanReader) -> None:
@@ -144,7 +144,7 @@ def test_nothing_is_changed_and_later_statements_see_earlier_ones(reader: PlanRe
         ("commit", ()),
     ]
     first, _, counted, last = reader.explain(statements, 60)
-    assert [one.native for one in (first, last)] == [None, None]
+    assert [explanation.native for explanation in (first, last)] == [None, None]
     assert "transaction" in (first.reason or "")
     assert json.loads(counted.native or "")["counted"]["fullscan_step"] == 0
     assert plan(reader, "select * from t").details["fullscan_step"] == 99
@@ -153,28 +153,30 @@ def test_nothing_is_changed_and_later_statements_see_earlier_ones(reader: PlanRe
 def test_what_takes_too_long_is_cancelled_and_told_with_its_plan(reader: PlanReader) -> None:
     first, second = reader.explain([(ENDLESS, ()), ("select 1", ())], 0.2)
     assert first.reason == "it was cancelled after 0.2 s"
-    told = normalised(first.native or "", "q", 0, "q-0.json")
-    assert (told.execution_s, told.root.operator) == (None, "scan")
+    query_plan = normalised(first.native or "", "q", 0, "q-0.json")
+    assert (query_plan.execution_s, query_plan.root.operator) == (None, "scan")
     assert (second.native, second.reason) == (None, "a statement before it failed")
 
 
 def test_what_sqlite_refuses_is_a_reason(reader: PlanReader) -> None:
-    told = asked(reader, "select nosuch from t")
-    assert (told.native, told.reason) == (None, "SQLite said: no such column: nosuch")
+    explanation = asked(reader, "select nosuch from t")
+    assert (explanation.native, explanation.reason) == (None, "SQLite said: no such column: nosuch")
 
 
-@pytest.mark.parametrize("told", ["[]", "{}", '{"plan": [{"id": 1, "parent": 9, "detail": "x"}]}'])
-def test_other_texts_are_no_plan(told: str) -> None:
+@pytest.mark.parametrize("text", ["[]", "{}", '{"plan": [{"id": 1, "parent": 9, "detail": "x"}]}'])
+def test_other_texts_are_no_plan(text: str) -> None:
     with pytest.raises(ValueError, match="no plan of SQLite"):
-        normalised(told, "q", 0, "q-0.json")
+        normalised(text, "q", 0, "q-0.json")
 
 
 def test_columns_are_those_that_its_program_takes_out_of_rows(reader: PlanReader) -> None:
-    (scan,) = (one for one in plan(reader, "select b from t where a = 1").root.walk())
+    (scan,) = (node for node in plan(reader, "select b from t where a = 1").root.walk())
     assert scan.columns == ("b",)
     # What changes a row writes it whole, so it takes all of it.
     changed = plan(reader, "update u set b = b + 1 where a = 7").root
-    assert [one.columns for one in changed.walk() if one.operator == "index scan"] == [("a", "b")]
+    assert [node.columns for node in changed.walk() if node.operator == "index scan"] == [
+        ("a", "b")
+    ]
 
 
 def test_rows_of_scans_are_counted(reader: PlanReader) -> None:
@@ -204,5 +206,5 @@ def test_what_is_played_is_answered_and_undone(reader: PlanReader) -> None:
 
 def test_a_literal_whose_value_is_not_shown_is_not_known(reader: PlanReader) -> None:
     """Its value stands in the program as a number that this build does not print."""
-    told = list(reader.explain([("select 1 where 0.05 < random() / 7.0", [])], 10.0))
-    assert [one.native is not None for one in told] == [True]
+    explanations = list(reader.explain([("select 1 where 0.05 < random() / 7.0", [])], 10.0))
+    assert [explanation.native is not None for explanation in explanations] == [True]

@@ -63,7 +63,9 @@ def work_of(path: tuple[str, ...], rules: Rules) -> str:
     return UNCLASSIFIED if rule is None else rules.rules[rule].work or ""
 
 
-@pytest.mark.parametrize(("work", "path"), TRUTH, ids=[f"{one[0]}: {one[1][-1]}" for one in TRUTH])
+@pytest.mark.parametrize(
+    ("work", "path"), TRUTH, ids=[f"{cause[0]}: {cause[1][-1]}" for cause in TRUTH]
+)
 def test_a_stack_works_at(work: str, path: tuple[str, ...], rules: Rules) -> None:
     assert work_of(path, rules) == work
 

@@ -211,10 +211,14 @@ def test_a_plan_with_fresh_statistics_is_tried_and_nothing_stays(tmp_path: Path)
         reader = engine.plan_reader(instance)
         assert isinstance(reader, AsksAlternatives)
         text = "select count(c) from v where a = 1 and b = 7"
-        (found,) = reader.alternatives("q1", [(text, ())])
-        assert (found.kind, found.indexes, found.differs) == ("statistics", ("v_b",), True)
-        assert found.seconds is not None
-        assert found.seconds_changed is not None
+        (alternative,) = reader.alternatives("q1", [(text, ())])
+        assert (alternative.kind, alternative.indexes, alternative.differs) == (
+            "statistics",
+            ("v_b",),
+            True,
+        )
+        assert alternative.seconds is not None
+        assert alternative.seconds_changed is not None
         # The plan is again as the old statistics have it, and a change is never carried out.
         (answer,) = reader.explain([(text, ())], 60)
         assert "v_a" in (answer.native or "")

@@ -48,11 +48,13 @@ def table(instance: Instance, text: str) -> pa.Table:
 
 class TestValues:
     def test_columns_have_their_names_and_declared_types(self, instance: Instance) -> None:
-        told = table(instance, "select id, price, day, word from t where id = 1")
-        assert told.schema.names == ["id", "price", "day", "word"]
+        result_table = table(instance, "select id, price, day, word from t where id = 1")
+        assert result_table.schema.names == ["id", "price", "day", "word"]
         whole = pa.decimal128(38, 0)
-        assert told.schema.types == [whole, pa.float64(), pa.string(), pa.string()]
-        assert told.to_pylist() == [{"id": 1, "price": 17.0, "day": "1995-01-31", "word": "a"}]
+        assert result_table.schema.types == [whole, pa.float64(), pa.string(), pa.string()]
+        assert result_table.to_pylist() == [
+            {"id": 1, "price": 17.0, "day": "1995-01-31", "word": "a"}
+        ]
 
     def test_whole_numbers_have_64_bits(self, instance: Instance) -> None:
         assert table(instance, f"select {2**62} as n").to_pylist() == [{"n": 2**62}]
@@ -63,23 +65,26 @@ class TestValues:
     def test_an_expression_of_whole_and_other_numbers_is_a_fraction(
         self, instance: Instance
     ) -> None:
-        told = table(instance, "select 1 as n union all select 2.5")
-        assert (told.schema.types, told["n"].to_pylist()) == ([pa.float64()], [1.0, 2.5])
+        result_table = table(instance, "select 1 as n union all select 2.5")
+        assert (result_table.schema.types, result_table["n"].to_pylist()) == (
+            [pa.float64()],
+            [1.0, 2.5],
+        )
 
     def test_numbers_among_texts_are_texts(self, instance: Instance) -> None:
-        told = table(instance, "select 1 as n union all select 'two' union all select null")
-        assert told["n"].to_pylist() == ["1", "two", None]
+        result_table = table(instance, "select 1 as n union all select 'two' union all select null")
+        assert result_table["n"].to_pylist() == ["1", "two", None]
 
     def test_bytes_stay_bytes(self, instance: Instance) -> None:
         assert table(instance, "select x'00ff' as n").to_pylist() == [{"n": b"\x00\xff"}]
 
     def test_no_rows_have_columns_all_the_same(self, instance: Instance) -> None:
-        told = table(instance, "select id, price from t where id > 2")
-        assert (told.num_rows, told.schema.names) == (0, ["id", "price"])
+        result_table = table(instance, "select id, price from t where id > 2")
+        assert (result_table.num_rows, result_table.schema.names) == (0, ["id", "price"])
 
     def test_two_columns_may_have_one_name(self, instance: Instance) -> None:
-        told = table(instance, "select 1 as n, 2 as n")
-        assert [column.to_pylist() for column in told.columns] == [[1], [2]]
+        result_table = table(instance, "select 1 as n, 2 as n")
+        assert [column.to_pylist() for column in result_table.columns] == [[1], [2]]
 
     @pytest.mark.parametrize("prepared", [False, True])
     def test_values_are_bound_by_their_number(self, instance: Instance, prepared: bool) -> None:
@@ -95,9 +100,9 @@ class TestValues:
             "with recursive n (i) as (select 1 union all select i + 1 from n where i < $1)"
             " select i, printf('%01000d', i) as word from n"
         )
-        told = sqlite.played(instance, [text], value=rows)
-        assert told.stream("events")["rows"].to_list() == [rows]
-        assert not list((told.raw / "results").iterdir())
+        play = sqlite.played(instance, [text], value=rows)
+        assert play.stream("events")["rows"].to_list() == [rows]
+        assert not list((play.raw / "results").iterdir())
 
 
 class TestTransactions:
@@ -110,9 +115,9 @@ class TestTransactions:
     PRICE = ("select price from t where id = 1",)
 
     def test_it_returns_the_rows_that_were_selected_and_lasts(self, instance: Instance) -> None:
-        told = sqlite.played(instance, [*self.TRANSFER], value=3)
-        assert told.rows() == [(20.0,)]
-        assert told.stream("statements")["rows"].to_list() == [0, 1, 1, 0]
+        play = sqlite.played(instance, [*self.TRANSFER], value=3)
+        assert play.rows() == [(20.0,)]
+        assert play.stream("statements")["rows"].to_list() == [0, 1, 1, 0]
         assert sqlite.played(instance, [*self.PRICE]).rows() == [(20.0,)]
 
     @pytest.mark.parametrize(
@@ -122,9 +127,9 @@ class TestTransactions:
         self, instance: Instance, left: list[str], error: str
     ) -> None:
         texts = ["begin", "update t set price = 0", *left]
-        told = sqlite.played(instance, texts, [*self.PRICE])
-        assert told.outcome(0) == ("failed", error)
-        assert told.rows(1) == [(17.0,)]
+        play = sqlite.played(instance, texts, [*self.PRICE])
+        assert play.outcome(0) == ("failed", error)
+        assert play.rows(1) == [(17.0,)]
 
     def test_a_reader_goes_on_beside_a_writer(self, instance: Instance) -> None:
         writer = instance.handle.connection()
@@ -148,8 +153,8 @@ class TestOneLibrary:
             except apsw.BusyError:
                 handle.connection().close()
                 stranger = [sys.executable, "-c", STRANGER, str(handle.path)]
-                told = subprocess.run(stranger, capture_output=True, text=True, check=True)
-                said.append(told.stdout)
+                result = subprocess.run(stranger, capture_output=True, text=True, check=True)
+                said.append(result.stdout)
                 flag.cancel()
 
         sqlite.played(instance, ["begin immediate", ENDLESS], during=come_and_go)
@@ -163,8 +168,8 @@ class TestOneLibrary:
             " '{\"operations\": []}', 1, 0)"
         )
         command = [sys.executable, "-c", text]
-        told = subprocess.run(command, check=False, capture_output=True, text=True)
-        assert "no connection of apsw has loaded" in told.stderr
+        result = subprocess.run(command, check=False, capture_output=True, text=True)
+        assert "no connection of apsw has loaded" in result.stderr
 
     def test_a_file_that_is_not_there_is_told(self, instance: Instance) -> None:
         native = json.loads(instance.handle.native({})) | {"path": "/nowhere/x.sqlite"}
@@ -179,8 +184,8 @@ class TestCounters:
             engine.run_script(made, "create table t (id integer primary key)")
             writer = made.handle.connection()
             writer.execute("begin immediate")
-            told = sqlite.played(made, ["insert into t values (1)"])
-            assert told.outcome() == ("failed", "SQLITE_BUSY")
+            play = sqlite.played(made, ["insert into t values (1)"])
+            assert play.outcome() == ("failed", "SQLITE_BUSY")
             counted = {name: value for _, _, name, value in engine.counters(made).read()}
             writer.execute("rollback")
         assert counted["lock_waits"] == 1
@@ -213,9 +218,9 @@ class TestErrors:
         writer = instance.handle.connection()
         insert = ["insert into t (id) values (3)"]
         writer.execute("begin immediate")
-        told = sqlite.played(instance, insert, retries_max=2)
-        assert told.outcome() == ("failed", "SQLITE_BUSY")
-        assert told.stream("events")["retries"].to_list() == [2]
+        play = sqlite.played(instance, insert, retries_max=2)
+        assert play.outcome() == ("failed", "SQLITE_BUSY")
+        assert play.stream("events")["retries"].to_list() == [2]
         writer.execute("rollback")
         assert sqlite.played(instance, insert).outcome() == ("ok", None)
 
@@ -232,12 +237,12 @@ class TestErrors:
             if time.monotonic() - begun_s > READING_S and (change := next(changes, None)):
                 own.execute(change)
 
-        told = sqlite.played(instance, late, during=write_once_while_it_reads)
+        play = sqlite.played(instance, late, during=write_once_while_it_reads)
         assert next(changes, None) is None
-        assert told.outcome() == ("failed", "SQLITE_BUSY_SNAPSHOT")
+        assert play.outcome() == ("failed", "SQLITE_BUSY_SNAPSHOT")
 
     @pytest.mark.parametrize(
-        ("text", "name", "words"),
+        ("text", "name", "message"),
         [
             ("select nosuch from t", "SQLITE_ERROR", "no such column: nosuch"),
             (
@@ -248,21 +253,21 @@ class TestErrors:
         ],
     )
     def test_another_error_has_its_name_and_is_final(
-        self, instance: Instance, text: str, name: str, words: str
+        self, instance: Instance, text: str, name: str, message: str
     ) -> None:
-        told = sqlite.played(instance, [text], retries_max=3)
-        assert told.outcome() == ("failed", name)
-        assert told.stream("events")["retries"].to_list() == [0]
-        assert words in told.words()
+        play = sqlite.played(instance, [text], retries_max=3)
+        assert play.outcome() == ("failed", name)
+        assert play.stream("events")["retries"].to_list() == [0]
+        assert message in play.errors_text()
 
     def test_a_query_over_its_time_is_interrupted_and_the_next_one_works(
         self, instance: Instance
     ) -> None:
-        told = sqlite.played(
+        play = sqlite.played(
             instance, [ENDLESS], ["select 1 as n"], operation_deadline_ns=200_000_000
         )
-        assert told.outcome(0)[1] == "deadline"
-        assert told.rows(1) == [(1,)]
+        assert play.outcome(0)[1] == "deadline"
+        assert play.rows(1) == [(1,)]
 
     def test_a_damaged_page_is_told_by_its_name(self, instance: Instance) -> None:
         path = instance.handle.path
@@ -275,5 +280,5 @@ class TestErrors:
         damage = f"import sys; f = open({str(path)!r}, 'r+b'); f.seek({path.stat().st_size // 2})"
         damage += "; f.write(bytes([255]) * 65536)"
         subprocess.run([sys.executable, "-c", damage], check=True)
-        told = sqlite.played(instance, ["select sum(length(x)) from big not indexed"])
-        assert (told.outcome()[1] or "").startswith("SQLITE_CORRUPT")
+        play = sqlite.played(instance, ["select sum(length(x)) from big not indexed"])
+        assert (play.outcome()[1] or "").startswith("SQLITE_CORRUPT")

@@ -40,7 +40,7 @@ def test_a_switch_takes_several_words(value: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "words"),
+    ("name", "value", "message"),
     [
         ("synchronous", "sometimes", "one of off, normal, full, extra"),
         ("synchronous", "7", "one of off, normal, full, extra"),
@@ -50,8 +50,8 @@ def test_a_switch_takes_several_words(value: str) -> None:
         ("automatic_index", "2", "one of off, on"),
     ],
 )
-def test_a_senseless_value_is_refused(name: str, value: str, words: str) -> None:
-    with pytest.raises(EngineError, match=re.escape(f"--set {name}={value}: it takes {words}.")):
+def test_a_senseless_value_is_refused(name: str, value: str, message: str) -> None:
+    with pytest.raises(EngineError, match=re.escape(f"--set {name}={value}: it takes {message}.")):
         checked({name: value})
 
 
@@ -65,10 +65,10 @@ def test_sessions_have_the_settings_too(tmp_path: Path) -> None:
     with sqlite.started(tmp_path, cache_size="-512", foreign_keys="on") as (_, instance):
         # How long a session waits for a lock is its own affair: the library knows of no time.
         names = ("cache_size", "foreign_keys")
-        told = sqlite.played(
+        play = sqlite.played(
             instance, *[[f"pragma {name}"] for name in names], ["select 'a' like 'A'"]
         )
-        assert [told.rows(number) for number in range(3)] == [[(-512,)], [(1,)], [(0,)]]
+        assert [play.rows(number) for number in range(3)] == [[(-512,)], [(1,)], [(0,)]]
 
 
 def test_every_setting_is_told(tmp_path: Path) -> None:
@@ -97,5 +97,5 @@ def test_a_file_that_is_no_database_is_told_with_its_place(tmp_path: Path) -> No
 
 def test_sorts_write_where_the_instance_is(tmp_path: Path) -> None:
     with sqlite.started(tmp_path) as (_, instance):
-        told = instance.handle.own.pragma("temp_store_directory")
-        assert told == str(tmp_path / "scratch")
+        directory = instance.handle.own.pragma("temp_store_directory")
+        assert directory == str(tmp_path / "scratch")

@@ -25,12 +25,12 @@ class Loads:
 
     def __init__(self, place: Path, meets: list[Exception | None]) -> None:
         self._place, self._meets = place, meets
-        self.found: list[list[str]] = []
+        self.listings: list[list[str]] = []
 
     def fill(self, guardian: object, subject: Subject) -> dict[str, Any]:
         """One try."""
         del guardian, subject
-        self.found.append(sorted(path.name for path in self._place.iterdir()))
+        self.listings.append(sorted(path.name for path in self._place.iterdir()))
         (self._place / "half").mkdir()
         (self._place / "half" / "page").touch()
         (self._place / "log").touch()
@@ -44,7 +44,7 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Makes a data set with a server whose last words are given."""
     monkeypatch.setattr(starting, "NOTICING_S", 0.0)
 
-    def make(words: str | None, *meets: Exception | None) -> tuple[dict[str, Any], Loads]:
+    def make(message: str | None, *meets: Exception | None) -> tuple[dict[str, Any], Loads]:
         loads = Loads(tmp_path, list(meets))
         server = object.__new__(starting._OwnServer)
         engine = SimpleNamespace(facts=SimpleNamespace(title="Mine"))
@@ -52,19 +52,19 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
         @contextmanager
         def started(*_: object) -> Iterator[Subject]:
-            yield Subject("mine", {}, (), last_words=lambda: words)
+            yield Subject("mine", {}, (), last_words=lambda: message)
 
         monkeypatch.setattr(server, "_started", started)
-        told = server._make(tmp_path, loads)  # type: ignore[arg-type]
-        return told, loads
+        facts = server._make(tmp_path, loads)  # type: ignore[arg-type]
+        return facts, loads
 
     return make
 
 
 def test_it_is_given_one_more_try_from_nothing(made: Any) -> None:
-    told, loads = made("it ended by SIGSEGV", BROKEN, None)
-    assert told["deaths"] == ["Mine died while its tables were loaded: it ended by SIGSEGV"]
-    assert loads.found == [[], []]
+    facts, loads = made("it ended by SIGSEGV", BROKEN, None)
+    assert facts["deaths"] == ["Mine died while its tables were loaded: it ended by SIGSEGV"]
+    assert loads.listings == [[], []]
 
 
 def test_it_is_not_tried_for_ever(made: Any) -> None:

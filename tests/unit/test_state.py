@@ -52,8 +52,8 @@ def cold(**asked: Any) -> RunRequest:
 
 def test_hot_leaves_everything_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Cache().put_in_place(monkeypatch)
-    told = set_state(request(state_passes=2), tmp_path).facts()
-    assert told == {
+    facts = set_state(request(state_passes=2), tmp_path).facts()
+    assert facts == {
         "asked": "hot",
         "passes": 2,
         "how": ["2 untimed passes first"],
@@ -72,29 +72,29 @@ def test_hot_with_a_limit_of_memory_leaves_the_pages_to_the_engine(
 ) -> None:
     Cache().put_in_place(monkeypatch)
     request = RunRequest(workload="tpch", engine="duckdb", scale=0.01, limits={"memory": 1e9})
-    told = set_state(request, tmp_path)
-    assert told.resident_bytes_before_start == 0
-    assert "data files written back and their pages evicted" in told.how
+    state = set_state(request, tmp_path)
+    assert state.resident_bytes_before_start == 0
+    assert "data files written back and their pages evicted" in state.how
 
 
 def test_cold_evicts_and_says_what_it_did_not_touch(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Cache().put_in_place(monkeypatch)
-    told = set_state(cold(), tmp_path)
-    assert (told.passes, told.resident_bytes_before_start) == (0, 0)
-    assert told.how == ["data files written back and their pages evicted"]
-    assert [words for words in told.left if "--allow-host-changes" in words]
-    assert told.host_changes == []
+    state = set_state(cold(), tmp_path)
+    assert (state.passes, state.resident_bytes_before_start) == (0, 0)
+    assert state.how == ["data files written back and their pages evicted"]
+    assert [sentence for sentence in state.left if "--allow-host-changes" in sentence]
+    assert state.host_changes == []
 
 
 def test_a_file_system_that_keeps_its_pages_is_told_of(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Cache(evicts=False).put_in_place(monkeypatch)
-    told = set_state(cold(), tmp_path)
-    assert told.resident_bytes_before_start == RESIDENT
-    assert told.left[-1] == "40 B of 100 B stay in memory"
+    state = set_state(cold(), tmp_path)
+    assert state.resident_bytes_before_start == RESIDENT
+    assert state.left[-1] == "40 B of 100 B stay in memory"
 
 
 @pytest.mark.parametrize("state", ["cold", "os-warm"])
@@ -102,16 +102,16 @@ def test_a_file_that_cannot_be_read_is_told_of(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, state: str
 ) -> None:
     Cache(error=PermissionError(13, "Permission denied", "a/file")).put_in_place(monkeypatch)
-    told = set_state(request(state=state, state_passes=0), tmp_path)
-    assert told.how == []
-    assert told.left[0].endswith("a/file: Permission denied")
+    host_state = set_state(request(state=state, state_passes=0), tmp_path)
+    assert host_state.how == []
+    assert host_state.left[0].endswith("a/file: Permission denied")
 
 
 def test_os_warm_reads_everything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Cache().put_in_place(monkeypatch)
-    told = set_state(request(state="os-warm", state_passes=0), tmp_path)
-    assert told.resident_bytes_before_start == SIZE
-    assert told.how == ["all data files read into the page cache"]
+    state = set_state(request(state="os-warm", state_passes=0), tmp_path)
+    assert state.resident_bytes_before_start == SIZE
+    assert state.how == ["all data files read into the page cache"]
 
 
 def test_the_hosts_caches_are_dropped_where_that_is_allowed(
@@ -119,18 +119,18 @@ def test_the_hosts_caches_are_dropped_where_that_is_allowed(
 ) -> None:
     Cache().put_in_place(monkeypatch)
     file = tmp_path / "drop_caches"
-    told = set_state(cold(allow_host_changes=True), tmp_path, file)
+    state = set_state(cold(allow_host_changes=True), tmp_path, file)
     assert file.read_text() == "3"
-    assert told.host_changes == [f"{file}: 3"]
-    assert told.left == []
+    assert state.host_changes == [f"{file}: 3"]
+    assert state.left == []
 
 
 def test_who_may_not_drop_them_is_told_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Cache().put_in_place(monkeypatch)
-    told = set_state(cold(allow_host_changes=True), tmp_path, tmp_path / "no" / "such")
-    assert told.host_changes == []
-    assert told.left[0].startswith("caches of the host were not dropped: ")
-    assert told.left[0].endswith("No such file or directory")
+    state = set_state(cold(allow_host_changes=True), tmp_path, tmp_path / "no" / "such")
+    assert state.host_changes == []
+    assert state.left[0].startswith("caches of the host were not dropped: ")
+    assert state.left[0].endswith("No such file or directory")
 
 
 def test_what_the_start_brought_in_is_looked_at(
@@ -141,18 +141,18 @@ def test_what_the_start_brought_in_is_looked_at(
     state = set_state(cold(), tmp_path)
     cache.resident = 30
     look_after_start(state, tmp_path)
-    told = state.facts()
-    assert (told["resident_bytes_before_start"], told["resident_bytes_after_start"]) == (0, 30)
+    facts = state.facts()
+    assert (facts["resident_bytes_before_start"], facts["resident_bytes_after_start"]) == (0, 30)
 
 
 def test_a_mix_has_no_passes() -> None:
-    told = state_of(request(clients=4, warmup_s=5.0))
-    assert (told.passes, told.how) == (None, ["an untimed warm-up of 5 s first"])
+    state = state_of(request(clients=4, warmup_s=5.0))
+    assert (state.passes, state.how) == (None, ["an untimed warm-up of 5 s first"])
 
 
 def test_what_is_not_ours_is_not_looked_at() -> None:
-    told = state_of(request(dsn="postgresql://host/db"))
-    assert (told.data_bytes, told.resident_bytes_before_start) == (None, None)
+    state = state_of(request(dsn="postgresql://host/db"))
+    assert (state.data_bytes, state.resident_bytes_before_start) == (None, None)
 
 
 def test_what_loading_left_is_looked_at_and_nothing_is_done_to_it(
@@ -160,9 +160,9 @@ def test_what_loading_left_is_looked_at_and_nothing_is_done_to_it(
 ) -> None:
     cache = Cache()
     cache.put_in_place(monkeypatch)
-    told = set_state(request(state="loaded", state_passes=0), tmp_path)
-    assert (told.data_bytes, told.resident_bytes_before_start) == (None, None)
-    look_after_start(told, tmp_path)
-    assert (told.data_bytes, told.resident_bytes_after_start) == (SIZE, RESIDENT)
-    assert "nothing was restarted" in " ".join(told.how)
-    assert (told.left, told.host_changes, cache.resident) == ([], [], RESIDENT)
+    state = set_state(request(state="loaded", state_passes=0), tmp_path)
+    assert (state.data_bytes, state.resident_bytes_before_start) == (None, None)
+    look_after_start(state, tmp_path)
+    assert (state.data_bytes, state.resident_bytes_after_start) == (SIZE, RESIDENT)
+    assert "nothing was restarted" in " ".join(state.how)
+    assert (state.left, state.host_changes, cache.resident) == ([], [], RESIDENT)

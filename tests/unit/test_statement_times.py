@@ -61,12 +61,12 @@ def noted_run(
     return Run(directory)
 
 
-def told(run: Run) -> OperationStatements:
+def update_statements(run: Run) -> OperationStatements:
     return statement_times(run)["update"]
 
 
 def test_each_statement_has_its_share_and_its_percentiles(tmp_path: Path) -> None:
-    update, select = told(noted_run(tmp_path)).statements
+    update, select = update_statements(noted_run(tmp_path)).statements
     assert (update.name, select.name) == ("update-row", "select-row")
     assert (update.executions, update.per_operation, update.rows) == (COUNT, 1.0, 1.0)
     assert (update.seconds.p50, update.seconds.max) == (0.002, 0.042)
@@ -75,14 +75,14 @@ def test_each_statement_has_its_share_and_its_percentiles(tmp_path: Path) -> Non
 
 
 def test_the_statement_that_makes_the_tail_is_named(tmp_path: Path) -> None:
-    tail = told(noted_run(tmp_path)).tail
+    tail = update_statements(noted_run(tmp_path)).tail
     assert tail is not None
     assert (tail.statement, tail.operations, tail.tail_share) == ("update-row", 24, 0.01)
     assert tail.share == pytest.approx(1.0)
     assert (tail.typical_s, tail.tail_s) == pytest.approx((0.002, 0.042))
-    words = tail_words("update", told(noted_run(tmp_path / "again")).facts()["tail"])
+    message = tail_words("update", update_statements(noted_run(tmp_path / "again")).facts()["tail"])
     assert (
-        "slowest 1 % of update (beyond 43 ms) take longer, statement update-row is 100 %" in words
+        "slowest 1 % of update (beyond 43 ms) take longer, statement update-row is 100 %" in message
     )
 
 
@@ -90,46 +90,48 @@ def test_a_stream_is_read_in_parts_up_to_where_it_was_cut(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = noted_run(tmp_path)
-    whole = told(run)
+    whole = update_statements(run)
     path = run.dir / "raw" / "statements.arrows"
     rows = run.table("statements").rows(named=True)
     write_stream(path, rows, batches=7)
     monkeypatch.setattr(Run, "parts", partialmethod(Run.parts, rows=1_000))
     assert [part.height for part in Run(run.dir).parts("statements")] == [1_372, 1_372, 1_372, 684]
-    assert told(Run(run.dir)) == whole
+    assert update_statements(Run(run.dir)) == whole
     path.write_bytes(path.read_bytes()[: path.stat().st_size * 3 // 4])
-    cut = told(Run(run.dir))
+    cut = update_statements(Run(run.dir))
     assert cut.statements[0].executions < COUNT
-    assert sum(one.share for one in cut.statements) == pytest.approx(1.0)
+    assert sum(timed_statement.share for timed_statement in cut.statements) == pytest.approx(1.0)
 
 
 def test_attempts_that_failed_before_are_told_from_statements(tmp_path: Path) -> None:
-    tail = told(noted_run(tmp_path, before_ns=50 * MS, slow=USUAL)).tail
+    tail = update_statements(noted_run(tmp_path, before_ns=50 * MS, slow=USUAL)).tail
     assert tail is not None
     assert tail.statement == EARLIER
     assert tail.tail_s == pytest.approx(0.05)
 
 
 def test_an_operation_that_is_always_alike_has_no_tail(tmp_path: Path) -> None:
-    assert told(noted_run(tmp_path, slow=USUAL)).tail is None
+    assert update_statements(noted_run(tmp_path, slow=USUAL)).tail is None
 
 
 def test_the_only_statement_of_an_operation_is_blamed_for_nothing(tmp_path: Path) -> None:
     run = noted_run(tmp_path, slow=SLOW, names=("update-row",))
-    assert len(told(run).statements) == 1
-    assert told(run).tail is None
+    assert len(update_statements(run).statements) == 1
+    assert update_statements(run).tail is None
     waiting = noted_run(tmp_path / "again", before_ns=50 * MS, names=("update-row",))
-    tail = told(waiting).tail
+    tail = update_statements(waiting).tail
     assert tail is not None
     assert tail.statement == EARLIER
 
 
 def test_the_tail_is_a_finding_where_it_costs_something(tmp_path: Path) -> None:
-    known = told(noted_run(tmp_path))
-    (finding,) = find(case(operation("update"), statement_times={"update": known}))
+    statements = update_statements(noted_run(tmp_path))
+    (finding,) = find(case(operation("update"), statement_times={"update": statements}))
     assert finding.claim.startswith("Statement update-row makes update's tail: 100 %")
-    assert finding.effect_share == pytest.approx(known.tail.excess_share if known.tail else 0.0)
-    alike = told(noted_run(tmp_path / "alike", slow=USUAL))
+    assert finding.effect_share == pytest.approx(
+        statements.tail.excess_share if statements.tail else 0.0
+    )
+    alike = update_statements(noted_run(tmp_path / "alike", slow=USUAL))
     assert find(case(operation("update"), statement_times={"update": alike})) == []
 
 
@@ -158,38 +160,38 @@ def counted(inside: float) -> dict[str, Any]:
             {"name": name, "title": f"pages {name}", "unit": "count", "kind": "counter"}
             for name, _ in named
         ],
-        "series": [{"name": name, "time_s": times, "values": told} for name, told in named],
+        "series": [{"name": name, "time_s": times, "values": rows} for name, rows in named],
     }
 
 
 def test_a_stall_is_found_with_the_figure_that_moved(tmp_path: Path) -> None:
-    found = stalled(tmp_path, counted(900.0))
-    assert found is not None
-    (stall,) = found.stalls
+    load_stalls = stalled(tmp_path, counted(900.0))
+    assert load_stalls is not None
+    (stall,) = load_stalls.stalls
     assert (stall.begin_s, stall.end_s) == pytest.approx((4.0, 4.6), abs=0.11)
     assert stall.longest_s == pytest.approx(0.61)
     assert stall.moved is not None
     assert (stall.moved.name, stall.moved.inside, stall.moved.outside) == ("flushed", 900.0, 10.0)
-    assert found.missing_share == pytest.approx(0.06, abs=0.01)
-    facts = found.facts()
+    assert load_stalls.missing_share == pytest.approx(0.06, abs=0.01)
+    facts = load_stalls.facts()
     assert "pages flushed 900/s (else 10/s)" in stall_words(facts["stalls"][0])
     assert stalls_words(facts).startswith("1, ")
 
 
 def test_a_figure_that_hardly_moved_is_not_blamed(tmp_path: Path) -> None:
-    found = stalled(tmp_path, counted(15.0))
-    assert found is not None
-    assert found.stalls[0].moved is None
-    assert "no figure of engine or host stands out" in stall_words(found.facts()["stalls"][0])
+    load_stalls = stalled(tmp_path, counted(15.0))
+    assert load_stalls is not None
+    assert load_stalls.stalls[0].moved is None
+    assert "no figure of engine or host stands out" in stall_words(load_stalls.facts()["stalls"][0])
 
 
 def test_a_load_without_a_stall_says_so(tmp_path: Path) -> None:
     events = [an_operation(number, number * 2 * MS, 0, MS) for number in range(5_000)]
     directory = write_load(tmp_path, closed(2), events, 10.0)
-    found = stalls(Run(directory), None)
-    assert found is not None
-    assert found.stalls == ()
-    assert stalls_words(found.facts()).startswith("none: no ")
+    load_stalls = stalls(Run(directory), None)
+    assert load_stalls is not None
+    assert load_stalls.stalls == ()
+    assert stalls_words(load_stalls.facts()).startswith("none: no ")
 
 
 def test_other_processes_are_told_before_any_figure_of_the_engine(tmp_path: Path) -> None:
@@ -199,9 +201,9 @@ def test_other_processes_are_told_before_any_figure_of_the_engine(tmp_path: Path
     lost_ns = (at_s.clip(4.0, 4.6) - 4.0) * S
     added = lost_ns.cast(pl.Int64).cast(cpus["user_ns"].dtype)
     cpus.with_columns(pl.col("user_ns") + added).write_ipc_stream(directory / "raw" / "cpus.arrows")
-    found = stalls(Run(directory), counted(900.0))
-    assert found is not None
-    moved = found.stalls[0].moved
+    load_stalls = stalls(Run(directory), counted(900.0))
+    assert load_stalls is not None
+    moved = load_stalls.stalls[0].moved
     assert moved is not None
     assert moved.name == "host_others"
     assert moved.inside > 2 * moved.outside

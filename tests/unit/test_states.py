@@ -14,16 +14,16 @@ TEST = {"refresh": {"insert": "in", "delete": "out", "batches": 1, "sets": 2}}
 
 
 def refresh(batches: int = 1) -> Refresh:
-    told = Refresh.of({"refresh": TEST["refresh"] | {"batches": batches}})
-    assert told is not None
-    return told
+    test_refresh = Refresh.of({"refresh": TEST["refresh"] | {"batches": batches}})
+    assert test_refresh is not None
+    return test_refresh
 
 
 def frame(*events: dict[str, Any]) -> pl.DataFrame:
     numbered = [event | {"sequence": number} for number, event in enumerate(events)]
-    found = pl.from_arrow(stream_table("events", numbered))
-    assert isinstance(found, pl.DataFrame)
-    return found
+    event_frame = pl.from_arrow(stream_table("events", numbered))
+    assert isinstance(event_frame, pl.DataFrame)
+    return event_frame
 
 
 def function(name: str, set_number: int, begun: int, ended: int, **other: Any) -> dict[str, Any]:
@@ -37,8 +37,8 @@ def query(begun: int, ended: int, **other: Any) -> dict[str, Any]:
 
 
 def seen(*events: dict[str, Any], batches: int = 1) -> list[tuple[int | None, int | None]]:
-    found = executions(frame(*events), refresh(batches))
-    return list(found.select("state_first", "state_last").iter_rows())
+    execution_frame = executions(frame(*events), refresh(batches))
+    return list(execution_frame.select("state_first", "state_last").iter_rows())
 
 
 SET_1 = [function("in", 1, 10, 20), function("out", 1, 30, 40)]
@@ -89,8 +89,8 @@ class TestSeveralBatches:
 
     def test_the_likely_state_goes_with_the_time(self) -> None:
         events = [function("in", 1, 0, 100), *(query(at, at + 1) for at in (0, 30, 60, 99))]
-        found = executions(frame(*events), refresh(4))
-        assert found["state_likely"].to_list() == [0, 1, 3, 4]
+        execution_frame = executions(frame(*events), refresh(4))
+        assert execution_frame["state_likely"].to_list() == [0, 1, 3, 4]
 
 
 class TestWhenAFunctionFails:
@@ -126,8 +126,8 @@ class TestWhenAFunctionFails:
 
 class TestWithoutRefreshes:
     def test_all_is_of_the_data_as_loaded(self) -> None:
-        found = executions(frame(query(0, 1)), None)
-        assert found.select("state_first", "state_last").rows() == [(0, 0)]
+        execution_frame = executions(frame(query(0, 1)), None)
+        assert execution_frame.select("state_first", "state_last").rows() == [(0, 0)]
 
     def test_records_of_before_have_no_variants(self) -> None:
         events = frame(query(0, 1))
@@ -141,9 +141,9 @@ class TestWithoutRefreshes:
 
 class TestMany:
     def test_each_order_its_own_transaction_counts_as_one_batch(self) -> None:
-        told = Refresh.of({"refresh": TEST["refresh"] | {"batches": 0}})
-        assert told is not None
-        assert (told.batches, told.many) == (1, True)
+        test_refresh = Refresh.of({"refresh": TEST["refresh"] | {"batches": 0}})
+        assert test_refresh is not None
+        assert (test_refresh.batches, test_refresh.many) == (1, True)
 
     def test_orders_of_one_that_was_tried_again_may_be_there_twice(self) -> None:
         again = function("in", 1, 10, 20, retries=1)
@@ -153,8 +153,8 @@ class TestMany:
 class TestDistinct:
     def test_the_same_rows_in_the_same_states_are_one(self) -> None:
         events = [*SET_1, query(0, 1), query(2, 3), query(22, 23), query(24, 25, digest=9)]
-        found = distinct(executions(frame(*events), refresh()))
-        assert found.select("digest", "state_first", "answers").rows() == [
+        table_frame = distinct(executions(frame(*events), refresh()))
+        assert table_frame.select("digest", "state_first", "answers").rows() == [
             (1, 0, 2),
             (1, 1, 1),
             (9, 1, 1),

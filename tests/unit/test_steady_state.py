@@ -124,16 +124,19 @@ class TestCourses:
         assert [drift.series for drift in state.drifts] == [THROUGHPUT]
 
     def test_reads_that_are_lost_in_the_middle_are_no_series(self) -> None:
-        told = marks(MIXES, reads=lambda _: 3.0 * MIB)
-        told = [*told[:300], *(replace(one, asked_bytes=None) for one in told[300:])]
-        assert [drift.series for drift in judged(told, 1).drifts] == [THROUGHPUT, FETCHED]
+        mix_marks = marks(MIXES, reads=lambda _: 3.0 * MIB)
+        mix_marks = [
+            *mix_marks[:300],
+            *(replace(mark, asked_bytes=None) for mark in mix_marks[300:]),
+        ]
+        assert [drift.series for drift in judged(mix_marks, 1).drifts] == [THROUGHPUT, FETCHED]
 
     def test_throughput_falls_by_all_at_most_however_much_it_differs(self) -> None:
         wild = [Mark(0, 0)]
         for number in range(1, 21):
             wild.append(Mark(number, wild[-1].time_ns + 10**8 * (1 + 40 * (number % 7 == 3))))
-        for one in (wild, marks(20, lambda number: 10.0 / 2**number, noise=0.6)):
-            drift = judged(one, 1).drift(THROUGHPUT)
+        for mix_marks in (wild, marks(20, lambda number: 10.0 / 2**number, noise=0.6)):
+            drift = judged(mix_marks, 1).drift(THROUGHPUT)
             assert drift is not None
             assert drift.low > -drift.level
         halved = judged(marks(MIXES, lambda number: 10.0 / 2 ** (number / MIXES), noise=0.0), 1)
@@ -165,16 +168,18 @@ class TestTooFew:
 
 class TestBatches:
     def test_they_are_mixes_one_after_another(self) -> None:
-        told = marks(1_000, reads=lambda _: 100.0, noise=0.0)
-        batches = batched(told, 4)
+        mix_marks = marks(1_000, reads=lambda _: 100.0, noise=0.0)
+        batches = batched(mix_marks, 4)
         assert len(batches) <= BATCHES_MAX
-        assert [one.first for one in batches[1:]] == [one.first + one.mixes for one in batches[:-1]]
-        assert [one.throughput for one in batches] == pytest.approx([10.0] * len(batches))
-        assert [one.asked for one in batches] == pytest.approx([100.0] * len(batches))
+        assert [batch.first for batch in batches[1:]] == [
+            batch.first + batch.mixes for batch in batches[:-1]
+        ]
+        assert [batch.throughput for batch in batches] == pytest.approx([10.0] * len(batches))
+        assert [batch.asked for batch in batches] == pytest.approx([100.0] * len(batches))
 
     def test_looks_that_are_far_apart_make_larger_ones(self) -> None:
         batches = batched(marks(1_000)[::70], 1)
-        assert {one.mixes for one in batches} == {70}
+        assert {batch.mixes for batch in batches} == {70}
 
     def test_mixes_that_ended_at_one_look_are_no_batch(self) -> None:
         assert batched([Mark(0, 5), Mark(400, 5)], 1) == ()
@@ -212,21 +217,23 @@ class TestTrend:
 class TestAgainAndAgain:
     """A run that goes on until it is steady is judged at each tenth more mixes."""
 
-    def first_steady(self, told: list[Mark], least: int) -> int | None:
+    def first_steady(self, mix_marks: list[Mark], least: int) -> int | None:
         look = least
-        while look < len(told):
-            if judged(told[: look + 1], 1).steady:
+        while look < len(mix_marks):
+            if judged(mix_marks[: look + 1], 1).steady:
                 return look
             look = int(look * 1.1)
         return None
 
     def test_what_drifts_by_a_sixth_in_each_half_never_passes(self) -> None:
-        found = [
+        first_steady = [
             self.first_steady(marks(1_000, lambda number: (number + 1) ** 0.25, seed=seed), 60)
             for seed in range(15)
         ]
-        assert found == [None] * 15
+        assert first_steady == [None] * 15
 
     def test_what_is_flat_and_noisy_passes_in_time(self) -> None:
-        found = [self.first_steady(marks(1_500, noise=0.3, seed=seed), 60) for seed in range(15)]
-        assert None not in found
+        first_steady = [
+            self.first_steady(marks(1_500, noise=0.3, seed=seed), 60) for seed in range(15)
+        ]
+        assert None not in first_steady

@@ -20,49 +20,51 @@ from tests.traced import READS, as_traced
 
 
 def storage_of(directory: Path) -> dict[str, Any]:
-    told = storage_section(Run(directory))
-    assert told is not None
-    return told
+    section = storage_section(Run(directory))
+    assert section is not None
+    return section
 
 
-def read_by(told: dict[str, Any], **reads: float) -> dict[str, Any]:
+def read_by(run_document: dict[str, Any], **reads: float) -> dict[str, Any]:
     """The document's section with operations that read so much in a second."""
-    for one in told["operations"]:
-        count = reads.get(one["operation"], 0)
-        one |= {"reads": count, "reads_per_s": count / one["seconds"], "metered": True}
-    return told
+    for operation in run_document["operations"]:
+        count = reads.get(operation["operation"], 0)
+        operation |= {"reads": count, "reads_per_s": count / operation["seconds"], "metered": True}
+    return run_document
 
 
 class TestSection:
     def test_the_machine_is_as_its_counters_say(self, tmp_path: Path) -> None:
         """The engine is 52 % of two CPUs and reads 10 MB a second."""
-        told = storage_of(write_run(tmp_path))
-        assert (told["device"], told["interval_s"]) == ("vda", 0.1)
-        assert told["measured"]["%usr"] == pytest.approx(52.0, abs=0.01)
-        assert told["measured"]["%idle"] == pytest.approx(48.0, abs=0.01)
-        assert told["measured"]["rkB/s"] == pytest.approx(1e7 / 1024, rel=1e-4)
-        assert set(map(len, told["disk"].values())) == {len(told["disk"]["time_s"])}
-        assert told["disk"]["rkB/s"] == pytest.approx([1e7 / 1024] * len(told["disk"]["time_s"]))
-        assert {one["operation"]: one["executions"] for one in told["operations"]} == dict.fromkeys(
-            OPERATIONS, PASSES
+        storage = storage_of(write_run(tmp_path))
+        assert (storage["device"], storage["interval_s"]) == ("vda", 0.1)
+        assert storage["measured"]["%usr"] == pytest.approx(52.0, abs=0.01)
+        assert storage["measured"]["%idle"] == pytest.approx(48.0, abs=0.01)
+        assert storage["measured"]["rkB/s"] == pytest.approx(1e7 / 1024, rel=1e-4)
+        assert set(map(len, storage["disk"].values())) == {len(storage["disk"]["time_s"])}
+        assert storage["disk"]["rkB/s"] == pytest.approx(
+            [1e7 / 1024] * len(storage["disk"]["time_s"])
         )
+        assert {
+            operation["operation"]: operation["executions"] for operation in storage["operations"]
+        } == dict.fromkeys(OPERATIONS, PASSES)
 
     def test_where_no_cpu_was_counted_the_disk_is_shown_alone(self, tmp_path: Path) -> None:
         run = write_run(tmp_path)
         (run / "raw" / "cpus.arrows").unlink()
         write_stream(run / "raw" / "cpus.arrows", [])
-        told = storage_of(run)
-        assert told["measured"]["%usr"] is None
-        assert told["measured"]["rkB/s"] == pytest.approx(1e7 / 1024, rel=1e-4)
-        assert told["cpu"]["time_s"] == []
-        panels = chart(told, 1.0).to_dict()["vconcat"]
+        storage = storage_of(run)
+        assert storage["measured"]["%usr"] is None
+        assert storage["measured"]["rkB/s"] == pytest.approx(1e7 / 1024, rel=1e-4)
+        assert storage["cpu"]["time_s"] == []
+        panels = chart(storage, 1.0).to_dict()["vconcat"]
         assert len(panels) == 3
 
     def test_only_the_measured_part_is_shown(self, tmp_path: Path) -> None:
-        told = storage_of(write_run(tmp_path))["disk"]
-        assert min(told["time_s"]) > 0
+        disk_section = storage_of(write_run(tmp_path))["disk"]
+        assert min(disk_section["time_s"]) > 0
         span_s = PASSES * sum(OPERATIONS.values())
-        assert max(told["time_s"]) < span_s * 1.2 + 0.2
+        assert max(disk_section["time_s"]) < span_s * 1.2 + 0.2
 
     def test_intervals_are_round_and_few_enough(self) -> None:
         assert interval_for(10.0, 0.1) == 0.1
@@ -82,9 +84,17 @@ class TestSection:
         assert refused["requests_reason"] == "requests could not be traced: not permitted"
         traced = storage_of(as_traced(write_run(tmp_path / "traced")))
         assert traced["requests_reason"] is None
-        (whole,) = (one for one in traced["requests"]["operations"] if one["operation"] == "all")
+        (whole,) = (
+            operation
+            for operation in traced["requests"]["operations"]
+            if operation["operation"] == "all"
+        )
         assert whole["reads"] == READS * PASSES * len(OPERATIONS)
-        each = next(one for one in traced["requests"]["operations"] if one["operation"] == "q01")
+        each = next(
+            operation
+            for operation in traced["requests"]["operations"]
+            if operation["operation"] == "q01"
+        )
         assert each["sequential_share"] == pytest.approx(1 / 3)
 
 
@@ -117,41 +127,44 @@ class TestPage:
 
 class TestTerminal:
     def lines(
-        self, told: dict[str, Any], width: int = 80, *, everything: bool = False
+        self, run_document: dict[str, Any], width: int = 80, *, everything: bool = False
     ) -> list[str]:
-        return list(storage_lines({"storage": told}, width, everything=everything))
+        return list(storage_lines({"storage": run_document}, width, everything=everything))
 
     def test_operations_that_read_come_most_first(self, tmp_path: Path) -> None:
-        told = read_by(storage_of(write_run(tmp_path)), q02=100.0, q03=300.0)
-        heading, names, *rows = self.lines(told)
+        reads = read_by(storage_of(write_run(tmp_path)), q02=100.0, q03=300.0)
+        heading, names, *rows = self.lines(reads)
         assert heading.startswith("Disk vda and CPUs")
         assert names.split()[:4] == ["reads", "r/s", "rkB/s", "rareq-sz"]
         assert [row.split()[0] for row in rows[:3]] == ["q03", "q02", "all"]
         assert rows[0].split()[1:3] == ["300", "1,500"]
 
     def test_nothing_read_is_said(self, tmp_path: Path) -> None:
-        told = read_by(storage_of(write_run(tmp_path)))
-        assert any("Nothing was read" in line for line in self.lines(told))
+        reads = read_by(storage_of(write_run(tmp_path)))
+        assert any("Nothing was read" in line for line in self.lines(reads))
 
     def test_rough_figures_are_said_to_be(self, tmp_path: Path) -> None:
-        told = read_by(storage_of(write_run(tmp_path)), q02=100.0)
-        assert not any("rough" in line for line in self.lines(told))
-        next(one for one in told["operations"] if one["operation"] == "q02")["metered"] = False
-        assert any("rough" in line for line in self.lines(told))
+        reads = read_by(storage_of(write_run(tmp_path)), q02=100.0)
+        assert not any("rough" in line for line in self.lines(reads))
+        next(operation for operation in reads["operations"] if operation["operation"] == "q02")[
+            "metered"
+        ] = False
+        assert any("rough" in line for line in self.lines(reads))
 
     def test_the_rest_is_counted(self, tmp_path: Path) -> None:
-        told = storage_of(write_run(tmp_path))
-        one = told["operations"][0]
-        told["operations"] = [
-            one | {"operation": f"x{place}", "reads": 1.0, "metered": True} for place in range(12)
+        storage = storage_of(write_run(tmp_path))
+        first_operation = storage["operations"][0]
+        storage["operations"] = [
+            first_operation | {"operation": f"x{place}", "reads": 1.0, "metered": True}
+            for place in range(12)
         ]
-        assert "  2 more: --all" in self.lines(told)
-        assert not any("more" in line for line in self.lines(told, everything=True))
+        assert "  2 more: --all" in self.lines(storage)
+        assert not any("more" in line for line in self.lines(storage, everything=True))
 
     @pytest.mark.parametrize("width", [60, 80, 100])
     def test_no_line_is_wider_than_the_terminal(self, tmp_path: Path, width: int) -> None:
-        told = read_by(storage_of(as_traced(write_run(tmp_path))), q01=12_345.0)
-        lines = self.lines(told, width)
+        reads = read_by(storage_of(as_traced(write_run(tmp_path))), q01=12_345.0)
+        lines = self.lines(reads, width)
         assert any("contiguous" in line for line in lines)
         assert max(map(len, lines)) <= width
 
@@ -160,5 +173,5 @@ class TestTerminal:
 
 
 def test_the_section_is_plain_json(tmp_path: Path) -> None:
-    told = storage_of(as_traced(write_run(tmp_path)))
-    assert json.loads(json.dumps(told, allow_nan=False)) == told
+    storage = storage_of(as_traced(write_run(tmp_path)))
+    assert json.loads(json.dumps(storage, allow_nan=False)) == storage

@@ -45,8 +45,10 @@ FILES = {
 def a_folder(root: Path, **changes: str | None) -> Path:
     """The workload above in a folder; a change is a file's other text, or None to leave it out."""
     folder = root / "sales"
-    told = FILES | {name.replace("__", "/").replace("_dot_", "."): t for name, t in changes.items()}
-    for name, text in told.items():
+    files = FILES | {
+        name.replace("__", "/").replace("_dot_", "."): t for name, t in changes.items()
+    }
+    for name, text in files.items():
         if text is not None:
             path = folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -60,10 +62,10 @@ def with_manifest(root: Path, old: str, new: str) -> Path:
 
 
 def refusal(folder: Path, file: str) -> str:
-    with pytest.raises(UsageError) as told:
+    with pytest.raises(UsageError) as error:
         read_workload(folder)
-    assert str(told.value).startswith(str(folder / file))
-    return str(told.value)
+    assert str(error.value).startswith(str(folder / file))
+    return str(error.value)
 
 
 @pytest.fixture
@@ -98,7 +100,7 @@ class TestStreams:
         assert (workload.streams_minimum(5.0), workload.scale_is_standard(5.0)) == (1, True)
 
     @pytest.mark.parametrize(
-        ("text", "words"),
+        ("text", "message"),
         [
             ("0,a,b\n1,b,a\n", "its first row names the columns, and it has to be stream,1,...,2"),
             ("stream,1\n0,a\n", "a column for each of the 2 operations of the order"),
@@ -112,9 +114,9 @@ class TestStreams:
         ],
     )
     def test_a_wrong_file_is_told_with_its_mend(
-        self, tmp_path: Path, text: str, words: str
+        self, tmp_path: Path, text: str, message: str
     ) -> None:
-        assert words in refusal(a_folder(tmp_path, streams_dot_csv=text), "streams.csv")
+        assert message in refusal(a_folder(tmp_path, streams_dot_csv=text), "streams.csv")
 
     def test_a_missing_file_is(self, tmp_path: Path) -> None:
         assert "cannot be read" in refusal(a_folder(tmp_path, streams_dot_csv=None), "streams.csv")
@@ -146,18 +148,21 @@ class TestRefresh:
         assert sales.refresh_orders(scale) == orders
 
     def test_each_batch_is_a_transaction(self, sales: Workload) -> None:
-        told = sales.refresh_statement("come", 4, 3, (), 1.0)
-        assert told.text == "".join(
+        statement = sales.refresh_statement("come", 4, 3, (), 1.0)
+        assert statement.text == "".join(
             f"{head}begin;\ninsert into sales where s = 4 and n between {first} and {last};\n"
             "commit;\n"
             for head, first, last in [("-- Sales come.\n", 1, 3), ("", 4, 6), ("", 7, 10)]
         )
-        assert (told.file, told.parameters) == ("come.sql", {"set": ["4"], "batches": ["3"]})
+        assert (statement.file, statement.parameters) == (
+            "come.sql",
+            {"set": ["4"], "batches": ["3"]},
+        )
 
     def test_a_dialect_has_its_own_text(self, sales: Workload) -> None:
-        told = sales.refresh_statement("come", 1, 1, ("odd",), 1.0)
-        assert told.file == "come.odd.sql"
-        assert "come where s = 1 and n between 1 and 10;" in told.text
+        statement = sales.refresh_statement("come", 1, 1, ("odd",), 1.0)
+        assert statement.file == "come.odd.sql"
+        assert "come where s = 1 and n between 1 and 10;" in statement.text
 
     def test_sizes_of_the_sets_are_given_to_their_tables(self, sales: Workload) -> None:
         assert sales.refresh_setup((), 2.0, 5) == {
@@ -184,7 +189,7 @@ class TestRefresh:
         assert read_workload(changed).content_hash != sales.content_hash
 
     @pytest.mark.parametrize(
-        ("old", "new", "words"),
+        ("old", "new", "message"),
         [
             ('delete = "go"', 'delete = "gone"', "names 'gone', and gone.sql is missing"),
             ('delete = "go"', 'delete = "come"', "insert and delete have to be two operations"),
@@ -204,9 +209,9 @@ class TestRefresh:
         ],
     )
     def test_a_wrong_key_is_told_with_its_mend(
-        self, tmp_path: Path, old: str, new: str, words: str
+        self, tmp_path: Path, old: str, new: str, message: str
     ) -> None:
-        assert words in refusal(with_manifest(tmp_path, old, new), "workload.toml")
+        assert message in refusal(with_manifest(tmp_path, old, new), "workload.toml")
 
     def test_without_them_a_test_is_refused(self) -> None:
         with pytest.raises(UsageError, match=r"workload\.toml: there is no \[refresh\]"):
@@ -215,7 +220,7 @@ class TestRefresh:
 
 class TestParameters:
     @pytest.mark.parametrize(
-        ("told", "words"),
+        ("hint", "message"),
         [
             ('source = "qgen"', 'source = "qgen" goes with sequences'),
             ('sequences = ["a", "b"]', 'source = "qgen" goes with sequences'),
@@ -230,13 +235,13 @@ class TestParameters:
         ],
     )
     def test_a_wrong_source_is_told_with_its_mend(
-        self, tmp_path: Path, told: str, words: str
+        self, tmp_path: Path, hint: str, message: str
     ) -> None:
-        folder = with_manifest(tmp_path, "[streams]", f"[parameters]\n{told}\n[streams]")
-        assert words in refusal(folder, "workload.toml")
+        folder = with_manifest(tmp_path, "[streams]", f"[parameters]\n{hint}\n[streams]")
+        assert message in refusal(folder, "workload.toml")
 
     @pytest.mark.parametrize(
-        ("rule", "words"),
+        ("rule", "message"),
         [
             ("{ integer = [1, 9], shuffled = true }", "shuffled goes with distinct"),
             ('{ words = [["a"]], keep = [0] }', "keep goes with combination"),
@@ -244,10 +249,10 @@ class TestParameters:
         ],
     )
     def test_a_rule_without_its_companion_is_told(
-        self, tmp_path: Path, rule: str, words: str
+        self, tmp_path: Path, rule: str, message: str
     ) -> None:
         new = f"[operations.a.parameters]\nn = {rule}\n[streams]"
-        assert words in refusal(with_manifest(tmp_path, "[streams]", new), "workload.toml")
+        assert message in refusal(with_manifest(tmp_path, "[streams]", new), "workload.toml")
 
 
 @given(orders=st.integers(1, 400), batches=st.integers(0, 400))

@@ -19,10 +19,10 @@ from assay.study.variants import Part, Study, Variant
 class Silent:
     """A teller that tells nobody."""
 
-    def told(self, *told: object) -> None:
+    def ignored(self, *events: object) -> None:
         pass
 
-    record = phase = amount = told
+    record = phase = amount = ignored
 
 
 @pytest.fixture
@@ -47,14 +47,14 @@ def test_it_is_told_what_would_be_run_and_how_long_it_takes(
 ) -> None:
     capsys.readouterr()
     assert run_command(["studies", "show", example]) == 0
-    told = capsys.readouterr().out
-    assert "threads: 2 x 2 runs" in told
-    assert "little, os-warm" in told
-    assert "plenty, os-warm" not in told
-    assert "in all: 10 runs, about " in told
-    assert "budget 5 min" in told
-    assert "--quick: 2 runs, about " in told
-    assert "left out: memory: --quick leaves it out" in told
+    output = capsys.readouterr().out
+    assert "threads: 2 x 2 runs" in output
+    assert "little, os-warm" in output
+    assert "plenty, os-warm" not in output
+    assert "in all: 10 runs, about " in output
+    assert "budget 5 min" in output
+    assert "--quick: 2 runs, about " in output
+    assert "left out: memory: --quick leaves it out" in output
 
 
 def test_the_short_form_and_other_engines_are_told_by_themselves(
@@ -66,7 +66,7 @@ def test_the_short_form_and_other_engines_are_told_by_themselves(
     document = json.loads(capsys.readouterr().out)
     assert list(document["forms"]) == ["quick"]
     (part,) = document["forms"]["quick"]["parts"]
-    assert [one["name"] for one in part["variants"]] == [
+    assert [variant["name"] for variant in part["variants"]] == [
         "sqlite, threads=1",
         "sqlite, threads=2",
         "duckdb, threads=1",
@@ -84,7 +84,7 @@ def test_the_schema_is_json_and_figures_have_their_options(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("arguments", "message"),
     [
         (["--only", "treads"], "there is no such part; did you mean 'threads'"),
         (["--quick", "--only", "memory"], "--only memory: --quick leaves it out"),
@@ -92,10 +92,10 @@ def test_the_schema_is_json_and_figures_have_their_options(
     ],
 )
 def test_what_cannot_be_is_refused(
-    example: str, capsys: pytest.CaptureFixture[str], arguments: list[str], words: str
+    example: str, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
 ) -> None:
     assert run_command(["study", example, *arguments]) == 1
-    assert words in capsys.readouterr().err
+    assert message in capsys.readouterr().err
     assert not Path("runs").exists()
 
 
@@ -107,8 +107,8 @@ def test_what_is_refused_of_parts_that_are_not_wanted_is_no_problem() -> None:
     study = Study("?", (fine, wrong))
     with pytest.raises(UsageError, match="nothing"):
         considered_all(study)
-    known = considered_all(study, Terms(parts=frozenset({"fine"})).wants)
-    assert [one.request.workload for one in known] == ["tpch"]
+    asked_runs = considered_all(study, Terms(parts=frozenset({"fine"})).wants)
+    assert [asked_run.request.workload for asked_run in asked_runs] == ["tpch"]
 
 
 def test_an_engine_that_cannot_be_had_is_asked_for_once(tmp_path: Path) -> None:

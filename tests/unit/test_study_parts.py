@@ -39,19 +39,21 @@ def study(folder: Path, text: str, **wanted: Any) -> Expanded:
 
 class TestCeilings:
     def test_a_look_at_the_host_is_a_run_like_others(self, tmp_path: Path) -> None:
-        found = study(tmp_path, f"repetitions = 3\n{DISK}{PLAIN}")
-        order = found.study.order()
+        expansion = study(tmp_path, f"repetitions = 3\n{DISK}{PLAIN}")
+        order = expansion.study.order()
         assert isinstance(order[0].request, CeilingRequest)
         assert [run.stands_for[0].part for run in order] == ["disk", "plain", "plain", "plain"]
-        assert found.study.parts[0].kind == "ceiling"
-        assert [one.request for one in considered_all(found.study)] == [order[1].request]
+        assert expansion.study.parts[0].kind == "ceiling"
+        assert [asked_run.request for asked_run in considered_all(expansion.study)] == [
+            order[1].request
+        ]
 
     def test_a_short_one_has_all_sizes_and_shorter_trials(self, tmp_path: Path) -> None:
         requests = [
             study(tmp_path, DISK + PLAIN, quick=quick).study.order()[0].request
             for quick in (False, True)
         ]
-        whole, short = (one for one in requests if isinstance(one, CeilingRequest))
+        whole, short = (request for request in requests if isinstance(request, CeilingRequest))
         assert not short.quick
         assert short.size_bytes < whole.size_bytes
         assert looked_s(short) < looked_s(whole) / 2
@@ -66,7 +68,7 @@ class TestCeilings:
     def test_its_record_is_a_part_of_the_study_and_no_engines_run(self, tmp_path: Path) -> None:
         runs = {"disk": write_ceiling(tmp_path), "plain": write_reading(tmp_path, Reading())}
         document = study_document(read_study(written_study(tmp_path, runs)))
-        assert [one["engine"] for one in document["runs"]] == [None, "DuckDB 2.0.0"]
+        assert [run_entry["engine"] for run_entry in document["runs"]] == [None, "DuckDB 2.0.0"]
         assert [part["runs"] for part in document["parts"]] == [1, 1]
         sizes, reads = document["figures"]
         assert sizes["measures"]
@@ -75,19 +77,19 @@ class TestCeilings:
 
 class TestPermission:
     def test_without_it_parts_that_others_notice_are_left_out(self, tmp_path: Path) -> None:
-        found = study(tmp_path, PLAIN + AHEAD)
-        assert [part.name for part in found.study.parts] == ["plain"]
-        assert "--allow-host-changes takes it in" in found.without["ahead"]
+        expansion = study(tmp_path, PLAIN + AHEAD)
+        assert [part.name for part in expansion.study.parts] == ["plain"]
+        assert "--allow-host-changes takes it in" in expansion.without["ahead"]
 
     def test_with_it_they_are_taken_in_and_runs_may_do_it(self, tmp_path: Path) -> None:
-        found = study(tmp_path, PLAIN + AHEAD, allow_host_changes=True)
-        requests = [run.request.facts() for run in found.study.order()]
-        assert {one["read_ahead_bytes"] for one in requests} == {None, 0, 8192}
-        assert all(one["allow_host_changes"] for one in requests)
+        expansion = study(tmp_path, PLAIN + AHEAD, allow_host_changes=True)
+        requests = [run.request.facts() for run in expansion.study.order()]
+        assert {request["read_ahead_bytes"] for request in requests} == {None, 0, 8192}
+        assert all(request["allow_host_changes"] for request in requests)
 
     def test_a_study_of_ones_own_may_allow_it(self, tmp_path: Path) -> None:
-        found = study(tmp_path, f"allow_host_changes = true\n{PLAIN}{AHEAD}")
-        assert not found.without
+        expansion = study(tmp_path, f"allow_host_changes = true\n{PLAIN}{AHEAD}")
+        assert not expansion.without
 
     def test_what_was_left_out_is_said_in_the_report(self, tmp_path: Path) -> None:
         runs = {"plain": write_reading(tmp_path, Reading())}
@@ -96,10 +98,10 @@ class TestPermission:
         assert {"what": "part ahead", "why": "nobody allowed it"} in shown
 
     def test_the_command_says_how_to_take_them_in(self) -> None:
-        runner, words = CliRunner(), ["studies", "show", "q1-index-scan", "--json"]
-        told = json.loads(runner.invoke(app, words).stdout)["forms"]["whole"]
-        assert "--allow-host-changes" in told["without"]["read-ahead"]
-        allowed = runner.invoke(app, [*words, "--allow-host-changes"])
+        runner, arguments = CliRunner(), ["studies", "show", "q1-index-scan", "--json"]
+        form = json.loads(runner.invoke(app, arguments).stdout)["forms"]["whole"]
+        assert "--allow-host-changes" in form["without"]["read-ahead"]
+        allowed = runner.invoke(app, [*arguments, "--allow-host-changes"])
         assert not json.loads(allowed.stdout)["forms"]["whole"]["without"]
 
 
@@ -122,32 +124,32 @@ class TestExpectedPlans:
     def test_another_one_is_invalid_and_both_are_told(
         self, tmp_path: Path, steps: list[str]
     ) -> None:
-        found = expected_plan(Run(write_reading(tmp_path, Reading())), steps)
-        assert found.verdict is Verdict.INVALID
-        assert f"aggregate over {SCAN}, and not {' over '.join(steps)}" in found.reason
+        check_result = expected_plan(Run(write_reading(tmp_path, Reading())), steps)
+        assert check_result.verdict is Verdict.INVALID
+        assert f"aggregate over {SCAN}, and not {' over '.join(steps)}" in check_result.reason
 
     def test_one_that_nobody_saw_is_unknown(self, tmp_path: Path) -> None:
-        found = expected_plan(Run(write_run(tmp_path)), ["sort"])
-        assert found.verdict is Verdict.UNKNOWN
-        assert "older than plans" in found.reason
+        check_result = expected_plan(Run(write_run(tmp_path)), ["sort"])
+        assert check_result.verdict is Verdict.UNKNOWN
+        assert "older than plans" in check_result.reason
 
     def test_the_study_says_which_runs_prove_nothing(self, tmp_path: Path) -> None:
         runs = {"plain": write_reading(tmp_path, Reading())}
         directory = written_study(tmp_path, runs, expects=["aggregate", "scan lineitem"])
         document = study_document(read_study(directory))
         assert document["verdict"] == "invalid"
-        assert any(one["check"] == "plan" for one in document["doubts"])
-        (reads,) = (one for one in document["figures"] if one["kind"] == "series")
+        assert any(doubt_entry["check"] == "plan" for doubt_entry in document["doubts"])
+        (reads,) = (figure for figure in document["figures"] if figure["kind"] == "series")
         assert any("prove nothing" in note for note in reads["notes"])
 
 
 def test_ours_is_the_articles_query_over_the_data_of_tpch() -> None:
     declared = find_declared("q1-index-scan")
-    found = expanded(declared, Wanted(quick=True, allow_host_changes=True))
-    asked = considered_all(found.study)
-    assert {one.workload.data.facts.name for one in asked} == {"tpch"}
-    assert {one.request.state for one in asked} == {"cold"}
-    assert [part.expects[-1] for part in found.study.parts if part.kind == "run"] == [SCAN] * 3
+    expansion = expanded(declared, Wanted(quick=True, allow_host_changes=True))
+    asked = considered_all(expansion.study)
+    assert {asked_run.workload.data.facts.name for asked_run in asked} == {"tpch"}
+    assert {asked_run.request.state for asked_run in asked} == {"cold"}
+    assert [part.expects[-1] for part in expansion.study.parts if part.kind == "run"] == [SCAN] * 3
     assert scan_plan().root.operator == "aggregate"
 
 
@@ -178,8 +180,8 @@ def written_study(
         for name, path in made.items()
     ]
     document = {"schema": 2, "question": "Which?", "seed": 1, "status": "complete"}
-    told = {"parts": parts, "figures": figures, "runs": entries, "without": without}
-    write_study(directory, {**document, **told})
+    declaration = {"parts": parts, "figures": figures, "runs": entries, "without": without}
+    write_study(directory, {**document, **declaration})
     return directory
 
 

@@ -34,43 +34,51 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def told(study: Path) -> dict[str, Any]:
+def whole_document(study: Path) -> dict[str, Any]:
     return build_study(study)
 
 
-def figure_named(told: dict[str, Any], name: str) -> dict[str, Any]:
-    return next(one for one in told["figures"] if one["name"] == name)
+def figure_named(document: dict[str, Any], name: str) -> dict[str, Any]:
+    return next(made_figure for made_figure in document["figures"] if made_figure["name"] == name)
 
 
 class TestDocument:
-    def test_is_as_its_schema_says(self, told: dict[str, Any]) -> None:
-        jsonschema.validate(json.loads(json.dumps(told)), SCHEMA)
+    def test_is_as_its_schema_says(self, whole_document: dict[str, Any]) -> None:
+        jsonschema.validate(json.loads(json.dumps(whole_document)), SCHEMA)
 
-    def test_the_kept_one_is_the_same(self, study: Path, told: dict[str, Any]) -> None:
+    def test_the_kept_one_is_the_same(self, study: Path, whole_document: dict[str, Any]) -> None:
         assert json.loads((study / "article.json").read_text("utf-8")) == json.loads(
-            json.dumps(told)
+            json.dumps(whole_document)
         )
 
-    def test_runs_stand_in_the_order_of_the_study(self, told: dict[str, Any]) -> None:
-        assert [(one["part"], one["variant"], one["round"]) for one in told["runs"]][-4:] == [
+    def test_runs_stand_in_the_order_of_the_study(self, whole_document: dict[str, Any]) -> None:
+        assert [(run["part"], run["variant"], run["round"]) for run in whole_document["runs"]][
+            -4:
+        ] == [
             ("threads", "1", 1),
             ("threads", "1", 2),
             ("threads", "2", 1),
             ("threads", "2", 2),
         ]
 
-    def test_the_article_stands_beside_by_the_names_of_figures(self, told: dict[str, Any]) -> None:
-        of_article = figure_named(told, "utilisation")["article"]
-        share = next(one for one in of_article["compared"] if one["key"] == "share")
+    def test_the_article_stands_beside_by_the_names_of_figures(
+        self, whole_document: dict[str, Any]
+    ) -> None:
+        of_article = figure_named(whole_document, "utilisation")["article"]
+        share = next(
+            compared_row
+            for compared_row in of_article["compared"]
+            if compared_row["key"] == "share"
+        )
         assert share["printed"] == "4/5"
         assert set(share["ours"]) == {"DuckDB", "PostgreSQL"}
         assert of_article["derived"][0]["agrees"]
         assert of_article["reasons"][0] == "More threads leave more of them unused."
         assert of_article["reasons"][1].startswith("What differs, too: 24 hardware threads there")
-        assert figure_named(told, "composite")["article"] is None
+        assert figure_named(whole_document, "composite")["article"] is None
 
-    def test_what_is_not_shown_has_its_reason(self, told: dict[str, Any]) -> None:
-        lacking = {one["what"]: one["why"] for one in told["not_shown"]}
+    def test_what_is_not_shown_has_its_reason(self, whole_document: dict[str, Any]) -> None:
+        lacking = {gap["what"]: gap["why"] for gap in whole_document["not_shown"]}
         assert lacking["1 run (full: virtuoso, round 1)"] == "its files could not be had"
         assert lacking["Gains: A process a socket gains a fifth"] == "the study has no figure of it"
 
@@ -78,34 +86,34 @@ class TestDocument:
         made = two_engines(tmp_path)
         directory = made.write([figure("composite", "full")])
         shutil.rmtree(made.studied[0].run.dir)
-        told = study_document(read_study(directory))
-        jsonschema.validate(json.loads(json.dumps(told)), SCHEMA)
-        assert figure_named(told, "composite")["subjects"] == ["PostgreSQL"]
-        assert any(made.studied[0].run.id in one["what"] for one in told["not_shown"])
+        document = study_document(read_study(directory))
+        jsonschema.validate(json.loads(json.dumps(document)), SCHEMA)
+        assert figure_named(document, "composite")["subjects"] == ["PostgreSQL"]
+        assert any(made.studied[0].run.id in gap["what"] for gap in document["not_shown"])
 
     def test_a_study_without_runs_has_a_document_and_says_so(self, tmp_path: Path) -> None:
         made = MadeStudy(tmp_path)
         made.failed("full", {"engine": "virtuoso"}, "its files could not be had")
-        told = build_study(made.write([figure("composite", "full")], PUBLISHED))
-        jsonschema.validate(json.loads(json.dumps(told)), SCHEMA)
-        assert told["verdict"] == "unknown"
-        assert figure_named(told, "composite")["missing"] == [
+        document = build_study(made.write([figure("composite", "full")], PUBLISHED))
+        jsonschema.validate(json.loads(json.dumps(document)), SCHEMA)
+        assert document["verdict"] == "unknown"
+        assert figure_named(document, "composite")["missing"] == [
             "none of its runs was made: its files could not be had"
         ]
 
     def test_figures_of_an_article_that_cannot_be_read_are_none(self, tmp_path: Path) -> None:
         directory = two_engines(tmp_path).write([figure("composite", "full")], "[article\n")
-        told = study_document(read_study(directory))
-        assert told["article"] is None
-        assert any(one["what"] == "the article's figures" for one in told["not_shown"])
+        document = study_document(read_study(directory))
+        assert document["article"] is None
+        assert any(gap["what"] == "the article's figures" for gap in document["not_shown"])
 
 
 class TestText:
-    def test_terminal(self, told: dict[str, Any]) -> None:
-        assert_golden("study.txt", article_lines(told | {"report": None}, WIDTH))
+    def test_terminal(self, whole_document: dict[str, Any]) -> None:
+        assert_golden("study.txt", article_lines(whole_document | {"report": None}, WIDTH))
 
-    def test_terminal_with_everything(self, told: dict[str, Any]) -> None:
-        lines = list(article_lines(told, WIDTH, whole=True))
+    def test_terminal_with_everything(self, whole_document: dict[str, Any]) -> None:
+        lines = list(article_lines(whole_document, WIDTH, whole=True))
         assert any("What differs, too" in line for line in lines)
         assert any("seconds of each operation" in line for line in lines)
         assert all(len(line) <= WIDTH for line in lines if not line.startswith("Article"))
@@ -122,8 +130,10 @@ class TestText:
         assert lines[1].split() == ["of", *["triples"] * 3, "at", "least", "at", "most"]
         assert lines[2].split("  ")[1] == "CPU: before execution"
 
-    def test_markdown_is_whole_and_takes_nothing_for_its_own(self, told: dict[str, Any]) -> None:
-        text = "\n".join(markdown_lines(told))
+    def test_markdown_is_whole_and_takes_nothing_for_its_own(
+        self, whole_document: dict[str, Any]
+    ) -> None:
+        text = "\n".join(markdown_lines(whole_document))
         assert "## 2. About utilisation" in text
         assert "Tests of a \\<test\\>" in text
         assert "| utilised by the power test | 4/5 |" in text
@@ -134,12 +144,14 @@ class TestText:
 
 
 class TestTables:
-    def test_each_is_a_file_with_plain_values(self, study: Path, told: dict[str, Any]) -> None:
+    def test_each_is_a_file_with_plain_values(
+        self, study: Path, whole_document: dict[str, Any]
+    ) -> None:
         files = {path.name for path in (study / "tables").iterdir()}
         assert {"composite-runs.csv", "utilisation-measures.csv", "threads-sweep.csv"} <= files
         with (study / "tables" / "composite-runs.csv").open(newline="") as file:
             rows = list(csv.DictReader(file))
-        table = figure_named(told, "composite")["tables"][0]
+        table = figure_named(whole_document, "composite")["tables"][0]
         assert [float(row["power (/h)"]) for row in rows] == [row[4] for row in table["rows"]]
 
     def test_measures_have_the_article_among_them(self, study: Path) -> None:
@@ -182,7 +194,7 @@ class TestBesideTheArticle:
         why = 'name = "numa"\nreasons = ["This host has one socket."]'
         directory = made.write([], PUBLISHED.replace('name = "numa"', why))
         shown = study_document(read_study(directory))["not_shown"]
-        assert "This host has one socket." in {one["why"] for one in shown}
+        assert "This host has one socket." in {gap["why"] for gap in shown}
 
 
 @pytest.mark.parametrize(("written", "kind"), [("versus", "compare"), ("plan_regret", "plans")])

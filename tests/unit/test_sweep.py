@@ -16,64 +16,79 @@ from assay.study.sweep import Sweep, numbers_of_clients, scales_from, sweep_stud
 from assay.study.variants import Study
 
 
-def study(**told: Any) -> Study:
-    return expanded(sweep_study(Sweep("tpcb", **told)), Wanted()).study
+def study(**options: Any) -> Study:
+    return expanded(sweep_study(Sweep("tpcb", **options)), Wanted()).study
 
 
-def by_variant(told: Study, key: str) -> dict[str, Any]:
-    return {one.name: one.request.facts()[key] for one in told.parts[0].variants}
+def by_variant(declared_study: Study, key: str) -> dict[str, Any]:
+    return {
+        variant.name: variant.request.facts()[key] for variant in declared_study.parts[0].variants
+    }
 
 
 class TestStudy:
     def test_clients_are_a_factor_with_a_figure(self) -> None:
-        told = study(engines=("postgresql",), clients=(1, 2, 8), repetitions=3)
-        assert by_variant(told, "clients") == {"clients=1": 1, "clients=2": 2, "clients=8": 8}
-        assert {one.levels["clients"] for one in told.parts[0].variants} == {"1", "2", "8"}
-        assert [(one.name, one.kind) for one in told.figures] == [("clients", "clients")]
+        declared_study = study(engines=("postgresql",), clients=(1, 2, 8), repetitions=3)
+        assert by_variant(declared_study, "clients") == {
+            "clients=1": 1,
+            "clients=2": 2,
+            "clients=8": 8,
+        }
+        assert {variant.levels["clients"] for variant in declared_study.parts[0].variants} == {
+            "1",
+            "2",
+            "8",
+        }
+        assert [(figure.name, figure.kind) for figure in declared_study.figures] == [
+            ("clients", "clients")
+        ]
         # In turns: each round has each number once, and the second goes backwards.
-        order = [run.stands_for[0].variant for run in told.order()]
+        order = [run.stands_for[0].variant for run in declared_study.order()]
         assert order[3:6] == order[:3][::-1]
 
     def test_engines_are_compared_at_every_level(self) -> None:
-        told = study(engines=("postgresql", "mysql"), clients=(1, 4))
-        assert set(by_variant(told, "engine").values()) == {"postgresql", "mysql"}
-        assert len(told.parts[0].variants) == 4
-        assert [one.kind for one in told.figures] == ["clients"]
+        declared_study = study(engines=("postgresql", "mysql"), clients=(1, 4))
+        assert set(by_variant(declared_study, "engine").values()) == {"postgresql", "mysql"}
+        assert len(declared_study.parts[0].variants) == 4
+        assert [figure.kind for figure in declared_study.figures] == ["clients"]
 
     def test_options_and_settings_are_varied_and_all_combinations_run(self) -> None:
         factors = varied(["buffer=64MB,256MB", "work_mem=4MB,64MB"])
-        told = study(engines=("postgresql",), clients=(8,), factors=factors)
-        assert set(by_variant(told, "clients").values()) == {8}
-        assert len(told.parts[0].variants) == 4
-        settings = {one["work_mem"] for one in by_variant(told, "settings").values()}
+        declared_study = study(engines=("postgresql",), clients=(8,), factors=factors)
+        assert set(by_variant(declared_study, "clients").values()) == {8}
+        assert len(declared_study.parts[0].variants) == 4
+        settings = {
+            variant_settings["work_mem"]
+            for variant_settings in by_variant(declared_study, "settings").values()
+        }
         assert settings == {"4MB", "64MB"}
-        assert [(one.kind, one.options) for one in told.figures] == [
+        assert [(figure.kind, figure.options) for figure in declared_study.figures] == [
             ("trade", {"factor": "buffer"}),
             ("trade", {"factor": "set.work_mem"}),
             ("trade", {"factor": "buffer", "grid": "set.work_mem"}),
         ]
 
     def test_scales_are_a_factor_with_a_figure_of_their_own(self) -> None:
-        told = study(engines=("postgresql",), scales=(1.0, 10.0), extrapolate=(100.0,))
-        assert set(by_variant(told, "scale").values()) == {1.0, 10.0}
-        (figure,) = told.figures
+        declared_study = study(engines=("postgresql",), scales=(1.0, 10.0), extrapolate=(100.0,))
+        assert set(by_variant(declared_study, "scale").values()) == {1.0, 10.0}
+        (figure,) = declared_study.figures
         assert (figure.name, figure.kind) == ("scales", "scales")
         assert figure.options == {"factor": "scale", "extrapolate": [100.0]}
         several = study(engines=("postgresql",), scales=(0.5, 10.0))
-        assert {one.levels["scale"] for one in several.parts[0].variants} == {"0.5", "10"}
+        assert {variant.levels["scale"] for variant in several.parts[0].variants} == {"0.5", "10"}
         alone = study(engines=("postgresql",), scales=(10.0,), clients=(1, 2))
         assert set(by_variant(alone, "scale").values()) == {10.0}
-        assert [one.kind for one in alone.figures] == ["clients"]
+        assert [made_figure.kind for made_figure in alone.figures] == ["clients"]
         assert scales_from("--scale", "10, 0.1,1") == (0.1, 1.0, 10.0)
         assert scales_from("--scale", None) == ()
 
     def test_options_of_a_run_are_of_all_runs(self) -> None:
         keys = {"time": "3s", "durability": "none", "seed": 7}
-        told = study(engines=("postgresql",), clients=(1, 2), keys=keys)
-        assert set(by_variant(told, "time_s").values()) == {3.0}
-        assert set(by_variant(told, "durability").values()) == {"none"}
-        assert set(by_variant(told, "seed").values()) == {7}
-        assert told.seed == 7
+        declared_study = study(engines=("postgresql",), clients=(1, 2), keys=keys)
+        assert set(by_variant(declared_study, "time_s").values()) == {3.0}
+        assert set(by_variant(declared_study, "durability").values()) == {"none"}
+        assert set(by_variant(declared_study, "seed").values()) == {7}
+        assert declared_study.seed == 7
 
     def test_a_key_is_an_option_a_thing_of_a_table_or_a_setting(self) -> None:
         assert factor_of("think-time") == "think_time"
@@ -93,23 +108,23 @@ class TestStudy:
         }
         assert turned(["vector=1,2", "longer_vectors=0,1"], ["virtuoso@7.2.5"], {})[1] == {}
         assert turned(["threads=1,2"], ["duckdb"], {})[0] == {"set.threads": ["1", "2"]}
-        told = study(engines=("virtuoso",), factors=factors, keys={"set": settings})
-        for asked in by_variant(told, "settings").values():
+        declared_study = study(engines=("virtuoso",), factors=factors, keys={"set": settings})
+        for asked in by_variant(declared_study, "settings").values():
             assert asked["AdjustVectorSize"] == "0"
 
     def test_numbers_of_workers_are_told_by_nodes_too(self) -> None:
         factors = turned(["workers=1,2"], ["trino"], {})[0]
         assert factors == {WORKERS: ["1", "2"]}
-        told = study(engines=("trino",), factors=factors)
-        assert [one.kind for one in told.figures] == ["trade", "nodes"]
+        declared_study = study(engines=("trino",), factors=factors)
+        assert [figure.kind for figure in declared_study.figures] == ["trade", "nodes"]
 
     def test_a_knob_that_is_two_settings_is_refused(self) -> None:
         with pytest.raises(UsageError, match="threads is ThreadsPerQuery of virtuoso, threads of"):
             turned(["threads=1,2"], ["virtuoso", "duckdb"], {})
 
     def test_levels_of_durability_can_be_what_varies(self) -> None:
-        told = study(engines=("postgresql",), factors=varied(["durability=full,none"]))
-        assert set(by_variant(told, "durability").values()) == {"full", "none"}
+        declared_study = study(engines=("postgresql",), factors=varied(["durability=full,none"]))
+        assert set(by_variant(declared_study, "durability").values()) == {"full", "none"}
 
 
 REFUSED = {
@@ -157,9 +172,9 @@ def test_what_is_wrong_is_refused_with_its_mend(
     line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code = run_command(["sweep", "tpcb", *line.split(), "--runs", str(tmp_path)])
-    told = " ".join(capsys.readouterr().err.split())
-    assert code == 1, told
-    assert REFUSED[line] in told
+    text = " ".join(capsys.readouterr().err.split())
+    assert code == 1, text
+    assert REFUSED[line] in text
     assert list(tmp_path.iterdir()) == []
 
 
@@ -172,7 +187,7 @@ def test_a_setting_that_no_engine_has_is_refused_with_the_nearest(
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
+    ("text", "message"),
     [
         ("1,2,4", "assay sweep WORKLOAD --clients 1,2,4 makes a run of each"),
         ("0", "it is a whole number from 1 on"),
@@ -180,7 +195,7 @@ def test_a_setting_that_no_engine_has_is_refused_with_the_nearest(
     ],
 )
 def test_a_run_has_one_number_of_clients(
-    text: str, words: str, capsys: pytest.CaptureFixture[str]
+    text: str, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run_command(["run", "tpcb", "--clients", text]) == 1
-    assert words in " ".join(capsys.readouterr().err.split())
+    assert message in " ".join(capsys.readouterr().err.split())

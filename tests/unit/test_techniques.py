@@ -45,15 +45,15 @@ exclude = [{ engine = "duckdb", without = "threads" }]
 """
 
 
-def asked(**told: object) -> RunOptions:
-    return RunOptions.model_validate({"workload": "tpch", **told})
+def asked(**options: object) -> RunOptions:
+    return RunOptions.model_validate({"workload": "tpch", **options})
 
 
 class TestFacts:
     @pytest.mark.parametrize("engine", sorted(find_engines()))
     def test_of_every_engine_are_understood(self, engine: str) -> None:
         facts = find_engine(engine).techniques()
-        assert all(one.off for one in facts.techniques.values())
+        assert all(technique.off for technique in facts.techniques.values())
 
     def test_lists_are_joined_and_the_last_value_wins_else(self) -> None:
         facts = TechniquesFacts.model_validate(FACTS)
@@ -94,9 +94,9 @@ class TestOption:
         assert request.settings == {"disabled_optimizers": "join_order,top_n"}
 
     def test_a_setting_is_not_set_twice(self) -> None:
-        told = asked(engine="postgresql", without="jit", set={"jit": "on"})
+        run_options = asked(engine="postgresql", without="jit", set={"jit": "on"})
         with pytest.raises(UsageError, match="--without sets jit, and so does --set"):
-            request_of(told, [])
+            request_of(run_options, [])
 
     def test_an_engine_without_techniques_says_so(self) -> None:
         with pytest.raises(UsageError, match="--without: null: it names no technique"):
@@ -112,10 +112,10 @@ class TestEach:
         for variant in part.variants:
             of[variant.request.engine].append(variant.request.without)
         for engine, without in of.items():
-            known = {(), *((name,) for name in find_engine(engine).techniques().techniques)}
+            techniques = {(), *((name,) for name in find_engine(engine).techniques().techniques)}
             left_out = {("threads",)} if engine == "duckdb" else set()
-            assert {tuple(names) for names in without} == known - left_out
-            assert len(without) == len(known) - len(left_out)
+            assert {tuple(names) for names in without} == techniques - left_out
+            assert len(without) == len(techniques) - len(left_out)
 
     def test_nothing_stands_beside_it(self, tmp_path: Path) -> None:
         (tmp_path / "study.toml").write_text(STUDY.replace('"each"', '["each", "jit"]'))
@@ -145,21 +145,21 @@ class TestWorth:
         for _ in range(40):
             all_on = {number: noisy(1.0) for number in range(3)}
             idle = {f"idle{n}": {r: noisy(1.0) for r in range(3)} for n in range(9)}
-            found = worths(all_on, {**idle, "real": {r: noisy(2.0) for r in range(3)}})
-            assert found[0].technique == "real"
-            low, high = found[0].factor.interval or (0.0, 0.0)
+            technique_worths = worths(all_on, {**idle, "real": {r: noisy(2.0) for r in range(3)}})
+            assert technique_worths[0].technique == "real"
+            low, high = technique_worths[0].factor.interval or (0.0, 0.0)
             assert low < 2.1 < high or low < 1.9 < high or low < 2.0 < high
-            distinct += sum(one.factor.is_distinct for one in found[1:])
+            distinct += sum(worth.factor.is_distinct for worth in technique_worths[1:])
         assert distinct <= 0.12 * 40 * 9
 
     def test_one_round_has_no_interval(self) -> None:
-        (found,) = worths({1: {"q": 1.0}}, {"x": {1: {"q": 3.0}}})
-        assert (found.factor.times, found.factor.interval) == (pytest.approx(3.0), None)
+        (worth,) = worths({1: {"q": 1.0}}, {"x": {1: {"q": 3.0}}})
+        assert (worth.factor.times, worth.factor.interval) == (pytest.approx(3.0), None)
 
     def test_rounds_that_lack_a_side_are_left_out(self) -> None:
-        (found,) = worths({1: {"q": 1.0}, 2: {"q": 1.0}}, {"x": {2: {"q": 2.0}, 3: {"q": 9.0}}})
-        assert found.factor.rounds == 1
-        assert in_all([found]) == {"x": pytest.approx(2.0)}
+        (worth,) = worths({1: {"q": 1.0}, 2: {"q": 1.0}}, {"x": {2: {"q": 2.0}, 3: {"q": 9.0}}})
+        assert worth.factor.rounds == 1
+        assert in_all([worth]) == {"x": pytest.approx(2.0)}
 
     @pytest.mark.parametrize(("ratios", "times"), [([2.0, 2.0], 2.0), ([4.0, 1.0], 2.0)])
     def test_means_are_of_logarithms(self, ratios: list[float], times: float) -> None:
@@ -196,7 +196,7 @@ class TestFigure:
         assert [row[1] for row in in_all_rows] == ["joins", "sorts"]
         assert in_all_rows[0][2] == pytest.approx(3.0, rel=0.02)
         assert {row[1] for row in rows[: len(rows) // 2]} == {"joins"}
-        assert all(one.key.startswith("DuckDB.joins.") for one in figure.measures)
+        assert all(measure.key.startswith("DuckDB.joins.") for measure in figure.measures)
 
     def test_without_a_run_of_all_there_is_nothing_to_compare(self, tmp_path: Path) -> None:
         made = MadeStudy(tmp_path)

@@ -30,62 +30,73 @@ def document(*operations: dict[str, Any], **state: Any) -> dict[str, Any]:
     """A document of some operations; the whole needed what the largest of them did."""
     keys = ("memory_peak_bytes", "memory_peak_pss_bytes", "engine_memory_bytes")
     metrics = {
-        key: max((one[key] for one in operations if one[key] is not None), default=None)
+        key: max(
+            (
+                measured_operation[key]
+                for measured_operation in operations
+                if measured_operation[key] is not None
+            ),
+            default=None,
+        )
         for key in keys
     }
-    told = {"asked": "cold", "resident_share": 0.0, "data_bytes": 210 * MIB} | state
+    state_facts = {"asked": "cold", "resident_share": 0.0, "data_bytes": 210 * MIB} | state
     return {
         "engine_title": "Engine",
         "operations": list(operations),
         "metrics": metrics,
-        "state": told if state else None,
+        "state": state_facts if state else None,
     }
 
 
 def test_one_line_has_the_peaks_and_who_needed_most() -> None:
-    told = document(operation("a", 100, 90, 30), operation("b", 120, None, 40))
-    (line,) = memory_line(told, WIDTH)
-    words = "120 MiB resident at most, 90 MiB proportional, 40 MiB by Engine's own account (b)"
-    assert line == f"  memory    {words}"
+    run_document = document(operation("a", 100, 90, 30), operation("b", 120, None, 40))
+    (line,) = memory_line(run_document, WIDTH)
+    message = "120 MiB resident at most, 90 MiB proportional, 40 MiB by Engine's own account (b)"
+    assert line == f"  memory    {message}"
 
 
 def test_what_is_not_known_is_no_line() -> None:
-    told = document(operation("a", None, None, None))
-    assert memory_line(told, WIDTH) == []
-    assert list(memory_lines(told, WIDTH, everything=True)) == []
+    run_document = document(operation("a", None, None, None))
+    assert memory_line(run_document, WIDTH) == []
+    assert list(memory_lines(run_document, WIDTH, everything=True)) == []
 
 
 def test_a_table_has_those_first_that_needed_most_and_a_dash_for_what_is_absent() -> None:
-    told = document(operation("a", 100, 90, 30, 7), operation("b", 120, None, 40))
-    *_, heads, first, second = memory_lines(told, WIDTH, everything=True)
+    run_document = document(operation("a", 100, 90, 30, 7), operation("b", 120, None, 40))
+    *_, heads, first, second = memory_lines(run_document, WIDTH, everything=True)
     assert heads.split() == ["resident", "grown", "by", "proportional", "Engine's", "own"]
     assert first.split() == ["b", "120", "MiB", "-", "-", "40", "MiB"]
     assert second.split() == ["a", "100", "MiB", "7", "MiB", "90", "MiB", "30", "MiB"]
 
 
 def test_growth_stands_beside_the_level_where_all_is_told() -> None:
-    told = document(operation("a", 100, 90, 30, 7))
+    run_document = document(operation("a", 100, 90, 30, 7))
     (*_, few), (*_, all_of_it) = (
-        memory_lines(told, WIDTH, everything=everything) for everything in (False, True)
+        memory_lines(run_document, WIDTH, everything=everything) for everything in (False, True)
     )
     assert few.split() == ["a", "100", "MiB", "90", "MiB", "30", "MiB"]
     assert all_of_it.split()[1:5] == ["100", "MiB", "7", "MiB"]
 
 
 def test_a_long_table_says_how_many_are_left() -> None:
-    told = document(*(operation(f"q{number}", number, None, None) for number in range(1, 9)))
-    assert list(memory_lines(told, WIDTH, everything=False))[-1] == "  ... 3 more (--json)"
-    assert not [line for line in memory_lines(told, WIDTH, everything=True) if "more" in line]
+    run_document = document(
+        *(operation(f"q{number}", number, None, None) for number in range(1, 9))
+    )
+    assert list(memory_lines(run_document, WIDTH, everything=False))[-1] == "  ... 3 more (--json)"
+    assert not [
+        line for line in memory_lines(run_document, WIDTH, everything=True) if "more" in line
+    ]
 
 
 def test_a_cold_start_says_what_was_read() -> None:
-    told = document(
+    run_document = document(
         resident_bytes_before_start=0,
         resident_bytes_after_start=MIB,
         first_read_bytes=9 * MIB,
         first_operation="q14",
     )
-    (line, *rest) = state_line(told, 160)
+    (line, *rest) = state_line(run_document, 160)
     assert rest == []
     assert line.endswith(
         "0 % of 210 MiB of data files in memory before the start; the start brought 1 MiB into"
@@ -93,7 +104,7 @@ def test_a_cold_start_says_what_was_read() -> None:
     )
 
 
-def loaded(**told: Any) -> dict[str, Any]:
+def loaded(**run_document: Any) -> dict[str, Any]:
     state = {
         "asked": "loaded",
         "words": "loaded",
@@ -108,7 +119,7 @@ def loaded(**told: Any) -> dict[str, Any]:
         "first_read_bytes": 0,
         "first_operation": "q14",
     }
-    return document(**(state | told))
+    return document(**(state | run_document))
 
 
 HELD = {
@@ -135,11 +146,11 @@ def test_the_method_says_what_loading_left() -> None:
     assert "50 % of 210 MiB of data files were in the page cache" in sentence
     assert "held 8 MiB of them, most of all part (6 MiB, 75 % of it), part_key (2 MiB)." in sentence
     whole = [{"name": "", "cached_bytes": 8 * MIB, "bytes": None}]
-    told = state_sentence(loaded(engine_cache=whole, engine_cached_bytes=8 * MIB))
-    assert "The engine's own cache held 8 MiB of them. " in told
+    text = state_sentence(loaded(engine_cache=whole, engine_cached_bytes=8 * MIB))
+    assert "The engine's own cache held 8 MiB of them. " in text
 
 
 def test_a_hot_start_says_nothing_more() -> None:
-    told = document(asked="hot", resident_bytes_after_start=None, first_read_bytes=None)
-    assert state_line(told, WIDTH) == []
+    run_document = document(asked="hot", resident_bytes_after_start=None, first_read_bytes=None)
+    assert state_line(run_document, WIDTH) == []
     assert state_line(document(), WIDTH) == []

@@ -94,8 +94,8 @@ def test_kinds_are_of_threads(lab: Lab) -> None:
     run = made(lab, WORDS)
     lives = pl.DataFrame({"pid": [ROOT] * 3, "tid": [OURS, PROBE, POOL]}).cast(pl.UInt32)
     passes = pl.DataFrame({"session": pl.Series([0], dtype=pl.UInt32)})
-    told = threads.of_server(run, lives, passes)
-    assert told["kind"].to_list() == [threads.LEADER, threads.STRANGER, threads.HELPER]
+    frame = threads.of_server(run, lives, passes)
+    assert frame["kind"].to_list() == [threads.LEADER, threads.STRANGER, threads.HELPER]
 
 
 def test_a_session_whose_thread_is_not_known_has_no_threads(lab: Lab) -> None:

@@ -70,14 +70,14 @@ class TestRun:
         assert tree.share == pytest.approx(1.0)
 
     def test_operations_that_were_not_split_are_not_explained(self) -> None:
-        known = operation("known", share=0.7, cpu_user=1.0)
-        unknown = operation("unknown", share=0.3, told={"where": dict.fromkeys(PARTS)})
-        tree = case(known, unknown).time
+        measured_operation = operation("known", share=0.7, cpu_user=1.0)
+        unknown = operation("unknown", share=0.3, overrides={"where": dict.fromkeys(PARTS)})
+        tree = case(measured_operation, unknown).time
         assert tree is not None
         assert tree.share_of("unexplained/not-split") == pytest.approx(0.3)
 
     def test_sessions_that_share_threads_have_the_tree_of_all_together(self) -> None:
-        unknown = operation(told={"where": dict.fromkeys(PARTS)})
+        unknown = operation(overrides={"where": dict.fromkeys(PARTS)})
         together = dict.fromkeys(PARTS, 0.0) | {"lock": 0.4, "cpu_user": 0.6}
         tree = case(unknown, where=together).time
         assert tree is not None
@@ -85,7 +85,8 @@ class TestRun:
 
     def test_nothing_split_is_no_tree(self) -> None:
         unsplit = [
-            dataclasses.replace(one, where=dict.fromkeys(PARTS)) for one in even(2, cpu_user=1.0)
+            dataclasses.replace(measured_operation, where=dict.fromkeys(PARTS))
+            for measured_operation in even(2, cpu_user=1.0)
         ]
         assert case(*unsplit).time is None
 

@@ -34,12 +34,12 @@ ALONE = {
 }
 
 
-def told(**wanted: Any) -> Expanded:
+def expanded_study(**wanted: Any) -> Expanded:
     return expanded(find_declared("tpcc-dolt"), Wanted(**wanted))
 
 
-def requests(found: Expanded) -> list[RunRequest]:
-    order = found.study.order()
+def requests(expansion: Expanded) -> list[RunRequest]:
+    order = expansion.study.order()
     return [run.request for run in order if isinstance(run.request, RunRequest)]
 
 
@@ -76,16 +76,16 @@ def test_statements_that_figures_name_are_in_the_workload() -> None:
 
 
 def test_every_figure_of_the_article_says_why_ours_may_differ() -> None:
-    assert [one.name for one in PUBLISHED.figures if not one.reasons] == []
-    assert [one.name for one in PUBLISHED.figures if not one.section] == []
+    assert [figure.name for figure in PUBLISHED.figures if not figure.reasons] == []
+    assert [figure.name for figure in PUBLISHED.figures if not figure.section] == []
 
 
 def test_commits_of_all_engines_survive_alike() -> None:
-    assert {one.durability for one in requests(told())} == {"full"}
+    assert {request.durability for request in requests(expanded_study())} == {"full"}
 
 
 def test_the_short_form_has_one_round_of_every_part() -> None:
-    short = told(quick=True)
+    short = expanded_study(quick=True)
     assert not short.without
     assert {part.repetitions for part in short.study.parts} == {1}
     assert len(requests(short)) <= 30
@@ -95,22 +95,26 @@ def test_the_short_form_has_one_round_of_every_part() -> None:
 
 @pytest.mark.parametrize("quick", [True, False])
 def test_a_strangers_engine_takes_the_place_of_ours_in_every_part(quick: bool) -> None:
-    found = told(quick=quick, engines=("sqlite", "mysql"))
-    assert {one.engine for one in requests(found)} == {"sqlite", "mysql"}
-    for part in found.study.parts:
+    expansion = expanded_study(quick=quick, engines=("sqlite", "mysql"))
+    assert {request.engine for request in requests(expansion)} == {"sqlite", "mysql"}
+    for part in expansion.study.parts:
         of_part = {
-            one.request.engine for one in part.variants if isinstance(one.request, RunRequest)
+            variant.request.engine
+            for variant in part.variants
+            if isinstance(variant.request, RunRequest)
         }
         assert of_part == {"sqlite", "mysql"}
 
 
 def test_a_strangers_workload_takes_the_place_of_the_mix() -> None:
-    found = told(workload="tpcb", quick=True)
+    expansion = expanded_study(workload="tpcb", quick=True)
     workloads = {
         part.name: {
-            one.request.workload for one in part.variants if isinstance(one.request, RunRequest)
+            variant.request.workload
+            for variant in part.variants
+            if isinstance(variant.request, RunRequest)
         }
-        for part in found.study.parts
+        for part in expansion.study.parts
     }
     assert workloads["one-client"] == workloads["clients"] == workloads["writes"] == {"tpcb"}
     # Its own statements are asked as before.

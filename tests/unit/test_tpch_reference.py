@@ -97,8 +97,8 @@ class TestRefreshSets:
         for table in ("orders_new", "orders_old"):
             rows = made(table, scale, SETS)
             for number in range(1, SETS + 1):
-                told = of_set(rows, number)["order_number"].to_pylist()
-                assert told == list(range(1, orders + 1))
+                table_rows = of_set(rows, number)["order_number"].to_pylist()
+                assert table_rows == list(range(1, orders + 1))
 
     def test_lines_carry_the_number_of_their_order(self) -> None:
         orders, lines = (made(table, 0.03, SETS) for table in ("orders_new", "lineitem_new"))
@@ -127,8 +127,8 @@ class TestRefreshSets:
 def as_dbgen(rows: pa.Table) -> bytes:
     """Rows as lines of the reference generator: its columns, each with a bar behind it."""
     columns = rows.column_names[2:]
-    told: list[dict[str, Any]] = rows.to_pylist()
-    lines = ("".join(f"{_text(row, column)}|" for column in columns) for row in told)
+    table_rows: list[dict[str, Any]] = rows.to_pylist()
+    lines = ("".join(f"{_text(row, column)}|" for column in columns) for row in table_rows)
     return "".join(f"{line}\n" for line in lines).encode()
 
 

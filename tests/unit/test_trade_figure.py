@@ -80,11 +80,11 @@ def study(
 ) -> MadeStudy:
     """A study of rounds with a run at each level."""
     made = MadeStudy(runs)
-    known = {"threads": KNOB} if knobs is None else knobs
+    declared_knobs = {"threads": KNOB} if knobs is None else knobs
     for number, levels in enumerate(rounds, 1):
-        for one in levels:
-            run = knob_run(runs / "made", one, known)
-            made.add("knob", {"set.threads": one.value}, run, number)
+        for level in levels:
+            run = knob_run(runs / "made", level, declared_knobs)
+            made.add("knob", {"set.threads": level.value}, run, number)
     return made
 
 
@@ -93,9 +93,9 @@ def figure_of(made: MadeStudy, **options: Any) -> Figure:
 
 
 def rows(made: Figure, table: str) -> list[dict[str, Any]]:
-    found = next(one for one in made.tables if one.name == table)
-    heads = [column.name for column in found.columns]
-    return [dict(zip(heads, row, strict=True)) for row in found.rows]
+    candidate = next(result_table for result_table in made.tables if result_table.name == table)
+    heads = [column.name for column in candidate.columns]
+    return [dict(zip(heads, row, strict=True)) for row in candidate.rows]
 
 
 def two_that_differ(runs: Path) -> MadeStudy:
@@ -120,33 +120,38 @@ class TestEffect:
         assert "threads 2 is best" in best
         assert "1 takes 2 x as long [2 x, 2 x]" in best
         assert "threads took effect: minor page faults moved with it" in effect
-        (one, two) = rows(shown, "trade")
-        assert one["time"] == pytest.approx(WHOLE_S, rel=0.01)
-        assert one["at least"] < WHOLE_S < one["at most"]
-        assert (one["beside the best"], two["beside the best"]) == (pytest.approx(2.0), 1.0)
+        (trade_row, two) = rows(shown, "trade")
+        assert trade_row["time"] == pytest.approx(WHOLE_S, rel=0.01)
+        assert trade_row["at least"] < WHOLE_S < trade_row["at most"]
+        assert (trade_row["beside the best"], two["beside the best"]) == (pytest.approx(2.0), 1.0)
         # A twentieth of each operation was waited for a CPU.
-        assert one["waiting for a CPU"] == pytest.approx(WHOLE_S / 20, rel=0.03)
-        assert (one["voluntary switches"], two["voluntary switches"]) == (30, 120)
+        assert trade_row["waiting for a CPU"] == pytest.approx(WHOLE_S / 20, rel=0.03)
+        assert (trade_row["voluntary switches"], two["voluntary switches"]) == (30, 120)
 
     def test_one_that_moves_nothing_is_called_so_first(self, tmp_path: Path) -> None:
         by = (1.0, 1.02, 0.99)
         made = study(
             tmp_path,
-            [[Made("1", one), Made("2", two)] for one, two in zip(by, by[::-1], strict=True)],
+            [[Made("1", level), Made("2", two)] for level, two in zip(by, by[::-1], strict=True)],
         )
         shown = figure_of(made)
-        words = "it is in force as asked, but minor page faults did not move"
-        assert f"no effect: {words}" in shown.says[0]
+        message = "it is in force as asked, but minor page faults did not move"
+        assert f"no effect: {message}" in shown.says[0]
         assert "no other level differs from it" in shown.says[1]
-        told = [row for row in rows(shown, "counters") if row["side"] == "has to move"]
-        assert [(row["counter"], row["moved"]) for row in told] == [("minor page faults", "no")]
+        moved_rows = [row for row in rows(shown, "counters") if row["side"] == "has to move"]
+        assert [(row["counter"], row["moved"]) for row in moved_rows] == [
+            ("minor page faults", "no")
+        ]
 
     def test_one_that_was_not_taken_is_told_by_what_is_in_force(self, tmp_path: Path) -> None:
         levels = [Made("1", in_force="1"), Made("2", in_force="1", faults=900)]
         shown = figure_of(study(tmp_path, [levels, levels]))
         # Whatever moved, it was not moved by this.
         assert "no effect: threads is 1 in force at all levels" in shown.says[0]
-        assert any("not as asked at 1 of its levels: 1 in force for 2" in one for one in shown.says)
+        assert any(
+            "not as asked at 1 of its levels: 1 in force for 2" in sentence
+            for sentence in shown.says
+        )
         assert [row["as asked"] for row in rows(shown, "read-back")] == ["yes", "no"]
 
     def test_without_a_counter_nobody_knows(self, tmp_path: Path) -> None:
@@ -161,8 +166,8 @@ class TestEffect:
         levels = [Made("1", switches=None), Made("2", switches=None)]
         knob = KNOB | {"moves": ["block_delay_ns"]}
         shown = figure_of(study(tmp_path, [levels, levels], {"threads": knob}))
-        assert any("this host's kernel does not tell it" in one for one in shown.says)
-        assert any("voluntary switches: not measured" in one for one in shown.missing)
+        assert any("this host's kernel does not tell it" in sentence for sentence in shown.says)
+        assert any("voluntary switches: not measured" in sentence for sentence in shown.missing)
 
     def test_one_round_tells_nothing_from_noise(self, tmp_path: Path) -> None:
         shown = figure_of(study(tmp_path, [[Made("1"), Made("2", 0.5, faults=700)]]))
@@ -194,24 +199,26 @@ class TestEffect:
 class TestFirst:
     def test_the_first_execution_is_apart_and_in_no_interval(self, tmp_path: Path) -> None:
         shown = figure_of(two_that_differ(tmp_path))
-        (one, two) = rows(shown, "first")
+        (first_row, two) = rows(shown, "first")
         # The untimed pass of a made run takes half as long again.
-        assert one["first / later"] == pytest.approx(1.5, rel=0.01)
-        assert one["first"] == pytest.approx(1.5 * WHOLE_S, rel=0.02)
+        assert first_row["first / later"] == pytest.approx(1.5, rel=0.01)
+        assert first_row["first"] == pytest.approx(1.5 * WHOLE_S, rel=0.02)
         measure = shown.measure("1 first times")
         assert measure is not None
         assert measure.values["DuckDB"].middle == pytest.approx(1.5, rel=0.01)
-        assert rows(shown, "trade")[0]["at most"] < one["first"]
+        assert rows(shown, "trade")[0]["at most"] < first_row["first"]
         assert "the first execution, in no interval, takes up to 1.5 x" in " ".join(shown.says)
         assert two["executions of one run differ by"] == pytest.approx(0.075, abs=0.02)
 
     def test_variability_has_a_reason_where_it_is_not_small(self, tmp_path: Path) -> None:
         made = two_that_differ(tmp_path)
-        told = variability_of([made.studied[0].run])
-        assert told is not None
+        variability = variability_of([made.studied[0].run])
+        assert variability is not None
         # Passes of 0.95, 1.1 and 1.0, of which a fixed part was waiting for a CPU.
-        assert told.share > 0.05
-        assert told.reason == "they waited for a CPU for different times: others used this host"
+        assert variability.share > 0.05
+        assert (
+            variability.reason == "they waited for a CPU for different times: others used this host"
+        )
 
 
 class TestGrid:
@@ -235,8 +242,8 @@ class TestGrid:
 class TestShown:
     def test_the_page_and_the_terminal_have_the_curve_with_both_sides(self, tmp_path: Path) -> None:
         directory = two_that_differ(tmp_path).write([figure("trade", "knob", "threads")])
-        (told,) = study_document(read_study(directory))["figures"]
-        (chart,) = charts_of(told).values()
+        (figures,) = study_document(read_study(directory))["figures"]
+        (chart,) = charts_of(figures).values()
         drawn = chart.to_dict()
         titles = [panel["title"]["text"] for panel in drawn["vconcat"]]
         assert titles == [
@@ -244,7 +251,7 @@ class TestShown:
             "scheduling: waiting for a CPU, ms",
             "blocking: voluntary switches",
         ]
-        text = list(trade_lines(told, 80))
+        text = list(trade_lines(figures, 80))
         assert all(len(line) <= 80 for line in text)
         (first, second) = (line.split() for line in text if line.split()[:1] in (["1"], ["2"]))
         # Half the time is half a bar; four times the switches are four times the bar.
@@ -254,7 +261,7 @@ class TestShown:
 
     def test_an_article_stands_beside_by_level(self, tmp_path: Path) -> None:
         shown = figure_of(two_that_differ(tmp_path))
-        keys = [one.key for one in shown.measures]
+        keys = [measure.key for measure in shown.measures]
         assert keys[:2] == ["1 time", "1 first"]
         assert {"2 scheduling", "2 blocking", "2 variability"} <= set(keys)
 
@@ -269,8 +276,8 @@ class TestShown:
 class TestCounters:
     def test_names_that_knobs_give_are_resolved_in_one_place(self, tmp_path: Path) -> None:
         run = two_that_differ(tmp_path).studied[0].run
-        told = counted(run, "minor_faults")
-        assert (told.value, told.unit) == (300, "count")
+        figure_counter = counted(run, "minor_faults")
+        assert (figure_counter.value, figure_counter.unit) == (300, "count")
         cpu = counted(run, "cpu_ns")
         # Nine tenths of each operation were on a CPU; passes are 1.7 % longer than the median.
         assert cpu.unit == "s"
@@ -278,13 +285,13 @@ class TestCounters:
         assert counted(run, "messages").why_not == "the engine is no cluster of nodes"
         assert "did you mean 'minor_faults'?" in str(counted(run, "minor_fault").why_not)
         for name in NAMES:
-            one = counted(run, name)
-            assert (one.value is None) == (one.why_not is not None)
+            counter = counted(run, name)
+            assert (counter.value is None) == (counter.why_not is not None)
 
     @pytest.mark.parametrize("engine", sorted(find_engines()))
     def test_every_counter_of_a_knob_is_one_that_somebody_counts(self, engine: str) -> None:
         folder = find_engine(engine)
-        own = [one["name"] for one in (folder.counters() or {}).get("counters", [])]
+        own = [entry["name"] for entry in (folder.counters() or {}).get("counters", [])]
         for name, knob in folder.knobs().knobs.items():
             for counter in (*knob.moves, *knob.scheduling, *knob.blocking):
                 assert counter in {*NAMES, *own}, f"{engine}: knob {name}: {counter}"

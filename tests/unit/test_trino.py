@@ -180,8 +180,8 @@ class Coordinator:
 
     def get(self, path: str) -> Any:
         if path == "/v1/query":
-            told = self.queries.items()
-            return [{"queryId": name, "state": one["state"]} for name, one in told]
+            queries = self.queries.items()
+            return [{"queryId": name, "state": row["state"]} for name, row in queries]
         self.asked.append(path)
         return self.queries[path.rpartition("/")[2]]
 
@@ -212,8 +212,10 @@ class TestSumsOverQueries:
 
 class TestPlans:
     def made(self) -> Any:
-        told = account()
-        return normalised(kept(told | {"stages": list(stages(told))}), "q13", 0, "q13-0.json")
+        plan_account = account()
+        return normalised(
+            kept(plan_account | {"stages": list(stages(plan_account))}), "q13", 0, "q13-0.json"
+        )
 
     def test_stages_are_put_together_by_what_they_take_from(self) -> None:
         plan = self.made()
@@ -242,10 +244,10 @@ class TestPlans:
         assert customers.children[0].estimated_rows is None
         assert all(node.seconds is None or node.seconds >= 0 for node in nodes)
 
-    @pytest.mark.parametrize("told", ["{}", "[]", '{"stages": [], "query": {}}'])
-    def test_what_is_no_plan_is_refused(self, told: str) -> None:
+    @pytest.mark.parametrize("text", ["{}", "[]", '{"stages": [], "query": {}}'])
+    def test_what_is_no_plan_is_refused(self, text: str) -> None:
         with pytest.raises(ValueError, match="no plan of Trino"):
-            normalised(told, "q", 0, "f")
+            normalised(text, "q", 0, "f")
 
 
 @pytest.mark.parametrize(
@@ -272,8 +274,8 @@ def test_what_is_no_value_is_refused() -> None:
 class TestSettings:
     def check(self, product: Product, **settings: str) -> None:
         given = find_engine("trino").facts.settings | settings
-        known = {name: given[name] for name in ("workers", "heap", *settings)}
-        configuration.check(known, find_programs(product))
+        settings_known = {name: given[name] for name in ("workers", "heap", *settings)}
+        configuration.check(settings_known, find_programs(product))
 
     def test_names_are_those_of_its_classes_with_what_stands_before_shared_ones(
         self, product: Product
@@ -324,35 +326,39 @@ class TestSettings:
             find_programs(Product("", tmp_path))
 
     @pytest.mark.parametrize(
-        ("words", "mend"),
+        ("message", "mend"),
         [
             ("the worker-2 ended. There is insufficient memory for the Java", "heap=512MB"),
             ("1) Error: Configuration property 'x' was not used", "leave it out"),
             ("Invalid value '7 apples' for type DataSize", "none that the property takes"),
         ],
     )
-    def test_last_words_come_with_the_mend(self, words: str, mend: str) -> None:
-        assert mend in explained(words)
-        assert words in explained(words)
+    def test_last_words_come_with_the_mend(self, message: str, mend: str) -> None:
+        assert mend in explained(message)
+        assert message in explained(message)
 
 
 class TestAddresses:
     def test_a_dsn_names_the_coordinator_and_where_tables_are(self) -> None:
-        told = read_dsn("trino://me@db:8081/tpch/sf1")
-        assert told["url"] == "jdbc:trino://db:8081/tpch/sf1"
-        assert told["properties"] == {"user": "me"}
-        assert (told["rest"], told["catalog"], told["schema"]) == ("http://db:8081", "tpch", "sf1")
+        address = read_dsn("trino://me@db:8081/tpch/sf1")
+        assert address["url"] == "jdbc:trino://db:8081/tpch/sf1"
+        assert address["properties"] == {"user": "me"}
+        assert (address["rest"], address["catalog"], address["schema"]) == (
+            "http://db:8081",
+            "tpch",
+            "sf1",
+        )
 
     def test_a_password_goes_over_tls_only(self) -> None:
-        told = read_dsn("trino://me:s%40cret@db/tpch/sf1")
-        assert told["url"] == "jdbc:trino://db:8443/tpch/sf1?SSL=true"
-        assert told["properties"] == {"user": "me", "password": "s@cret"}
-        assert told["rest"] == "https://db:8443"
+        address = read_dsn("trino://me:s%40cret@db/tpch/sf1")
+        assert address["url"] == "jdbc:trino://db:8443/tpch/sf1?SSL=true"
+        assert address["properties"] == {"user": "me", "password": "s@cret"}
+        assert address["rest"] == "https://db:8443"
 
     def test_a_node_without_tls_is_asked_without_the_password(self) -> None:
-        told = read_dsn("trino://me:s%40cret@db/tpch/sf1")
-        assert "Authorization" in Rest.of(told).headers
-        assert "Authorization" not in Rest.of(told, "http://10.0.0.7:8080").headers
+        address = read_dsn("trino://me:s%40cret@db/tpch/sf1")
+        assert "Authorization" in Rest.of(address).headers
+        assert "Authorization" not in Rest.of(address, "http://10.0.0.7:8080").headers
 
     @pytest.mark.parametrize(
         "dsn", ["trino://db", "trino://db/tpch", "mysql://db/a/b", "trino://:x/a/b", "trino:///a/b"]
@@ -406,7 +412,7 @@ class TestSeveralRequestsAtOnce:
         rest.close()
 
     @pytest.mark.parametrize(
-        ("answer", "told"),
+        ("answer", "text"),
         [
             (b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", "404"),
             (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "/a is answered"),
@@ -415,8 +421,8 @@ class TestSeveralRequestsAtOnce:
         ],
     )
     def test_what_is_no_answer_is_an_error(
-        self, node: Callable[..., Rest], answer: bytes, told: str
+        self, node: Callable[..., Rest], answer: bytes, text: str
     ) -> None:
         with pytest.raises(OSError, match="does not tell its counters") as raised:
             node([answer]).get_all(["/a"])
-        assert told in str(raised.value)
+        assert text in str(raised.value)

@@ -53,7 +53,7 @@ class TestChosen:
         assert chosen([other, *FINDINGS], "spill") is FINDINGS[1]
 
     @pytest.mark.parametrize(
-        ("asked", "words"),
+        ("asked", "message"),
         [
             ("spill:q81", "no finding 'spill:q81'; did you mean 'spill:q18'"),
             ("7", "no finding '7'; it has 1 bound-by, 2 spill:q18, 3 work:q18, 4 parallelism"),
@@ -68,10 +68,10 @@ class TestChosen:
             ("3", "2 spill:q18, 4 parallelism"),
         ],
     )
-    def test_what_cannot_be_meant_is_told_with_what_can(self, asked: str, words: str) -> None:
+    def test_what_cannot_be_meant_is_told_with_what_can(self, asked: str, message: str) -> None:
         with pytest.raises(UsageError) as raised:
             chosen(FINDINGS, asked)
-        assert words in str(raised.value)
+        assert message in str(raised.value)
 
     def test_a_run_without_findings_or_advice(self) -> None:
         with pytest.raises(UsageError, match="no findings"):
@@ -100,7 +100,7 @@ class TestStudy:
         assert took_s(run) is None
 
     @pytest.mark.parametrize(
-        ("change", "dsn", "words"),
+        ("change", "dsn", "message"),
         [
             (
                 {"dsn": "postgresql://me:***@h/d"},
@@ -114,12 +114,12 @@ class TestStudy:
         ],
     )
     def test_a_record_that_does_not_tell_all_is_refused(
-        self, tmp_path: Path, change: dict[str, Any], dsn: str | None, words: str
+        self, tmp_path: Path, change: dict[str, Any], dsn: str | None, message: str
     ) -> None:
         facts = {**Run(write_run(tmp_path)).facts["request"], **change}
         with pytest.raises(UsageError) as raised:
             recorded_request(facts, dsn)
-        assert words in str(raised.value)
+        assert message in str(raised.value)
 
     def test_an_address_is_taken_in_place_of_the_recorded(self, tmp_path: Path) -> None:
         facts = {**Run(write_run(tmp_path)).facts["request"], "dsn": "postgresql://me:***@h/d"}
@@ -155,10 +155,12 @@ def document(tmp_path: Path) -> dict[str, Any]:
         after = scaled(write_run(tmp_path, run_id=f"{number}-after"), factor)
         rounds.append((before, after))
     about = finding("spill", "q01", advice=JIT)
-    told = trial_document(rounds[0][0], about, "threads=1", rounds)
-    told["study"] = "runs/studies/x"
-    told["calibration"] = calibrate([prediction(told, "2026-11-20T10:15:00+00:00")]).facts()
-    return told
+    run_document = trial_document(rounds[0][0], about, "threads=1", rounds)
+    run_document["study"] = "runs/studies/x"
+    run_document["calibration"] = calibrate(
+        [prediction(run_document, "2026-11-20T10:15:00+00:00")]
+    ).facts()
+    return run_document
 
 
 class TestDocument:
@@ -190,13 +192,19 @@ class TestDocument:
         assert kept["measured"] == document["operations"][0]["gain"]["share"]
         assert kept["interval"] == document["operations"][0]["gain"]["interval"]
         assert (kept["judged"], kept["predicted"]) == (["q01"], pytest.approx(0.25 * 0.7 / 0.4))
-        told = (kept["method"], kept["finding"], kept["engine"], kept["workload"], kept["scale"])
-        assert told == ("spill", "spill:q01", "duckdb", "tpch", 1.0)
+        identity = (
+            kept["method"],
+            kept["finding"],
+            kept["engine"],
+            kept["workload"],
+            kept["scale"],
+        )
+        assert identity == ("spill", "spill:q01", "duckdb", "tpch", 1.0)
 
     def test_lines_fit_and_say_the_figures(self, document: dict[str, Any]) -> None:
         text = "\n".join(trial_lines(document, 80))
         assert all(len(line) <= 80 for line in text.splitlines()), text
-        for words in (
+        for shown_line in (
             "threads=1   TPC-H SF 1 on DuckDB 2.0.0",
             "to mend: spill is why",
             "a pass     700 ms     525 ms      25 %",
@@ -205,7 +213,7 @@ class TestDocument:
             "spill came true 0 of 1 time, measured / predicted 0.57 (median)",
             "Study    runs/studies/x",
         ):
-            assert words in text, text
+            assert shown_line in text, text
 
     def test_one_round_says_what_it_lacks(self, document: dict[str, Any]) -> None:
         document["judged"]["gain"]["interval"], document["verdict"] = None, "undecided"
@@ -227,7 +235,7 @@ class TestHistory:
 
 class TestCommand:
     @pytest.mark.parametrize(
-        ("arguments", "words"),
+        ("arguments", "message"),
         [
             ([], "say which RUN and which FINDING"),
             (["latest"], "say which RUN and which FINDING"),
@@ -238,11 +246,11 @@ class TestCommand:
         ],
     )
     def test_what_cannot_be_is_refused_before_anything_runs(
-        self, tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], words: str
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
     ) -> None:
         write_run(tmp_path)
         assert run_command(["try", *arguments, "--runs", str(tmp_path)]) == 1
-        assert words in capsys.readouterr().err
+        assert message in capsys.readouterr().err
         assert [path.name for path in tmp_path.iterdir()] == [Run(next(tmp_path.iterdir())).id]
 
     def test_nothing_was_tried_yet(

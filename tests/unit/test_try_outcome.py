@@ -20,14 +20,14 @@ def rounds(
     factors: list[float], *, before: dict[str, float] | None = None, drift: float = 1.0
 ) -> list[tuple[Times, Times]]:
     """Rounds in which all operations take so many times their time; each is slower by `drift`."""
-    one = before or BEFORE
+    document = before or BEFORE
     made = []
     for number, factor in enumerate(factors):
         slow = drift**number
         made.append(
             (
-                Times({name: seconds * slow for name, seconds in one.items()}),
-                Times({name: seconds * slow * factor for name, seconds in one.items()}),
+                Times({name: seconds * slow for name, seconds in document.items()}),
+                Times({name: seconds * slow * factor for name, seconds in document.items()}),
             )
         )
     return made
@@ -59,14 +59,14 @@ class TestGain:
         assert trial.left_out == ("q02",)
         assert trial.gain is not None
         assert trial.gain.before_s == pytest.approx(0.4)
-        by_name = {one.operation: one for one in trial.operations}
+        by_name = {gain.operation: gain for gain in trial.operations}
         assert by_name["q02"].gain is None
         assert by_name["q02"].predicted is None
 
     def test_what_is_predicted_of_all_is_spread_over_those_that_are_named(self) -> None:
         trial = judge_trial(rounds([0.8, 0.8]), 0.2, ["q01"])
-        (one,) = trial.operations
-        assert one.predicted == pytest.approx(0.2 * 0.5 / 0.4)
+        (gain,) = trial.operations
+        assert gain.predicted == pytest.approx(0.2 * 0.5 / 0.4)
         assert judge_trial(rounds([0.8, 0.8]), 0.9, ["q02"]).operations[0].predicted == 1.0
 
     def test_without_any_operation_nothing_is_compared(self) -> None:
@@ -105,8 +105,8 @@ class TestVerdict:
         """As it came with an index for TPC-H q12: all that is saved of it drowns in the others."""
         made = []
         for before, after in ((4.0, 3.98), (4.02, 3.93), (3.95, 3.94)):
-            one = Times({"q12": 0.3, "q01": before - 0.3})
-            made.append((one, Times({"q12": 0.3 * 0.77, "q01": after - 0.3 * 0.77})))
+            times = Times({"q12": 0.3, "q01": before - 0.3})
+            made.append((times, Times({"q12": 0.3 * 0.77, "q01": after - 0.3 * 0.77})))
         trial = judge_trial(made, 0.05, ["q12"])
         assert trial.judged.operations == ("q12",)
         assert trial.judged.gain is not None

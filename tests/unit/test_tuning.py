@@ -64,11 +64,11 @@ SOME_KNOBS = KnobsFacts.model_validate(
 
 
 def drawn_by_chance(
-    knobs: Sequence[SearchedKnob], told: Sequence[Any], count: int, seed: int, own: object
+    knobs: Sequence[SearchedKnob], trials: Sequence[Any], count: int, seed: int, own: object
 ) -> list[dict[str, str]]:
     """As `suggest`, without an optimiser: whether a claim holds is not its affair."""
     del knobs, own
-    drawn = random.Random(seed * 1000 + len(told))
+    drawn = random.Random(seed * 1000 + len(trials))
     return [
         {"work_mem": f"{drawn.randint(1, 1024)}MB", "workers": drawn.choice("0124")}
         for _ in range(count)
@@ -83,18 +83,20 @@ def bayes_factor(values: Sequence[float]) -> float:
     by = 0.05
     width = math.sqrt(EFFECT_VARIANCE)
     effects = [number * by for number in range(-400, 401)]
-    weights = [math.exp(-((one / width) ** 2) / 2) / width / math.sqrt(math.tau) for one in effects]
+    weights = [
+        math.exp(-((effect / width) ** 2) / 2) / width / math.sqrt(math.tau) for effect in effects
+    ]
     with_one = without = 0.0
     for step in range(-120, 120):
         deviation = math.exp(step * by)
         likely = [
-            math.prod(math.exp(-((one / deviation - effect) ** 2) / 2) for one in values)
+            math.prod(math.exp(-((value / deviation - effect) ** 2) / 2) for value in values)
             for effect in (0.0, *effects)
         ]
         scale = deviation ** -len(values)
         without += likely[0] * scale
         pairs = zip(likely[1:], weights, strict=True)
-        with_one += scale * by * math.fsum(one * weight for one, weight in pairs)
+        with_one += scale * by * math.fsum(value * weight for value, weight in pairs)
     return with_one / without
 
 
@@ -112,7 +114,7 @@ class TestInterval:
                 for sign in signs
             ]
             ends = [anytime_interval(values[:count], ALPHA) for count in range(2, LOOKS + 1)]
-            wrong += any(one is not None and not one[0] <= 0 <= one[1] for one in ends)
+            wrong += any(end is not None and not end[0] <= 0 <= end[1] for end in ends)
         assert wrong / SEQUENCES < ALPHA
 
     def test_a_difference_that_is_clear_is_seen_after_few_rounds(self) -> None:
@@ -126,7 +128,9 @@ class TestInterval:
         ends = anytime_interval(values, ALPHA)
         assert ends is not None
         for end in ends:
-            assert bayes_factor([one - end for one in values]) == pytest.approx(1 / ALPHA, rel=1e-3)
+            assert bayes_factor([value - end for value in values]) == pytest.approx(
+                1 / ALPHA, rel=1e-3
+            )
 
     def test_of_one_round_or_two_anything_is_possible(self) -> None:
         assert anytime_interval([], ALPHA) is None
@@ -155,7 +159,7 @@ class TestTune:
         recommended = several = 0
         for seed in range(TUNES):
             held = hold_outs(Tuned(flat, noise=0.1, budget=150, seed=seed).whole())
-            recommended += any(one.is_better for one in held)
+            recommended += any(lock.is_better for lock in held)
             several += len(held) > 1
         assert several > TUNES / 4
         assert recommended / TUNES <= ALPHA
@@ -167,9 +171,9 @@ class TestTune:
         tuned = Tuned(truth)
         held = hold_outs(tuned.whole())
         assert held[-1].is_better
-        failed = [one for one in standings(tuned.trials) if one.failed]
+        failed = [standing for standing in standings(tuned.trials) if standing.failed]
         assert failed
-        assert all(one.ratio is None for one in failed)
+        assert all(standing.ratio is None for standing in failed)
 
     def test_where_every_setting_fails_nothing_is_left_to_be_compared(self) -> None:
         tuned = Tuned(lambda setting: None if setting else 1.0)
@@ -193,23 +197,23 @@ class TestTune:
 
     def test_a_short_budget_still_compares_its_leader(self) -> None:
         tuned = Tuned(valley, budget=20)
-        kinds = [kind_of(one.part) for one in tuned.whole()]
+        kinds = [kind_of(trial.part) for trial in tuned.whole()]
         assert kinds.count(HOLD_OUT) >= 8
         assert len(kinds) <= 20
 
     def test_every_round_has_the_default_beside_the_settings(self) -> None:
         tuned = Tuned(valley)
-        rounds = {(one.part, one.round) for one in tuned.whole()}
-        defaults = {(one.part, one.round) for one in tuned.trials if one.setting == DEFAULT}
+        rounds = {(trial.part, trial.round) for trial in tuned.whole()}
+        defaults = {(trial.part, trial.round) for trial in tuned.trials if trial.setting == DEFAULT}
         assert rounds == defaults
 
     def test_what_decides_had_no_part_in_the_choice(self) -> None:
         tuned = Tuned(valley)
         tuned.whole()
-        searched = {id(one) for one in tuned.trials if kind_of(one.part) != HOLD_OUT}
+        searched = {id(trial) for trial in tuned.trials if kind_of(trial.part) != HOLD_OUT}
         last = hold_outs(tuned.trials)[-1]
-        pairs = [one for one in tuned.trials if one.part == last.part]
-        assert not searched & {id(one) for one in pairs}
+        pairs = [trial for trial in tuned.trials if trial.part == last.part]
+        assert not searched & {id(pair) for pair in pairs}
         assert len(last.ratios) * 2 == len(pairs)
 
     def test_an_interrupted_one_goes_on_as_if_it_had_not_been(self) -> None:
@@ -218,15 +222,15 @@ class TestTune:
         part = Tuned(valley)
         for _ in range(5):
             part.step()
-        told = [one.facts() for one in part.parts]
-        part.parts = [part.tune.part_again(one) for one in told]
+        part_facts = [study_part.facts() for study_part in part.parts]
+        part.parts = [part.tune.part_again(trial_facts) for trial_facts in part_facts]
         assert part.whole() == whole.trials
 
     def test_a_hold_out_ends_after_so_many_pairs(self) -> None:
         tuned = Tuned(lambda setting: 0.97 if setting else 1.0, noise=0.3, budget=400)
         held = hold_outs(tuned.whole())
-        assert all(len(one.ratios) <= PAIRS_MAX for one in held)
-        assert [one.alpha for one in held[:2]] == [ALPHA / 2, ALPHA / 6][: len(held)]
+        assert all(len(lock.ratios) <= PAIRS_MAX for lock in held)
+        assert [lock.alpha for lock in held[:2]] == [ALPHA / 2, ALPHA / 6][: len(held)]
 
 
 class TestBeside:
@@ -238,53 +242,58 @@ class TestBeside:
         (part,) = tune.following([tune.part(FIRST, ())], [], Left(None, 1.0))[1:] or ()
         again = tune.part_again(part.facts())
         assert again == part
-        told = [dict(one.request.settings) for one in part.variants]
-        for one, settings in zip(part.variants[1:], told[1:], strict=True):
-            assert settings == {**own, **{k.removeprefix("set."): v for k, v in one.levels.items()}}
-        return told
+        rows = [dict(beside.request.settings) for beside in part.variants]
+        for variant, settings in zip(part.variants[1:], rows[1:], strict=True):
+            assert settings == {
+                **own,
+                **{k.removeprefix("set."): v for k, v in variant.levels.items()},
+            }
+        return rows
 
     def test_each_setting_has_it_and_tells_it_to_whoever_applies_it(self) -> None:
         for texts in (["vector"], ["rows=10..99"], ["vector=10,99", "jit"]):
             default, *others = self.planned(*texts)
             assert default == {}
             assert others
-            assert {one["adjust"] for one in others} == {"0"}
+            assert {other["adjust"] for other in others} == {"0"}
 
     def test_what_a_person_asks_for_of_all_runs_holds(self) -> None:
-        assert {one["adjust"] for one in self.planned("vector", adjust="1")} == {"1"}
+        assert {planned_run["adjust"] for planned_run in self.planned("vector", adjust="1")} == {
+            "1"
+        }
 
     def test_what_is_searched_itself_has_its_own_values(self) -> None:
         others = self.planned("vector=10,99", "adjust=0,1")[1:]
-        assert {one["adjust"] for one in others} == {"0", "1"}
+        assert {other["adjust"] for other in others} == {"0", "1"}
 
     def test_the_same_is_not_proposed_again_and_it_is_no_knob(self) -> None:
         tuned = Tuned(
             lambda setting: 0.5 if setting else 1.0,
             knobs=searched_knobs(["rows=10,20,30,40,50"], SOME_KNOBS, "e"),
         )
-        found = standings(tuned.whole())
-        searched = [one.levels for one in tuned.trials if kind_of(one.part) == SEARCH]
-        assert len([one for one in searched if one]) == 5
-        assert {one.knob for one in by_value(found)} == {"rows"}
+        all_standings = standings(tuned.whole())
+        searched = [trial.levels for trial in tuned.trials if kind_of(trial.part) == SEARCH]
+        assert len([settings for settings in searched if settings]) == 5
+        assert {knob_value.knob for knob_value in by_value(all_standings)} == {"rows"}
 
 
 class TestSuggestions:
     def test_none_is_tried_twice_or_is_the_default_itself(self) -> None:
-        told = [({"workers": "0"}, 0.1), ({"workers": "4"}, None)]
-        found = suggest((WORKERS,), told, 3, 1, {"workers": "1"})
-        assert found == [{"workers": "2"}]
+        trials = [({"workers": "0"}, 0.1), ({"workers": "4"}, None)]
+        suggestion = suggest((WORKERS,), trials, 3, 1, {"workers": "1"})
+        assert suggestion == [{"workers": "2"}]
 
     def test_values_are_within_the_ends_and_of_few_digits(self) -> None:
-        for one in suggest(KNOBS, [], 8, 3):
-            number = MEMORY.number(one["work_mem"])
+        for row in suggest(KNOBS, [], 8, 3):
+            number = MEMORY.number(row["work_mem"])
             assert 1 <= number <= 1024
             assert float(f"{number:.2g}") == number or number in (1, 1024)
-            assert one["workers"] in WORKERS.choices
+            assert row["workers"] in WORKERS.choices
 
     def test_the_same_record_and_seed_give_the_same(self) -> None:
-        told = [({"work_mem": "4MB", "workers": "2"}, -0.1)]
-        assert suggest(KNOBS, told, 3, 7) == suggest(KNOBS, told, 3, 7)
-        assert suggest(KNOBS, told, 3, 7) != suggest(KNOBS, told, 3, 8)
+        trials = [({"work_mem": "4MB", "workers": "2"}, -0.1)]
+        assert suggest(KNOBS, trials, 3, 7) == suggest(KNOBS, trials, 3, 7)
+        assert suggest(KNOBS, trials, 3, 7) != suggest(KNOBS, trials, 3, 8)
 
 
 class TestKnobs:
@@ -302,7 +311,7 @@ class TestKnobs:
     def test_those_of_the_engine_are_taken_by_either_name_or_all(self) -> None:
         by_setting = searched_knobs(["work_mem"], SOME_KNOBS, "postgresql")
         assert by_setting == searched_knobs(["memory"], SOME_KNOBS, "postgresql")
-        assert [one.setting for one in searched_knobs([], SOME_KNOBS, "e")] == [
+        assert [searched_knob.setting for searched_knob in searched_knobs([], SOME_KNOBS, "e")] == [
             "work_mem",
             "jit",
             "rows",
@@ -311,7 +320,7 @@ class TestKnobs:
         assert (own.setting, own.high) == ("work_mem", 2)
 
     @pytest.mark.parametrize(
-        ("text", "words"),
+        ("text", "message"),
         [
             ("work_mem=4MB", "one value leaves nothing to search"),
             ("work_mem=4MB..1MB", "4MB is not below 1MB"),
@@ -326,10 +335,10 @@ class TestKnobs:
             ("untold", "tells no values of it; did you mean"),
         ],
     )
-    def test_what_is_no_knob_is_refused_with_the_mend(self, text: str, words: str) -> None:
-        with pytest.raises(UsageError) as told:
+    def test_what_is_no_knob_is_refused_with_the_mend(self, text: str, message: str) -> None:
+        with pytest.raises(UsageError) as error:
             searched_knobs([text], NO_KNOBS if text != "untold" else SOME_KNOBS, "postgresql")
-        assert words.partition(";")[0] in str(told.value)
+        assert message.partition(";")[0] in str(error.value)
 
     def test_twice_or_none_is_refused(self) -> None:
         with pytest.raises(UsageError, match="given twice"):
@@ -345,12 +354,16 @@ class TestTold:
 
         tuned = Tuned(truth, budget=60)
         tuned.whole()
-        found = standings(tuned.trials)
-        shares = sensitivities(found)
+        all_standings = standings(tuned.trials)
+        shares = sensitivities(all_standings)
         assert shares["workers"] > 0.9
         assert shares["work_mem"] < 0.5
-        told = {one.values: one.ratio for one in by_value(found) if one.knob == "workers"}
-        assert told["4"] == pytest.approx(-4 * math.log(2), abs=0.1)
+        ratios = {
+            knob_value.values: knob_value.ratio
+            for knob_value in by_value(all_standings)
+            if knob_value.knob == "workers"
+        }
+        assert ratios["4"] == pytest.approx(-4 * math.log(2), abs=0.1)
 
     def test_of_few_settings_nothing_is_told(self) -> None:
         assert sensitivities([]) == {}

@@ -48,23 +48,26 @@ def shown(made: MadeStudy, **options: Any) -> Figure:
     return make(Asked("tuning", "tuning", "Settings", tuple(made.studied), options))
 
 
-def rows(told: Figure, table: str) -> list[dict[str, Any]]:
-    found = next(one for one in told.tables if one.name == table)
+def rows(made_figure: Figure, table: str) -> list[dict[str, Any]]:
+    candidate = next(
+        result_table for result_table in made_figure.tables if result_table.name == table
+    )
     return [
-        dict(zip((column.name for column in found.columns), row, strict=True)) for row in found.rows
+        dict(zip((column.name for column in candidate.columns), row, strict=True))
+        for row in candidate.rows
     ]
 
 
 def test_a_better_setting_is_recommended_with_its_gain_and_how_to_apply_it(tmp_path: Path) -> None:
-    told = shown(tune(tmp_path, 0.5))
-    first, apply, cost, *_ = told.says
+    drawn = shown(tune(tmp_path, 0.5))
+    first, apply, cost, *_ = drawn.says
     assert first.startswith(f"Recommended: {WORDS}. Beside the default seconds of all operations")
     assert "50 % lower [" in first
     assert "2 x as good, over 4 pairs" in first
     assert apply == "To apply it: --set work_mem=64MB --set jit=off"
     assert cost.startswith("It cost 12 runs, ")
     assert "CPU seconds" in cost
-    (decided,) = rows(told, "conclusion")
+    (decided,) = rows(drawn, "conclusion")
     assert (decided["setting"], decided["recommended"], decided["pairs"]) == (WORDS, "yes", 4)
     assert 0 < decided["at least"] < 0.5 < decided["at most"]
     assert decided["gain"] == pytest.approx(0.5, abs=0.01)
@@ -72,31 +75,33 @@ def test_a_better_setting_is_recommended_with_its_gain_and_how_to_apply_it(tmp_p
 
 
 def test_inside_the_noise_nothing_is(tmp_path: Path) -> None:
-    told = shown(tune(tmp_path, 0.98, jitter=0.05))
-    assert told.says[0].startswith("Nothing is recommended: no setting is better than the default")
-    assert f"With {WORDS}, which looked best," in told.says[0]
-    assert " % higher), over 4 pairs of runs: the default may be as good, or" in told.says[0]
-    assert not [words for words in told.says if "--set" in words]
-    (decided,) = rows(told, "conclusion")
+    made_figure = shown(tune(tmp_path, 0.98, jitter=0.05))
+    assert made_figure.says[0].startswith(
+        "Nothing is recommended: no setting is better than the default"
+    )
+    assert f"With {WORDS}, which looked best," in made_figure.says[0]
+    assert " % higher), over 4 pairs of runs: the default may be as good, or" in made_figure.says[0]
+    assert not [sentence for sentence in made_figure.says if "--set" in sentence]
+    (decided,) = rows(made_figure, "conclusion")
     assert decided["recommended"] == "no"
     assert decided["at least"] < 0 < decided["at most"]
 
 
 def test_drift_of_the_host_is_in_no_ratio(tmp_path: Path) -> None:
-    told = shown(tune(tmp_path, 0.5, jitter=0.0))
-    held, *_ = rows(told, "leaders")
+    made_figure = shown(tune(tmp_path, 0.5, jitter=0.0))
+    held, *_ = rows(made_figure, "leaders")
     assert (held["of"], held["quantity"]) == ("64MB / off", "hold-out")
     assert held["ratio"] == pytest.approx(0.5, rel=1e-6)
-    progress = [one for one in rows(told, "progress") if one["curve"] == "held out"]
-    assert [one["y"] for one in progress] == pytest.approx([0.5] * len(DRIFT), rel=1e-6)
+    progress = [row for row in rows(made_figure, "progress") if row["curve"] == "held out"]
+    assert [row["y"] for row in progress] == pytest.approx([0.5] * len(DRIFT), rel=1e-6)
 
 
 def test_another_metric_can_be_made_better(tmp_path: Path) -> None:
-    told = shown(tune(tmp_path, 0.5), metric="q02")
-    (decided,) = rows(told, "conclusion")
+    made_figure = shown(tune(tmp_path, 0.5), metric="q02")
+    (decided,) = rows(made_figure, "conclusion")
     assert decided["metric"] == "q02"
-    assert "seconds of q02 is 50 % lower" in told.says[0]
-    given = [(one["knob"], one["values"]) for one in rows(told, "values")]
+    assert "seconds of q02 is 50 % lower" in made_figure.says[0]
+    given = [(row["knob"], row["values"]) for row in rows(made_figure, "values")]
     assert sorted(given) == [
         ("jit", "off"),
         ("jit", "on"),
@@ -112,39 +117,39 @@ def test_a_setting_with_wrong_answers_never_wins(tmp_path: Path) -> None:
     run = write_run(tmp_path / "made")
     shortened(run / "raw" / "events.arrows", 0.1)
     made.add("search-1", SETTING, run, check=WRONG)
-    told = shown(made, failed={"work_mem=1MB, jit=on": "out of memory"})
-    assert told.says[0] == "Nothing is recommended: every setting that was tried failed."
-    assert any(WRONG.reason in why for why in told.missing)
-    assert any(words.startswith("2 settings failed") for words in told.says)
+    made_figure = shown(made, failed={"work_mem=1MB, jit=on": "out of memory"})
+    assert made_figure.says[0] == "Nothing is recommended: every setting that was tried failed."
+    assert any(WRONG.reason in why for why in made_figure.missing)
+    assert any(sentence.startswith("2 settings failed") for sentence in made_figure.says)
 
 
 def test_a_leader_that_no_time_was_left_for_is_named(tmp_path: Path) -> None:
     made = tune(tmp_path, 0.5)
-    made.studied = [one for one in made.studied if one.part != "hold-out-1"]
-    told = shown(made)
-    assert f"{WORDS} looked best, and no time was left" in told.says[0]
+    made.studied = [run for run in made.studied if run.part != "hold-out-1"]
+    made_figure = shown(made)
+    assert f"{WORDS} looked best, and no time was left" in made_figure.says[0]
 
 
 def test_its_article_has_charts_and_a_table_first(tmp_path: Path) -> None:
     directory = tune(tmp_path, 0.5).write([figure("tuning", "hold-out-1", "tuning")])
     document = study_document(read_study(directory))
-    (told,) = document["figures"]
+    (figures,) = document["figures"]
     lines = "\n".join(article_lines(document, 100))
     assert "Recommended: " in lines
     assert "64MB / off  hold-out" in lines
-    assert {name.partition("-")[2] for name in charts_of(told)} == {"leaders", "progress"}
-    for chart in charts_of(told).values():
+    assert {name.partition("-")[2] for name in charts_of(figures)} == {"leaders", "progress"}
+    for chart in charts_of(figures).values():
         assert chart.to_dict()
 
 
 def test_the_interval_is_the_one_of_the_ratios(tmp_path: Path) -> None:
     from assay.analysis.stats.anytime import anytime_interval
 
-    told = shown(tune(tmp_path, 0.5, jitter=0.02))
+    made_figure = shown(tune(tmp_path, 0.5, jitter=0.02))
     logs = [math.log(0.5 * (1 + 0.02 * (-1) ** number)) for number in range(1, 5)]
     ends = anytime_interval(logs, 0.025)
     assert ends is not None
-    held, *_ = rows(told, "leaders")
+    held, *_ = rows(made_figure, "leaders")
     assert (held["at least"], held["at most"]) == pytest.approx(
         [math.exp(end) for end in ends], rel=1e-6
     )

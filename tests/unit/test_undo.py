@@ -33,10 +33,10 @@ class TestAJournal:
     def test_is_on_disk_before_anything_is_changed(self, path: Path, tmp_path: Path) -> None:
         file = a_file(tmp_path, "setting", "8192")
         Journal(path, {"owner": {"pid": 7}}).note(writing(file, "8192"))
-        told = Journal.read(path)
-        assert told.steps == [writing(file, "8192")]
-        assert told.run == "a-run"
-        assert told.owner == {"owner": {"pid": 7}}
+        journal = Journal.read(path)
+        assert journal.steps == [writing(file, "8192")]
+        assert journal.run == "a-run"
+        assert journal.owner == {"owner": {"pid": 7}}
 
     def test_is_carried_out_last_first(self, path: Path, tmp_path: Path) -> None:
         file = a_file(tmp_path, "setting", "0")
@@ -54,8 +54,8 @@ class TestAJournal:
         journal = Journal(path)
         journal.note(writing(file, "8192"))
         journal.note(Step("write", str(tmp_path), "a folder is no file", "1"))
-        (words,) = journal.undo()
-        assert "a folder is no file" in words
+        (message,) = journal.undo()
+        assert "a folder is no file" in message
         assert file.read_text() == "8192"
         assert [step.words for step in Journal.read(path).steps] == ["a folder is no file"]
 
@@ -70,8 +70,8 @@ class TestAJournal:
         journal = Journal(path)
         journal.note(Step("unlink", str(image), "a file"))
         journal.note(writing(setting, "8192"))
-        told = json.loads(path.read_text()) | {"boot": "another"}
-        path.write_text(json.dumps(told))
+        journal_document = json.loads(path.read_text()) | {"boot": "another"}
+        path.write_text(json.dumps(journal_document))
         assert put_back(path) == []
         assert setting.read_text() == "0"
         assert not image.exists()
@@ -103,8 +103,8 @@ class TestTheProgram:
     def test_puts_back_with_nothing_of_ours_imported(self, path: Path, tmp_path: Path) -> None:
         file = a_file(tmp_path, "setting", "0")
         Journal(path).note(writing(file, "8192"))
-        told = self.run(path)
-        assert (told.returncode, told.stderr) == (0, "")
+        result = self.run(path)
+        assert (result.returncode, result.stderr) == (0, "")
         assert file.read_text() == "8192"
         assert not path.exists()
 
@@ -114,7 +114,7 @@ class TestTheProgram:
     @pytest.mark.parametrize("text", ["", "[]", '{"format": 99}', '{"format": 1}'])
     def test_leaves_what_is_no_journal(self, path: Path, text: str) -> None:
         path.write_text(text)
-        told = self.run(path)
-        assert told.returncode == 1
-        assert "cannot be read" in told.stderr
+        result = self.run(path)
+        assert result.returncode == 1
+        assert "cannot be read" in result.stderr
         assert path.read_text() == text

@@ -29,8 +29,8 @@ WITHIN = 0.015
 def test_points_of_f_have_their_chance(
     between: int, within: int, point: float, chance: float
 ) -> None:
-    found = incomplete_beta(within / 2, between / 2, within / (within + between * point))
-    assert found == pytest.approx(chance, rel=2e-3)
+    probability = incomplete_beta(within / 2, between / 2, within / (within + between * point))
+    assert probability == pytest.approx(chance, rel=2e-3)
 
 
 def test_of_two_groups_it_is_students_t_of_both_sides() -> None:
@@ -41,13 +41,13 @@ def test_of_two_groups_it_is_students_t_of_both_sides() -> None:
 
 def test_groups_that_are_alike_are_called_different_as_rarely_as_it_says() -> None:
     drawn = random.Random(3)
-    found = 0
+    probability = 0
     for _ in range(TRIALS):
         groups = [[drawn.gauss(100, 5) for _ in range(3)] for _ in range(3)]
         chance = chance_of_alike(groups)
         assert chance is not None
-        found += chance < LEVEL
-    assert found / TRIALS == pytest.approx(LEVEL, abs=WITHIN)
+        probability += chance < LEVEL
+    assert probability / TRIALS == pytest.approx(LEVEL, abs=WITHIN)
 
 
 def test_what_does_not_vary_is_alike_only_where_it_is_equal() -> None:

@@ -55,22 +55,25 @@ class TestOrder:
     def test_every_round_has_each_once(self, names: list[str], repetitions: int, seed: int) -> None:
         planned = interleaved(names, repetitions, seed)
         rounds = {}
-        for one in planned:
-            rounds.setdefault(one.round, []).append(one.variant)
+        for planned_run in planned:
+            rounds.setdefault(planned_run.round, []).append(planned_run.variant)
         assert list(rounds) == list(range(1, repetitions + 1))
         assert all(sorted(order) == names for order in rounds.values())
-        assert [one.round for one in planned] == sorted(one.round for one in planned)
+        assert [step.round for step in planned] == sorted(step.round for step in planned)
 
     @pytest.mark.parametrize("names", [["a", "b"], ["a", "b", "c"], list("abcdef")])
     @pytest.mark.parametrize("seed", range(5))
     def test_a_steady_drift_weighs_on_all_alike(self, names: list[str], seed: int) -> None:
         positions = Counter[str]()
-        for position, one in enumerate(interleaved(names, 4, seed)):
-            positions[one.variant] += position
+        for position, planned_run in enumerate(interleaved(names, 4, seed)):
+            positions[planned_run.variant] += position
         assert len(set(positions.values())) == 1
 
     def test_of_two_it_is_abba(self) -> None:
-        seen = {"".join(one.variant for one in interleaved("ab", 2, seed)) for seed in range(20)}
+        seen = {
+            "".join(planned_run.variant for planned_run in interleaved("ab", 2, seed))
+            for seed in range(20)
+        }
         assert seen == {"abba", "baab"}
 
     def test_the_seed_says_which(self) -> None:
@@ -86,7 +89,7 @@ class TestParts:
         return Study("?", (first, second))
 
     def test_the_first_round_of_all_parts_comes_before_the_second_of_any(self) -> None:
-        rounds = [[one.round for one in run.stands_for] for run in self.two().order()]
+        rounds = [[operation.round for operation in run.stands_for] for run in self.two().order()]
         assert [numbers[0] for numbers in rounds] == sorted(numbers[0] for numbers in rounds)
         assert all(len(set(numbers)) == 1 for numbers in rounds)
 
@@ -98,12 +101,12 @@ class TestParts:
         order = self.two().order()
         shared = [run for run in order if run.request == BASE]
         assert [len(run.stands_for) for run in shared] == [2, 2, 1]
-        assert {one.variant for one in shared[0].stands_for} == {"plain", "same"}
+        assert {operation.variant for operation in shared[0].stands_for} == {"plain", "same"}
         assert shared[2].stands_for == (Planned("second", "same", 3),)
 
     def test_every_variant_has_each_of_its_rounds_once(self) -> None:
         study = self.two(5)
-        planned = Counter(one for run in study.order() for one in run.stands_for)
+        planned = Counter(operation for run in study.order() for operation in run.stands_for)
         wanted = {
             Planned(part.name, variant.name, number)
             for part in study.parts
@@ -135,9 +138,9 @@ class TestFile:
         study = read_study(directory)
         assert study.part("memory").about == MEMORY.about
         assert study.figures == (FIGURE,)
-        (one,) = study.complete
-        assert one.path == tmp_path / "runs" / "r1"
-        assert one.levels == {"set.work_mem": "64MB"}
+        (study_run,) = study.complete
+        assert study_run.path == tmp_path / "runs" / "r1"
+        assert study_run.levels == {"set.work_mem": "64MB"}
         (failed,) = study.failed()
         assert (failed.round, failed.reason, failed.path) == (2, "the disk is full", None)
         assert len(study.missing()) == 11

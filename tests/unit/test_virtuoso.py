@@ -88,27 +88,27 @@ class TestSerialising:
     @given(ROWS)
     def test_what_was_written_is_read(self, rows: list[tuple[object, ...]]) -> None:
         whole, texts, dates, money = ([row[place] for row in rows] for place in range(4))
-        told = batch_of(
+        batch = batch_of(
             whole=pa.array(whole, pa.int64()),
             texts=pa.array(texts, pa.string()),
             dates=pa.array(dates, pa.date32()),
             money=pa.array(money, pa.decimal128(15, 2)),
         )
         nearest = [float(value) for value in money]  # type: ignore[arg-type]
-        assert read_back(told) == [whole, texts, dates, nearest]
+        assert read_back(batch) == [whole, texts, dates, nearest]
 
     def test_a_slice_begins_where_it_begins(self) -> None:
-        told = batch_of(number=pa.array(range(10)), text=pa.array([str(n) for n in range(10)]))
-        assert read_back(told.slice(3, 2)) == [[3, 4], ["3", "4"]]
+        batch = batch_of(number=pa.array(range(10)), text=pa.array([str(n) for n in range(10)]))
+        assert read_back(batch.slice(3, 2)) == [[3, 4], ["3", "4"]]
 
     def test_no_rows(self) -> None:
         types = (pa.int64(), pa.string(), pa.date32(), pa.decimal128(15, 2))
-        told = batch_of(**{str(kind): pa.array([], kind) for kind in types})
-        assert read_back(told) == [[], [], [], []]
+        batch = batch_of(**{str(kind): pa.array([], kind) for kind in types})
+        assert read_back(batch) == [[], [], [], []]
 
     def test_a_long_decimal_is_the_nearest_number(self) -> None:
-        told = batch_of(number=pa.array([Decimal("12345678901234567.89")], pa.decimal128(20, 2)))
-        assert read_back(told) == [[12345678901234567.89]]
+        batch = batch_of(number=pa.array([Decimal("12345678901234567.89")], pa.decimal128(20, 2)))
+        assert read_back(batch) == [[12345678901234567.89]]
 
     def test_what_it_does_not_know_is_named(self) -> None:
         with pytest.raises(EngineError, match=r"column spans of type duration"):
@@ -145,7 +145,7 @@ class TestSettings:
         configuration.check({name: value}, programs)
 
     @pytest.mark.parametrize(
-        ("name", "value", "words"),
+        ("name", "value", "message"),
         [
             ("NumberOfBufers", "20000", "NumberOfBuffers"),
             ("NumberOfBuffers", "2G", "its value is a whole number"),
@@ -158,8 +158,8 @@ class TestSettings:
             ("Parameters.Rare", "a;b", "without a semicolon"),
         ],
     )
-    def test_what_is_refused(self, programs: Programs, name: str, value: str, words: str) -> None:
-        with pytest.raises(EngineError, match=words):
+    def test_what_is_refused(self, programs: Programs, name: str, value: str, message: str) -> None:
+        with pytest.raises(EngineError, match=message):
             configuration.check({name: value}, programs)
 
     def test_what_was_asked_for_is_over_what_we_say(self) -> None:
@@ -190,8 +190,8 @@ class TestPrograms:
         for place in ("usr/bin", "usr/lib/x86_64-linux-gnu", "lib/x86_64-linux-gnu"):
             (tmp_path / place).mkdir(parents=True)
         (tmp_path / "usr/bin/virtuoso-t").touch()
-        found = find_programs(tmp_path)
-        assert found.library_path.split(":") == [
+        found_programs = find_programs(tmp_path)
+        assert found_programs.library_path.split(":") == [
             str(tmp_path / "lib/x86_64-linux-gnu"),
             str(tmp_path / "usr/lib/x86_64-linux-gnu"),
         ]

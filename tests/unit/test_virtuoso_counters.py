@@ -23,8 +23,8 @@ INDEXES = [
 
 
 PAGES = [
-    one | {"n_dirty": dirty, "n_buffers": buffers}
-    for one, dirty, buffers in zip(INDEXES, ("3", "0"), ("4348", "12"), strict=True)
+    row | {"n_dirty": dirty, "n_buffers": buffers}
+    for row, dirty, buffers in zip(INDEXES, ("3", "0"), ("4348", "12"), strict=True)
 ]
 STATUS = [["Database Status:"], [None], ["  20000 buffers, 719 used, 0 dirty 0 wired down, repl"]]
 
@@ -67,16 +67,16 @@ def reader(link: FakeLink, activity: Path | None = None) -> VirtuosoCounters:
 
 def test_counters_of_the_server_its_indexes_and_its_web_threads(tmp_path: Path) -> None:
     rows = reader(FakeLink(), tmp_path / "activity").read()
-    told = {(source, thing, counter): value for source, thing, counter, value in rows}
-    assert told["server", "server", "disk_reads"] == 104
-    assert told["indexes", "lineitem", "touches"] == 9_077_646
-    assert told["indexes", "lineitem.l_pk_sk", "touches"] == 27
-    assert told["indexes", "all indexes", "touches"] == 9_077_673
-    assert told["indexes", "all indexes", "reads"] == 4348
-    assert told["http", "http", "rnd"] == 6
-    assert told["http", "http", "seq"] == 2518
-    assert told["indexes", "lineitem.l_pk_sk", "n_buffers"] == 12
-    assert len(rows) == len(told)
+    counters = {(source, thing, counter): value for source, thing, counter, value in rows}
+    assert counters["server", "server", "disk_reads"] == 104
+    assert counters["indexes", "lineitem", "touches"] == 9_077_646
+    assert counters["indexes", "lineitem.l_pk_sk", "touches"] == 27
+    assert counters["indexes", "all indexes", "touches"] == 9_077_673
+    assert counters["indexes", "all indexes", "reads"] == 4348
+    assert counters["http", "http", "rnd"] == 6
+    assert counters["http", "http", "seq"] == 2518
+    assert counters["indexes", "lineitem.l_pk_sk", "n_buffers"] == 12
+    assert len(rows) == len(counters)
 
 
 def test_without_a_web_server_its_threads_did_not_do_nothing() -> None:
@@ -88,8 +88,8 @@ def test_each_look_adds_what_the_line_tells_of_the_time_before_it(tmp_path: Path
     readers = [reader(FakeLink(), tmp_path / "activity") for _ in range(2)]
     seen = [
         value
-        for one in (*readers, *readers)
-        for source, _, counter, value in one.read()
+        for counter_reader in (*readers, *readers)
+        for source, _, counter, value in counter_reader.read()
         if (source, counter) == ("http", "rnd")
     ]
     assert seen == [6, 12, 18, 24]
@@ -98,8 +98,8 @@ def test_each_look_adds_what_the_line_tells_of_the_time_before_it(tmp_path: Path
 def test_pages_of_the_pool_are_looked_for_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter([100.0, 100.5, 101.0, 149.9, 150.1, 150.2, 151.0])
     monkeypatch.setattr("time.monotonic", lambda: next(clock))
-    one = reader(FakeLink())
-    looked = [any(row[2] == "n_buffers" for row in one.read()) for _ in range(4)]
+    counter_reader = reader(FakeLink())
+    looked = [any(row[2] == "n_buffers" for row in counter_reader.read()) for _ in range(4)]
     assert looked == [True, False, False, True], "half a second is a hundredth of fifty"
 
 
@@ -107,8 +107,8 @@ def test_indexes_that_nobody_used_yet_are_a_sum_of_nothing() -> None:
     link = FakeLink()
     link.answers["indexes"] = []
     link.answers["pages"] = []
-    told = [row for row in reader(link).read() if row[0] == "indexes"]
-    assert told == [
+    index_rows = [row for row in reader(link).read() if row[0] == "indexes"]
+    assert index_rows == [
         ("indexes", "all indexes", "touches", 0.0),
         ("indexes", "all indexes", "reads", 0.0),
     ]
@@ -139,9 +139,9 @@ def test_reset_has_it_count_anew() -> None:
 
 def test_how_it_stands_is_figures_pages_by_index_and_its_own_words() -> None:
     rows, text = reader(FakeLink()).status()
-    told = {(source, thing, counter): value for source, thing, counter, value in rows}
-    assert told["status", "status", "buffers_used"] == 719
-    assert told["indexes", "lineitem", "n_dirty"] == 3
-    assert told["indexes", "lineitem", "touches"] == 9_077_646
-    assert told["indexes", "lineitem.l_pk_sk", "n_buffers"] == 12
+    counters = {(source, thing, counter): value for source, thing, counter, value in rows}
+    assert counters["status", "status", "buffers_used"] == 719
+    assert counters["indexes", "lineitem", "n_dirty"] == 3
+    assert counters["indexes", "lineitem", "touches"] == 9_077_646
+    assert counters["indexes", "lineitem.l_pk_sk", "n_buffers"] == 12
     assert text.splitlines() == [line[0] or "" for line in STATUS]

@@ -33,10 +33,10 @@ Shape = tuple[object, ...]
 
 
 def plan(name: str) -> Plan:
-    return told(native("virtuoso", name))
+    return plan_of(native("virtuoso", name))
 
 
-def told(text: str) -> Plan:
+def plan_of(text: str) -> Plan:
     return normalised(text, "q", 0, "q-0.json")
 
 
@@ -59,10 +59,10 @@ def test_every_step_is_understood_and_every_time_is_told_once(name: str) -> None
     assert made_of.timed
     assert made_of.seconds == pytest.approx(totals(kept).thread_s, rel=1e-9)
     assert sum(share or 0.0 for share in shares(made_of)) == pytest.approx(1)
-    for one in made_of.root.walk():
-        assert one.operator in OPERATORS
-        assert one.operator != "other" or one.native == "outer"
-        assert work_of(one) in WORDS or one.seconds is None
+    for plan_node in made_of.root.walk():
+        assert plan_node.operator in OPERATORS
+        assert plan_node.operator != "other" or plan_node.native == "outer"
+        assert work_of(plan_node) in WORDS or plan_node.seconds is None
     assert Plan.read(json.loads(json.dumps(made_of.facts()))) == made_of
 
 
@@ -149,9 +149,9 @@ def test_rows_are_what_a_step_gave_and_estimates_what_it_was_expected_to() -> No
 def test_a_table_after_others_is_expected_for_each_row_of_those() -> None:
     q21 = plan("q21")
     (late,) = [
-        one.children[1]
-        for one in q21.root.walk()
-        if one.operator == "nested loop" and one.children[0].object == "orders"
+        plan_node.children[1]
+        for plan_node in q21.root.walk()
+        if plan_node.operator == "nested loop" and plan_node.children[0].object == "orders"
     ]
     # The scan is merged with a look-up that lets 0.042 of the rows through.
     assert late.estimated_rows == pytest.approx(0.058 * 0.042 * 72_884)
@@ -170,7 +170,11 @@ def test_a_step_that_was_given_no_row_was_never_executed() -> None:
 
 
 def test_an_index_that_is_no_table_is_told_with_its_table() -> None:
-    first = next(one for one in plan("second-index").root.walk() if one.operator == "index scan")
+    first = next(
+        plan_node
+        for plan_node in plan("second-index").root.walk()
+        if plan_node.operator == "index scan"
+    )
     assert (first.object, first.index) == ("lineitem", "l_pk_sk")
 
 
@@ -184,8 +188,8 @@ def test_queries_in_code_count_once_and_not_in_the_step_that_asks_them() -> None
             *("}", "", " 65 msec 100% cpu, 1 rnd 2 seq 0% same seg 0% same pg"),
         ]
     )
-    made_of = told(text)
-    seconds = {one.native: one.seconds for one in made_of.root.walk()}
+    made_of = plan_of(text)
+    seconds = {plan_node.native: plan_node.seconds for plan_node in made_of.root.walk()}
     # 40 parts have those 35 in them, so that all parts are of 65.
     assert seconds == pytest.approx(
         {"Select": 0.025, "END Node": 0.005, "query in code": None}
@@ -195,8 +199,8 @@ def test_queries_in_code_count_once_and_not_in_the_step_that_asks_them() -> None
 
 def test_exists_is_done_with_the_first_row() -> None:
     q21 = plan("q21")
-    (first, _) = [one for one in q21.root.walk() if one.operator == "subquery"]
-    assert all(one.cut_short for one in first.children[0].walk())
+    (first, _) = [plan_node for plan_node in q21.root.walk() if plan_node.operator == "subquery"]
+    assert all(plan_node.cut_short for plan_node in first.children[0].walk())
     assert not q21.root.cut_short
 
 
@@ -209,8 +213,8 @@ def test_steps_without_names_are_charged_to_the_next_one() -> None:
             *("Select (b$2)", "}", "", " 100 msec 100% cpu, 1 rnd 2 seq 0% same seg 0% same pg"),
         ]
     )
-    made_of = told(text)
-    seconds = {one.native: one.seconds for one in made_of.root.walk()}
+    made_of = plan_of(text)
+    seconds = {plan_node.native: plan_node.seconds for plan_node in made_of.root.walk()}
     assert seconds == pytest.approx({"Select": 0.04, "fork": 0.03, "table read": 0.03})
     assert made_of.execution_s == 0.1
 
@@ -227,9 +231,9 @@ def test_the_time_of_threads_is_at_least_that_of_the_clock() -> None:
 def test_the_clock_of_a_statement_has_its_compilation_in_it() -> None:
     # As its query log has them of a statement that one thread executed.
     log = {"ql_rt_clocks": 1118182.0, "ql_thread_clocks": 289770.0, "ql_c_clocks": 828412.0}
-    told = totals(Native("{\n}", log, 1e6))
-    assert (told.execution_s, told.thread_s) == pytest.approx((0.28977, 0.28977))
-    assert told.planning_s == 0.828412
+    plan_totals = totals(Native("{\n}", log, 1e6))
+    assert (plan_totals.execution_s, plan_totals.thread_s) == pytest.approx((0.28977, 0.28977))
+    assert plan_totals.planning_s == 0.828412
 
 
 PROFILE = """
@@ -250,7 +254,7 @@ Compilation: 4 msec 0 reads         0% read 0 messages         0% clw
 
 
 def test_a_text_of_profile_is_read_as_it_is_printed() -> None:
-    made_of = told(PROFILE)
+    made_of = plan_of(PROFILE)
     assert made_of.execution_s == 2.463
     assert made_of.planning_s == 0.004
     assert made_of.seconds == pytest.approx(2.463 * 1.96)
@@ -260,7 +264,7 @@ def test_a_text_of_profile_is_read_as_it_is_printed() -> None:
 
 def test_a_text_of_explain_has_estimates_only() -> None:
     lines = [line for line in PROFILE.splitlines()[2:9] if "time" not in line]
-    made_of = told("\n".join(lines))
+    made_of = plan_of("\n".join(lines))
     assert not made_of.timed
     assert made_of.execution_s is None
     assert node(made_of, "t").estimated_rows == 20
@@ -284,10 +288,10 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("text", "words"), REFUSED)
-def test_what_is_no_plan_is_refused_with_its_line(text: str, words: str) -> None:
-    with pytest.raises(ValueError, match=re.escape(words)):
-        told(text)
+@pytest.mark.parametrize(("text", "message"), REFUSED)
+def test_what_is_no_plan_is_refused_with_its_line(text: str, message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
+        plan_of(text)
 
 
 def test_words_are_of_plans_and_of_samples() -> None:
@@ -341,7 +345,7 @@ def test_work_by_operation_has_shares_of_each_operation() -> None:
     assert table.group_by("operation").agg(pl.col("share").sum())[
         "share"
     ].to_list() == pytest.approx([1, 1])
-    whole = sum(one.seconds or 0.0 for several in plans.values() for one in several)
+    whole = sum(query_plan.seconds or 0.0 for several in plans.values() for query_plan in several)
     assert table["seconds"].sum() == pytest.approx(whole)
     assert work_by_operation({}).is_empty()
 
@@ -392,11 +396,11 @@ class FakeLink:
             self.clock += 1_000_000
             return FakeTable([{"started": "now", "clock": str(self.clock)}])
         plan = "{\nt_index 5 rows(.a$1)\n}"
-        told = [one for one in self.executed if one.startswith("select a")]
+        selects = [text for text in self.executed if text.startswith("select a")]
         entries = [
-            {"ql_id": str(9 - n), "ql_text": one, "ql_plan": plan, "ql_sqlstate": None}
+            {"ql_id": str(9 - n), "ql_text": select, "ql_plan": plan, "ql_sqlstate": None}
             | {"ql_error": None, "ql_rt_msec": "3"}
-            for n, one in enumerate(reversed(told))
+            for n, select in enumerate(reversed(selects))
         ]
         return FakeTable(entries)
 

@@ -15,14 +15,22 @@ TEXT = (Path(__file__).parent / "data" / "virtuoso-status.txt").read_text(encodi
 
 
 def test_what_a_real_server_told() -> None:
-    told = parse_status(TEXT)
-    assert (told["buffers"], told["buffers_used"], told["buffers_dirty"]) == (20_000, 1035, 0)
-    assert (told["disk_reads"], told["disk_writes"], told["read_ahead_pages"]) == (1131, 158, 28)
-    assert (told["clients"], told["connects"], told["clients_max"]) == (3, 6, 5)
-    assert (told["deadlocks"], told["lock_waits"]) == (0, 0)
-    assert (told["threads_running"], told["transactions_pending"]) == (1, 3)
-    assert (told["gate_second_reads"], told["calls"], told["remap_pages"]) == (23, 1319, 38)
-    assert (told["file_bytes"], told["pages"], told["pages_free"]) == (174_063_616, 21_248, 19_588)
+    status = parse_status(TEXT)
+    assert (status["buffers"], status["buffers_used"], status["buffers_dirty"]) == (20_000, 1035, 0)
+    assert (status["disk_reads"], status["disk_writes"], status["read_ahead_pages"]) == (
+        1131,
+        158,
+        28,
+    )
+    assert (status["clients"], status["connects"], status["clients_max"]) == (3, 6, 5)
+    assert (status["deadlocks"], status["lock_waits"]) == (0, 0)
+    assert (status["threads_running"], status["transactions_pending"]) == (1, 3)
+    assert (status["gate_second_reads"], status["calls"], status["remap_pages"]) == (23, 1319, 38)
+    assert (status["file_bytes"], status["pages"], status["pages_free"]) == (
+        174_063_616,
+        21_248,
+        19_588,
+    )
 
 
 @pytest.mark.parametrize(
@@ -39,9 +47,9 @@ def test_a_sentence_in_other_words_has_no_figures_and_others_keep_theirs(
     gone: str, absent: str
 ) -> None:
     assert absent in parse_status(TEXT)
-    told = parse_status(TEXT.replace(gone, "\nelse "))
-    assert absent not in told
-    assert told["calls"] == 1319
+    status = parse_status(TEXT.replace(gone, "\nelse "))
+    assert absent not in status
+    assert status["calls"] == 1319
 
 
 @given(st.text())
@@ -51,11 +59,11 @@ def test_garbage_says_nothing(text: str) -> None:
 
 @given(st.integers(0, len(TEXT)), st.integers(0, len(TEXT)), st.text(st.characters(codec="utf-8")))
 def test_a_damaged_text_invents_no_name(at: int, to: int, put: str) -> None:
-    told = parse_status(TEXT[: min(at, to)] + put + TEXT[max(at, to) :])
-    assert told.keys() <= parse_status(TEXT).keys()
+    status = parse_status(TEXT[: min(at, to)] + put + TEXT[max(at, to) :])
+    assert status.keys() <= parse_status(TEXT).keys()
 
 
 @given(st.integers(-(2**63), 2**64 - 1))
 def test_a_figure_is_read_whatever_it_is(number: int) -> None:
-    told = parse_status(f"Clients: {number} connects, max {'9' * 500} concurrent")
-    assert told == {"connects": float(number)}
+    status = parse_status(f"Clients: {number} connects, max {'9' * 500} concurrent")
+    assert status == {"connects": float(number)}

@@ -64,9 +64,9 @@ class TestRefusals:
         ],
     )
     def test_each_names_file_number_and_reason(self, text: str, reason: str) -> None:
-        told = refusal(text)
-        assert told.startswith("waits.toml")
-        assert reason in told
+        message = refusal(text)
+        assert message.startswith("waits.toml")
+        assert reason in message
 
     def test_an_engine_s_are_refused_before_a_run(self, tmp_path: Path) -> None:
         (tmp_path / "waits.toml").write_text(RULE.replace("lock", "lok"), encoding="utf-8")

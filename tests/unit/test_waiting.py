@@ -60,15 +60,15 @@ def split(run: Run) -> dict[str, dict[str, Any]]:
 
 def shares(row: dict[str, Any]) -> dict[str, float]:
     """Parts as shares of the threads' time, but for what is within the error of nothing."""
-    told = known(row, *[part for part in PARTS if row[part]])
-    return {part: share for part, share in told.items() if share > WITHIN}
+    share_values = shares_of(row, *[part for part in PARTS if row[part]])
+    return {part: share for part, share in share_values.items() if share > WITHIN}
 
 
-def found(expected: dict[str, float]) -> Any:
+def approximately(expected: dict[str, float]) -> Any:
     return pytest.approx(expected, abs=WITHIN)
 
 
-def known(row: dict[str, Any], *parts: str) -> dict[str, float]:
+def shares_of(row: dict[str, Any], *parts: str) -> dict[str, float]:
     return {part: row[part] / row["threads_s"] for part in parts}
 
 
@@ -99,15 +99,15 @@ class TestTruth:
         truth = {READ: 0.7, RUN: 0.2, QUEUE: 0.1}
         lab.threads = [backend(lab.serial(100, 200, truth))]
         row = split(lab.write())["q1"]
-        assert shares(row) == found({"disk_read": 0.7, "cpu_user": 0.2, "run_queue": 0.1})
-        assert row["coverage"] == found(1.0)
+        assert shares(row) == approximately({"disk_read": 0.7, "cpu_user": 0.2, "run_queue": 0.1})
+        assert row["coverage"] == approximately(1.0)
         assert row["threads_s"] == pytest.approx(20.0)
 
     def test_operations_shorter_than_the_time_between_looks(self, lab: Lab) -> None:
         lab.threads = [backend(lab.serial(2000, 4, {READ: 0.5, RUN: 0.3, QUEUE: 0.2}))]
         row = split(lab.write())["q1"]
-        assert shares(row) == found({"disk_read": 0.5, "cpu_user": 0.3, "run_queue": 0.2})
-        assert row["coverage"] == found(1.0)
+        assert shares(row) == approximately({"disk_read": 0.5, "cpu_user": 0.3, "run_queue": 0.2})
+        assert row["coverage"] == approximately(1.0)
 
     def test_each_operation_has_its_own(self, lab: Lab) -> None:
         doings = lab.serial(60, 150, {RUN: 0.9, READ: 0.1}, operation="a")
@@ -123,10 +123,10 @@ class TestTruth:
             )
         lab.threads = [backend([*doings, *more])]
         rows = split(lab.write())
-        assert known(rows["a"], "cpu_user", "disk_read") == found(
+        assert shares_of(rows["a"], "cpu_user", "disk_read") == approximately(
             {"cpu_user": 0.9, "disk_read": 0.1}
         )
-        assert known(rows["b"], "cpu_user", "disk_write") == found(
+        assert shares_of(rows["b"], "cpu_user", "disk_write") == approximately(
             {"cpu_user": 0.2, "disk_write": 0.8}
         )
 
@@ -137,15 +137,15 @@ class TestTruth:
         threaded.events.append(threaded.events[0] | {"sequence": 900, "operation": "b"} | times)
         threaded.threads = [backend(doings)]
         rows = split(threaded.write())
-        assert rows["a"]["coverage"] == found(1.0)
+        assert rows["a"]["coverage"] == approximately(1.0)
         assert rows["b"]["coverage"] is None
 
     def test_parts_add_up_to_the_threads_time(self, lab: Lab) -> None:
         lab.threads = [backend(lab.serial(20, 200, {READ: 0.4, RUN: 0.6}))]
         operations, whole = where_time_went(lab.write())
         assert whole is not None
-        for told in (operations["q1"]["where"], whole.shares):
-            assert sum(share or 0.0 for share in told.values()) == pytest.approx(1.0)
+        for shares_of_time in (operations["q1"]["where"], whole.shares):
+            assert sum(share or 0.0 for share in shares_of_time.values()) == pytest.approx(1.0)
 
 
 def _until(doings: list[Doing], number: int) -> list[Doing]:
@@ -176,8 +176,8 @@ class TestSourcesAreIndependent:
 
         row = split(lab.write(change=change))["q1"]
         assert not row[part]
-        assert row["coverage"] == found(1 - share)
-        assert row[UNCOVERED] / row["threads_s"] == found(share)
+        assert row["coverage"] == approximately(1 - share)
+        assert row[UNCOVERED] / row["threads_s"] == approximately(share)
 
     @pytest.mark.parametrize("lost", [0.0, 0.5, 0.9])
     def test_without_looks_sleep_is_not_accounted_for(
@@ -192,7 +192,7 @@ class TestSourcesAreIndependent:
 
         monkeypatch.setattr(looks, "look_times", with_holes)
         row = split(lab.write())["q1"]
-        assert known(row, "cpu_user") == found({"cpu_user": 0.5})
+        assert shares_of(row, "cpu_user") == approximately({"cpu_user": 0.5})
         assert row["coverage"] == pytest.approx(1 - 0.5 * lost, abs=2 * WITHIN)
         assert row[UNCOVERED] / row["threads_s"] == pytest.approx(0.5 * lost, abs=2 * WITHIN)
 
@@ -209,22 +209,22 @@ class TestSourcesAreIndependent:
 
         monkeypatch.setattr(looks, "look_times", rarely)
         row = split(lab.write())["q1"]
-        assert shares(row) == found({"disk_read": 0.5, "cpu_user": 0.5})
-        assert row["coverage"] == found(1.0)
+        assert shares(row) == approximately({"disk_read": 0.5, "cpu_user": 0.5})
+        assert row["coverage"] == approximately(1.0)
 
     def test_without_the_engine_s_word_what_the_kernel_cannot_name_is_not_accounted_for(
         self, lab: Lab
     ) -> None:
         strange = Doing("S", 1, "some_new_function", 9999, word=("Lock", "relation"))
         lab.threads = [backend(lab.serial(100, 200, {strange: 0.4, RUN: 0.6}))]
-        assert split(lab.write())["q1"]["coverage"] == found(1.0)
+        assert split(lab.write())["q1"]["coverage"] == approximately(1.0)
 
     def test_sleep_that_no_rule_knows_is_not_accounted_for(self, lab: Lab) -> None:
         strange = Doing("S", 1, "some_new_function", 9999)
         lab.threads = [backend(lab.serial(100, 200, {strange: 0.4, RUN: 0.6}))]
         lab.told_every_ns = None
         row = split(lab.write())["q1"]
-        assert shares(row) == found({"cpu_user": 0.6, UNCOVERED: 0.4})
+        assert shares(row) == approximately({"cpu_user": 0.6, UNCOVERED: 0.4})
 
     def test_too_much_is_seen_and_nothing_is_split(self, lab: Lab) -> None:
         lab.threads = [backend(lab.serial(20, 200, self.TRUTH))]
@@ -254,8 +254,8 @@ class TestSourcesAreIndependent:
         assert whole.coverage == pytest.approx(operations["q1"]["coverage"])
         under = 0.15 if factor < 1 else None
         for doubts, share in ((whole.overcounted, over), (whole.uncovered, under)):
-            told = [doubt.share for doubt in doubts]
-            assert told == ([] if share is None else [found(share)])
+            share_values = [doubt.share for doubt in doubts]
+            assert share_values == ([] if share is None else [approximately(share)])
 
 
 class TestParallelQueries:
@@ -275,19 +275,19 @@ class TestParallelQueries:
         row = split(self.write(lab))["q1"]
         threads_s = 60 * (0.2 + 2 * 0.18)
         assert row["threads_s"] == pytest.approx(threads_s, rel=WITHIN)
-        assert row["coverage"] == found(1.0)
+        assert row["coverage"] == approximately(1.0)
         truth_s = {
             "workers": 60 * 0.2 * 0.6,
             "cpu_user": 60 * (0.06 + 0.18),
             "run_queue": 60 * (0.02 + 0.108),
             "disk_read": 60 * 0.072,
         }
-        assert shares(row) == found({part: s / threads_s for part, s in truth_s.items()})
+        assert shares(row) == approximately({part: s / threads_s for part, s in truth_s.items()})
 
     def test_a_worker_is_not_of_the_short_query_after_it(
         self, lab: Lab, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(looks, "look_times", lambda *told: look_times(*told)[::4])
+        monkeypatch.setattr(looks, "look_times", lambda *arguments: look_times(*arguments)[::4])
         self.write(lab)
         for number, event in enumerate(list(lab.events)):
             begun_ns = event["finished_ns"] + MS
@@ -301,8 +301,8 @@ class TestParallelQueries:
         lab.told_every_ns = None
         row = split(self.write(lab))["q1"]
         # A tenth of each pass is before the workers' birth and after their end.
-        assert known(row, "client") == found({"client": 0.6 * 0.1 * 0.2 / 0.56})
-        assert known(row, "workers") == found({"workers": 0.6 * 0.9 * 0.2 / 0.56})
+        assert shares_of(row, "client") == approximately({"client": 0.6 * 0.1 * 0.2 / 0.56})
+        assert shares_of(row, "workers") == approximately({"workers": 0.6 * 0.9 * 0.2 / 0.56})
 
     def test_no_part_is_less_than_nothing_where_others_clocks_are_guessed(self, lab: Lab) -> None:
         lab.threads = [backend(lab.serial(50, 30, {RUN: 1.0}))]
@@ -331,7 +331,7 @@ class TestParallelQueries:
         lab.threads.append(backend(mixed({CLIENT: 1.0}, seconds, lab.dice), BACKEND + 1))
         row = split(lab.write())["q1"]
         assert row["threads_s"] == pytest.approx(10.0, rel=WITHIN)
-        assert row["coverage"] == found(1.0)
+        assert row["coverage"] == approximately(1.0)
 
     def test_other_clients_and_the_server_s_rest_are_nobody_s_waiting(self, lab: Lab) -> None:
         leader = lab.serial(50, 200, {RUN: 0.8, READ: 0.2})
@@ -343,8 +343,8 @@ class TestParallelQueries:
         row = split(lab.write())["q1"]
         # The server's own process adds what it ran, and only that.
         assert row["threads_s"] == pytest.approx(10.0 * 1.05, rel=WITHIN)
-        assert row["client"] / row["threads_s"] == found(0.0)
-        assert row["coverage"] == found(1.0)
+        assert row["client"] / row["threads_s"] == approximately(0.0)
+        assert row["coverage"] == approximately(1.0)
 
 
 class TestTheEngineSWords:
@@ -353,26 +353,28 @@ class TestTheEngineSWords:
         lab.threads = [backend(lab.serial(100, 200, truth))]
         row = split(lab.write())["q1"]
         # As many words as one every 90 ms: sampling noise comes on top.
-        assert known(row, "lock", "workers", "client") == pytest.approx(
+        assert shares_of(row, "lock", "workers", "client") == pytest.approx(
             {"lock": 0.5, "workers": 0.2, "client": 0.0}, abs=2 * WITHIN
         )
-        assert row["coverage"] == found(1.0)
+        assert row["coverage"] == approximately(1.0)
 
     def test_without_them_it_is_the_kernel_s_cause(self, lab: Lab) -> None:
         lab.threads = [backend(lab.serial(50, 200, {LOCK: 0.5, RUN: 0.5}))]
         lab.told_every_ns = None
-        assert shares(split(lab.write())["q1"]) == found({"client": 0.5, "cpu_user": 0.5})
+        assert shares(split(lab.write())["q1"]) == approximately({"client": 0.5, "cpu_user": 0.5})
 
     def test_a_word_about_a_thread_that_ran_is_of_no_sleep(self, lab: Lab) -> None:
         spinning = Doing(ON_CPU, 1000, word=("Lock", "relation"))
         lab.threads = [backend([lasting(CLIENT, 100), spinning, lasting(CLIENT, 1000), RUN])]
         lab.events = [an_event(0, "q1", BEGUN_NS + 100 * MS, 2000)]
-        assert shares(split(lab.write())["q1"]) == found({"client": 0.5, "cpu_user": 0.5})
+        assert shares(split(lab.write())["q1"]) == approximately({"client": 0.5, "cpu_user": 0.5})
 
     def test_the_kernel_alone_says_what_a_disk_is_waited_for(self, lab: Lab) -> None:
         logged = Doing("D", 1, LOG.channel, LOG.call, word=("Lock", "relation"))
         lab.threads = [backend(lab.serial(50, 200, {logged: 0.5, RUN: 0.5}))]
-        assert shares(split(lab.write())["q1"]) == found({"disk_write": 0.5, "cpu_user": 0.5})
+        assert shares(split(lab.write())["q1"]) == approximately(
+            {"disk_write": 0.5, "cpu_user": 0.5}
+        )
 
 
 class TestEmbeddedEngines:
@@ -394,14 +396,14 @@ class TestEmbeddedEngines:
     def test_where_threads_wait_between_operations_too_is_the_pool(self, library: Lab) -> None:
         row = split(self.write(library, {POOL: 0.5, HELD: 0.1, RUN: 0.4}))["q1"]
         expected = {"idle": 0.25, "lock": 0.05, "workers": 0.1, "cpu_user": 0.6}
-        assert shares(row) == found(expected)
-        assert row["coverage"] == found(1.0)
+        assert shares(row) == approximately(expected)
+        assert row["coverage"] == approximately(1.0)
         assert row["threads_s"] == pytest.approx(40.0)
 
     def test_a_worker_that_never_ran_is_not_at_work(self, library: Lab) -> None:
         library.at_work = 1
         row = split(self.write(library, {POOL: 1.0}))["q1"]
-        assert shares(row) == found({"workers": 0.2, "cpu_user": 0.8})
+        assert shares(row) == approximately({"workers": 0.2, "cpu_user": 0.8})
         assert row["threads_s"] == pytest.approx(20.0)
 
     def test_where_no_thread_was_seen_to_run_it_was_the_thread_of_the_session(
@@ -429,23 +431,25 @@ class TestEmbeddedEngines:
         library.at_work = 1
         row = split(self.write(library, {POOL: 0.8, RUN: 0.2}))["q1"]
         assert row["threads_s"] == pytest.approx(24.0, rel=WITHIN)
-        assert known(row, "idle", "cpu_user") == found({"idle": 0.0, "cpu_user": 20 / 24})
-        assert row["coverage"] == found(1.0)
+        assert shares_of(row, "idle", "cpu_user") == approximately(
+            {"idle": 0.0, "cpu_user": 20 / 24}
+        )
+        assert row["coverage"] == approximately(1.0)
 
     def test_several_sessions_are_told_of_together(self, library: Lab) -> None:
         self.write_events_of_two(library)
         rows = split(library.write(tasks=False))
         assert list(rows) == [ALL_TOGETHER]
         row = rows[ALL_TOGETHER]
-        assert row["coverage"] == found(1.0)
-        assert known(row, "disk_read") == found({"disk_read": self.asleep(library)})
+        assert row["coverage"] == approximately(1.0)
+        assert shares_of(row, "disk_read") == approximately({"disk_read": self.asleep(library)})
 
     def test_a_session_that_hardly_runs_is_at_work_where_operations_fill_its_time(
         self, library: Lab
     ) -> None:
         row = split(self.write_two_filled(library))["q1"]
         assert row["threads_s"] == pytest.approx(2 * 12.0, rel=0.05)
-        assert known(row, "disk_read") == pytest.approx({"disk_read": 0.5}, abs=0.03)
+        assert shares_of(row, "disk_read") == pytest.approx({"disk_read": 0.5}, abs=0.03)
 
     def write_two_filled(self, lab: Lab) -> Run:
         """One session computes, the other one waits for its disk all the time."""
@@ -469,14 +473,14 @@ class TestEmbeddedEngines:
         library.threads.append(Thread(ROOT, SESSION_TID, "session", BEGUN_NS, doings))
         rows = split(library.write(tasks=False))
         assert shares(rows["look"])["cpu_user"] == pytest.approx(1.0, abs=0.05)
-        assert known(rows["pay"], "disk_read") == pytest.approx({"disk_read": 0.8}, abs=0.05)
+        assert shares_of(rows["pay"], "disk_read") == pytest.approx({"disk_read": 0.8}, abs=0.05)
 
     def test_they_stand_in_the_whole_and_in_no_operation(self, library: Lab) -> None:
         self.write_events_of_two(library)
         operations, whole = where_time_went(library.write(tasks=False))
         assert operations == {}
         assert whole is not None
-        assert whole.shares["disk_read"] == found(self.asleep(library))
+        assert whole.shares["disk_read"] == approximately(self.asleep(library))
 
     def asleep(self, lab: Lab) -> float:
         """Of the measured part, by what the two sessions did; they read between operations, too."""
@@ -516,10 +520,10 @@ class TestLoads:
         rows = split(self.write(lab))
         wide = 2 * WITHIN
         parts = ("lock", "disk_write", "client", "run_queue")
-        assert known(rows["pay"], *parts) == pytest.approx(
+        assert shares_of(rows["pay"], *parts) == pytest.approx(
             dict(zip(parts, (0.6, 0.2, 0.0, 0.02), strict=True)), abs=wide
         )
-        assert known(rows["look"], "lock", "client") == pytest.approx(
+        assert shares_of(rows["look"], "lock", "client") == pytest.approx(
             {"lock": 0.0, "client": 0.5}, abs=wide
         )
         for row in rows.values():
@@ -541,8 +545,8 @@ class TestTheMachine:
         lab.threads = [backend(lab.serial(50, 200, {RUN: 0.5, seen: 0.1, READ: 0.4}))]
         lab.extra["cpus"] = self.cpus(lab, steal=0.1)
         row = split(lab.write())["q1"]
-        assert known(row, "stolen") == found({"stolen": 0.1})
-        assert row["coverage"] == found(1.0)
+        assert shares_of(row, "stolen") == approximately({"stolen": 0.1})
+        assert row["coverage"] == approximately(1.0)
 
     def test_a_limit_holds_threads_back_in_the_run_queue(self, lab: Lab) -> None:
         lab.threads = [backend(lab.serial(50, 200, {RUN: 0.6, QUEUE: 0.4}))]
@@ -552,7 +556,7 @@ class TestTheMachine:
             for at in range(begun_ns, lab.until_ns + S, 100 * MS)
         ]
         row = split(lab.write())["q1"]
-        assert shares(row) == found({"cpu_user": 0.6, "throttled": 0.3, "run_queue": 0.1})
+        assert shares(row) == approximately({"cpu_user": 0.6, "throttled": 0.3, "run_queue": 0.1})
 
     def test_a_limit_over_two_processes_and_a_restart_is_counted_once(self, lab: Lab) -> None:
         lab.threads = [backend(lab.serial(50, 200, {RUN: 0.6, QUEUE: 0.4}))]
@@ -564,7 +568,7 @@ class TestTheMachine:
             for at in range(born_ns, ended_ns, 100 * MS)
         ]
         row = split(lab.write())["q1"]
-        assert shares(row) == found({"cpu_user": 0.6, "throttled": 0.3, "run_queue": 0.1})
+        assert shares(row) == approximately({"cpu_user": 0.6, "throttled": 0.3, "run_queue": 0.1})
 
     def test_without_samples_of_the_machine_stolen_time_is_not_measured(self, lab: Lab) -> None:
         lab.threads = [backend(lab.serial(5, 200, {RUN: 1.0}))]
@@ -581,16 +585,16 @@ class TestClusters:
         run = with_nodes(lab.write(), pids)
         operations, whole = where_time_went(run)
         assert whole is None
-        told = operations["q1"]
-        assert set(told["where"].values()) == {None}
-        assert (told["coverage"], told["threads_at_work"]) == (None, None)
-        assert told["parallelism"] == pytest.approx(1.0, abs=FLOAT_ABSOLUTE)
+        shares_q1 = operations["q1"]
+        assert set(shares_q1["where"].values()) == {None}
+        assert (shares_q1["coverage"], shares_q1["threads_at_work"]) == (None, None)
+        assert shares_q1["parallelism"] == pytest.approx(1.0, abs=FLOAT_ABSOLUTE)
 
     @pytest.mark.parametrize("pids", [[], [[BACKEND]], [[BACKEND], []]])
     def test_one_process_here_is_split_as_any(self, lab: Lab, pids: list[list[int]]) -> None:
         lab.threads = [backend(lab.serial(10, 200, {RUN: 1.0}))]
         operations, _ = where_time_went(with_nodes(lab.write(), pids))
-        assert operations["q1"]["where"]["cpu_user"] == found(1.0)
+        assert operations["q1"]["where"]["cpu_user"] == approximately(1.0)
 
 
 def with_nodes(run: Run, pids: list[list[int]]) -> Run:
@@ -650,7 +654,7 @@ def test_a_tid_that_is_given_out_again_is_another_thread(lab: Lab) -> None:
         lab.threads.append(Thread(999, 999, WORKER, born_ns, done, ends=True))
     row = split(lab.write())["q1"]
     assert row["threads_s"] == pytest.approx(40 * 0.3, rel=WITHIN)
-    assert row["coverage"] == found(1.0)
+    assert row["coverage"] == approximately(1.0)
 
 
 class TestServersOfThreads:
@@ -683,21 +687,21 @@ class TestServersOfThreads:
         session = {OWN: 0.3, HELD: 0.1, RUN: 0.5, QUEUE: 0.1}
         row = split(self.write(threaded, session, {POOL: 0.4, READ: 0.1, RUN: 0.5}))["q1"]
         expected = {"cpu_user": 0.5, "run_queue": 0.05, "lock": 0.05, "disk_read": 0.05}
-        assert shares(row) == found(expected | {"idle": 0.35})
-        assert row["coverage"] == found(1.0)
+        assert shares(row) == approximately(expected | {"idle": 0.35})
+        assert row["coverage"] == approximately(1.0)
         assert row["threads_s"] == pytest.approx(40.0)
 
     def test_a_connection_s_thread_waits_for_its_client(self, threaded: Lab) -> None:
         threaded.waits = MARIADB
         row = split(self.write(threaded, {self.POLL: 0.2, RUN: 0.8}, {POOL: 1.0}))["q1"]
-        assert shares(row) == found({"client": 0.2, "cpu_user": 0.8})
+        assert shares(row) == approximately({"client": 0.2, "cpu_user": 0.8})
         assert row["threads_s"] == pytest.approx(20.0)
 
     def test_one_futex_has_two_causes_by_how_many_work(self, threaded: Lab) -> None:
         pools: list[dict[Doing, float]] = [{POOL: 1.0}, {POOL: 0.4, RUN: 0.6}]
         rows = split(self.write(threaded, {OWN: 0.4, RUN: 0.6}, *pools))
-        assert shares(rows["q1"]) == found({"client": 0.4, "cpu_user": 0.6})
-        assert shares(rows["q2"]) == found({"idle": 0.4, "cpu_user": 0.6})
+        assert shares(rows["q1"]) == approximately({"client": 0.4, "cpu_user": 0.6})
+        assert shares(rows["q2"]) == approximately({"idle": 0.4, "cpu_user": 0.6})
         assert rows["q2"]["threads_s"] == pytest.approx(2 * rows["q1"]["threads_s"])
 
     def test_what_serves_other_clients_is_nobody_s_waiting(self, threaded: Lab) -> None:
@@ -710,8 +714,10 @@ class TestServersOfThreads:
         threaded.directory /= "with a listener"
         row = split(threaded.write())["q1"]
         assert row["threads_s"] == pytest.approx(20.0 * 1.05, rel=WITHIN)
-        assert known(row, "client", "cpu_user") == found({"client": 0.3 / 1.05, "cpu_user": 0.71})
-        assert row["coverage"] == found(1.0)
+        assert shares_of(row, "client", "cpu_user") == approximately(
+            {"client": 0.3 / 1.05, "cpu_user": 0.71}
+        )
+        assert row["coverage"] == approximately(1.0)
 
     def test_after_a_crash_another_process_is_the_same_server(self, threaded: Lab) -> None:
         threaded.at_work = 1
@@ -722,7 +728,7 @@ class TestServersOfThreads:
             Thread(BACKEND, BACKEND, "server", again_ns, [OWN]),
         ]
         row = split(threaded.write())["q1"]
-        assert shares(row) == found({"disk_read": 0.4, "cpu_user": 0.6})
+        assert shares(row) == approximately({"disk_read": 0.4, "cpu_user": 0.6})
 
     def test_of_several_processes_somebody_must_say_whom_they_serve(self, threaded: Lab) -> None:
         doings = threaded.serial(10, 200, {RUN: 1.0}, rest=OWN)
@@ -738,5 +744,5 @@ class TestServersOfThreads:
         rows = split(threaded.write(tasks=False))
         assert list(rows) == [ALL_TOGETHER]
         row = rows[ALL_TOGETHER]
-        assert row["coverage"] == found(1.0)
+        assert row["coverage"] == approximately(1.0)
         assert row["idle"] + row["cpu_user"] == pytest.approx(row["threads_s"], rel=WITHIN)

@@ -81,8 +81,8 @@ class TestTheRecord:
         cost = probe.stop()
         assert (cost.look_interval_s, cost.interval_s) == (0.01, 1.0)
         assert cost.samples >= 2
-        told = pl.read_ipc_stream(tmp_path / "probe-waits.arrows")
-        assert told["probe"].cast(pl.String).unique().to_list() == ["waits"]
+        waits = pl.read_ipc_stream(tmp_path / "probe-waits.arrows")
+        assert waits["probe"].cast(pl.String).unique().to_list() == ["waits"]
 
     def test_without_a_limit_of_cpu_time_there_is_no_stream_of_it(self, tmp_path: Path) -> None:
         proc = tmp_path / "proc"

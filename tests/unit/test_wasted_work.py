@@ -55,7 +55,7 @@ def written(path: Path, *, counted: bool = True) -> Run:
     noted = [statement(n, name) for n in (3, 4, 7) for name in ("read", "write", "commit")]
     write_stream(raw / "statements.arrows", noted)
     made = ((4, 0, 12), (4, 1, 18), (5, 0, 20), (7, 0, 3))
-    write_stream(raw / "attempts.arrows", [attempt(*one, statements=2) for one in made])
+    write_stream(raw / "attempts.arrows", [attempt(*tried, statements=2) for tried in made])
     if not counted:
         without_counts(raw / "attempts.arrows")
     return Run(directory)

@@ -22,17 +22,17 @@ from assay.model.errors import UsageError
 from tests.measured import a_run, an_operation, timed
 
 
-def after(told: Prediction, name: str = "q") -> tuple[float, float, float]:
+def after(prediction: Prediction, name: str = "q") -> tuple[float, float, float]:
     """Least, predicted and most seconds of an operation."""
-    (one,) = (op for op in told.operations if op.name == name)
-    return one.least_s, one.after_s, one.most_s
+    (operation,) = (op for op in prediction.operations if op.name == name)
+    return operation.least_s, operation.after_s, operation.most_s
 
 
 def test_a_halved_query_is_half_in_the_total_and_by_its_root_in_the_mean() -> None:
-    told = predict(timed(1.0, 3.0), [ScaleOperation("q02", 0.5)])
-    assert told.metric("total_seconds").after == pytest.approx(2.5)
-    assert told.metric("geometric_mean_seconds").change == pytest.approx(0.5**0.5 - 1)
-    assert [op.name for op in told.operations] == ["q02"]
+    prediction = predict(timed(1.0, 3.0), [ScaleOperation("q02", 0.5)])
+    assert prediction.metric("total_seconds").after == pytest.approx(2.5)
+    assert prediction.metric("geometric_mean_seconds").change == pytest.approx(0.5**0.5 - 1)
+    assert [op.name for op in prediction.operations] == ["q02"]
 
 
 def test_changes_are_carried_out_in_their_order() -> None:
@@ -98,9 +98,9 @@ class TestRemoving:
 
     def test_an_operation_that_was_not_split_is_named_and_stays(self) -> None:
         run = a_run(an_operation("q", 1.0, cpu_user=0.5, lock=0.5), TimedOperation("short", 0.001))
-        told = predict(run, [RemoveWait("lock")])
-        assert [op.name for op in told.operations] == ["q"]
-        assert "short" in told.notes[0]
+        prediction = predict(run, [RemoveWait("lock")])
+        assert [op.name for op in prediction.operations] == ["q"]
+        assert "short" in prediction.notes[0]
 
 
 class TestLoads:
@@ -113,14 +113,14 @@ class TestLoads:
         return a_run(reads, writes, has_composite=False, **about)
 
     def test_a_closed_loop_does_more_when_its_operations_are_shorter(self) -> None:
-        told = predict(self.run(), [ScaleOperation("writes", 0.5)])
-        assert told.metric("service_seconds_mean").after == pytest.approx(0.125)
-        assert told.metric("throughput_per_s").after == pytest.approx(32.0)
-        assert any("closed loop" in words for words in told.assumptions)
+        prediction = predict(self.run(), [ScaleOperation("writes", 0.5)])
+        assert prediction.metric("service_seconds_mean").after == pytest.approx(0.125)
+        assert prediction.metric("throughput_per_s").after == pytest.approx(32.0)
+        assert any("closed loop" in assumption for assumption in prediction.assumptions)
 
     def test_an_open_load_is_what_was_asked_for(self) -> None:
-        told = predict(self.run(rate_per_s=20.0), [ScaleOperation("writes", 0.5)])
-        assert told.metric("throughput_per_s").change == 0.0
+        prediction = predict(self.run(rate_per_s=20.0), [ScaleOperation("writes", 0.5)])
+        assert prediction.metric("throughput_per_s").change == 0.0
 
     def test_cores_of_a_load_are_not_predicted(self) -> None:
         with pytest.raises(UsageError, match="--pin"):
@@ -136,40 +136,47 @@ class TestIntervals:
         return a_run(*made)
 
     def test_passes_that_agree_leave_none_open(self) -> None:
-        told = predict(self.run((1.0,) * 9, (1.0,) * 9), [ScaleOperation("q0", 0.5)])
-        assert told.metric("total_seconds").interval == pytest.approx((-0.25, -0.25))
-        assert told.passes == 9
+        prediction = predict(self.run((1.0,) * 9, (1.0,) * 9), [ScaleOperation("q0", 0.5)])
+        assert prediction.metric("total_seconds").interval == pytest.approx((-0.25, -0.25))
+        assert prediction.passes == 9
 
     def test_a_query_that_varies_leaves_its_share_open(self) -> None:
         run = self.run((0.5, 1.0, 1.5, 0.7, 1.2, 0.9, 1.1), (1.0,) * 7)
-        told = predict(run, [ScaleOperation("q0", 0.5)]).metric("total_seconds")
-        assert told.interval is not None
-        assert told.interval[0] < told.change < told.interval[1]
+        metric = predict(run, [ScaleOperation("q0", 0.5)]).metric("total_seconds")
+        assert metric.interval is not None
+        assert metric.interval[0] < metric.change < metric.interval[1]
         # A geometric mean changes by the same factor whatever the times are.
         mean = predict(run, [ScaleOperation("q0", 0.5)]).metric("geometric_mean_seconds")
         assert mean.interval == pytest.approx((mean.change, mean.change))
 
     def test_a_time_that_is_given_does_not_vary(self) -> None:
         run = self.run((0.5, 1.0, 1.5, 0.7, 1.2, 0.9, 1.1))
-        told = predict(run, [SetTime("q0", 0.25)]).metric("total_seconds")
-        assert told.interval is not None
-        assert told.interval[0] > 0.25 / 1.5 - 1
-        assert told.interval[1] < 0.25 / 0.5 - 1
+        metric = predict(run, [SetTime("q0", 0.25)]).metric("total_seconds")
+        assert metric.interval is not None
+        assert metric.interval[0] > 0.25 / 1.5 - 1
+        assert metric.interval[1] < 0.25 / 0.5 - 1
 
     def test_few_passes_have_none(self) -> None:
-        told = predict(self.run((1.0,) * 4), [ScaleOperation("q0", 0.5)])
-        assert told.metric("total_seconds").interval is None
-        assert told.passes == 0
+        prediction = predict(self.run((1.0,) * 4), [ScaleOperation("q0", 0.5)])
+        assert prediction.metric("total_seconds").interval is None
+        assert prediction.passes == 0
 
 
 class TestWorth:
     def test_what_gives_most_comes_first_and_little_is_left_out(self) -> None:
         work = {"scan": 0.7, "sort": 0.299, "log": 0.001}
         run = a_run(an_operation("q", 1.0, work=work, cpu_user=0.5, lock=0.5, latch=0.0))
-        found = [(one.kind, one.subject, -one.gain) for one in worth(run)]
-        assert [one[:2] for one in found] == [("wait", "lock"), ("work", "scan"), ("work", "sort")]
-        assert found[0][2] == pytest.approx(-0.5)
-        assert found[1][2] == pytest.approx(-0.35)
+        gains = [
+            (operation_worth.kind, operation_worth.subject, -operation_worth.gain)
+            for operation_worth in worth(run)
+        ]
+        assert [worth_row[:2] for worth_row in gains] == [
+            ("wait", "lock"),
+            ("work", "scan"),
+            ("work", "sort"),
+        ]
+        assert gains[0][2] == pytest.approx(-0.5)
+        assert gains[1][2] == pytest.approx(-0.35)
 
     def test_a_run_that_was_not_split_has_none(self) -> None:
         assert worth(timed(1.0)) == ()

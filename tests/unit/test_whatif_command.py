@@ -46,12 +46,12 @@ def asked(capsys: pytest.CaptureFixture[str], runs: Path, *options: str) -> tupl
 def as_document(capsys: pytest.CaptureFixture[str], runs: Path, *options: str) -> dict[str, Any]:
     code, out, _ = asked(capsys, runs, *options, "--json")
     assert code == 0
-    told: dict[str, Any] = json.loads(out)
-    return told
+    run_document: dict[str, Any] = json.loads(out)
+    return run_document
 
 
-def totals(told: dict[str, Any]) -> dict[str, float]:
-    return {one["metric"]: one["after"] for one in told["prediction"]["metrics"]}
+def totals(run_document: dict[str, Any]) -> dict[str, float]:
+    return {metric["metric"]: metric["after"] for metric in run_document["prediction"]["metrics"]}
 
 
 @pytest.mark.parametrize(
@@ -83,8 +83,8 @@ def test_an_interval_fits_beside_what_is_left_open(tmp_path: Path) -> None:
     passes = tuple(reversed(first.passes[:3])) * 3
     split = {"cpu_user": 0.6, "idle": 0.2}
     varied = (replace(first, passes=passes, thread_s=split, threads=2.0), *others)
-    told = predict(replace(measured, operations=varied), [SetCores(1)]).facts()
-    lines = list(predicted_lines(document(run, directory), told, LINE_MAX))
+    facts = predict(replace(measured, operations=varied), [SetCores(1)]).facts()
+    lines = list(predicted_lines(document(run, directory), facts, LINE_MAX))
     assert max(map(len, lines)) <= LINE_MAX
     heading = next(line for line in lines if "before" in line)
     assert heading.endswith("9 passes, %")
@@ -97,9 +97,9 @@ def test_an_interval_without_width_is_none(runs: Path) -> None:
     run = Run(directory)
     measured = measured_of(run, summarise(run))
     whole = tuple(replace(op, passes=(op.seconds,) * 5) for op in measured.operations)
-    told = predict(replace(measured, operations=whole), [ScaleOperation("q01", 0.5)]).facts()
-    assert told["passes"] == 5
-    text = "\n".join(predicted_lines(document(run, directory), told, LINE_MAX))
+    facts = predict(replace(measured, operations=whole), [ScaleOperation("q01", 0.5)]).facts()
+    assert facts["passes"] == 5
+    text = "\n".join(predicted_lines(document(run, directory), facts, LINE_MAX))
     assert " to " not in text
     assert "passes" not in text
 
@@ -110,9 +110,9 @@ def test_a_figure_of_some_operations_says_of_how_many(runs: Path) -> None:
     measured = measured_of(run, summarise(run))
     first, *others = measured.operations
     partly = replace(measured, operations=(replace(first, thread_s=None), *others))
-    told = predict(partly, [SetCores(1)]).facts()
-    assert (told["known_operations"], told["measured_operations"]) == (2, 3)
-    lines = list(predicted_lines(document(run, directory), told, LINE_MAX))
+    facts = predict(partly, [SetCores(1)]).facts()
+    assert (facts["known_operations"], facts["measured_operations"]) == (2, 3)
+    lines = list(predicted_lines(document(run, directory), facts, LINE_MAX))
     heading = next(line for line in lines if "before" in line)
     assert heading.startswith("  2 of 3 operations")
     assert heading.index("before") == len("  2 of 3 operations") + 3
@@ -132,12 +132,12 @@ def test_operations_that_were_asked_for_come_first_and_are_all_told(runs: Path) 
     )
     measured = replace(measured_of(run, summarise(run)), operations=made, cores=2)
     asked = [ScaleOperation(f"q{number:02}", 0.9) for number in range(5, 16)]
-    told = predict(measured, [*asked, ScaleOperation("q01", 0.1), ScaleOperation("q02", 1.0)])
-    lines = list(predicted_lines(document(run, directory), told.facts(), LINE_MAX))
+    prediction = predict(measured, [*asked, ScaleOperation("q01", 0.1), ScaleOperation("q02", 1.0)])
+    lines = list(predicted_lines(document(run, directory), prediction.facts(), LINE_MAX))
     names = [line.split()[0] for line in lines if " -> " in line]
     assert set(names) == {"q01", *(f"q{number:02}" for number in range(5, 16))}
-    told = predict(measured, [SetCores(1), ScaleOperation("q15", 0.99)])
-    assert told.operations[0].name == "q15"
+    prediction = predict(measured, [SetCores(1), ScaleOperation("q15", 0.99)])
+    assert prediction.operations[0].name == "q15"
 
 
 def test_a_load_has_means_and_no_passes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -146,8 +146,8 @@ def test_a_load_has_means_and_no_passes(tmp_path: Path, capsys: pytest.CaptureFi
     code, out, _ = asked(capsys, tmp_path)
     assert code == 0
     assert "fastest" not in out
-    told = as_document(capsys, tmp_path, "latest", "--halve", "select,update")["prediction"]
-    metrics = {one["metric"]: one["change"] for one in told["metrics"]}
+    prediction = as_document(capsys, tmp_path, "latest", "--halve", "select,update")["prediction"]
+    metrics = {metric["metric"]: metric["change"] for metric in prediction["metrics"]}
     assert metrics == pytest.approx({"service_seconds_mean": -0.5, "throughput_per_s": 1.0})
     code, _, err = asked(capsys, tmp_path, "latest", "--remove-wait", "lock")
     assert code == 1
@@ -155,19 +155,21 @@ def test_a_load_has_means_and_no_passes(tmp_path: Path, capsys: pytest.CaptureFi
 
 
 def test_a_halved_query_in_a_document(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    told = as_document(capsys, runs, "latest", "--halve", "q01,q02")
+    run_document = as_document(capsys, runs, "latest", "--halve", "q01,q02")
     whole = sum(OPERATIONS.values())
     halved = (OPERATIONS["q01"] + OPERATIONS["q02"]) / 2
-    assert totals(told)["total_seconds"] == pytest.approx(whole - halved)
-    assert {op["operation"] for op in told["prediction"]["operations"]} == {"q01", "q02"}
+    assert totals(run_document)["total_seconds"] == pytest.approx(whole - halved)
+    assert {op["operation"] for op in run_document["prediction"]["operations"]} == {"q01", "q02"}
 
 
 def test_without_a_change_the_section_of_the_document_is_printed(
     runs: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    told = as_document(capsys, runs)["what_if"]
-    assert [one["operation"] for one in told["sensitivity"]] == list(OPERATIONS)
-    assert "hash probe" in {one["subject"] for one in told["worth"]}
+    what_if = as_document(capsys, runs)["what_if"]
+    assert [sensitivity_row["operation"] for sensitivity_row in what_if["sensitivity"]] == list(
+        OPERATIONS
+    )
+    assert "hash probe" in {worth_row["subject"] for worth_row in what_if["worth"]}
 
 
 def test_changes_are_carried_out_as_they_were_given(

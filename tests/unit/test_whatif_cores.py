@@ -79,8 +79,8 @@ def test_after_more_cores_there_is_less_waiting_for_one() -> None:
 
 def test_cores_there_and_back_are_the_same() -> None:
     run = a_run(an_operation("q", 1.0, threads=2.0, cpu_user=0.5, run_queue=0.5), cores=1)
-    told = predict(run, [SetCores(2), SetCores(1)])
-    assert told.metric("total_seconds").after == pytest.approx(1.0)
+    prediction = predict(run, [SetCores(2), SetCores(1)])
+    assert prediction.metric("total_seconds").after == pytest.approx(1.0)
 
 
 def test_competition_is_told_where_there_was_much() -> None:

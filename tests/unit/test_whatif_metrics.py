@@ -69,8 +69,8 @@ def test_only_the_workload_of_the_specification_has_a_composite() -> None:
 class TestSensitivity:
     def weights(self, *seconds: float) -> list[dict[str, float]]:
         return [
-            {weight.metric: weight.elasticity for weight in one.weights}
-            for one in sensitivity(timed(*seconds))
+            {weight.metric: weight.elasticity for weight in interval_weight.weights}
+            for interval_weight in sensitivity(timed(*seconds))
         ]
 
     def test_each_query_weighs_as_much_in_a_geometric_mean(self) -> None:

@@ -70,10 +70,10 @@ def lab(rgb: list[float]) -> tuple[float, float, float]:
     return 116 * fy - 16, 500 * (fx - fy), 200 * (fy - fz)
 
 
-def difference(one: str, other: str, eye: str) -> float:
+def difference(first: str, other: str, eye: str) -> float:
     seen = [
         lab([sum(a * b for a, b in zip(row, linear(colour), strict=True)) for row in SEEN[eye]])
-        for colour in (one, other)
+        for colour in (first, other)
     ]
     return float(sum((a - b) ** 2 for a, b in zip(*seen, strict=True)) ** 0.5)
 
@@ -88,9 +88,9 @@ def test_everyone_can_tell_the_parts_apart(eye: str, view: str) -> None:
         colours |= {str(place): colour for place, colour in enumerate(LARGEST_WORK_COLOURS)}
         colours |= {OTHER_WORK: OTHER_WORK_COLOUR}
     near = [
-        (one, other)
-        for one, other in itertools.combinations(colours, 2)
-        if difference(colours[one], colours[other], eye) < DIFFERENCE_MIN
+        (text, other)
+        for text, other in itertools.combinations(colours, 2)
+        if difference(colours[text], colours[other], eye) < DIFFERENCE_MIN
     ]
     assert near == []
 
@@ -100,7 +100,7 @@ def test_every_cause_has_a_colour() -> None:
 
 
 @pytest.fixture
-def told(tmp_path: Path) -> dict[str, Any]:
+def run_document(tmp_path: Path) -> dict[str, Any]:
     directory = as_sampled(write_run(tmp_path))
     return with_causes(document(Run(directory), directory))
 
@@ -110,45 +110,51 @@ def length(parts: list[dict[str, Any]], view: str) -> float:
 
 
 @pytest.mark.parametrize("view", [BY_MODE, BY_WORK])
-def test_the_pieces_of_both_views_add_up_to_the_time(told: dict[str, Any], view: str) -> None:
+def test_the_pieces_of_both_views_add_up_to_the_time(
+    run_document: dict[str, Any], view: str
+) -> None:
     for name in OPERATIONS:
-        mine = [row for row in rows(told) if row["operation"] == name]
+        mine = [row for row in rows(run_document) if row["operation"] == name]
         assert length(mine, view) == pytest.approx(1.0, abs=1e-5)
 
 
-def test_pieces_follow_each_other_in_the_order_of_the_causes(told: dict[str, Any]) -> None:
-    found = list(pieces(told["operations"][0], None))
-    assert [piece.part for piece in found] == [part_title(cause.name) for cause in CAUSES]
-    assert [piece.begin for piece in found[1:]] == [piece.end for piece in found[:-1]]
+def test_pieces_follow_each_other_in_the_order_of_the_causes(run_document: dict[str, Any]) -> None:
+    chart_pieces = list(pieces(run_document["operations"][0], None))
+    assert [piece.part for piece in chart_pieces] == [part_title(cause.name) for cause in CAUSES]
+    assert [piece.begin for piece in chart_pieces[1:]] == [piece.end for piece in chart_pieces[:-1]]
 
 
-def test_work_takes_the_place_of_the_modes(told: dict[str, Any]) -> None:
-    mine = [row for row in rows(told) if row["operation"] == "q02" and row["view"] == BY_WORK]
+def test_work_takes_the_place_of_the_modes(run_document: dict[str, Any]) -> None:
+    mine = [
+        row for row in rows(run_document) if row["operation"] == "q02" and row["view"] == BY_WORK
+    ]
     assert length(mine, BY_WORK) == pytest.approx(0.4, abs=1e-5)
     shares = {
         row["work"]: row["share"]
-        for row in told["profile"]["operations"][1]["work"]
-        if row["work"] in named_works(told)
+        for row in run_document["profile"]["operations"][1]["work"]
+        if row["work"] in named_works(run_document)
     }
     drawn = {row["part"]: (row["end"] - row["begin"]) / 0.4 for row in mine}
     assert drawn.pop(OTHER_WORK) == pytest.approx(1 - sum(shares.values()), abs=1e-4)
     assert drawn == pytest.approx(shares, abs=1e-4)
 
 
-def test_the_largest_work_is_named_and_the_unclassified_is_not(told: dict[str, Any]) -> None:
-    named = named_works(told)
+def test_the_largest_work_is_named_and_the_unclassified_is_not(
+    run_document: dict[str, Any],
+) -> None:
+    named = named_works(run_document)
     assert 0 < len(named) <= len(LARGEST_WORK_COLOURS)
     assert "unclassified" not in named
-    told["profile"] = None
-    assert works_of(told, named_works(told)) == {}
+    run_document["profile"] = None
+    assert works_of(run_document, named_works(run_document)) == {}
 
 
-def test_a_cause_that_does_not_occur_is_in_no_legend(told: dict[str, Any]) -> None:
-    for operation in told["operations"]:
+def test_a_cause_that_does_not_occur_is_in_no_legend(run_document: dict[str, Any]) -> None:
+    for operation in run_document["operations"]:
         operation["where"]["lock"] = 0.0
         operation["where"]["latch"] = None
         operation["where"]["stolen"] = 0.00004
-    colour = Charts(told, None).operations.to_dict()["layer"][1]["encoding"]["color"]
+    colour = Charts(run_document, None).operations.to_dict()["layer"][1]["encoding"]["color"]
     legend = str(colour["legend"]["values"])
     assert part_title("client") in legend
     assert part_title("lock") not in legend
@@ -160,13 +166,17 @@ def test_without_a_profile_there_is_nothing_to_choose(tmp_path: Path) -> None:
     directory = write_run(tmp_path)
     made = document(Run(directory), directory)
     bound = [
-        one["name"] for one in Charts(made, None).operations.to_dict()["params"] if "bind" in one
+        param["name"]
+        for param in Charts(made, None).operations.to_dict()["params"]
+        if "bind" in param
     ]
     assert bound == ["shown", "sorted"]
 
 
-def test_it_can_be_saved_with_every_cause(told: dict[str, Any], tmp_path: Path) -> None:
-    svg = save(Charts(told, None).operations, tmp_path / "where.svg").read_text(encoding="utf-8")
+def test_it_can_be_saved_with_every_cause(run_document: dict[str, Any], tmp_path: Path) -> None:
+    svg = save(Charts(run_document, None).operations, tmp_path / "where.svg").read_text(
+        encoding="utf-8"
+    )
     assert "stroke-dasharray" in svg
     assert "accounted for" in svg
 
@@ -174,8 +184,8 @@ def test_it_can_be_saved_with_every_cause(told: dict[str, Any], tmp_path: Path) 
 def test_a_load_that_was_not_split_says_why(tmp_path: Path) -> None:
     played = [an_operation(n, n * MS, 0, MS) for n in range(2_000)]
     directory = write_load(tmp_path, open_load(1_000, 4), played, 2.0)
-    told = document(Run(directory), directory)
-    assert why_empty(told) == NO_LOAD_SPLIT
-    assert "operations" not in Charts(told, None).names
-    assert why_empty(with_causes(told)) is None
-    assert "operations" in Charts(told, None).names
+    whole_document = document(Run(directory), directory)
+    assert why_empty(whole_document) == NO_LOAD_SPLIT
+    assert "operations" not in Charts(whole_document, None).names
+    assert why_empty(with_causes(whole_document)) is None
+    assert "operations" in Charts(whole_document, None).names

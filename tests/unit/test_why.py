@@ -32,7 +32,7 @@ class TestStudy:
     ) -> None:
         study = why_study(BASE, pilot, QUICK)
         parts = {part.name: part for part in study.parts}
-        names = [one.name for one in parts[SCARCE].variants]
+        names = [variant.name for variant in parts[SCARCE].variants]
         assert names == [FREE, "CPU slowed 1.5 x", "CPU slowed 3 x"]
         assert study.without["disk slowed"] == "it reads nothing from the disk"
         assert study.without["disk limited"] == "it reads nothing from the disk"
@@ -40,7 +40,9 @@ class TestStudy:
     def test_the_run_as_it_is_is_one_run_of_all_parts_of_a_round(self, pilot: Run) -> None:
         study = why_study(BASE, pilot, Depth((2.0,), 2))
         free = [run for run in study.order() if run.request == BASE]
-        assert [{one.part for one in run.stands_for} for run in free] == [{SCARCE, REMOVED}] * 2
+        assert [{operation.part for operation in run.stands_for} for run in free] == [
+            {SCARCE, REMOVED}
+        ] * 2
         assert len(study.order()) == 2 * 3
 
     def test_what_cannot_be_asked_for_is_left_out_with_its_reason(self, pilot: Run) -> None:
@@ -68,12 +70,15 @@ class TestDocument:
     def test_it_has_the_verdict_every_variant_and_the_sum(self, tmp_path: Path) -> None:
         document = why_document(read_study(study_of(tmp_path, 0.05, 0.9)), None)
         assert json.loads(json.dumps(document))["rounds"] == 3
-        (told, *_) = document["operations"]
-        assert told["verdict"]["resources"] == ["disk"]
-        assert told["variants"][0]["name"] == "as it is"
-        assert told["sum"] == pytest.approx(-0.95, abs=0.05)
-        assert told["missing_from_1"] == pytest.approx(1 + told["sum"])
-        assert {one["resource"]: one["counts"] for one in told["elasticities"]} == {
+        (operations, *_) = document["operations"]
+        assert operations["verdict"]["resources"] == ["disk"]
+        assert operations["variants"][0]["name"] == "as it is"
+        assert operations["sum"] == pytest.approx(-0.95, abs=0.05)
+        assert operations["missing_from_1"] == pytest.approx(1 + operations["sum"])
+        assert {
+            resource_elasticity["resource"]: resource_elasticity["counts"]
+            for resource_elasticity in operations["elasticities"]
+        } == {
             "cpu": True,
             "disk": True,
         }

@@ -220,5 +220,5 @@ class TestWhatAllEnginesShare:
         assert judged(rules, ("Scan", ENGINE), (name, module)) == (work, None)
 
     def test_every_word_is_one_that_reports_know(self) -> None:
-        told = {rule.work for rule in shared_rules().rules if rule.work is not None}
-        assert told - {"as its caller"} <= set(WORDS)
+        kinds_of_work = {rule.work for rule in shared_rules().rules if rule.work is not None}
+        assert kinds_of_work - {"as its caller"} <= set(WORDS)

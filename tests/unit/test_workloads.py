@@ -54,10 +54,10 @@ def a_folder(root: Path, files: dict[str, str]) -> Path:
 
 
 def refusal(folder: Path) -> str:
-    with pytest.raises(UsageError) as told:
+    with pytest.raises(UsageError) as error:
         read_workload(folder)
-    assert str(folder) in str(told.value)
-    return str(told.value)
+    assert str(folder) in str(error.value)
+    return str(error.value)
 
 
 class TestManifest:
@@ -90,21 +90,21 @@ class TestManifest:
     def test_an_unknown_key_is_named_with_the_nearest_known_one(
         self, tmp_path: Path, right: str, wrong: str, key: str, hint: str
     ) -> None:
-        told = refusal(a_workload(tmp_path, MANIFEST.replace(right, wrong, 1)))
-        assert f": {key}: " in told
-        assert hint in told
+        message = refusal(a_workload(tmp_path, MANIFEST.replace(right, wrong, 1)))
+        assert f": {key}: " in message
+        assert hint in message
 
     def test_a_kind_of_column_that_does_not_exist_is_refused(self, tmp_path: Path) -> None:
-        told = refusal(a_workload(tmp_path, MANIFEST.replace('n = "exact"', 'n = "about"')))
-        assert "operations.q1.answer.n" in told
+        message = refusal(a_workload(tmp_path, MANIFEST.replace('n = "exact"', 'n = "about"')))
+        assert "operations.q1.answer.n" in message
 
     def test_an_order_that_names_an_unknown_operation_is_refused(self, tmp_path: Path) -> None:
-        told = refusal(a_workload(tmp_path, MANIFEST.replace('["q1"]', '["q1", "q11"]')))
-        assert "'q11'" in told
-        assert "did you mean 'q1'" in told
+        message = refusal(a_workload(tmp_path, MANIFEST.replace('["q1"]', '["q1", "q11"]')))
+        assert "'q11'" in message
+        assert "did you mean 'q1'" in message
 
     @pytest.mark.parametrize(
-        ("wrong", "told"),
+        ("wrong", "message"),
         [
             ('name = "a/b"', "name: String should match"),
             ("scale_default = 0.0", "scale_default: Input should be greater than 0"),
@@ -130,8 +130,8 @@ class TestManifest:
             ('setup = ["../other.sql"]', "setup names '../other.sql', which is outside"),
         ],
     )
-    def test_what_cannot_be_is_refused(self, tmp_path: Path, wrong: str, told: str) -> None:
-        assert told in refusal(a_workload(tmp_path, wrong))
+    def test_what_cannot_be_is_refused(self, tmp_path: Path, wrong: str, message: str) -> None:
+        assert message in refusal(a_workload(tmp_path, wrong))
 
     def test_nothing_in_it_is_needed(self, tmp_path: Path) -> None:
         facts = read_workload(a_workload(tmp_path, "")).facts
@@ -354,13 +354,13 @@ class TestContentHash:
         (folder / "data").mkdir()
         (folder / "data" / "fill.sql").write_text("select 1", encoding="utf-8")
         before = read_workload(folder)
-        told = before.content_hash, before.data_hash
+        hashes = before.content_hash, before.data_hash
         (folder / name).parent.mkdir(exist_ok=True)
         with (folder / name).open("a", encoding="utf-8") as file:
             file.write("\n")
         after = read_workload(folder)
-        assert after.content_hash != told[0]
-        assert (after.data_hash != told[1]) is changes
+        assert after.content_hash != hashes[0]
+        assert (after.data_hash != hashes[1]) is changes
 
     def test_words_about_it_do_not(self, tmp_path: Path) -> None:
         folder = a_workload(tmp_path)
@@ -394,8 +394,8 @@ class TestTpch:
     def test_a_stream_has_the_seed_that_is_so_much_higher(self, tpch: Workload) -> None:
         """Clause 2.1.3: stream s is drawn from the seed of the power test plus s."""
         for operation in tpch.facts.order:
-            told = tpch.statement(operation, (), 1.0, 40, 2)
-            assert told == tpch.statement(operation, (), 1.0, 42, 0)
+            statement = tpch.statement(operation, (), 1.0, 40, 2)
+            assert statement == tpch.statement(operation, (), 1.0, 42, 0)
 
     @pytest.mark.parametrize(("seed", "stream"), [(0, 0), (2**31 - 1, 0), (2**31 - 3, 2)])
     def test_a_seed_that_gives_only_zeros_is_refused(
@@ -451,11 +451,11 @@ class TestNamesOfMetrics:
         return Path(shutil.copytree(ours, root / name))
 
     def test_the_workload_itself_has_them(self, tpch: Workload) -> None:
-        told = tpch.recorded()
-        assert told["differs_from"] is None
-        assert told["metrics"]["composite"] == "QphH@${scale}GB"
-        assert told["queries"] == 22
-        assert told["streams_minimum"][:2] == [[1, 2], [10, 3]]
+        recorded_facts = tpch.recorded()
+        assert recorded_facts["differs_from"] is None
+        assert recorded_facts["metrics"]["composite"] == "QphH@${scale}GB"
+        assert recorded_facts["queries"] == 22
+        assert recorded_facts["streams_minimum"][:2] == [[1, 2], [10, 3]]
 
     def test_the_same_files_elsewhere_are_the_same_workload(self, tmp_path: Path) -> None:
         assert read_workload(self.copied(tmp_path, "tpch")).differs_from is None
@@ -514,7 +514,7 @@ class TestOperationsOfTheWorkloadWhoseDataAreAsked:
     def test_one_that_has_no_file_here_is_theirs(self, both: tuple[Workload, Workload]) -> None:
         own, theirs = both
         script = own.script((), 1.0, 1)
-        assert [one.name for one in script.operations] == ["q1", "q2", "q1@check"]
+        assert [operation.name for operation in script.operations] == ["q1", "q2", "q1@check"]
         assert script.operations[0].statements == theirs.script((), 1.0, 1).operations[0].statements
         assert "7" in script.operations[0].statements[0].text
         assert own.facts.operations["q1"] == theirs.facts.operations["q1"]
@@ -543,7 +543,7 @@ class TestOperationsOfTheWorkloadWhoseDataAreAsked:
 
 class TestRulesOfAnswers:
     @pytest.mark.parametrize(
-        ("told", "words"),
+        ("reason", "message"),
         [
             ("limit = 3", "name the columns of ordered_by"),
             ("offset = 3", "name the columns of ordered_by"),
@@ -551,7 +551,7 @@ class TestRulesOfAnswers:
         ],
     )
     def test_what_contradicts_itself_is_refused(
-        self, tmp_path: Path, told: str, words: str
+        self, tmp_path: Path, reason: str, message: str
     ) -> None:
-        text = MANIFEST.replace('title = "first"', f'title = "first"\n{told}')
-        assert words in refusal(a_workload(tmp_path, text))
+        text = MANIFEST.replace('title = "first"', f'title = "first"\n{reason}')
+        assert message in refusal(a_workload(tmp_path, text))

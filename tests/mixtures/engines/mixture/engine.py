@@ -30,8 +30,8 @@ class MixtureSession:
 
     def __init__(self, path: str, script: Script) -> None:
         self._asked = [
-            json.dumps(dict(_amount(word) for word in one.statements[0].text.split()))
-            for one in script.operations
+            json.dumps(dict(_amount(word) for word in operation.statements[0].text.split()))
+            for operation in script.operations
         ]
         self._socket = socket.socket(socket.AF_UNIX)
         self._socket.connect(path)
@@ -42,8 +42,8 @@ class MixtureSession:
         del values
         self._lines.write(f"{self._asked[operation]}\n")
         self._lines.flush()
-        told = json.loads(self._lines.readline())
-        return pa.table({name: [seconds] for name, seconds in told.items()})
+        document = json.loads(self._lines.readline())
+        return pa.table({name: [seconds] for name, seconds in document.items()})
 
     def interrupt(self) -> None:
         """Ends a running `execute`, from any thread."""
@@ -82,8 +82,8 @@ class MixtureEngine:
         pid = launcher.serve(argv, {}, "SIGTERM", GRACE_S)
         deadline_s = time.monotonic() + PATIENCE_S
         while not _listens(path):
-            if (words := launcher.last_words()) is not None or time.monotonic() > deadline_s:
-                raise EngineError(f"the mixture did not start: {words}")
+            if (message := launcher.last_words()) is not None or time.monotonic() > deadline_s:
+                raise EngineError(f"the mixture did not start: {message}")
             time.sleep(LOOK_S)
         return {"path": str(path), "pid": pid, "settings": effective}
 
@@ -113,10 +113,10 @@ class MixtureEngine:
 
     def sessions(self, instance: Instance, script: Script, seed: int, clients: int) -> list[object]:
         """The one that can be."""
-        told = json.dumps(script.facts())
+        text = json.dumps(script.facts())
         path: Any = instance.address["path"]
         return [
-            PythonSession(MixtureSession(path, script), told, seed, number)
+            PythonSession(MixtureSession(path, script), text, seed, number)
             for number in range(clients)
         ]
 
