@@ -15,7 +15,7 @@ from assay.model.units import NS_PER_S
 from assay.probes import engine as engine_module
 from assay.probes.contract import Refusing, Target
 from assay.probes.discovery import find_probes
-from assay.probes.engine import DEFECT, EngineProbe
+from assay.probes.engine import DEFECT, EngineProbe, RunningCost, Watch
 from assay.probes.operation_counters import operation_counters
 from assay.probes.streams import ACTIVITY, ENGINE, Stream
 from assay.record.reader import _frame, _opened, _whole_batches
@@ -72,6 +72,16 @@ class FakeActivity(FakeCounters):
 
     def activity(self) -> list[Doing]:
         return [Doing(7, application="assay", state="active"), Doing(8, "writer", leader_pid=7)]
+
+
+class CountsLooks(FakeActivity):
+    """Counts how often it was asked what its processes do."""
+
+    looks = 0
+
+    def activity(self) -> list[Doing]:
+        self.looks += 1
+        return super().activity()
 
 
 class FakeStanding(FakeCounters):
@@ -351,3 +361,28 @@ class TestOperations:
                 around.read(0, "end")
         assert counters.closed
         assert len(rows(tmp_path, "engine-operations")) == 2
+
+
+class TestWhenItLooksAtSessions:
+    """Looks come at uneven times, so what recurs evenly is met as often as it is there."""
+
+    LOOKS = 400
+
+    @pytest.mark.parametrize("periods_between_looks", [1, 2, 3])
+    def test_what_recurs_evenly_is_met_as_often_as_it_is_there(
+        self, tmp_path: Path, periods_between_looks: int
+    ) -> None:
+        period_s = engine_module.ACTIVITY_INTERVAL_S / periods_between_looks
+        counters = CountsLooks()
+        # Ahead of the clock, so that no look is late.
+        begun_s = time.monotonic() + PATIENCE_S
+        looks_s: list[float] = []
+        with Watch(target(tmp_path, counters), counters, RunningCost()) as watch:
+            watch.look(begun_s, edge="start")
+            while len(looks_s) < self.LOOKS:
+                due_s, looks = watch.due_s, counters.looks
+                watch.look(due_s)
+                if counters.looks > looks:
+                    looks_s.append(due_s - begun_s)
+        held = sum(at_s % period_s < period_s / 2 for at_s in looks_s)
+        assert 0.35 * self.LOOKS < held < 0.65 * self.LOOKS

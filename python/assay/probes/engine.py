@@ -1,12 +1,14 @@
 """The engine's own counters once a second, and what its processes are doing twice a second.
 
 Counters that are dear to read are read less often. How an engine stands, which costs more to ask,
-is read where the measured part begins and ends.
+is read where the measured part begins and ends. Sessions are looked at after pauses of random
+length: at even ones, a lock that is held every 300 ms is met at each look or at none.
 """
 
 from __future__ import annotations
 
 import queue
+import random
 import threading
 import time
 from contextlib import ExitStack
@@ -46,6 +48,8 @@ COUNTERS_INTERVAL_S_MAX = 5.0
 ACTIVITY_INTERVAL_S = 0.5
 ACTIVITY_CORE_SHARE_MAX = 0.0008
 ACTIVITY_INTERVAL_S_MAX = 1.0
+# Pauses between looks at sessions, in parts of their interval, which is their mean.
+PAUSE_SHARES = (0.5, 1.5)
 # A server that does not answer for so long holds nobody up.
 PATIENCE_S = 10.0
 START, END = "start", "end"
@@ -160,9 +164,10 @@ class Watch:
             counters.reset()
         self._activity_interval_s = self._activity_least_s
         self._counters_interval_s = COUNTERS_INTERVAL_S
-        self._counters_due_s = 0.0
+        self._looks_at_sessions = bool(self._activity or self._blocked)
+        self._sessions_due_s = self._counters_due_s = 0.0
+        self._random = random.Random()  # noqa: S311 - when to look is no secret
         self._cost = running_cost
-        self.due_s = 0.0
         with ExitStack() as opened:
             self._engine_stream = opened.enter_context(Stream(target.raw_dir, "engine", ENGINE))
             if self._activity:
@@ -191,6 +196,13 @@ class Watch:
     ) -> None:
         self._open.close()
 
+    @property
+    def due_s(self) -> float:
+        """When the next look is."""
+        if not self._looks_at_sessions:
+            return self._counters_due_s
+        return min(self._sessions_due_s, self._counters_due_s)
+
     def stand(self, edge: str) -> None:
         """Reads how the engine stands, where it tells it. Raises `OSError`."""
         if self._standing:
@@ -205,7 +217,10 @@ class Watch:
         that were missed because the engine took its time are left out, not made up for.
         """
         begun_ns = time.monotonic_ns()
-        self._read_sessions(begun_ns, edge)
+        if self._looks_at_sessions and (edge or now_s >= self._sessions_due_s):
+            self._read_sessions(begun_ns, edge)
+            pause_s = self._activity_interval_s * self._random.uniform(*PAUSE_SHARES)
+            self._sessions_due_s = max(now_s + pause_s, time.monotonic())
         if edge or now_s >= self._counters_due_s:
             spent_ns = time.thread_time_ns()
             self._read_counters(time.monotonic_ns())
@@ -214,15 +229,13 @@ class Watch:
             # The first reading connects, which no other has to.
             if edge != START:
                 self._afford_counters(time.thread_time_ns() - spent_ns)
-            self._counters_due_s = now_s + self._counters_interval_s
+            late_s = max(0.0, time.monotonic() - now_s)
+            intervals = late_s // self._counters_interval_s + 1
+            self._counters_due_s = now_s + intervals * self._counters_interval_s
             self._flush()
         self._count_look(begun_ns)
         if edge:
             self.stand(edge)
-        late_s = max(0.0, time.monotonic() - now_s)
-        often = self._activity or self._blocked
-        interval_s = self._activity_interval_s if often else self._counters_interval_s
-        self.due_s = now_s + (late_s // interval_s + 1) * interval_s
 
     def _read_sessions(self, begun_ns: int, edge: str | None) -> None:
         spent_ns = time.thread_time_ns()
