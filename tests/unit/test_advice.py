@@ -16,7 +16,7 @@ from assay.model.errors import UsageError
 from assay.model.finding import Advice
 from assay.running.asked.asking import dsn_with_settings
 from assay.running.asked.request import RunRequest
-from assay.study.advice import followed
+from assay.study.experiments.following import followed
 
 ODD_NAMES = ["orders", "My Orders", 'a"b', "select", "a;drop table b", "ö-1", "a'b", "$table"]
 

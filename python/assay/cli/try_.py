@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from assay.cli.shared.options import EXIT_INVALID, Again, AsJson, Budget, Repeat, RunsDir
+from assay.cli.shared.options import (
+    EXIT_INVALID,
+    Again,
+    AllowChanges,
+    AsJson,
+    Budget,
+    Repeat,
+    RunsDir,
+)
 from assay.cli.shared.output import complain, say_result, width
 from assay.model.errors import UsageError
 from assay.verbs.shared.defaults import TRY_ROUNDS
@@ -15,13 +23,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-AllowChanges = Annotated[
-    bool,
-    typer.Option(
-        "--allow-changes",
-        help="Tables of a running server may be changed; the change is taken back.",
-    ),
-]
 Keep = Annotated[
     bool, typer.Option("--keep", help="With --allow-changes: the change stays at the end.")
 ]

@@ -8,7 +8,7 @@ from assay.analysis.findings.case import STATEMENTS
 from assay.engines.discovery import find_engine
 from assay.model.errors import UsageError, suggestion
 from assay.running.asked.request import recorded_request
-from assay.study.advice import followed
+from assay.study.experiments.following import followed
 from assay.study.variants import Part, Study, Variant
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from assay.analysis.time.computing import computing_by_operation
 from assay.analysis.time.operation_tree import COMPUTING, operation_tree
 from assay.analysis.time.run_tree import run_tree
 from assay.analysis.time.split import COVERAGE_MAX
-from assay.model.finding import Advice, Finding
+from assay.model.finding import BY_PLANS, Advice, Finding
 from assay.model.secrets import HIDDEN
 from assay.model.units import size_bytes
 
@@ -409,6 +409,9 @@ class Case:
         or a change of tables that cannot be taken back.
         """
         by_statement = advice.kind in STATEMENTS and self.own_tables
+        if advice.kind == "default" and not BY_PLANS.items() <= advice.values.items():
+            # Settings of the optimiser are each session's; of others that is not known.
+            return None, None
         if advice.kind == "setting" and not is_of_session(advice, self.advice):
             return None, None
         if by_statement and (change is None or change.undo is None):
@@ -501,6 +504,14 @@ def index_advice(
     """Return the advice to make an index of a table; its schema, where it is known, is a value."""
     values = {"columns": ",".join(columns)} | ({} if schema is None else {"schema": schema})
     return Advice("index", table, values, gain_share)
+
+
+def default_advice(
+    setting: str, default: str, gain_share: float | None, *, by_plan: bool = False
+) -> Advice:
+    """Return the advice to leave a setting at its default; `by_plan`: it acts by plans alone."""
+    values = {"value": default, **(BY_PLANS if by_plan else {})}
+    return Advice("default", setting, values, gain_share)
 
 
 def names_text(names: Sequence[str], most: int = 3) -> str:

@@ -161,13 +161,37 @@ def judge_trial(
         )
         for name in named
     )
-    judged = Judged((), predicted, whole)
-    if named and rounds[0][0].whole_s is None:
-        sums = [(_sum(before, compared), _sum(after, compared)) for before, after in rounds]
-        judged = Judged(tuple(compared), operation_predicted, gain_over(sums))
+    judged_names, pairs = judged_times(rounds, operations)
+    is_of_names = named and rounds[0][0].whole_s is None
+    judged = Judged(
+        judged_names, operation_predicted if is_of_names else predicted, gain_over(pairs)
+    )
     left_out = tuple(sorted(seen - common))
     verdict = _verdict(judged.predicted, judged.gain)
     return Trial(predicted, whole, about, judged, verdict, left_out)
+
+
+def judged_times(
+    rounds: Sequence[tuple[Times, Times]], operations: Sequence[str]
+) -> tuple[tuple[str, ...], list[tuple[float | None, float | None]]]:
+    """Return the times that a verdict on a change is of, before and after, a pair a round.
+
+    They are those of an order's operations that the change is about, added up; of a load, and where
+    no operation is named, those of the whole.
+
+    Args:
+        rounds: At least one.
+        operations: Those that the change is about; empty: all.
+
+    Returns:
+        The operations that are added up, none of the whole; and the pairs, in seconds.
+    """
+    every = [set(times.operations) for pair in rounds for times in pair]
+    common, seen = set.intersection(*every), set.union(*every)
+    if any(name in seen for name in operations) and rounds[0][0].whole_s is None:
+        compared = tuple(name for name in operations if name in common)
+        return compared, [(_sum(b, compared), _sum(a, compared)) for b, a in rounds]
+    return (), [(_whole(before, common), _whole(after, common)) for before, after in rounds]
 
 
 def _whole(times: Times, names: Iterable[str]) -> float | None:

@@ -50,6 +50,15 @@ Budget = Annotated[
     str | None,
     option(Group.RUNS, "No run is begun that would end after so much time.", "30m"),
 ]
+AllowChanges = Annotated[
+    bool,
+    option(
+        Group.SERVER,
+        "Tables of a running server may be changed; the change is taken back.",
+        None,
+        "--allow-changes",
+    ),
+]
 Repeat = Annotated[int, option(Group.RUNS, "Rounds: in each, a run of every kind.", min=1)]
 Workload = Annotated[
     str,

@@ -46,6 +46,7 @@ VERBS = {
     "ceiling": Verb(MEASURE, "Measure what this host can do, without an engine."),
     "explain": Verb(EXPLAIN, "Say where the time of a run or an operation went."),
     "why": Verb(EXPLAIN, "Find out by experiment what bounds operations."),
+    "diagnose": Verb(EXPLAIN, "Try the causes of a run, keep what helps.", SCALED),
     "try": Verb(EXPLAIN, "Carry out one advice, measure what it gains."),
     "whatif": Verb(EXPLAIN, "Predict what changes would do.", ("in_order", "InOrder")),
     "size": Verb(EXPLAIN, "Say which cluster a workload needs."),

@@ -7,6 +7,7 @@ from typing import Annotated, Literal, NotRequired
 from annotated_types import Ge, Le, Len
 from typing_extensions import TypedDict
 
+from assay.model.finding import AdviceKind
 from assay.report.documents.figures import MeasuredValue
 
 
@@ -25,9 +26,9 @@ class FindingEvidence(TypedDict):
 class FindingAdvice(TypedDict):
     """The change that a finding advises."""
 
-    kind: Literal["setting", "index", "statistics", "vacuum", "state", "clients"]
+    kind: AdviceKind
     subject: str
-    """The role of a setting, or a table."""
+    """The role of a setting, the name of one, what is limited, or a table."""
     values: dict[str, str]
     gain_share: MeasuredValue
     """Share of the run's time that it is predicted to save."""

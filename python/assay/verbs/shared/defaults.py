@@ -16,6 +16,7 @@ KILLS: Final = 5
 # When after the load's begin an engine is killed.
 KILLED_BETWEEN: Final = "2s-5s"
 TUNE_BUDGET: Final = "20m"
+DIAGNOSE_BUDGET: Final = "5m"
 # Options of a verb's runs whose default is another one than that of `assay run`.
 DURABILITY_RUNS: Final[dict[str, Any]] = {"clients": 4}
 WHY_RUNS: Final[dict[str, Any]] = {"min_time": "2s"}
@@ -26,3 +27,5 @@ TUNE_RUNS: Final[dict[str, Any]] = {
     "warmup": "3s",
     "plans": False,
 }
+# Runs of experiments are many, so each is short.
+DIAGNOSE_RUNS: Final[dict[str, Any]] = {"min_time": "2s", "time": "8s", "warmup": "2s"}

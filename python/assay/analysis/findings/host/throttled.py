@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.analysis.findings.waiting.waits import waited, waiting_evidence
-from assay.model.finding import Evidence, Finding
+from assay.model.finding import Advice, Evidence, Finding
 from assay.model.units import percent_text
 
 if TYPE_CHECKING:
@@ -33,7 +33,10 @@ def find(case: Case) -> list[Finding]:
         evidence.append(Evidence(f"--limit cpu={asked:g} was asked for", "setting:cpu"))
     if effect >= EFFECT_MIN:
         claim = f"{limit} held the engine back for {percent_text(effect)} of the time"
-        finding = case.finding(METHOD, claim, fractions, to_try=TO_TRY, evidence=evidence)
+        advice = None if asked is None else Advice("limit", "cpu", {}, effect)
+        finding = case.finding(
+            METHOD, claim, fractions, to_try=TO_TRY, evidence=evidence, advice=advice
+        )
         return [finding.of("computing/limit")]
     if case.operations or held is None or held < EFFECT_MIN:
         return []

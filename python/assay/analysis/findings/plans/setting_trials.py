@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from assay.analysis.findings.case import default_advice
 from assay.analysis.findings.plans.plan_time import timed_nodes
 from assay.analysis.time.operation_tree import COMPUTING
 from assay.model.finding import Evidence
@@ -96,7 +97,12 @@ def tried_finding(
     to_try = f"reset {name}, so that it is {first.value} again"
     if effect < EFFECT_MIN:
         return []
-    finding = case.finding(method, claim, fractions, to_try=to_try, evidence=evidence)
+    advice = None
+    if first.value is not None:
+        advice = default_advice(name, first.value, effect, by_plan=first.differs)
+    finding = case.finding(
+        method, claim, fractions, to_try=to_try, evidence=evidence, advice=advice
+    )
     best = {name: case.reached(name) for name in fractions}
     at_best = max(effect, case.of_run(best))
     return [finding.without_interval().of(COMPUTING, saved=(0.0, at_best))]

@@ -1,0 +1,154 @@
+"""What rounds of runs with and without a change say of the cause that it would remove. Pure.
+
+Gains are of time: 0.25 is a quarter less. Whoever looks after each round may stop when the interval
+tells something: it holds at any time (`stats.anytime`).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from assay.analysis.operations import geometric_mean
+from assay.analysis.stats.anytime import anytime_interval
+from assay.analysis.try_.trial import Gain, judged_times
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from assay.analysis.try_.trial import Times
+
+CauseVerdict = Literal["confirmed", "refuted", "undecided"]
+# How often all that is said of the causes of one step may be wrong.
+ALPHA = 0.05
+# A change that saves less is of no use, and no noise of a host is smaller for long.
+GAIN_MIN = 0.03
+# With more rounds it is not said what it would take.
+ROUNDS_MAX = 200
+# Another operation counts as slower from so much on.
+SLOWER_MIN = 0.05
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What became of one cause.
+
+    Attributes:
+        verdict: What the rounds come to.
+        operations: Those whose times were added up; empty: the whole.
+        gain: How much less time they took, with the interval that may be looked at at any time;
+            None: no round was compared.
+        whole: The same of the whole, which is what a change is kept for.
+        rounds: How many were compared.
+        rounds_needed: How many rounds would decide it, as far apart as these are; None: decided, or
+            more than `ROUNDS_MAX`, or not known.
+        by_plan: Whether it was refuted because no plan changed.
+        slower: Other operations that take longer, by how much of their time at least.
+    """
+
+    verdict: CauseVerdict
+    operations: tuple[str, ...] = ()
+    gain: Gain | None = None
+    whole: Gain | None = None
+    rounds: int = 0
+    rounds_needed: int | None = None
+    by_plan: bool = False
+    slower: tuple[tuple[str, float], ...] = ()
+
+    @property
+    def saves_whole(self) -> bool:
+        """Whether all operations together take less time with the change."""
+        return self.whole is not None and self.whole.share > 0
+
+
+def judge(
+    rounds: Sequence[tuple[Times, Times]],
+    operations: Sequence[str],
+    alpha: float = ALPHA,
+    *,
+    plans_stayed: bool = False,
+) -> Judgement:
+    """Return what rounds of (before, after the change) say of a cause.
+
+    Args:
+        rounds: Those in which both runs ended well, in their order.
+        operations: Those that the cause is claimed of; empty: all.
+        alpha: How often the verdict may be wrong, however often one looks.
+        plans_stayed: The change acts through plans alone, and no plan changed.
+    """
+    if not rounds:
+        return Judgement("undecided")
+    names, pairs = judged_times(rounds, operations)
+    logs = _logs(pairs)
+    gain = _gain(pairs, alpha)
+    whole = _gain(judged_times(rounds, ())[1], alpha)
+    slower = tuple(_slower(rounds, operations, alpha))
+    if plans_stayed:
+        return Judgement("refuted", names, gain, whole, len(rounds), by_plan=True, slower=slower)
+    verdict = _verdict(gain)
+    needed = _rounds_needed(logs, alpha) if verdict == "undecided" else None
+    return Judgement(verdict, names, gain, whole, len(rounds), needed, slower=slower)
+
+
+def _verdict(gain: Gain | None) -> CauseVerdict:
+    if gain is None or gain.interval is None:
+        return "undecided"
+    low, high = gain.interval
+    if high < GAIN_MIN:
+        return "refuted"
+    return "confirmed" if low > 0 else "undecided"
+
+
+def _logs(pairs: Sequence[tuple[float | None, float | None]]) -> list[float]:
+    """Logarithms of after / before; empty if a round has no time."""
+    whole = [(before, after) for before, after in pairs if before and after]
+    return [math.log(after / before) for before, after in whole] if len(whole) == len(pairs) else []
+
+
+def _gain(pairs: Sequence[tuple[float | None, float | None]], alpha: float) -> Gain | None:
+    logs = _logs(pairs)
+    before_s = geometric_mean([before for before, _ in pairs if before])
+    if not logs or before_s is None:
+        return None
+    times = math.exp(math.fsum(logs) / len(logs))
+    ends = anytime_interval(logs, alpha)
+    interval = None if ends is None else (1 - math.exp(ends[1]), 1 - math.exp(ends[0]))
+    return Gain(before_s, before_s * times, 1 - times, interval)
+
+
+def _slower(
+    rounds: Sequence[tuple[Times, Times]], about: Sequence[str], alpha: float
+) -> Iterator[tuple[str, float]]:
+    """Other operations that are slower beyond noise, with the least of it."""
+    every = [set(times.operations) for pair in rounds for times in pair]
+    others = sorted(set.intersection(*every).difference(about))
+    for name in others:
+        pairs = [(before.operations[name], after.operations[name]) for before, after in rounds]
+        gain = _gain(pairs, alpha / len(others))
+        if gain is not None and gain.interval is not None and gain.interval[1] < -SLOWER_MIN:
+            yield name, -gain.interval[1]
+
+
+def _rounds_needed(logs: Sequence[float], alpha: float) -> int | None:
+    """How many rounds would decide it, if the next ones are as those before."""
+    count = len(logs)
+    if count < 2:  # noqa: PLR2004 - one round has no spread
+        return None
+    mean = math.fsum(logs) / count
+    deviation = math.sqrt(math.fsum((value - mean) ** 2 for value in logs) / (count - 1))
+    # As far from zero as a gain has to be, or from the least gain that counts.
+    room = max(-mean, mean - math.log(1 - GAIN_MIN))
+    for rounds in range(count + 1, ROUNDS_MAX + 1):
+        # A sample with this mean and deviation, whatever its values.
+        spread = deviation * math.sqrt((rounds - 1) / rounds)
+        ends = anytime_interval(_alike(mean, spread, rounds), alpha)
+        if ends is not None and (ends[1] - ends[0]) / 2 < room:
+            return rounds
+    return None
+
+
+def _alike(mean: float, spread: float, count: int) -> list[float]:
+    """Values with this mean, half of them above it by as much as the others are below."""
+    odd = [mean] if count % 2 else []
+    return [mean + spread] * (count // 2) + [mean - spread] * (count // 2) + odd

@@ -1,0 +1,106 @@
+"""The way down: causes that were tried in steps, each on top of the changes kept before. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from assay.analysis.diagnose.judging import Judgement
+    from assay.model.finding import Finding
+    from assay.record.reader import Run
+
+# Why the way ended.
+Ending = Literal["no cause left", "budget", "nothing can be tried"]
+
+
+@dataclass(frozen=True)
+class Tried:
+    """One cause and the experiment on it.
+
+    Attributes:
+        cause: As it was claimed.
+        change: What was changed, short.
+        kind: Of the experiment.
+        judgement: What it came to.
+        rounds: Runs before and with the change, side by side.
+    """
+
+    cause: Finding
+    change: str
+    kind: str
+    judgement: Judgement
+    rounds: tuple[tuple[Run, Run], ...]
+
+
+@dataclass(frozen=True)
+class Untried:
+    """A cause of which nothing was tried, and why."""
+
+    cause: Finding
+    why: str
+    change: str | None = None
+
+
+@dataclass(frozen=True)
+class Step:
+    """The causes of one run, tried side by side.
+
+    Attributes:
+        run: Whose causes they are.
+        on_top_of: Changes that were kept before, in their order.
+        tried: In the order in which they were begun.
+        untriable: Those that nothing here can try.
+        left_out: Those that the budget left no time for.
+        kept: The one whose change is kept from here on; None: none is.
+    """
+
+    run: Run
+    on_top_of: tuple[str, ...]
+    tried: tuple[Tried, ...]
+    untriable: tuple[Untried, ...]
+    left_out: tuple[Untried, ...]
+    kept: Tried | None
+
+
+@dataclass(frozen=True)
+class Way:
+    """All steps, and why there are no more.
+
+    Attributes:
+        steps: In their order, at least one.
+        ending: Why they ended.
+        last: The run that tells what is left: with all changes that were kept.
+    """
+
+    steps: tuple[Step, ...]
+    ending: Ending
+    last: Run
+
+
+def interactions(steps: Sequence[Step]) -> Iterator[str]:
+    """Yield what changes do to one another, a sentence each.
+
+    A change that was tried alone and again on top of another tells it: its gain is gone, or comes
+    only then.
+    """
+    seen: dict[str, tuple[Step, Tried]] = {}
+    for step in steps:
+        for tried in step.tried:
+            if (earlier := seen.get(tried.change)) is not None:
+                yield from _between(*earlier, step, tried)
+            seen[tried.change] = step, tried
+
+
+def _between(first: Step, alone: Tried, later: Step, on_top: Tried) -> Iterator[str]:
+    added = ", ".join(name for name in later.on_top_of if name not in first.on_top_of)
+    verdicts = alone.judgement.verdict, on_top.judgement.verdict
+    if verdicts == ("confirmed", "refuted"):
+        gain = on_top.judgement.gain
+        harms = gain is not None and gain.interval is not None and gain.interval[1] < 0
+        undone = "makes it slower" if harms else "saves nothing more"
+        yield f"{alone.change} saves time by itself, and {undone} once there is {added}"
+    elif verdicts == ("refuted", "confirmed"):
+        yield f"{alone.change} saves nothing by itself, and saves time together with {added}"

@@ -1,0 +1,77 @@
+"""`assay diagnose`: tries the causes of a run by experiments, and keeps what makes it faster."""
+
+from __future__ import annotations
+
+from inspect import cleandoc
+from typing import Annotated, Any
+
+import typer
+
+from assay.cli.shared.options import Again, AllowChanges, AsJson, Budget, RunsDir, Whole
+from assay.cli.shared.output import say_result, width
+from assay.cli.shared.run_options import run_keys, with_run_options
+from assay.verbs.shared.defaults import DIAGNOSE_BUDGET, DIAGNOSE_RUNS
+
+OF_RUNS = (
+    *("operation", "engine", "dsn", "bin_dir", "driver", "scale"),
+    *("settings", "durability", "prepare", "limit", "clients", "rate", "time", "warmup"),
+    *("min_time", "seed", "allow_writes", "roll_back", "pin"),
+)
+EXAMPLES = """
+\b
+Examples:
+  assay diagnose tpch --engine postgresql --scale 0.1 --operation q18
+  assay diagnose ./queries --dsn postgresql://... --budget 10m
+  assay diagnose latest                   the causes of the newest run, tried
+  assay diagnose latest --dsn ... --allow-changes
+
+\b
+Exit codes:
+  0  done, as far as the budget allows      2  failed, or stopped
+  1  wrong usage: nothing was run
+"""
+
+
+@with_run_options(only=OF_RUNS, defaults=DIAGNOSE_RUNS)
+def diagnose(
+    context: typer.Context,
+    what: Annotated[
+        str,
+        typer.Argument(
+            help="A workload or a folder of queries, which is run first; or a run: 'latest', an id"
+            " or its beginning, or a path.",
+            metavar="WORKLOAD|RUN",
+        ),
+    ],
+    *,
+    budget: Budget = DIAGNOSE_BUDGET,
+    again: Again = False,
+    allow_changes: AllowChanges = False,
+    runs: RunsDir = None,
+    whole: Whole = False,
+    as_json: AsJson = False,
+    **options: Any,  # noqa: ANN401 - options of a run
+) -> None:
+    """Tries the causes of a run by experiments, and says which of them are real.
+
+    Each cause is turned into a run without it; runs with and without are made in turns until it is
+    confirmed or refuted, or the budget ends. The largest that is confirmed is kept, and what is
+    left is explained anew. After an end before time, the same command goes on where it was.
+    """
+    from assay.cli.shared.watching import Watching
+    from assay.report.diagnosis.terminal import diagnosis_lines
+    from assay.verbs.diagnose import diagnose as made
+
+    document = made(
+        what,
+        budget=budget,
+        again=again,
+        allow_changes=allow_changes,
+        runs=runs,
+        watcher=Watching(),
+        **run_keys(context, options),
+    )
+    say_result(document, lambda: diagnosis_lines(document, width(), whole=whole), as_json=as_json)
+
+
+diagnose.__doc__ = f"{cleandoc(diagnose.__doc__ or '')}\n{EXAMPLES}"

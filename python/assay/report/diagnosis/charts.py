@@ -1,0 +1,108 @@
+"""Charts of a diagnosis: the way down as a waterfall, and the gain of each cause."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from assay.report.charts.palette import BLUE, GREEN, GREY, VERMILION, WIDTH
+from assay.report.charts.run import styled
+
+if TYPE_CHECKING:
+    import altair as alt
+
+    from assay.report.documents.diagnose import DiagnoseDocument
+
+ROW_HEIGHT = 34
+COLOURS = {"confirmed": GREEN, "refuted": GREY, "undecided": VERMILION}
+
+
+def charts_of(document: DiagnoseDocument) -> dict[str, alt.TopLevelMixin]:
+    """The charts that have something to draw, by name."""
+    drawn = {"way": _waterfall(document), "gains": _gains(document)}
+    return {name: styled(chart) for name, chart in drawn.items() if chart is not None}
+
+
+def _waterfall(document: DiagnoseDocument) -> alt.TopLevelMixin | None:
+    """What was saved by each change that was kept, down to what is left."""
+    import altair as alt
+
+    points = document["way"]
+    if not points:
+        return None
+    rows = [_bar("as it is", 0.0, points[0]["seconds"], "time")]
+    for before, after in pairwise(points):
+        change = str(after["change"])
+        rows.append(_bar(change, after["seconds"], before["seconds"], "saved"))
+    rows.append(_bar("with all of it", 0.0, points[-1]["seconds"], "time"))
+    order = [str(row["name"]) for row in rows]
+    scale = alt.Scale(domain=["time", "saved"], range=[BLUE, GREEN])
+    chart: alt.Chart = (
+        alt.Chart(alt.InlineData(values=rows))
+        .mark_bar()
+        .encode(
+            x=alt.X("low:Q", title=f"seconds of {document['of']}"),
+            x2="high:Q",
+            y=alt.Y("name:N", sort=order, title=None, axis=alt.Axis(labelLimit=320)),
+            color=alt.Color("kind:N", scale=scale, title=None),
+            tooltip=[alt.Tooltip("name:N"), alt.Tooltip("seconds:Q", format=".3g")],
+        )
+        .properties(width=WIDTH, height=ROW_HEIGHT * len(rows))
+    )
+    return chart
+
+
+def _bar(name: str, low: float, high: float, kind: str) -> dict[str, object]:
+    return {"name": name, "low": low, "high": high, "seconds": high - low, "kind": kind}
+
+
+def _gains(document: DiagnoseDocument) -> alt.TopLevelMixin | None:
+    """The gain of each cause with its interval; one that holds no gain of 3 % is refuted."""
+    import altair as alt
+
+    rows = []
+    for number, step in enumerate(document["steps"], 1):
+        for tried in step["tried"]:
+            gain = tried["gain"]
+            if gain is None:
+                continue
+            low, high = gain["interval"] or (None, None)
+            rows.append(
+                {
+                    "name": f"{number}: {tried['key']} ({tried['change']})",
+                    "share": gain["share"],
+                    # Of few rounds it is wider than any chart.
+                    "low": None if low is None else max(-1.0, low),
+                    "high": None if high is None else min(1.0, high),
+                    "verdict": tried["verdict"],
+                }
+            )
+    if not rows:
+        return None
+    scale = alt.Scale(domain=list(COLOURS), range=list(COLOURS.values()))
+    base = alt.Chart(alt.InlineData(values=rows)).encode(
+        y=alt.Y(
+            "name:N",
+            sort=[str(row["name"]) for row in rows],
+            title=None,
+            axis=alt.Axis(labelLimit=380),
+        ),
+        color=alt.Color("verdict:N", scale=scale, title=None),
+    )
+    share = alt.Axis(format="%")
+    lines = base.mark_rule(strokeWidth=3).encode(
+        x=alt.X("low:Q", axis=share, title="time that is saved"), x2="high:Q"
+    )
+    dots = base.mark_point(filled=True, size=90, opacity=1).encode(
+        x=alt.X("share:Q", axis=share, title="time that is saved"),
+        tooltip=[alt.Tooltip("name:N"), alt.Tooltip("share:Q", format=".1%")],
+    )
+    zero = (
+        alt.Chart(alt.InlineData(values=[{"zero": 0}]))
+        .mark_rule(strokeDash=[4, 4])
+        .encode(x="zero:Q")
+    )
+    chart: alt.LayerChart = (zero + lines + dots).properties(
+        width=WIDTH, height=ROW_HEIGHT * len(rows)
+    )
+    return chart

@@ -1,0 +1,215 @@
+"""A diagnosis as a document: what `assay diagnose --json` prints. Pure but for reading records."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, cast
+
+from assay.analysis.diagnose.judging import GAIN_MIN
+from assay.analysis.diagnose.way import interactions
+from assay.analysis.findings.case import names_text
+from assay.analysis.summarise import summarise
+from assay.model.units import duration_text, percent_text
+from assay.report.sections.try_ import trial_document
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from assay.analysis.diagnose.judging import Judgement
+    from assay.analysis.diagnose.way import Step, Tried, Untried, Way
+    from assay.analysis.try_.calibration import Calibration
+    from assay.analysis.try_.trial import Gain
+    from assay.record.reader import Run
+    from assay.report.documents.diagnose import (
+        DiagnoseDocument,
+        DiagnosisStep,
+        Experimented,
+        TriedCause,
+        UntriedCause,
+        WayPoint,
+    )
+    from assay.report.documents.findings import FindingRow
+    from assay.report.documents.try_ import TimeGain
+
+A_PASS, AN_OPERATION = "a pass", "an operation"
+ENDINGS = {
+    "no cause left": "no cause is left above noise",
+    "budget": "the budget ended before all was tried",
+    "nothing can be tried": "of the causes that are left, none can be tried here",
+}
+
+
+def diagnose_document(
+    way: Way,
+    operations: Sequence[str],
+    declared: Mapping[str, Experimented],
+    history: Calibration,
+    run_s: float | None,
+) -> DiagnoseDocument:
+    """The document of a diagnosis, without its place.
+
+    Args:
+        way: All steps.
+        operations: Those that were asked for; empty: all.
+        declared: What experiments say of themselves, by their kind.
+        history: What became of advice before this diagnosis.
+        run_s: How long a run takes; None: not known.
+    """
+    pilot = way.steps[0].run
+    facts = pilot.facts
+    steps = [_step(step, declared, history, run_s) for step in way.steps]
+    return {
+        "run": pilot.id,
+        "workload": facts["workload"]["name"],
+        "workload_title": facts["workload"]["title"],
+        "engine": facts["engine"]["name"],
+        "engine_title": facts["engine"]["title"],
+        "engine_version": facts["engine"]["version"],
+        "scale": facts["request"]["scale"],
+        "scale_name": facts["workload"]["scale_name"],
+        "operations": list(operations),
+        "of": _of(steps, operations),
+        "steps": steps,
+        "way": list(_way(way.steps)),
+        "interactions": list(interactions(way.steps)),
+        "ending": way.ending,
+        "left": _left(way),
+        "legal": facts["workload"]["legal"],
+    }
+
+
+def _of(steps: Sequence[DiagnosisStep], operations: Sequence[str]) -> str:
+    if len(operations) == 1:
+        return operations[0]
+    tried = [tried for step in steps for tried in step["tried"]]
+    return tried[0]["trial"]["of"] if tried else A_PASS
+
+
+def _step(
+    step: Step,
+    declared: Mapping[str, Experimented],
+    history: Calibration,
+    run_s: float | None,
+) -> DiagnosisStep:
+    return {
+        "run": step.run.id,
+        "on_top_of": list(step.on_top_of),
+        "tried": [_tried(tried, step, declared, history, run_s) for tried in step.tried],
+        "cannot_be_tried": [_untried(untried) for untried in step.untriable],
+        "left_out": [_untried(untried) for untried in step.left_out],
+        "kept": None if step.kept is None else step.kept.change,
+    }
+
+
+def _untried(untried: Untried) -> UntriedCause:
+    return {
+        "key": untried.cause.key,
+        "claim": untried.cause.claim,
+        "why": untried.why,
+        "change": untried.change,
+    }
+
+
+def _tried(
+    tried: Tried,
+    step: Step,
+    declared: Mapping[str, Experimented],
+    history: Calibration,
+    run_s: float | None,
+) -> TriedCause:
+    judgement = tried.judgement
+    trial = trial_document(step.run, tried.cause, tried.change, tried.rounds)
+    why_not = _why_not(judgement, trial["answers"]["verdict"])
+    return {
+        "key": tried.cause.key,
+        "cause": cast("FindingRow", tried.cause.facts()),
+        "change": tried.change,
+        "experiment": declared[tried.kind],
+        "verdict": judgement.verdict,
+        "says": verdict_words(judgement, run_s),
+        "by_plan": judgement.by_plan,
+        "rounds": judgement.rounds,
+        "rounds_needed": judgement.rounds_needed,
+        "gain": _gain(judgement.gain),
+        "whole": _gain(judgement.whole),
+        "slower": [{"operation": name, "share": share} for name, share in judgement.slower],
+        "memory": _memory(tried.rounds),
+        "recommended": judgement.verdict == "confirmed" and why_not is None,
+        "why_not": why_not,
+        "record": history.sentence(tried.cause.method),
+        "trial": trial,
+    }
+
+
+def verdict_words(judgement: Judgement, run_s: float | None) -> str:
+    """What a verdict rests on, in a clause."""
+    gain = judgement.gain
+    of = f" of {names_text(judgement.operations)}" if judgement.operations else ""
+    if judgement.by_plan:
+        return "no plan changed, and this acts through plans alone"
+    if gain is None:
+        return "no operation succeeded in all runs"
+    if judgement.verdict == "confirmed" and gain.interval is not None:
+        low, high = (percent_text(end) for end in gain.interval)
+        return f"without it {percent_text(gain.share)} of the time{of} is saved, {low} to {high}"
+    if judgement.verdict == "refuted" and gain.interval is not None:
+        most = gain.interval[1]
+        if most < 0:
+            return f"without it the time{of} is longer, by {percent_text(-most)} at least"
+        return f"without it less than {percent_text(GAIN_MIN)} of the time{of} is saved"
+    return f"{judgement.rounds} rounds do not tell it from noise{_needed_words(judgement, run_s)}"
+
+
+def _needed_words(judgement: Judgement, run_s: float | None) -> str:
+    needed = judgement.rounds_needed
+    if needed is None:
+        return ", and many more would not"
+    more = needed - judgement.rounds
+    took = "" if run_s is None else f", {duration_text(2 * more * run_s)}"
+    return f"; {more} more would, if they are alike{took}"
+
+
+def _why_not(judgement: Judgement, answers_verdict: str) -> str | None:
+    """Why a confirmed cause's change is not to be made all the same."""
+    if judgement.verdict != "confirmed":
+        return None
+    if answers_verdict == "invalid":
+        return "answers are wrong with the change"
+    if not judgement.saves_whole:
+        return "what it saves here it costs elsewhere: all operations together take no less time"
+    return None
+
+
+def _memory(rounds: Sequence[tuple[Run, Run]]) -> tuple[float | None, float | None]:
+    before, after = rounds[-1]
+    return _peak(before), _peak(after)
+
+
+def _peak(run: Run) -> float | None:
+    peak = summarise(run).metrics.get("memory_peak_bytes")
+    return None if peak is None else float(peak)
+
+
+def _way(steps: Sequence[Step]) -> Iterator[WayPoint]:
+    """Yield the time before any change, and after each that was kept."""
+    for number, step in enumerate(steps):
+        kept = step.kept
+        whole = None if kept is None else kept.judgement.whole
+        if kept is None or whole is None:
+            return
+        if number == 0:
+            yield {"change": None, "seconds": whole.before_s, "interval": None}
+        yield {"change": kept.change, "seconds": whole.after_s, "interval": whole.interval}
+
+
+def _gain(gain: Gain | None) -> TimeGain | None:
+    return None if gain is None else cast("TimeGain", asdict(gain))
+
+
+def _left(way: Way) -> str:
+    """Why it ended, and what bounds the run then."""
+    bound = next(
+        (finding for finding in summarise(way.last).findings if finding.tells == "bound"), None
+    )
+    ending = ENDINGS[way.ending]
+    return ending if bound is None else f"{ending}. {bound.claim}"

@@ -1,0 +1,89 @@
+"""A diagnosis as one HTML file that needs no network."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.model.units import seconds_text
+from assay.report.diagnosis.charts import charts_of
+from assay.report.diagnosis.words import beside, gain_text, signed, step_words, title, way_words
+from assay.report.page import vega
+from assay.report.page.run import (
+    POLICY,
+    environment,
+    json_in_html,
+    script_digest,
+    template,
+    trusted,
+)
+
+if TYPE_CHECKING:
+    from assay.report.documents.diagnose import DiagnoseDocument, DiagnosisStep, TriedCause
+
+TITLES = {"way": "The way down", "gains": "What each cause costs"}
+ABOUT = {
+    "way": "Each change stays from its step on; the last bar is what the time is with all of them.",
+    "gains": (
+        "What is saved without the cause, in the time of the operations that it is claimed of."
+        " Intervals hold however often one looks (95 % for all causes of a step together)."
+    ),
+}
+
+
+def diagnosis_page(document: DiagnoseDocument) -> str:
+    """The page of a diagnosis's document."""
+    drawn = charts_of(document)
+    specs = {name: chart.to_dict() for name, chart in drawn.items()}
+    scripts = [vega.program(), template("report.js")]
+    return (
+        environment()
+        .get_template("diagnosis.html.j2")
+        .render(
+            document=document,
+            policy=POLICY.format(digests=" ".join(script_digest(script) for script in scripts)),
+            css=trusted(template("report.css") + template("study.css")),
+            scripts=[trusted(script) for script in scripts],
+            charts_json=trusted(json_in_html(specs)),
+            title=title(document),
+            way=way_words(document),
+            charts=[{"id": name, "title": TITLES[name], "about": ABOUT[name]} for name in drawn],
+            steps=[_step(step) for step in document["steps"]],
+        )
+    )
+
+
+def _step(step: DiagnosisStep) -> dict[str, object]:
+    return {
+        "title": step_words(step),
+        "run": step["run"],
+        "kept": step["kept"],
+        "tried": [_tried(tried) for tried in step["tried"]],
+        "untried": [
+            *((cause, "cannot be tried") for cause in step["cannot_be_tried"]),
+            *((cause, "left out") for cause in step["left_out"]),
+        ],
+    }
+
+
+def _tried(tried: TriedCause) -> dict[str, object]:
+    whole = tried["whole"]
+    times = None
+    if whole is not None:
+        times = f"{seconds_text(whole['before_s'])} \u2192 {seconds_text(whole['after_s'])}"
+    change = tried["cause"]["change"]
+    return {
+        "verdict": tried["verdict"],
+        "key": tried["key"],
+        "claim": tried["cause"]["claim"],
+        "change": tried["change"],
+        "says": tried["says"],
+        "gain": None if tried["by_plan"] else gain_text(tried["gain"]),
+        "whole": None if whole is None else signed(whole["share"]),
+        "times": times,
+        "rounds": tried["rounds"],
+        "beside": list(beside(tried)),
+        "why_not": tried["why_not"],
+        "sql": change["sql"] if change is not None and tried["recommended"] else None,
+        "record": tried["record"],
+        "experiment": tried["experiment"],
+    }

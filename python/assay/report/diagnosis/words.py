@@ -1,0 +1,74 @@
+"""Words of a diagnosis that terminal and page have in common."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.model.units import bytes_text, percent_text, seconds_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from assay.report.documents.diagnose import (
+        DiagnoseDocument,
+        DiagnosisStep,
+        TriedCause,
+    )
+    from assay.report.documents.try_ import TimeGain
+
+# Memory differs from run to run by so much.
+MEMORY_MIN = 1.1
+
+
+def title(document: DiagnoseDocument) -> str:
+    """What was diagnosed, in a line."""
+    engine = f"{document['engine_title']} {document['engine_version'] or ''}".rstrip()
+    scale = f"{document['scale_name']} {document['scale']:g}"
+    names = f", {', '.join(document['operations'])}" if document["operations"] else ""
+    return f"{document['workload_title']} {scale} on {engine}{names}"
+
+
+def way_words(document: DiagnoseDocument) -> str | None:
+    """The way down in a line: `412 ms -> 198 ms (work_mem=64MB)`; None where nothing was kept."""
+    points = document["way"]
+    if not points:
+        return None
+    parts = [f"{document['of']} {seconds_text(points[0]['seconds'])}"]
+    parts += [f"{seconds_text(point['seconds'])} ({point['change']})" for point in points[1:]]
+    return " -> ".join(parts)
+
+
+def gain_text(gain: TimeGain | None) -> str:
+    """A gain with its interval: `52 %, 48 % to 55 %`."""
+    if gain is None:
+        return "not compared"
+    share = signed(gain["share"])
+    if gain["interval"] is None:
+        return f"{share}, no interval yet"
+    low, high = gain["interval"]
+    return f"{share}, {signed(low)} to {signed(high)}"
+
+
+def signed(share: float) -> str:
+    """A share of time that is saved; below zero with a minus sign."""
+    return percent_text(share) if share >= 0 else f"\u2212{percent_text(-share)}"
+
+
+def step_words(step: DiagnosisStep) -> str:
+    """What a step is on top of."""
+    if not step["on_top_of"]:
+        return "As it is"
+    return f"With {', '.join(step['on_top_of'])}"
+
+
+def beside(tried: TriedCause) -> Iterator[str]:
+    """Yield what a change does elsewhere, a sentence each."""
+    for operation in tried["slower"]:
+        least = percent_text(operation["share"])
+        yield f"{operation['operation']} takes longer with it, by {least} at least"
+    before, after = tried["memory"]
+    if before and after and after > MEMORY_MIN * before:
+        yield f"memory at most {bytes_text(after)}, {bytes_text(before)} without it"
+    change = tried["cause"]["change"]
+    if change is not None and change["costs"]:
+        yield f"on the server {change['costs']}"

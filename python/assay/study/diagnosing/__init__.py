@@ -1,0 +1,1 @@
+"""Causes of a run, tried by experiments, step by step."""

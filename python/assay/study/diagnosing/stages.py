@@ -1,0 +1,284 @@
+"""Tries causes side by side in rounds, keeps the largest that is confirmed, and explains anew.
+
+Each round is a part of a study that grows. What is run next follows from the runs that are there:
+a diagnosis that was interrupted goes on where it was.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from assay.analysis.diagnose.judging import ALPHA, judge
+from assay.analysis.diagnose.way import Step, Tried, Untried, Way
+from assay.analysis.plans.recorded import compare_plans, read_plans
+from assay.analysis.summarise import summarise
+from assay.analysis.try_.trial import times_of
+from assay.checks import answers
+from assay.model.verdict import Verdict
+from assay.record.layout import STATUS_COMPLETE
+from assay.record.reader import Run
+from assay.study.diagnosing.candidates import candidates_of
+from assay.study.several import begun_in
+from assay.study.variants import Part, Study, Variant
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from assay.analysis.diagnose.judging import Judgement
+    from assay.analysis.diagnose.way import Ending
+    from assay.analysis.try_.calibration import Calibration
+    from assay.analysis.try_.trial import Times
+    from assay.running.asked.request import RunRequest
+    from assay.study.diagnosing.candidates import Candidate
+    from assay.study.series import Series
+    from assay.study.several import Outcome
+
+BASELINE = "as it is"
+# Causes that are tried side by side: each round has a run of each, and one without any change.
+SIDE_BY_SIDE = 3
+# Rounds of one cause at most, and after which a step ends if there is a cause to keep.
+ROUNDS_MAX, ROUNDS_ENOUGH = 12, 6
+# Rounds that a budget has to have room for if so many are to be tried side by side.
+ROUNDS_WANTED = 5
+NO_TIME = "the budget left no time for it"
+ABOUT = "A run as it is, and one without each of the causes that are tried."
+
+
+@dataclass
+class _Racing:
+    """A cause on its way: its rounds so far."""
+
+    candidate: Candidate
+    rounds: list[tuple[Run, Run]] = field(default_factory=list)
+    failed: str | None = None
+    judgement: Judgement | None = None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no more runs of it are needed."""
+        if self.failed is not None or len(self.rounds) >= ROUNDS_MAX:
+            return True
+        return self.judgement is not None and self.judgement.verdict != "undecided"
+
+
+@dataclass
+class Diagnosing:
+    """A diagnosis on its way.
+
+    Attributes:
+        base: The run as it is.
+        pilot: One such run, whose causes are tried first.
+        series: By which runs are made.
+        history: What became of earlier advice.
+        allow_changes: Whether tables of a running server may be changed, and changed back.
+        run_s: How long a run takes; None: not known.
+    """
+
+    base: RunRequest
+    pilot: Run
+    series: Series
+    history: Calibration
+    allow_changes: bool = False
+    run_s: float | None = None
+    _parts: list[Part] = field(default_factory=list)
+    _times: dict[str, Times] = field(default_factory=dict)
+    _begun: bool = False
+
+    def carry_out(self) -> Way:
+        """Tries causes until none is left above noise, or the budget ends.
+
+        Raises:
+            AssayError: If the run as it is fails.
+            KeyboardInterrupt: On Ctrl-C; the runs so far are kept, and the same call goes on.
+        """
+        steps: list[Step] = []
+        run, base = self.pilot, self.base
+        kept: tuple[str, ...] = ()
+        while True:
+            step, candidate, is_spent = self._step(len(steps) + 1, run, base, kept)
+            steps.append(step)
+            if step.kept is None or candidate is None:
+                return Way(tuple(steps), _ending(steps, is_spent=is_spent), run)
+            run, base = step.kept.rounds[0][1], candidate.request
+            kept = (*kept, candidate.change)
+            if is_spent:
+                return Way(tuple(steps), "budget", run)
+
+    def _step(
+        self, number: int, run: Run, base: RunRequest, kept: tuple[str, ...]
+    ) -> tuple[Step, Candidate | None, bool]:
+        """One step, the candidate whose change is kept, and whether the budget has ended."""
+        waiting, untriable = candidates_of(
+            run, summarise(run).findings, base, self.history, allow_changes=self.allow_changes
+        )
+        racing: list[_Racing] = []
+        is_spent, round_ = False, 0
+        while not is_spent and not self._is_over(racing, waiting, round_):
+            while waiting and len(_on(racing)) < self._side_by_side:
+                racing.append(_Racing(waiting.pop(0)))
+            round_ += 1
+            is_spent = not self._round(f"step {number} round {round_}", base, racing)
+        tried = [racer for racer in racing if racer.rounds]
+        failed = [
+            Untried(racer.candidate.cause, racer.failed, racer.candidate.change)
+            for racer in racing
+            if racer.failed is not None and not racer.rounds
+        ]
+        left = [racer.candidate for racer in racing if not racer.rounds and not racer.failed]
+        best = _best(tried)
+        results = {id(racer): _tried(racer) for racer in tried}
+        step = Step(
+            run,
+            kept,
+            tuple(results[id(racer)] for racer in tried),
+            (*untriable, *failed),
+            tuple(Untried(each.cause, NO_TIME, each.change) for each in (*left, *waiting)),
+            None if best is None else results[id(best)],
+        )
+        return step, None if best is None else best.candidate, is_spent
+
+    def _is_over(
+        self, racing: Sequence[_Racing], waiting: Sequence[Candidate], round_: int
+    ) -> bool:
+        if round_ >= ROUNDS_ENOUGH and _best(racing) is not None:
+            return True
+        return not waiting and not _on(racing)
+
+    @cached_property
+    def _side_by_side(self) -> int:
+        """How many causes a round has room for, so that the budget has room for some rounds."""
+        budget_s = self.series.terms.budget_s
+        if budget_s is None or not self.run_s:
+            return SIDE_BY_SIDE
+        runs = int(budget_s / self.run_s / ROUNDS_WANTED)
+        return min(SIDE_BY_SIDE, max(1, runs - 1))
+
+    def _round(self, name: str, base: RunRequest, racing: Sequence[_Racing]) -> bool:
+        """Makes a round of those that are not decided; whether the budget sufficed."""
+        on = _on(racing)
+        # Plans are asked for once: they are what they are.
+        needs_plans = any(not racer.rounds for racer in on)
+        variants = [Variant(BASELINE, _with_plans(base, needs_plans))]
+        variants += [
+            Variant(
+                racer.candidate.change,
+                _with_plans(racer.candidate.request, not racer.rounds),
+                {"cause": racer.candidate.cause.key},
+            )
+            for racer in on
+        ]
+        self._parts.append(Part(name, tuple(variants), 1, ABOUT, apart=True))
+        outcome = self._made()
+        ids = self._complete(name)
+        before = ids.get(BASELINE)
+        for racer in on:
+            after = ids.get(racer.candidate.change)
+            if before is not None and after is not None:
+                racer.rounds.append((before, after))
+                racer.judgement = self._judged(racer, len(on))
+            elif not outcome.left_out:
+                racer.failed = self._why_failed(name, racer.candidate.change)
+        return not outcome.left_out
+
+    def _made(self) -> Outcome:
+        names = ", ".join(self.base.operations) or self.base.workload
+        question = f"What would make {names} on {self.base.engine} faster?"
+        study = Study(question, tuple(self._parts), self.base.seed, "Causes, tried")
+        if not self._begun:
+            self.series.begin(study)
+            self._begun = True
+        is_first = len(self._parts) == 1
+        return self.series.make(study, replace(self.series.terms, goes_on=not is_first, once=True))
+
+    def _complete(self, part: str) -> dict[str, Run]:
+        return {
+            begun.variant: Run(self.series.place / begun.id)
+            for begun in begun_in(self.series.directory)
+            if begun.part == part and begun.status == STATUS_COMPLETE and begun.id is not None
+        }
+
+    def _why_failed(self, part: str, variant: str) -> str:
+        reasons = [
+            begun.reason
+            for begun in begun_in(self.series.directory)
+            if begun.part == part and begun.variant in (variant, BASELINE) and begun.reason
+        ]
+        return reasons[-1] if reasons else "its run did not end"
+
+    def _judged(self, racer: _Racing, side_by_side: int) -> Judgement:
+        times = [(self._times_of(before), self._times_of(after)) for before, after in racer.rounds]
+        stayed = racer.candidate.by_plan and plans_stayed(
+            *racer.rounds[0], racer.candidate.cause.operations
+        )
+        about = racer.candidate.cause.operations
+        return judge(times, about, ALPHA / max(1, side_by_side), plans_stayed=stayed)
+
+    def _times_of(self, run: Run) -> Times:
+        if run.id not in self._times:
+            self._times[run.id] = times_of(run)
+        return self._times[run.id]
+
+
+def plans_stayed(before: Run, after: Run, operations: Sequence[str]) -> bool:
+    """Return whether every plan of these operations was captured twice and stayed as it was."""
+    ours, theirs = read_plans(before), read_plans(after)
+    names = list(operations) or list(ours)
+    if not names or any(not ours.get(name) or not theirs.get(name) for name in names):
+        return False
+    return not any(
+        compare_plans(old, new).changed
+        for name in names
+        for old, new in zip(ours[name], theirs[name], strict=False)
+    )
+
+
+def _with_plans(request: RunRequest, plans: bool) -> RunRequest:  # noqa: FBT001 - a field
+    return request if plans == request.plans or plans else request.changed(plans=plans)
+
+
+def _on(racing: Sequence[_Racing]) -> list[_Racing]:
+    return [racer for racer in racing if not racer.is_over]
+
+
+def _best(racing: Sequence[_Racing]) -> _Racing | None:
+    """The confirmed cause whose change saves the whole most, with right answers."""
+    confirmed = [
+        racer
+        for racer in racing
+        if racer.judgement is not None
+        and racer.judgement.verdict == "confirmed"
+        and racer.judgement.saves_whole
+        and not _is_wrong(racer.rounds[0][1])
+    ]
+    return max(confirmed, key=lambda racer: _saved_share(racer.judgement), default=None)
+
+
+def _saved_share(judgement: Judgement | None) -> float:
+    return 0.0 if judgement is None or judgement.whole is None else judgement.whole.share
+
+
+def _is_wrong(run: Run) -> bool:
+    return answers.check(run).verdict is Verdict.INVALID
+
+
+def _tried(racer: _Racing) -> Tried:
+    candidate = racer.candidate
+    assert racer.judgement is not None  # noqa: S101 - it has rounds
+    return Tried(
+        candidate.cause,
+        candidate.change,
+        candidate.kind,
+        racer.judgement,
+        tuple(racer.rounds),
+    )
+
+
+def _ending(steps: Sequence[Step], *, is_spent: bool) -> Ending:
+    last = steps[-1]
+    if is_spent or last.left_out:
+        return "budget"
+    if not last.tried and last.untriable:
+        return "nothing can be tried"
+    return "no cause left"

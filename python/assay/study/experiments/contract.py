@@ -1,0 +1,73 @@
+"""What an experiment says of itself, and the run that it asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from assay.engines.advice import CannotError
+
+if TYPE_CHECKING:
+    from assay.engines.discovery import EngineFolder
+    from assay.model.finding import Advice, AdviceKind
+    from assay.running.asked.request import RunRequest
+
+    Follow = Callable[[RunRequest, Advice, EngineFolder], "ChangedRun"]
+
+
+@dataclass(frozen=True)
+class ChangedRun:
+    """A run with a change made.
+
+    Attributes:
+        text: What is changed, short: `work_mem=64MB`.
+        request: The run as it is to be asked for.
+    """
+
+    text: str
+    request: RunRequest
+
+
+def never(_: Advice) -> bool:
+    """Of a change that acts whether or not a plan differs."""
+    return False
+
+
+def always(_: Advice) -> bool:
+    """Of a change without effect on a statement whose plan stays as it was."""
+    return True
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One kind of change that can be tried.
+
+    Attributes:
+        kind: The kind of advice that it carries out.
+        changes: What it changes, as the end of "this changes ...".
+        set_up: What it takes to set up, in each of its runs.
+        undo: How it is undone.
+        follow: Returns the run with the change; raises `CannotError` where the engine, or a run
+            like this, cannot have it, with the reason.
+        by_plan: Whether a change of this advice acts through the plan alone: where plans stay as
+            they were, it has no effect.
+    """
+
+    kind: AdviceKind
+    changes: str
+    set_up: str
+    undo: str
+    follow: Follow
+    by_plan: Callable[[Advice], bool] = never
+
+
+def value_of(advice: Advice) -> str:
+    """The value that an advice names.
+
+    Raises:
+        CannotError: If it names none.
+    """
+    if "value" not in advice.values:
+        raise CannotError(f"the finding does not say to which value {advice.subject} is set")
+    return advice.values["value"]

@@ -1,0 +1,33 @@
+"""A setting by its name, back at the engine's default."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.model.finding import BY_PLANS
+from assay.study.experiments.contract import ChangedRun, Experiment, value_of
+
+if TYPE_CHECKING:
+    from assay.engines.discovery import EngineFolder
+    from assay.model.finding import Advice
+    from assay.running.asked.request import RunRequest
+
+
+def _follow(request: RunRequest, advice: Advice, engine: EngineFolder) -> ChangedRun:
+    del engine
+    name, value = advice.subject, value_of(advice)
+    settings = {key: text for key, text in request.settings.items() if key != name}
+    if name not in request.settings:
+        # A file of the engine's, or the server's own, has it.
+        settings[name] = value
+    return ChangedRun(f"{name} back at {value}", request.changed(settings=settings))
+
+
+experiment = Experiment(
+    kind="default",
+    changes="a setting of the engine, which goes back to its default",
+    set_up="the engine is started with it, or each session sets it",
+    undo="it ends with the engine, or with the session",
+    follow=_follow,
+    by_plan=lambda advice: BY_PLANS.items() <= advice.values.items(),
+)

@@ -1,0 +1,27 @@
+"""Finds experiments: every module of this folder that has an `experiment`."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from functools import cache
+from typing import TYPE_CHECKING
+
+import assay.study.experiments
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from assay.study.experiments.contract import Experiment
+
+
+@cache
+def experiments() -> Mapping[str, Experiment]:
+    """Every experiment, by the kind of advice that it carries out."""
+    package = assay.study.experiments
+    modules = [
+        importlib.import_module(f"{package.__name__}.{module_info.name}")
+        for module_info in pkgutil.iter_modules(package.__path__)
+    ]
+    declared = [module.experiment for module in modules if hasattr(module, "experiment")]
+    return {experiment.kind: experiment for experiment in declared}

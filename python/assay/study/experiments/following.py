@@ -1,0 +1,54 @@
+"""Turns a finding's advice into a change of the run asked for. Pure but for files of SQL."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.engines.advice import CannotError
+from assay.model.errors import UsageError
+from assay.study.experiments.contract import ChangedRun
+from assay.study.experiments.discovery import experiments
+from assay.study.experiments.statements import label_of
+
+if TYPE_CHECKING:
+    from assay.engines.discovery import EngineFolder
+    from assay.model.finding import Advice, Change
+    from assay.running.asked.request import RunRequest
+
+
+def followed(
+    request: RunRequest, advice: Advice, engine: EngineFolder, on_server: Change | None = None
+) -> ChangedRun:
+    """The request with the advice followed.
+
+    Args:
+        request: The run that the advice is about.
+        advice: What is to be changed.
+        engine: Of the run.
+        on_server: Statements that change tables of a running server, and take that back; None: the
+            tables are ours, or it is no change of tables.
+
+    Raises:
+        UsageError: If the engine, or a run like this, cannot follow it; says why.
+        EngineError: If the engine's `advice.toml` cannot be read.
+    """
+    try:
+        if on_server is None:
+            changed = experiments()[advice.kind].follow(request, advice, engine)
+        else:
+            changed = _on_server(request, advice, on_server)
+    except CannotError as why:
+        raise UsageError(f"this cannot be carried out on {engine.facts.title}: {why}") from why
+    if changed.request == request:
+        raise UsageError(f"there is nothing to try: the run had {changed.text} already")
+    return changed
+
+
+def _on_server(request: RunRequest, advice: Advice, change: Change) -> ChangedRun:
+    """A change of tables that are not ours, which every run takes back."""
+    if change.undo is None:
+        raise CannotError("no statement takes the change back")
+    label = label_of(advice)
+    changes = {**request.changes, label: change.sql}
+    undo = {**request.undo, label: change.undo}
+    return ChangedRun(label, request.changed(changes=changes, undo=undo))

@@ -1,0 +1,30 @@
+"""An index of a table, made after the data is loaded."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.engines.advice import CannotError
+from assay.study.experiments.contract import ChangedRun, Experiment, always
+from assay.study.experiments.statements import SET_UP, UNDO, columns_of, prepared_with
+
+if TYPE_CHECKING:
+    from assay.engines.discovery import EngineFolder
+    from assay.model.finding import Advice
+    from assay.running.asked.request import RunRequest
+
+
+def _follow(request: RunRequest, advice: Advice, engine: EngineFolder) -> ChangedRun:
+    if not columns_of(advice):
+        raise CannotError(f"the finding does not say which columns of {advice.subject}")
+    return prepared_with("index", request, advice, engine)
+
+
+experiment = Experiment(
+    kind="index",
+    changes="the indexes of a table, and what each write to it costs",
+    set_up=SET_UP,
+    undo=UNDO,
+    follow=_follow,
+    by_plan=always,
+)

@@ -1,0 +1,30 @@
+"""A limit that the run was given, left away."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.engines.advice import CannotError
+from assay.study.experiments.contract import ChangedRun, Experiment
+
+if TYPE_CHECKING:
+    from assay.engines.discovery import EngineFolder
+    from assay.model.finding import Advice
+    from assay.running.asked.request import RunRequest
+
+
+def _follow(request: RunRequest, advice: Advice, engine: EngineFolder) -> ChangedRun:
+    del engine
+    if advice.subject not in request.limits:
+        raise CannotError(f"the run was given no limit of {advice.subject} (--limit)")
+    limits = {name: most for name, most in request.limits.items() if name != advice.subject}
+    return ChangedRun(f"no limit of {advice.subject}", request.changed(limits=limits))
+
+
+experiment = Experiment(
+    kind="limit",
+    changes="a limit of what the engine may use, which is left away",
+    set_up="nothing",
+    undo="limits end with each run",
+    follow=_follow,
+)

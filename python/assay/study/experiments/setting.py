@@ -1,0 +1,27 @@
+"""A setting of the engine by its role: raised, or switched."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.study.experiments.contract import ChangedRun, Experiment, value_of
+
+if TYPE_CHECKING:
+    from assay.engines.discovery import EngineFolder
+    from assay.model.finding import Advice
+    from assay.running.asked.request import RunRequest
+
+
+def _follow(request: RunRequest, advice: Advice, engine: EngineFolder) -> ChangedRun:
+    name, value = engine.advising().setting(advice.subject, value_of(advice))
+    settings = {**request.settings, name: value}
+    return ChangedRun(f"{name}={value}", request.changed(settings=settings))
+
+
+experiment = Experiment(
+    kind="setting",
+    changes="a setting of the engine; on a running server one that each session can have",
+    set_up="the engine is started with it, or each session sets it",
+    undo="it ends with the engine, or with the session",
+    follow=_follow,
+)

@@ -1,0 +1,47 @@
+"""Statements that change loaded data, as an engine's files of SQL have them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.engines.advice import CannotError
+from assay.study.experiments.contract import ChangedRun
+
+if TYPE_CHECKING:
+    from assay.engines.advice import Doing
+    from assay.engines.discovery import EngineFolder
+    from assay.model.finding import Advice
+    from assay.running.asked.request import RunRequest
+
+# Each run has a copy of the data, or loads it.
+SET_UP = "the statement is run on the loaded data before anything is timed"
+UNDO = "the copy of the data is dropped with the run"
+
+
+def prepared_with(
+    doing: Doing, request: RunRequest, advice: Advice, engine: EngineFolder
+) -> ChangedRun:
+    """Data that are prepared once more, after all that was asked for.
+
+    Raises:
+        CannotError: If the engine has no such statement.
+    """
+    facts = engine.advising()
+    if doing not in facts.statements:
+        raise CannotError(facts.without.get(doing, f"it has no statement for {doing}"))
+    template = (engine.folder / facts.statements[doing]).read_text(encoding="utf-8")
+    sql = facts.statement(template, advice.subject, columns_of(advice))
+    label = label_of(advice)
+    return ChangedRun(label, request.changed(prepare={**request.prepare, label: sql}))
+
+
+def label_of(advice: Advice) -> str:
+    """What a change of a table is called: `index of orders (customer)`."""
+    columns = columns_of(advice)
+    return f"{advice.kind} of {advice.subject}" + (f" ({', '.join(columns)})" if columns else "")
+
+
+def columns_of(advice: Advice) -> list[str]:
+    """Columns that an advice names."""
+    texts = advice.values.get("columns", "").split(",")
+    return [name.strip() for name in texts if name.strip()]

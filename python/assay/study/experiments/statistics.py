@@ -1,0 +1,17 @@
+"""What the optimiser knows of a table, read anew."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from assay.study.experiments.contract import Experiment, always
+from assay.study.experiments.statements import SET_UP, UNDO, prepared_with
+
+experiment = Experiment(
+    kind="statistics",
+    changes="what the optimiser guesses of a table",
+    set_up=SET_UP,
+    undo=UNDO,
+    follow=partial(prepared_with, "statistics"),
+    by_plan=always,
+)

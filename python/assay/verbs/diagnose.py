@@ -1,0 +1,203 @@
+"""`assay diagnose`: tries the causes of a run by experiments, and keeps what makes it faster."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+from assay.analysis.try_.calibration import calibrate
+from assay.model.errors import RecordUnreadableError, UsageError
+from assay.record.places import runs_dir
+from assay.record.predictions import append_prediction, read_predictions
+from assay.record.reader import Run, find_workload_run, took_s
+from assay.report.diagnosis.build import build_diagnosis
+from assay.report.diagnosis.document import diagnose_document
+from assay.report.sections.try_ import prediction
+from assay.running.asked.options import options_of
+from assay.running.asked.request import recorded_request
+from assay.running.asked.understanding import request_of
+from assay.study.declared.facts import asked_budget_s
+from assay.study.diagnosing.stages import Diagnosing
+from assay.study.experiments.discovery import experiments
+from assay.study.series import Purpose, Series, documents_made_before, judging
+from assay.study.several import Terms
+from assay.verbs.shared.defaults import DIAGNOSE_BUDGET, DIAGNOSE_RUNS
+from assay.verbs.shared.watching import Logged
+from assay.verbs.try_ import history as history_of
+from assay.workloads.discovery import find_workload
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from assay.report.documents.diagnose import DiagnoseDocument, Experimented, PlacedDiagnosis
+    from assay.running.asked.request import RunRequest
+    from assay.study.series import Watcher
+
+MADE_BY = "assay diagnose"
+# Of a run that is there, an order is repeated for so long at most: there will be many runs of it.
+MIN_TIME_MAX_S = 2.0
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """The run that is diagnosed.
+
+    Attributes:
+        base: As it is asked for.
+        pilot: One such run.
+        about: By which an earlier diagnosis of it is found again.
+    """
+
+    base: RunRequest
+    pilot: Run
+    about: dict[str, Any]
+
+
+def diagnose(
+    what: str,
+    *,
+    operation: str | list[str] | None = None,
+    budget: str | None = None,
+    dsn: str | None = None,
+    allow_changes: bool = False,
+    again: bool = False,
+    runs: Path | str | None = None,
+    watcher: Watcher | None = None,
+    **options: Any,
+) -> PlacedDiagnosis:
+    """Tries the causes of a run by experiments, and keeps what makes it faster, step by step.
+
+    Args:
+        what: A workload's name or folder, which is run first; or a run: `latest`, an id, the
+            beginning of one, or a path.
+        operation: These operations only; None: those of the run, or all.
+        budget: No run is begun that would end after so much time; None: 5 minutes.
+        dsn: A running server; of a run the server once more, as its password is in no record.
+        allow_changes: Tables of a running server may be changed; each run changes them back.
+        again: Make all runs anew, though some are there.
+        runs: Directory of runs; `$ASSAY_RUNS`, else `./runs`, unless given.
+        watcher: Whoever a person watches by.
+        options: Of all runs of a workload, by the keys of a study's file.
+
+    Returns:
+        What `assay diagnose --json` prints.
+
+    Raises:
+        UsageError: If there is no such workload or run, or options are given of a run that has its
+            own.
+        RunFailedError: If the run as it is fails.
+    """
+    place, watching = runs_dir(runs), watcher or Logged()
+    names = [operation] if isinstance(operation, str) else list(operation or [])
+    if dsn is not None:
+        options["dsn"] = dsn
+    if names:
+        options["operation"] = names
+    asked = _asked(what, options, place, watching, again=again)
+    budget_s = asked_budget_s(budget or DIAGNOSE_BUDGET)
+    run_s = took_s(asked.pilot)
+    purpose = Purpose(
+        f"diagnose-{asked.pilot.facts['workload']['name']}",
+        asked.base.engine,
+        {**asked.about, "allow_changes": allow_changes},
+        workloads=False,
+        grows=True,
+        expected=lambda _: run_s,
+    )
+    series = Series(purpose, place, watching, Terms(budget_s), again)
+    history = calibrate(read_predictions(place))
+    diagnosing = Diagnosing(
+        asked.base, asked.pilot, series, history, allow_changes=allow_changes, run_s=run_s
+    )
+    way = diagnosing.carry_out()
+    declared: dict[str, Experimented] = {
+        kind: {
+            "kind": kind,
+            "changes": experiment.changes,
+            "set_up": experiment.set_up,
+            "undo": experiment.undo,
+        }
+        for kind, experiment in experiments().items()
+    }
+    document = diagnose_document(way, names, declared, history, run_s)
+    directory = getattr(series, "directory", None)
+    if directory is not None:
+        _remember(document, directory, place)
+    page = None if directory is None else build_diagnosis(document, directory)
+    return {
+        **document,
+        "study": "" if directory is None else str(directory),
+        "page": None if page is None else str(page),
+        "calibration": history_of(runs),
+    }
+
+
+def _asked(
+    what: str, options: dict[str, Any], place: Path, watcher: Watcher, *, again: bool
+) -> _Asked:
+    """The workload's first run, or the run that is there."""
+    if not _is_workload(what):
+        return _of_run(what, options, place)
+    keys = {**DIAGNOSE_RUNS, **options, "workload": what}
+    base = request_of(options_of(keys), list(options))
+    asked = sha256(json.dumps(base.facts(), sort_keys=True).encode()).hexdigest()
+    about = {"made_by": MADE_BY, "asked": asked}
+    pilot = None if again else _pilot_before(place, about)
+    if pilot is None:
+        with watcher.obtaining() as teller:
+            pilot = Run(judging(watcher.remark)(base, place, teller))
+    return _Asked(base, pilot, {**about, "pilot": pilot.id})
+
+
+def _is_workload(what: str) -> bool:
+    try:
+        find_workload(what)
+    except UsageError:
+        return False
+    return True
+
+
+def _of_run(what: str, options: dict[str, Any], place: Path) -> _Asked:
+    try:
+        pilot = find_workload_run(what, place)
+    except RecordUnreadableError as error:
+        raise UsageError(f"{what!r} is no workload, and no run: {error}") from error
+    if strange := sorted(set(options) - {"dsn", "operation"}):
+        raise UsageError(
+            f"{what} is a run, which has its own {strange[0]!r}: leave it out, or name a workload"
+        )
+    base = recorded_request(pilot.facts["request"], options.get("dsn"))
+    base = base.changed(min_time_s=min(base.min_time_s, MIN_TIME_MAX_S))
+    names = options.get("operation") or []
+    if unknown := sorted(set(names) - set(pilot.facts["plan"]["operations"])):
+        raise UsageError(f"{pilot.id} played no operation {unknown[0]!r}")
+    if names:
+        base = base.changed(operations=list(names))
+    about = {"made_by": MADE_BY, "pilot": pilot.id, "operations": list(names)}
+    return _Asked(base, pilot, about)
+
+
+def _pilot_before(place: Path, about: dict[str, Any]) -> Run | None:
+    """The first run of the newest diagnosis that was asked for alike; None: there is none."""
+    for document in documents_made_before(place, about):
+        try:
+            return Run(place / document["about"]["pilot"])
+        except (RecordUnreadableError, KeyError):
+            continue
+    return None
+
+
+def _remember(document: DiagnoseDocument, directory: Path, place: Path) -> None:
+    """Adds what was decided to the ledger of predictions, once."""
+    known = {(row.get("study"), row.get("finding")) for row in read_predictions(place)}
+    now = datetime.now(tz=UTC).isoformat(timespec="seconds")
+    for step in document["steps"]:
+        for tried in step["tried"]:
+            if tried["verdict"] == "undecided" or (directory.name, tried["key"]) in known:
+                continue
+            row = prediction({**tried["trial"], "study": directory.name}, now)
+            append_prediction(place, row)
+            known.add((directory.name, tried["key"]))
