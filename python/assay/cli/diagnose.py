@@ -12,11 +12,8 @@ from assay.cli.shared.output import say_result, width
 from assay.cli.shared.run_options import run_keys, with_run_options
 from assay.verbs.shared.defaults import DIAGNOSE_BUDGET, DIAGNOSE_RUNS
 
-OF_RUNS = (
-    *("operation", "engine", "dsn", "bin_dir", "driver", "scale"),
-    *("settings", "durability", "prepare", "limit", "clients", "rate", "time", "warmup"),
-    *("min_time", "seed", "allow_writes", "roll_back", "pin"),
-)
+# What ends a run in its midst, or is of several hosts, is no cause that could be tried.
+WITHOUT = ("kill", "fleet", "fleet_plain", "fleet_tls", "test", "streams", "keep_data")
 EXAMPLES = """
 \b
 Examples:
@@ -32,7 +29,7 @@ Exit codes:
 """
 
 
-@with_run_options(only=OF_RUNS, defaults=DIAGNOSE_RUNS)
+@with_run_options(*WITHOUT, defaults=DIAGNOSE_RUNS)
 def diagnose(
     context: typer.Context,
     what: Annotated[

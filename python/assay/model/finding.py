@@ -40,7 +40,15 @@ WITNESSES: Mapping[str, Witness] = {
 
 # What can be done about a cause. An engine's `advice.toml` says how it is done there.
 AdviceKind = Literal[
-    "setting", "default", "index", "statistics", "vacuum", "state", "clients", "limit"
+    "setting",
+    "named-setting",
+    "index",
+    "statistics",
+    "vacuum",
+    "state",
+    "clients",
+    "limit",
+    "durability",
 ]
 # Among the values of advice whose setting is the optimiser's alone: it acts by choosing plans.
 BY_PLANS: Mapping[str, str] = {"acts": "through plans"}
@@ -76,8 +84,8 @@ class Advice:
 
     Attributes:
         kind: What sort of change it is.
-        subject: The role of a setting (`work_memory`), the name of one that goes back to its
-            default, what is limited, or a table.
+        subject: The role of a setting (`work_memory`), the name of one, what is limited, a
+            level of durability, or a table.
         values: What it needs: `value` of a setting; `columns` of an index, separated by commas,
             and the table's `schema` where it is known.
         gain_share: Share of the run's time that it is predicted to save; None: not predicted.

@@ -119,6 +119,7 @@ def diagnose(
             "changes": experiment.changes,
             "set_up": experiment.set_up,
             "undo": experiment.undo,
+            "stays": experiment.stays,
         }
         for kind, experiment in experiments().items()
     }

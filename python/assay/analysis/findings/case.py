@@ -409,9 +409,12 @@ class Case:
         or a change of tables that cannot be taken back.
         """
         by_statement = advice.kind in STATEMENTS and self.own_tables
-        if advice.kind == "default" and not BY_PLANS.items() <= advice.values.items():
+        if advice.kind == "named-setting" and not BY_PLANS.items() <= advice.values.items():
             # Settings of the optimiser are each session's; of others that is not known.
             return None, None
+        if advice.kind == "durability":
+            # A running server has its owner's.
+            return None, to_try
         if advice.kind == "setting" and not is_of_session(advice, self.advice):
             return None, None
         if by_statement and (change is None or change.undo is None):
@@ -506,12 +509,12 @@ def index_advice(
     return Advice("index", table, values, gain_share)
 
 
-def default_advice(
-    setting: str, default: str, gain_share: float | None, *, by_plan: bool = False
+def named_setting_advice(
+    setting: str, value: str, gain_share: float | None, *, by_plan: bool = False
 ) -> Advice:
-    """Return the advice to leave a setting at its default; `by_plan`: it acts by plans alone."""
-    values = {"value": default, **(BY_PLANS if by_plan else {})}
-    return Advice("default", setting, values, gain_share)
+    """Return the advice to give a setting a value; `by_plan`: it acts through plans alone."""
+    values = {"value": value, **(BY_PLANS if by_plan else {})}
+    return Advice("named-setting", setting, values, gain_share)
 
 
 def names_text(names: Sequence[str], most: int = 3) -> str:

@@ -119,7 +119,7 @@ def _tried(
 ) -> TriedCause:
     judgement = tried.judgement
     trial = trial_document(step.run, tried.cause, tried.change, tried.rounds)
-    why_not = _why_not(judgement, trial["answers"]["verdict"])
+    why_not = _why_not(judgement, trial["answers"]["verdict"], declared[tried.kind])
     return {
         "key": tried.cause.key,
         "cause": cast("FindingRow", tried.cause.facts()),
@@ -169,12 +169,14 @@ def _needed_words(judgement: Judgement, run_s: float | None) -> str:
     return f"; {more} more would, if they are alike{took}"
 
 
-def _why_not(judgement: Judgement, answers_verdict: str) -> str | None:
+def _why_not(judgement: Judgement, answers_verdict: str, experiment: Experimented) -> str | None:
     """Why a confirmed cause's change is not to be made all the same."""
     if judgement.verdict != "confirmed":
         return None
     if answers_verdict == "invalid":
         return "answers are wrong with the change"
+    if not experiment["stays"]:
+        return f"it changes {experiment['changes']}; it shows what the cause is worth"
     if not judgement.saves_whole:
         return "what it saves here it costs elsewhere: all operations together take no less time"
     return None

@@ -26,6 +26,8 @@ class Experimented(TypedDict):
     changes: str
     set_up: str
     undo: str
+    stays: bool
+    """Whether its change may be recommended; else it only shows what a cause is worth."""
 
 
 class TriedCause(TypedDict):

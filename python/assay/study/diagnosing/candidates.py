@@ -36,6 +36,7 @@ class Candidate:
         kind: Of the experiment.
         request: The run with the change.
         by_plan: Whether the change acts through plans alone.
+        stays: Whether the change may be kept.
         expected: Share of the run's time that it is expected to save, by the claim and by what
             became of such claims before.
     """
@@ -45,6 +46,7 @@ class Candidate:
     kind: str
     request: RunRequest
     by_plan: bool
+    stays: bool
     expected: float
 
 
@@ -98,6 +100,7 @@ def _candidate(
         experiment.kind,
         changed.request,
         experiment.by_plan(cause.advice),
+        experiment.stays,
         _expected(cause, history),
     )
 

@@ -248,6 +248,7 @@ def _best(racing: Sequence[_Racing]) -> _Racing | None:
         racer
         for racer in racing
         if racer.judgement is not None
+        and racer.candidate.stays
         and racer.judgement.verdict == "confirmed"
         and racer.judgement.saves_whole
         and not _is_wrong(racer.rounds[0][1])

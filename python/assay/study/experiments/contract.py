@@ -52,6 +52,8 @@ class Experiment:
             like this, cannot have it, with the reason.
         by_plan: Whether a change of this advice acts through the plan alone: where plans stay as
             they were, it has no effect.
+        stays: Whether the change may be recommended and kept; else it only shows what a cause is
+            worth.
     """
 
     kind: AdviceKind
@@ -60,6 +62,7 @@ class Experiment:
     undo: str
     follow: Follow
     by_plan: Callable[[Advice], bool] = never
+    stays: bool = True
 
 
 def value_of(advice: Advice) -> str:

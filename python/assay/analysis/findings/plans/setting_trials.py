@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.analysis.findings.case import default_advice
+from assay.analysis.findings.case import named_setting_advice
 from assay.analysis.findings.plans.plan_time import timed_nodes
 from assay.analysis.time.operation_tree import COMPUTING
 from assay.model.finding import Evidence
@@ -99,7 +99,7 @@ def tried_finding(
         return []
     advice = None
     if first.value is not None:
-        advice = default_advice(name, first.value, effect, by_plan=first.differs)
+        advice = named_setting_advice(name, first.value, effect, by_plan=first.differs)
     finding = case.finding(
         method, claim, fractions, to_try=to_try, evidence=evidence, advice=advice
     )

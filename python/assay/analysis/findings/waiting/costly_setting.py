@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from assay.analysis.findings.case import at_least, default_advice
+from assay.analysis.findings.case import at_least, named_setting_advice
 from assay.analysis.findings.plans.setting_trials import settings_tried, tried_finding
 from assay.model.finding import Evidence
 from assay.model.units import percent_text
@@ -70,7 +70,7 @@ def _finding(case: Case, declared: Mapping[str, Any], value: str) -> Finding:
         for name in case.largest_first(fractions)[:NAMED_OPERATIONS]
     ]
     to_try = f"set {declared['setting']} to {declared['default']}"
-    advice = default_advice(declared["setting"], declared["default"], None)
+    advice = named_setting_advice(declared["setting"], declared["default"], None)
     finding = case.finding(
         METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice
     )

@@ -1,4 +1,4 @@
-"""A setting by its name, back at the engine's default."""
+"""A setting by its name: back at the engine's default, or at a value that costs less."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def _follow(request: RunRequest, advice: Advice, engine: EngineFolder) -> Change
     if name not in request.settings:
         # A file of the engine's, or the server's own, has it.
         settings[name] = value
-    return ChangedRun(f"{name} back at {value}", request.changed(settings=settings))
+    return ChangedRun(f"{name}={value}", request.changed(settings=settings))
 
 
 experiment = Experiment(
-    kind="default",
-    changes="a setting of the engine, which goes back to its default",
+    kind="named-setting",
+    changes="a setting of the engine",
     set_up="the engine is started with it, or each session sets it",
     undo="it ends with the engine, or with the session",
     follow=_follow,

@@ -1,0 +1,235 @@
+"""Are causes that `assay diagnose` confirms true, and those that it refutes false?
+
+Each cell of the planted set that nobody acts on from outside is diagnosed within a budget, with its
+cause and without (`tests/planted/README.md`). What the cause costs is measured apart: runs with it
+and without, in turns, that no diagnosis saw. `--controls` diagnoses workloads that ship, healthy.
+
+    .venv/bin/python benchmarks/bench_diagnosis.py --half heldout --keep DIR
+    .venv/bin/python benchmarks/bench_diagnosis.py --cell 'spill*' --budget 2m
+    .venv/bin/python benchmarks/bench_diagnosis.py --controls
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from fnmatch import fnmatch
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from benchmarks.bench_planted_causes import laboratory
+from tests.e2e.conftest import Lab
+from tests.planted.arms import RunEndedError, arguments, explained, service_s
+from tests.planted.cells import HALVES, Arm, Cell, all_cells
+from tests.planted.controls import all_controls
+from tests.planted.outside import UnplantableError
+from tests.planted.scoring import names_root, wilson
+
+BUDGET = "3m"
+PAIRS = 3
+SMOKE_CELL = "missing-index"
+VERDICTS = ("confirmed", "refuted", "undecided")
+# A cause that costs less is listed and not counted, as for explanations.
+SHARE_MIN = 0.15
+
+
+@dataclass(frozen=True)
+class Diagnosed:
+    """What the diagnosis of one arm came to.
+
+    Attributes:
+        name: Of the cell or the control.
+        planted: Whether the arm has the cause.
+        true_share: Of the time that the cause costs; None: not measured.
+        right, other: Causes of the first step by verdict: those that were planted, and others.
+        root: Whether a planted cause was confirmed by its root.
+        covers: Whether the interval of a confirmed planted cause covers the true share of the whole.
+        seconds: How long it took.
+        failed: Why there is none.
+    """
+
+    name: str
+    planted: bool
+    true_share: float | None = None
+    right: dict[str, list[str]] | None = None
+    other: dict[str, list[str]] | None = None
+    root: bool = False
+    covers: bool | None = None
+    seconds: float = 0.0
+    failed: str | None = None
+
+    def line(self) -> str:
+        """In a line."""
+        arm = "planted" if self.planted else "free"
+        if self.failed is not None:
+            return f"{self.name:<24}{arm:<9}failed: {' '.join(self.failed.split())[-140:]}"
+        share = "" if self.true_share is None else f"{self.true_share:.0%}"
+        words = [
+            f"{verdict} {', '.join(keys)}{mark}"
+            for mark, causes in ((" (planted)", self.right), ("", self.other))
+            for verdict, keys in (causes or {}).items()
+            if keys
+        ]
+        return f"{self.name:<24}{arm:<9}{share:>5}  {self.seconds:4.0f} s  {'; '.join(words)}"
+
+
+def main() -> None:
+    asked = _arguments()
+    if asked.keep:
+        asked.keep.mkdir(parents=True, exist_ok=True)
+    with laboratory(asked.keep) as lab:
+        results = list(_controls(lab, asked) if asked.controls else _planted(lab, asked))
+    print("", *summary(results), sep="\n")
+    if asked.keep:
+        name = "diagnosed-controls.json" if asked.controls else "diagnosed.json"
+        rows = [asdict(result) for result in results]
+        (asked.keep / name).write_text(json.dumps(rows, indent=1), encoding="utf-8")
+
+
+def _arguments() -> argparse.Namespace:
+    options = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    options.add_argument("--half", choices=HALVES, help="both by default")
+    options.add_argument("--cell", default="*", help="names, with * and ?")
+    options.add_argument("--engine", default="*", help="engines, with * and ?")
+    options.add_argument("--budget", default=BUDGET)
+    options.add_argument("--pairs", type=int, default=PAIRS, help="of runs that measure the cause")
+    options.add_argument("--free", action="store_true", help="the arms without the cause as well")
+    options.add_argument("--keep", type=Path, help="where figures and runs are left")
+    options.add_argument("--controls", action="store_true", help="healthy workloads instead")
+    options.add_argument("--smoke", action="store_true", help="one cell, a short budget")
+    asked = options.parse_args()
+    if asked.smoke:
+        asked.cell, asked.budget, asked.pairs = SMOKE_CELL, "20s", 0
+    return asked
+
+
+def _planted(lab: Lab, asked: argparse.Namespace) -> Iterator[Diagnosed]:
+    for cell in all_cells(*([asked.half] if asked.half else ())):
+        wanted = fnmatch(cell.name, asked.cell) and fnmatch(cell.engine, asked.engine)
+        if not wanted or cell.planted.outside or cell.free.outside:
+            continue
+        arms = [cell.planted, *([cell.free] if asked.free else [])]
+        for arm in arms:
+            is_planted = arm is cell.planted
+            share = _true_share(lab, cell, asked.pairs) if is_planted else None
+            yield _said(_diagnosed(lab, cell, arm, share, asked.budget))
+
+
+def _said(result: Diagnosed) -> Diagnosed:
+    print(result.line(), flush=True)
+    return result
+
+
+def _true_share(lab: Lab, cell: Cell, pairs: int) -> float | None:
+    """The share of the time that the cause costs, by runs that no diagnosis sees."""
+    shares = []
+    for number in range(pairs):
+        arms = (cell.planted, cell.free) if number % 2 == 0 else (cell.free, cell.planted)
+        try:
+            seconds = {arm is cell.planted: service_s(explained(lab, cell, arm)) for arm in arms}
+        except (RunEndedError, UnplantableError):
+            return None
+        shares.append(1 - seconds[False] / seconds[True])
+    return median(shares) if shares else None
+
+
+def _diagnosed(lab: Lab, cell: Cell, arm: Arm, share: float | None, budget: str) -> Diagnosed:
+    is_planted = arm is cell.planted
+    given = arguments(cell, arm, lab.root)
+    document = _document(lab, given, budget)
+    if isinstance(document, str):
+        return Diagnosed(cell.name, is_planted, share, failed=document)
+    right: dict[str, list[str]] = {verdict: [] for verdict in VERDICTS}
+    other: dict[str, list[str]] = {verdict: [] for verdict in VERDICTS}
+    has_root, covers = False, None
+    for number, step in enumerate(document["steps"]):
+        for tried in step["tried"]:
+            causes = [cause for cause in cell.causes if tried["cause"]["method"] in cause.methods]
+            if number == 0 or causes:
+                by_verdict = right if causes and is_planted else other
+                by_verdict[tried["verdict"]].append(tried["key"])
+            if not causes or not is_planted or tried["verdict"] != "confirmed":
+                continue
+            has_root |= any(names_root(cause, tried["cause"]) for cause in causes)
+            if covers is None and share is not None and len(cell.causes) == 1:
+                low, high = (tried["whole"] or {}).get("interval") or (-9.0, 9.0)
+                covers = low <= share <= high
+    seconds = document["spent_s"]
+    return Diagnosed(cell.name, is_planted, share, right, other, has_root, covers, seconds)
+
+
+def _controls(lab: Lab, asked: argparse.Namespace) -> Iterator[Diagnosed]:
+    for control in all_controls():
+        if not (fnmatch(control.workload, asked.cell) and fnmatch(control.engine, asked.engine)):
+            continue
+        given = [control.workload, "--engine", control.engine, *control.options]
+        document = _document(lab, given, asked.budget)
+        if isinstance(document, str):
+            yield _said(Diagnosed(control.name, planted=False, failed=document))
+            continue
+        other: dict[str, list[str]] = {verdict: [] for verdict in VERDICTS}
+        for step in document["steps"]:
+            for tried in step["tried"]:
+                other[tried["verdict"]].append(f"{tried['key']} ({tried['change']})")
+        result = Diagnosed(control.name, planted=False, other=other, seconds=document["spent_s"])
+        yield _said(result)
+
+
+def _document(lab: Lab, given: Sequence[str], budget: str) -> dict[str, Any] | str:
+    """The document of a diagnosis, or why there is none."""
+    import time
+
+    began_s = time.monotonic()
+    ended = lab.assay("diagnose", *given, "--budget", budget, "--json")
+    if ended.returncode != 0:
+        return ended.stderr or f"ended with {ended.returncode}"
+    document: dict[str, Any] = json.loads(ended.stdout)
+    return {**document, "spent_s": time.monotonic() - began_s}
+
+
+def summary(results: Sequence[Diagnosed]) -> Iterator[str]:
+    """Yield how often verdicts were right, a line each."""
+    ran = [result for result in results if result.failed is None]
+    planted = [result for result in ran if result.planted]
+    counted = [
+        result for result in planted if result.true_share is None or result.true_share >= SHARE_MIN
+    ]
+    of_verdict = {
+        verdict: (
+            sum(len((result.right or {}).get(verdict, ())) for result in counted),
+            sum(len((result.other or {}).get(verdict, ())) for result in counted),
+        )
+        for verdict in VERDICTS
+    }
+    free = [result for result in ran if not result.planted]
+    clean = sum(not (result.other or {}).get("confirmed") for result in free)
+    covers = [result.covers for result in counted if result.covers is not None]
+    confirmed = sum(bool((result.right or {}).get("confirmed")) for result in counted)
+    yield f"{len(results)} diagnosed, {len(results) - len(ran)} failed"
+    if counted:
+        yield _of("a planted cause is confirmed in", confirmed, len(counted), "cells")
+        yield _of("its root is reached in", sum(r.root for r in counted), len(counted), "cells")
+        for verdict, (right, other) in of_verdict.items():
+            yield f"{verdict}: {right} of planted causes, {other} of others"
+        yield _of("the interval covers the true share in", sum(covers), len(covers), "cells")
+    if free:
+        yield _of("nothing is confirmed in", clean, len(free), "runs without a planted cause")
+
+
+def _of(says: str, part: int, whole: int, what: str) -> str:
+    if not whole:
+        return f"{says} 0 of 0 {what}"
+    least, most = wilson(part, whole)
+    return f"{says} {part} of {whole} {what} ({least:.0%} to {most:.0%})"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,39 @@
+"""Commits that wait less, and survive less: a probe, whose change never stays."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.engines.advice import CannotError
+from assay.engines.durability import FULL
+from assay.study.experiments.contract import ChangedRun, Experiment
+
+if TYPE_CHECKING:
+    from assay.engines.discovery import EngineFolder
+    from assay.model.finding import Advice
+    from assay.running.asked.request import RunRequest
+
+
+def _follow(request: RunRequest, advice: Advice, engine: EngineFolder) -> ChangedRun:
+    if request.dsn is not None:
+        raise CannotError("a running server has its owner's durability")
+    levels = {str(name): level for name, level in engine.facts.durability.items()}
+    if request.durability != FULL or advice.subject not in levels:
+        raise CannotError(f"the run is not at the level {FULL}, or there is no other")
+    settings = {
+        name: value
+        for name, value in levels[advice.subject].settings.items()
+        if name not in request.settings
+    }
+    changed = request.changed(durability=advice.subject, durability_settings=settings)
+    return ChangedRun(f"durability {advice.subject}", changed)
+
+
+experiment = Experiment(
+    kind="durability",
+    changes="how much of what was committed survives a crash",
+    set_up="the engine is started with other settings",
+    undo="they end with the engine",
+    follow=_follow,
+    stays=False,
+)
