@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
-from assay.report.diagnosis.words import beside, gain_text, step_words, title, way_words
+from assay.report.diagnosis.words import beside, step_words, times_words, title, way_words
 from assay.report.words.wrapping import labelled
 
 if TYPE_CHECKING:
@@ -68,11 +68,7 @@ def _tried(tried: TriedCause, step: DiagnosisStep, width: int) -> Iterator[str]:
     room = 14
     yield from labelled("", tried["cause"]["claim"], width, room)
     yield from labelled("", f"tried: {tried['change']}", width, room)
-    yield from labelled("", tried["says"], width, room)
-    if not tried["by_plan"] and tried["gain"] is not None:
-        rounds = tried["rounds"]
-        saved = f"saved {gain_text(tried['gain'])} over {rounds} round{'s' if rounds != 1 else ''}"
-        yield from labelled("", saved, width, room)
+    yield from labelled("", f"{tried['says']}{times_words(tried)}", width, room)
     for sentence in beside(tried):
         yield from labelled("", f"beside: {sentence}", width, room)
     if tried["why_not"]:

@@ -49,6 +49,18 @@ def gain_text(gain: TimeGain | None) -> str:
     return f"{share}, {signed(low)} to {signed(high)}"
 
 
+def times_words(tried: TriedCause) -> str:
+    """The times that a verdict is of, as the end of a sentence; empty where plans told it."""
+    gain = tried["gain"]
+    if gain is None or tried["by_plan"]:
+        return ""
+    rounds = tried["rounds"]
+    return (
+        f": {seconds_text(gain['before_s'])} -> {seconds_text(gain['after_s'])} over {rounds}"
+        f" round{'s' if rounds != 1 else ''}"
+    )
+
+
 def signed(share: float) -> str:
     """A share of time that is saved; below zero with a minus sign."""
     return percent_text(share) if share >= 0 else f"\u2212{percent_text(-share)}"

@@ -1,0 +1,168 @@
+"""What rounds say of a cause, what changes do to one another, and which experiments there are."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, cast, get_args
+
+import numpy as np
+import pytest
+
+from assay.analysis.diagnose.judging import ALPHA, GAIN_MIN, Judgement, judge
+from assay.analysis.diagnose.way import Step, Tried, interactions
+from assay.analysis.try_.trial import Gain, Times
+from assay.model.finding import AdviceKind, Finding
+from assay.report.diagnosis.document import verdict_words
+from assay.study.experiments.discovery import experiments
+
+OPERATIONS = ("q1", "q2")
+
+
+def rounds(*pairs: tuple[float, float], other: float = 1.0) -> list[tuple[Times, Times]]:
+    """Rounds of q1 before and after; q2 takes as long in both, times `other` after."""
+    return [
+        (Times({"q1": before, "q2": 1.0}), Times({"q1": after, "q2": other}))
+        for before, after in pairs
+    ]
+
+
+class TestVerdict:
+    def test_a_gain_beyond_noise_is_confirmed(self) -> None:
+        judgement = judge(rounds((1.0, 0.5), (1.01, 0.51), (0.99, 0.5), (1.0, 0.49)), ["q1"])
+        assert judgement.verdict == "confirmed"
+        assert judgement.gain is not None
+        assert judgement.gain.interval is not None
+        low, high = judgement.gain.interval
+        assert low < judgement.gain.share < high
+        assert judgement.gain.share == pytest.approx(0.5, abs=0.01)
+        assert judgement.whole is not None
+        assert judgement.whole.share == pytest.approx(0.25, abs=0.01)
+
+    def test_the_same_time_is_refuted(self) -> None:
+        pairs = [(1.0, 1.001), (1.0, 0.999), (1.0, 1.0), (1.0, 1.0005), (1.0, 1.0)]
+        assert judge(rounds(*pairs), ["q1"]).verdict == "refuted"
+
+    def test_a_longer_time_is_refuted(self) -> None:
+        judgement = judge(rounds((1.0, 2.0), (1.0, 2.01), (1.0, 1.99), (1.0, 2.0)), ["q1"])
+        assert judgement.verdict == "refuted"
+        assert "longer" in verdict_words(judgement, None)
+
+    def test_noise_is_undecided_and_says_what_it_would_take(self) -> None:
+        judgement = judge(rounds((1.0, 0.7), (1.0, 1.0), (1.0, 0.8), (1.0, 1.05)), ["q1"])
+        assert judgement.verdict == "undecided"
+        assert judgement.rounds_needed is not None
+        assert judgement.rounds_needed > 4
+        more = judgement.rounds_needed - 4
+        assert f"{more} more would" in verdict_words(judgement, 5.0)
+
+    def test_one_round_decides_nothing(self) -> None:
+        assert judge(rounds((1.0, 0.1)), ["q1"]).verdict == "undecided"
+        assert judge([], ["q1"]).verdict == "undecided"
+
+    def test_plans_that_stayed_refute_at_once(self) -> None:
+        judgement = judge(rounds((1.0, 0.1)), ["q1"], plans_stayed=True)
+        assert (judgement.verdict, judgement.by_plan) == ("refuted", True)
+        assert "plan" in verdict_words(judgement, None)
+
+    def test_other_operations_that_take_longer_are_named(self) -> None:
+        pairs = [(1.0, 0.5), (1.0, 0.51), (1.0, 0.5), (1.0, 0.49)]
+        judgement = judge(rounds(*pairs, other=3.0), ["q1"])
+        assert judgement.verdict == "confirmed"
+        ((name, share),) = judgement.slower
+        assert name == "q2"
+        assert share == pytest.approx(2.0)
+        assert not judgement.saves_whole
+
+    def test_an_operation_that_failed_is_not_compared(self) -> None:
+        pairs = [(Times({"q1": 1.0}), Times({"q2": 1.0}))] * 4
+        judgement = judge(pairs, ["q1"])
+        assert judgement.verdict == "undecided"
+        assert judgement.gain is None
+
+
+class TestHowOftenItIsWrong:
+    """Whoever looks after each round is wrong as rarely as is said, though the noise is large."""
+
+    TRIALS, ROUNDS_MAX, NOISE = 600, 12, 0.05
+
+    def looked_at(self, gain: float, seed: int) -> list[Judgement]:
+        """What is said when it is decided, or after the last round, of each trial."""
+        drawn = np.random.default_rng(seed)
+        said = []
+        for _ in range(self.TRIALS):
+            logs = drawn.normal(math.log(1 - gain), self.NOISE, self.ROUNDS_MAX)
+            pairs = [(1.0, math.exp(value)) for value in logs]
+            for count in range(1, self.ROUNDS_MAX + 1):
+                judgement = judge(rounds(*pairs[:count]), ["q1"])
+                if judgement.verdict != "undecided":
+                    break
+            said.append(judgement)
+        return said
+
+    def test_nothing_is_confirmed_where_there_is_nothing(self) -> None:
+        confirmed = [said for said in self.looked_at(0.0, 1) if said.verdict == "confirmed"]
+        assert len(confirmed) <= ALPHA * self.TRIALS
+
+    def test_a_real_gain_is_hardly_ever_refuted_and_mostly_confirmed(self) -> None:
+        said = self.looked_at(0.3, 2)
+        assert sum(one.verdict == "refuted" for one in said) <= ALPHA * self.TRIALS
+        assert sum(one.verdict == "confirmed" for one in said) >= 0.9 * self.TRIALS
+
+    def test_intervals_cover_the_gain(self) -> None:
+        covering = 0
+        for judgement in self.looked_at(0.3, 3):
+            assert judgement.gain is not None
+            low, high = judgement.gain.interval or (-9.0, 1.0)
+            covering += low <= 0.3 <= high
+        assert covering >= (1 - ALPHA) * self.TRIALS
+
+    def test_a_gain_that_counts_for_nothing_is_not_confirmed_as_more(self) -> None:
+        for judgement in self.looked_at(GAIN_MIN / 3, 4):
+            if judgement.verdict == "confirmed":
+                assert judgement.gain is not None
+                assert judgement.gain.interval is not None
+                assert judgement.gain.interval[1] >= GAIN_MIN
+
+
+def tried(change: str, verdict: str, interval: tuple[float, float] = (0.1, 0.2)) -> Tried:
+    finding = Finding("made up", 0.5, None, (), "made-up")
+    gain = Gain(1.0, 0.85, 0.15, interval)
+    judgement = Judgement(cast("Any", verdict), (), gain, gain, 4)
+    return Tried(finding, change, "setting", judgement, ())
+
+
+def step(on_top_of: tuple[str, ...], *causes: Tried) -> Step:
+    return Step(cast("Any", None), on_top_of, causes, (), (), None)
+
+
+class TestInteractions:
+    def test_a_gain_that_is_gone_on_top_of_another(self) -> None:
+        first = step((), tried("work_mem=64MB", "confirmed"), tried("index", "confirmed"))
+        second = step(("index",), tried("work_mem=64MB", "refuted", (-0.02, 0.02)))
+        (sentence,) = interactions([first, second])
+        assert sentence == (
+            "work_mem=64MB saves time by itself, and saves nothing more once there is index"
+        )
+
+    def test_one_that_undoes_another(self) -> None:
+        first = step((), tried("a", "confirmed"))
+        second = step(("b",), tried("a", "refuted", (-0.5, -0.2)))
+        (sentence,) = interactions([first, second])
+        assert "makes it slower once there is b" in sentence
+
+    def test_two_that_only_work_together(self) -> None:
+        first = step((), tried("a", "refuted"))
+        second = step(("b",), tried("a", "confirmed"))
+        (sentence,) = interactions([first, second])
+        assert sentence == "a saves nothing by itself, and saves time together with b"
+
+    def test_what_was_tried_once_says_nothing(self) -> None:
+        assert not list(interactions([step((), tried("a", "confirmed"))]))
+
+
+def test_each_kind_of_advice_has_an_experiment_and_says_what_it_costs() -> None:
+    assert set(experiments()) == set(get_args(AdviceKind))
+    for experiment in experiments().values():
+        assert experiment.changes
+        assert experiment.set_up
+        assert experiment.undo
