@@ -38,6 +38,7 @@ SMOKE: dict[str, tuple[str, ...]] = {
     "analysis": ("--operations", "20000"),
     "bsbm_driver": ("--products", "20", "--mixes", "2", "--rounds", "1"),
     "bsbm_generate": ("--products", "100", "--rounds", "1"),
+    "diagnosis": ("--smoke",),
     "disk_vs_fio": (
         "--size",
         "16MB",

@@ -158,6 +158,8 @@ class TestDeadFiles:
                 return bool({"figure", "find"} & top)
             case ("probes", _):
                 return "probe" in top
+            case ("study", "experiments", _):
+                return "experiment" in top
             case ("engines", "providers", _):
                 return "provider" in top
             case ("engines", _, "engine.py"):

@@ -97,7 +97,6 @@ def diagnose(
     if names:
         options["operation"] = names
     asked = _asked(what, options, place, watching, again=again)
-    budget_s = asked_budget_s(budget or DIAGNOSE_BUDGET)
     run_s = took_s(asked.pilot)
     purpose = Purpose(
         f"diagnose-{asked.pilot.facts['workload']['name']}",
@@ -107,13 +106,20 @@ def diagnose(
         grows=True,
         expected=lambda _: run_s,
     )
-    series = Series(purpose, place, watching, Terms(budget_s), again)
+    terms = Terms(asked_budget_s(budget or DIAGNOSE_BUDGET))
+    series = Series(purpose, place, watching, terms, again)
     history = calibrate(read_predictions(place))
     diagnosing = Diagnosing(
         asked.base, asked.pilot, series, history, allow_changes=allow_changes, run_s=run_s
     )
     way = diagnosing.carry_out()
-    declared: dict[str, Experimented] = {
+    document = diagnose_document(way, names, _declared(), history, run_s)
+    return _placed(document, diagnosing.directory, place)
+
+
+def _declared() -> dict[str, Experimented]:
+    """What experiments say of themselves, by their kind."""
+    return {
         kind: {
             "kind": kind,
             "changes": experiment.changes,
@@ -123,16 +129,25 @@ def diagnose(
         }
         for kind, experiment in experiments().items()
     }
-    document = diagnose_document(way, names, declared, history, run_s)
-    directory = getattr(series, "directory", None)
+
+
+def _placed(document: DiagnoseDocument, directory: Path | None, place: Path) -> PlacedDiagnosis:
+    """The document with its page, after what was decided is remembered.
+
+    Args:
+        document: Without a place.
+        directory: Of its study; None: nothing was run beside the run itself.
+        place: Directory of runs.
+    """
+    page = None
     if directory is not None:
         _remember(document, directory, place)
-    page = None if directory is None else build_diagnosis(document, directory)
+        page = build_diagnosis(document, directory)
     return {
         **document,
         "study": "" if directory is None else str(directory),
         "page": None if page is None else str(page),
-        "calibration": history_of(runs),
+        "calibration": history_of(place),
     }
 
 

@@ -25,6 +25,7 @@ from assay.study.variants import Part, Study, Variant
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from assay.analysis.diagnose.judging import Judgement
     from assay.analysis.diagnose.way import Ending
@@ -85,6 +86,11 @@ class Diagnosing:
     _parts: list[Part] = field(default_factory=list)
     _times: dict[str, Times] = field(default_factory=dict)
     _begun: bool = False
+
+    @property
+    def directory(self) -> Path | None:
+        """Of the study; None as long as nothing was run."""
+        return self.series.directory if self._begun else None
 
     def carry_out(self) -> Way:
         """Tries causes until none is left above noise, or the budget ends.
