@@ -156,10 +156,8 @@ class TestDeadFiles:
                 return "check" in top
             case ("analysis", "figures" | "findings", *_):
                 return bool({"figure", "find"} & top)
-            case ("probes", _):
-                return "probe" in top
-            case ("study", "experiments", _):
-                return "experiment" in top
+            case ("probes", _) | ("study", "experiments", _):
+                return bool({"probe", "experiment"} & top)
             case ("engines", "providers", _):
                 return "provider" in top
             case ("engines", _, "engine.py"):

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, cast
 from assay.analysis.diagnose.judging import GAIN_MIN
 from assay.analysis.diagnose.way import interactions
 from assay.analysis.findings.case import names_text
+from assay.analysis.host.memory import memory_peaks
+from assay.analysis.load_plan import load_of
 from assay.analysis.summarise import summarise
 from assay.model.units import duration_text, percent_text
 from assay.report.sections.try_ import trial_document
@@ -183,13 +185,17 @@ def _why_not(judgement: Judgement, answers_verdict: str, experiment: Experimente
 
 
 def _memory(rounds: Sequence[tuple[Run, Run]]) -> tuple[float | None, float | None]:
-    before, after = rounds[-1]
-    return _peak(before), _peak(after)
+    """The most that any run as it is had, and the least that any with the change had, in bytes."""
+    before = [_peak_bytes(run) for run, _ in rounds]
+    after = [_peak_bytes(run) for _, run in rounds]
+    known = [peak for peak in before if peak is not None]
+    changed = [peak for peak in after if peak is not None]
+    return max(known, default=None), min(changed, default=None)
 
 
-def _peak(run: Run) -> float | None:
-    peak = summarise(run).metrics.get("memory_peak_bytes")
-    return None if peak is None else float(peak)
+def _peak_bytes(run: Run) -> float | None:
+    _, peak = memory_peaks(run, under_load=load_of(run.facts) is not None)
+    return None if peak.rss_bytes is None else float(peak.rss_bytes)
 
 
 def _way(steps: Sequence[Step]) -> Iterator[WayPoint]:

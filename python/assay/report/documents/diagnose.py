@@ -51,7 +51,7 @@ class TriedCause(TypedDict):
     """Of all operations together."""
     slower: list[SlowerOperation]
     memory: tuple[MeasuredValue, MeasuredValue]
-    """Bytes of memory at most, before and with the change."""
+    """Bytes at most: the most of all runs as it is, the least of all with the change."""
     recommended: bool
     why_not: str | None
     """Why the change is not recommended; null: it is, or the cause is not confirmed."""

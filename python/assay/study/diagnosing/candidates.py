@@ -70,7 +70,7 @@ def candidates_of(
     able: list[Candidate] = []
     unable: list[Untried] = []
     for cause in findings:
-        if cause.tells != "cause":
+        if cause.tells != "cause" or _is_of_others(cause, base):
             continue
         try:
             candidate = _candidate(run, cause, base, history, allow_changes=allow_changes)
@@ -81,6 +81,13 @@ def candidates_of(
         if candidate.change not in {other.change for other in able}:
             able.append(candidate)
     return sorted(able, key=lambda candidate: -candidate.expected), unable
+
+
+def _is_of_others(cause: Finding, base: RunRequest) -> bool:
+    """Whether a cause is of operations alone that are not asked for."""
+    return bool(base.operations and cause.operations) and not set(base.operations).intersection(
+        cause.operations
+    )
 
 
 def _candidate(
