@@ -11,6 +11,7 @@ from assay.cli.shared.output import console, say_json, say_lines, width
 
 if TYPE_CHECKING:
     from assay.report.documents.ceiling import CeilingDocument
+    from assay.report.documents.diagnose import PlacedDiagnosis
     from assay.report.documents.run import RunDocument
     from assay.report.documents.study import StudyDocument
 
@@ -48,7 +49,11 @@ def show(
 def _print(document: dict[str, Any], *, whole: bool) -> None:
     from assay.record.layout import KIND_CEILING
 
-    if "study" in document:
+    if "way" in document:
+        from assay.report.diagnosis.terminal import diagnosis_lines
+
+        say_lines(diagnosis_lines(cast("PlacedDiagnosis", document), width(), whole=whole))
+    elif "study" in document:
         from assay.report.study.terminal import article_lines
 
         say_lines(article_lines(cast("StudyDocument", document), width(), whole=whole))

@@ -26,7 +26,6 @@ from assay.study.series import Purpose, Series, documents_made_before, judging
 from assay.study.several import Terms
 from assay.verbs.shared.defaults import DIAGNOSE_BUDGET, DIAGNOSE_RUNS
 from assay.verbs.shared.watching import Logged
-from assay.verbs.try_ import history as history_of
 from assay.workloads.discovery import find_workload
 
 if TYPE_CHECKING:
@@ -139,16 +138,10 @@ def _placed(document: DiagnoseDocument, directory: Path | None, place: Path) -> 
         directory: Of its study; None: nothing was run beside the run itself.
         place: Directory of runs.
     """
-    page = None
-    if directory is not None:
-        _remember(document, directory, place)
-        page = build_diagnosis(document, directory)
-    return {
-        **document,
-        "study": "" if directory is None else str(directory),
-        "page": None if page is None else str(page),
-        "calibration": history_of(place),
-    }
+    if directory is None:
+        return {**document, "study": "", "page": None}
+    _remember(document, directory, place)
+    return build_diagnosis(document, directory)
 
 
 def _asked(

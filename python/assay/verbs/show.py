@@ -12,14 +12,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from assay.report.documents.ceiling import CeilingDocument
+    from assay.report.documents.diagnose import PlacedDiagnosis
     from assay.report.documents.run import RunDocument
     from assay.report.documents.study import StudyDocument
 
 
 def show(
     which: str = "latest", *, runs: Path | str | None = None
-) -> RunDocument | StudyDocument | CeilingDocument:
-    """Returns the document of a run, a study or a ceiling, as `assay show --json` prints it.
+) -> RunDocument | StudyDocument | CeilingDocument | PlacedDiagnosis:
+    """Returns the document of a run, study, diagnosis or ceiling, as `assay show --json` prints it.
 
     The document that is kept beside a record is taken where one made anew would be the same.
 
@@ -32,9 +33,10 @@ def show(
     """
     directory, is_study = find_run_or_study(which, runs_dir(runs))
     if is_study:
+        from assay.report.diagnosis.build import kept_diagnosis
         from assay.report.study.build import build_study
 
-        return build_study(directory)
+        return kept_diagnosis(directory) or build_study(directory)
     document = current(directory)
     if document is None:
         from assay.report.build import build

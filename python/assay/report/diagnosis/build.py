@@ -1,9 +1,10 @@
-"""Writes what is derived from a diagnosis beside its study: the document and the page."""
+"""Writes what is derived from a diagnosis beside its study, and reads it back."""
 
 from __future__ import annotations
 
+import json
 import logging
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from assay.record.writer import write_json
 from assay.report.diagnosis.page import diagnosis_page
@@ -11,19 +12,29 @@ from assay.report.diagnosis.page import diagnosis_page
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from assay.report.documents.diagnose import DiagnoseDocument
+    from assay.report.documents.diagnose import DiagnoseDocument, PlacedDiagnosis
 
 PAGE_FILE, DOCUMENT_FILE = "diagnosis.html", "diagnosis.json"
 log = logging.getLogger(__name__)
 
 
-def build_diagnosis(document: DiagnoseDocument, directory: Path) -> Path | None:
-    """The page of a diagnosis; None where it could not be written."""
+def build_diagnosis(document: DiagnoseDocument, directory: Path) -> PlacedDiagnosis:
+    """The document of a diagnosis with its place; document and page are written if that can be."""
+    placed: PlacedDiagnosis = {**document, "study": str(directory), "page": None}
     page = directory / PAGE_FILE
     try:
-        write_json(directory / DOCUMENT_FILE, document)
         page.write_text(diagnosis_page(document), encoding="utf-8")
+        placed["page"] = str(page)
+        write_json(directory / DOCUMENT_FILE, placed)
     except OSError as error:
         log.warning("no page is kept: cannot write %s: %s", directory, error)
+    return placed
+
+
+def kept_diagnosis(directory: Path) -> PlacedDiagnosis | None:
+    """The document that is kept beside a study; None: it is no diagnosis, or was not written."""
+    file = directory / DOCUMENT_FILE
+    try:
+        return cast("PlacedDiagnosis", json.loads(file.read_text(encoding="utf-8")))
+    except (OSError, ValueError):
         return None
-    return page

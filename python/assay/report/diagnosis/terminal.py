@@ -27,7 +27,7 @@ def diagnosis_lines(document: PlacedDiagnosis, width: int, *, whole: bool = Fals
     """Yield the lines that `assay diagnose` prints.
 
     Args:
-        document: With its place.
+        document: With its place, as `assay diagnose` left it.
         width: Columns of the terminal.
         whole: Every cause that could not be tried, not only the first.
     """

@@ -8,7 +8,7 @@ from assay.analysis.diagnose.judging import CauseVerdict
 from assay.analysis.diagnose.way import Ending
 from assay.report.documents.figures import MeasuredValue
 from assay.report.documents.findings import FindingRow
-from assay.report.documents.try_ import PredictionHistory, TimeGain, TrialDocument
+from assay.report.documents.try_ import TimeGain, TrialDocument
 
 
 class SlowerOperation(TypedDict):
@@ -115,8 +115,8 @@ class DiagnoseDocument(TypedDict):
 
 
 class PlacedDiagnosis(DiagnoseDocument):
-    """The same with where its files are, and the history of advice."""
+    """The same with where its files are."""
 
     study: str
+    """Directory of its runs' study; empty: nothing was run."""
     page: str | None
-    calibration: PredictionHistory

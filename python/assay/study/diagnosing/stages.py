@@ -241,7 +241,7 @@ def plans_stayed(before: Run, after: Run, operations: Sequence[str]) -> bool:
 
 
 def _with_plans(request: RunRequest, plans: bool) -> RunRequest:  # noqa: FBT001 - a field
-    return request if plans == request.plans or plans else request.changed(plans=plans)
+    return request if plans else request.changed(plans=False)
 
 
 def _on(racing: Sequence[_Racing]) -> list[_Racing]:
