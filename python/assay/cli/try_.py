@@ -19,7 +19,7 @@ AllowChanges = Annotated[
     bool,
     typer.Option(
         "--allow-changes",
-        help="Tables of a running server may be changed; the change is taken back.",
+        help="Tables of --dsn, a server or a file, may be changed; the change is taken back.",
     ),
 ]
 Keep = Annotated[

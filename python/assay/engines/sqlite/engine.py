@@ -23,6 +23,7 @@ from assay.engines.sqlite.database import (
 )
 from assay.engines.sqlite.explaining import SqlitePlans
 from assay.engines.sqlite.plans import normalised
+from assay.engines.sqlite.undoing import exact_undo
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -87,6 +88,10 @@ class SqliteEngine:
     def file(self, dsn: str) -> Path:
         """The database file that a DSN names."""
         return named_file(dsn, SCHEME)
+
+    def exact_undo(self, instance: Instance, make: str, undo: str) -> str:
+        """Of the statistics that a change replaces; else the statements that are shown."""
+        return exact_undo(_database(instance).own, make, undo)
 
     def try_statements(
         self, instance: Instance, operations: Sequence[Sequence[Trial]]

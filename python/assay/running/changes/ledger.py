@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.model.errors import RunFailedError
@@ -13,7 +14,6 @@ from assay.running.server.instances import identity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 
 @dataclass
@@ -86,6 +86,20 @@ class Ledger:
                     " leave it out"
                 ) from error
         change = HostChange(what, str(file), before, asked, effective)
+        self.made.append(change)
+        return change
+
+    def note(self, step: Step, asked: str) -> HostChange:
+        """Notes how a change of a file is taken back, before somebody else makes it.
+
+        Raises:
+            RunFailedError: If another run has changed the file and goes on.
+            OSError: If it cannot be written down.
+        """
+        with self.locked():
+            self._check_free(Path(step.path))
+            self.journal.note(step)
+        change = HostChange(step.words, step.path, None, asked)
         self.made.append(change)
         return change
 

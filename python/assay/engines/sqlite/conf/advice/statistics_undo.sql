@@ -1,0 +1,1 @@
+delete from sqlite_stat1 where tbl = $table_text;
