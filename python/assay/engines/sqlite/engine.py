@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import TYPE_CHECKING
 
 import apsw
@@ -118,7 +119,9 @@ class SqliteEngine:
 
     def plan_reader(self, instance: Instance) -> SqlitePlans:
         """A reader on a connection of its own."""
-        return SqlitePlans(_database(instance).connection())
+        database = _database(instance)
+        copied = partial(database.copy, instance.place.scratch) if database.reads_only else None
+        return SqlitePlans(database.connection(), copied)
 
     def plan(self, text: str, operation: str, statement: int, native: str) -> Plan:
         """Parse the text of EXPLAIN QUERY PLAN."""
