@@ -119,8 +119,10 @@ class SqliteEngine:
 
     def plan_reader(self, instance: Instance) -> SqlitePlans:
         """A reader on a connection of its own."""
-        database = _database(instance)
-        copied = partial(database.copy, instance.place.scratch) if database.reads_only else None
+        database, place = _database(instance), instance.place
+        copied = None
+        if database.reads_only and place is not None:
+            copied = partial(database.copy, place.scratch)
         return SqlitePlans(database.connection(), copied)
 
     def plan(self, text: str, operation: str, statement: int, native: str) -> Plan:
