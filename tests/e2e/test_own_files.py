@@ -13,6 +13,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from assay.running.changes.undo import Journal, Step
+from assay.running.server.instances import identity
 from tests.e2e.conftest import Lab, wait_until
 from tests.e2e.test_running_server import folder_of
 
@@ -198,6 +200,18 @@ def test_the_next_run_takes_back_what_stayed_when_all_processes_were_killed(jour
     lab.document("run", *asked)
     assert file.asked(INDEXES) == []
     assert journals_of(lab) == []
+
+
+def test_a_file_with_a_change_of_another_run_is_not_measured(journey):
+    lab, file, asked, _ = journey
+    journal = Journal(lab.root / "state" / "assay" / "changes" / "another-run.json", identity())
+    journal.note(Step("run_sql", str(file.path), "an index", "{}"))
+    try:
+        refused = lab.assay("run", *asked)
+    finally:
+        journal.path.unlink()
+    assert refused.returncode == 2
+    assert f"{file.path} is changed by the run another-run" in refused.stderr
 
 
 def test_what_is_kept_stays_and_is_not_made_or_dropped_again(journey, tmp_path):

@@ -135,6 +135,15 @@ class Changes:
         self._tell()
         return change
 
+    def check_free(self, file: Path) -> None:
+        """Refuses a file that has a change of another run in it.
+
+        Raises:
+            RunFailedError: If there is one, with the mend.
+        """
+        with self._ledger.locked():
+            self._ledger.check_free(file)
+
     def edge(self, name: str) -> None:
         """Reads the group's counters where the measured part begins or ends."""
         if self._group is None or self._limited is None:

@@ -74,7 +74,7 @@ class Ledger:
             RunFailedError: If the kernel refuses it, or another run has changed it and goes on.
         """
         with self.locked():
-            self._check_free(file)
+            self.check_free(file)
             try:
                 before = file.read_text(encoding="ascii").strip()
                 self.journal.note(Step("write", str(file), what, before))
@@ -97,7 +97,7 @@ class Ledger:
             OSError: If it cannot be written down.
         """
         with self.locked():
-            self._check_free(Path(step.path))
+            self.check_free(Path(step.path))
             self.journal.note(step)
         change = HostChange(step.words, step.path, None, asked)
         self.made.append(change)
@@ -113,8 +113,14 @@ class Ledger:
             change.restored = not left
         return left
 
-    def _check_free(self, file: Path) -> None:
-        """Two runs that each put back what they found would leave what the first one wrote."""
+    def check_free(self, file: Path) -> None:
+        """Refuses a file that another run has changed: to be called with the lock.
+
+        Two runs that each put back what they found would leave what the first one wrote.
+
+        Raises:
+            RunFailedError: If there is such a run, with the mend.
+        """
         for path in self.directory.glob(f"*{SUFFIX}"):
             if path == self.journal.path:
                 continue

@@ -40,8 +40,10 @@ def change_file(
 
     Raises:
         EngineError: If the engine refuses a change.
-        RunFailedError: If another run has changed the file, or the journal cannot be written.
+        RunFailedError: If another run has changed the file and not taken that back, or the journal
+            cannot be written.
     """
+    changes.check_free(file)
     if not request.changes:
         return
     job = {
@@ -55,7 +57,7 @@ def change_file(
     with host(guardian, JOB, job, raw / LOG) as changing:
         undo = changing.next()["undo"]
         text = json.dumps({"engine": request.engine, "sql": undo})
-        step = Step("run_sql", str(file), ", ".join(request.changes), text)
+        step = Step("run_sql", str(file), f"{', '.join(request.changes)} in {file.name}", text)
         try:
             change = changes.note(step, "; ".join(map(str.strip, request.changes.values())))
         except OSError as error:
