@@ -476,8 +476,11 @@ def test_a_workload_with_unknown_values_is_refused_until_they_are_filled_in(tmp_
     folder = tmp_path / "workload"
     writing.write_workload(folder, operations, {"title": "t", "captured": {"clients": 1}})
     workload = read_workload(folder)
-    with pytest.raises(UsageError, match=r"parameter p1: .*no value of it is known yet"):
+    with pytest.raises(UsageError, match=r"parameter p1: no value of it is known yet; write"):
         workload.script(("postgresql",), 1.0, 1)
+    assert "No values were seen of these operations: select-t." in (
+        (folder / "workload.toml").read_text()
+    )
     with pytest.raises(UsageError, match="no times that were recorded"):
         workload.recorded_schedule()
     manifest = folder / "workload.toml"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from assay.workloads.discovery import find_workload
-from assay.workloads.queries import ordered_by, reads, with_one_more_row
+from assay.workloads.queries import ordered_by, reads, why_unrepeatable, with_one_more_row
 
 GRAMMAR = "postgres"
 
@@ -96,3 +96,34 @@ class TestLimit:
     @pytest.mark.parametrize("text", ["select 1", "select * from (select 1 limit 2) as t"])
     def test_where_nothing_is_cut_off_nothing_is_asked(self, text: str) -> None:
         assert with_one_more_row(text) is None
+
+
+class TestRepeatable:
+    @pytest.mark.parametrize(
+        ("text", "why"),
+        [
+            ("select a from t order by random()", "random() gives another value at each execution"),
+            ("select now ( )", "now() gives another value at each execution"),
+            ("select CURRENT_DATE", "current_date gives another value at each execution"),
+            ("select date('now')", "'now' gives another value at each execution"),
+            ("select a from t limit 10", "it has a limit without an order"),
+            ("select a from t offset 3", "it has a limit without an order"),
+        ],
+    )
+    def test_rows_that_may_differ_next_time_have_a_reason(self, text: str, why: str) -> None:
+        assert why_unrepeatable(text, 10, GRAMMAR) == why
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "select a from t",
+            "select a from t order by a limit 10",
+            # More rows than there are: nothing is cut off.
+            "select a from t limit 11",
+            "select a from t where b = 'random()' -- now()",
+            "select randomness, known(a) from t",
+            "no sql at all ((",
+        ],
+    )
+    def test_no_other_rows_have_one(self, text: str) -> None:
+        assert why_unrepeatable(text, 10, GRAMMAR) is None

@@ -11,11 +11,12 @@ from typing import Any
 
 import pytest
 
-from assay.model.errors import RecordUnreadableError, RunFailedError
+from assay.model.errors import RecordUnreadableError, RunFailedError, UsageError
 from assay.record import writer
 from assay.record.layout import SCHEMA_VERSION
 from assay.record.reader import Run, find_run, list_runs
 from assay.record.writer import RunWriter, ensure_runs_dir, new_run_id, write_json
+from assay.report.results.runs import unjudged_row
 from tests.conftest import SyntheticRun, write_stream
 
 ASKED = {"request": {"workload": "w"}}
@@ -43,6 +44,23 @@ class TestWriter:
         ) == ("running", None, None)
         assert (recorded_facts["schema"], recorded_facts["id"]) == (SCHEMA_VERSION, "r1")
         assert recorded_facts["request"] == {"workload": "w"}
+
+    @pytest.mark.parametrize("played", [False, True])
+    def test_a_run_that_was_refused_before_anything_was_played_says_so(
+        self, tmp_path: Path, played: bool
+    ) -> None:
+        def refuse() -> None:
+            with RunWriter(tmp_path, "r1", ASKED) as run:
+                if played:
+                    (run.raw / "events.arrows").touch()
+                raise UsageError("no such function")
+
+        with pytest.raises(UsageError):
+            refuse()
+        recorded_facts = facts(tmp_path / "r1")
+        assert recorded_facts["status"] == "failed"
+        assert recorded_facts["refused"] is not played
+        assert unjudged_row(tmp_path / "r1")["state"] == ("failed" if played else "refused")
 
     def test_a_sealed_run_is_complete(self, tmp_path: Path) -> None:
         with RunWriter(tmp_path, "r1", ASKED) as run:

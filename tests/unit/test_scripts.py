@@ -164,7 +164,7 @@ class TestDraws:
             (f"n = {{ integer = [1, {INTEGER_MAX}], times_scale = true }}", "too wide"),
             ('n = { integer = [1, "lots"] }', "bound 'lots' is neither a whole number nor such"),
             ('n = { choice = "things" }', "'things' is not a list with something in it"),
-            ("n = { choice = [] }", "is not a list with something in it"),
+            ("n = { choice = [] }", "parameter n: no value of it is known yet"),
             ("n = { choice = [[1]] }", "it has to be one value"),
         ],
     )

@@ -60,7 +60,20 @@ class TestStatements:
         assert sql_of(engine, MEMORY)[0] == make
 
     def test_an_engine_that_names_no_statements_has_no_change(self) -> None:
-        assert change_of(INDEX, find_engine("duckdb").advice() or {}) is None
+        assert change_of(INDEX, find_engine("trino").advice() or {}) is None
+
+    @pytest.mark.parametrize("engine", ["sqlite", "duckdb"])
+    def test_in_a_file_an_index_is_made_and_dropped(self, engine: str) -> None:
+        assert sql_of(engine, INDEX) == (
+            'create index "assay_orders_customer_id_day" on "orders" ("customer_id", "day");',
+            'drop index if exists "assay_orders_customer_id_day";',
+        )
+
+    def test_statistics_of_a_sqlite_file_are_removed_by_the_name_of_their_table(self) -> None:
+        make, undo = sql_of("sqlite", Advice("statistics", "it's", {}))
+        assert make == 'analyze "it\'s";'
+        assert undo is not None
+        assert undo.startswith("delete from sqlite_stat1 where tbl = 'it''s';")
 
 
 class Server:

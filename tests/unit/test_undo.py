@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -93,6 +95,48 @@ class TestSteps:
             a_file(tmp_path / name / "loop", "backing_file", f"{file}\n")
         (tmp_path / "loop3").mkdir()
         assert loops_of("/b", tmp_path) == ["loop1", "loop2"]
+
+
+def dropping(file: Path, engine: str = "sqlite") -> Step:
+    text = json.dumps({"engine": engine, "sql": ["drop table if exists made;"]})
+    return Step("run_sql", str(file), "a table was made", text)
+
+
+class TestStatements:
+    @pytest.fixture
+    def file(self, tmp_path: Path) -> Path:
+        file = tmp_path / "shop.db"
+        with closing(sqlite3.connect(file)) as connection:
+            connection.executescript("create table kept (a); create table made (a);")
+        return file
+
+    def tables(self, file: Path) -> list[str]:
+        with closing(sqlite3.connect(file)) as connection:
+            return [row[0] for row in connection.execute("select name from sqlite_schema")]
+
+    def test_are_run_on_a_file_after_a_reboot_too(self, path: Path, file: Path) -> None:
+        journal = Journal(path)
+        journal.boot = "another"
+        journal.note(dropping(file))
+        assert journal.undo() == []
+        assert self.tables(file) == ["kept"]
+
+    def test_that_cannot_be_run_stay_in_the_journal_with_the_reason(
+        self, path: Path, file: Path
+    ) -> None:
+        journal = Journal(path)
+        journal.note(dropping(file, engine="nosuch"))
+        (message,) = journal.undo()
+        assert "nosuch" in message
+        assert len(Journal.read(path).steps) == 1
+        assert self.tables(file) == ["kept", "made"]
+
+    def test_of_a_file_that_is_gone_have_nothing_to_do(self, path: Path, tmp_path: Path) -> None:
+        journal = Journal(path)
+        journal.note(dropping(tmp_path / "gone.db"))
+        assert journal.undo() == []
+        assert not path.exists()
+        assert not (tmp_path / "gone.db").exists()
 
 
 class TestTheProgram:

@@ -83,12 +83,23 @@ def _answers_not_kept(run: Run, asked: pl.DataFrame, judgement: _Judgement) -> C
     None where answers are lacking for another reason, or none is.
     """
     command = run.expected_origin.get("to_compare")
-    if command is None or set(judgement.not_compared) != {"without"}:
+    unrepeatable = run.expected_origin.get("unrepeatable") or {}
+    # Of rows that differ at each execution more came than are kept.
+    left = {
+        why: [name for name in names if why == "without" or name not in unrepeatable]
+        for why, names in judgement.not_compared.items()
+    }
+    if command is None or {why for why, names in left.items() if names} - {"without"}:
         return None
-    lacking = list(judgement.not_compared["without"])
+    lacking = list(
+        dict.fromkeys(name for names in judgement.not_compared.values() for name in names)
+    )
+    if not lacking:
+        return None
     if set(lacking) & set(run.facts["workload"].get("drawn_operations", [])):
         return None
     of = asked["operation"].n_unique()
+    unkept = [name for name in lacking if name in unrepeatable]
     outdated = [name for name in lacking if name in run.expected_origin.get("outdated", [])]
     if outdated:
         why = f"{', '.join(outdated)} changed since its answer was kept"
@@ -96,7 +107,13 @@ def _answers_not_kept(run: Run, asked: pl.DataFrame, judgement: _Judgement) -> C
         why = "there are no reference answers for these queries"
     else:
         why = f"there are no reference answers for {', '.join(lacking)}"
-    reason = f"{NOT_COMPARED}{why}. {TO_COMPARE} {command}"
+    reason = f"{NOT_COMPARED}{why}"
+    if unkept:
+        first = f"{unkept[0]}: {unrepeatable[unkept[0]]}"
+        more = f", likewise {', '.join(unkept[1:])}" if len(unkept) > 1 else ""
+        reason += f". Rows that may differ each time cannot be kept as answers ({first}{more})"
+    if len(unkept) < len(lacking):
+        reason += f". {TO_COMPARE} {command}"
     if len(lacking) == of:
         return CheckResult(NAME, Verdict.VALID, reason, measured=False)
     right = of - len(lacking)

@@ -9,8 +9,9 @@ from assay.cli.shared.output import say_result
 def runs(*, runs: RunsDir = None, as_json: AsJson = False) -> None:
     """Lists the runs of a directory, oldest first: state, what was run on what, total, id.
 
-    The state is the verdict; of a run that ended early `stopped`, `failed` or `unended`, and
-    `unjudged` of one that no report was made of since Assay changed.
+    The state is the verdict; of a run that ended early `stopped`, `failed` or `unended`; `refused`
+    of one whose engine did not take what was asked for, so that nothing was played; and `unjudged`
+    of one that no report was made of since Assay changed.
 
     \b
     Examples:

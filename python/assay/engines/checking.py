@@ -49,6 +49,24 @@ class OpensFiles(Protocol):
         ...
 
 
+@runtime_checkable
+class ChangesFiles(Protocol):
+    """Engines that open files (`OpensFiles`) and take a change of one back exactly."""
+
+    def exact_undo(self, instance: Instance, make: str, undo: str) -> str:
+        """Return the statements that take a change back, as the file is before it.
+
+        Args:
+            instance: Of the file, opened for reading.
+            make: Statements of the change.
+            undo: The statements that people are shown for it.
+
+        Raises:
+            EngineError: If the change cannot be made, such as an index that is there already.
+        """
+        ...
+
+
 def named_file(dsn: str, scheme: str) -> Path:
     """Return the file of `scheme:PATH` or `scheme:///PATH`. Raises `EngineError`: none is there."""
     path = Path(dsn.removeprefix(f"{scheme}:").removeprefix("//")).expanduser().absolute()

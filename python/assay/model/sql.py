@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+# `$table_text` is the table's name as a text, where a catalogue is asked for it;
 # `$in_schema` is the schema of the table with a dot behind it, empty where it is not known;
 # `$setting` and `$value` are of a setting.
-PLACEHOLDERS = frozenset({"name", "table", "columns", "in_schema", "setting", "value"})
+PLACEHOLDERS = frozenset(
+    {"name", "table", "table_text", "columns", "in_schema", "setting", "value"}
+)
 # The shortest limit of a name among engines that we know.
 NAME_LETTERS_MAX = 63
 
@@ -31,7 +34,8 @@ def statement_of(
     """Return a template's SQL about a table.
 
     Args:
-        template: With `$table`, `$columns`, `$in_schema`, and `$name` of an index of ours.
+        template: With `$table`, `$table_text`, `$columns`, `$in_schema`, and `$name` of an index
+            of ours.
         table: Its name without a schema.
         columns: Those of an index; empty of what is about the whole table.
         schema: Of the table; None: sessions find the table without.
@@ -42,6 +46,7 @@ def statement_of(
     return Template(template).safe_substitute(
         name=quoted(name, quote),
         table=f"{in_schema}{quoted(table, quote)}",
+        table_text=_text(table),
         in_schema=in_schema,
         columns=", ".join(quoted(column, quote) for column in columns),
     )
@@ -55,5 +60,9 @@ def setting_statement(template: str, name: str, value: str) -> str:
         name: Of the setting.
         value: As the engine takes it; a text is put into quotes.
     """
-    written = value if value.isdecimal() else "'" + value.replace("'", "''") + "'"
+    written = value if value.isdecimal() else _text(value)
     return Template(template).safe_substitute(setting=name, value=written)
+
+
+def _text(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"

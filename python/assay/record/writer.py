@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from assay.model.errors import RunFailedError, stopped_by
+from assay.model.errors import AssayError, RunFailedError, UsageError, stopped_by
 from assay.record.layout import (
     DERIVED_DIR,
     ENVIRONMENT_FILE,
@@ -96,6 +96,8 @@ class RunWriter:
             reason = "it was left before its seal"
         else:
             reason = str(error) or repr(error)
+        if isinstance(error, AssayError) and error.exit_code == UsageError.exit_code:
+            self._run["refused"] = not (self.raw / "events.arrows").exists()
         self._end(STATUS_INTERRUPTED if interrupted else STATUS_FAILED, reason)
 
     def update(self, **facts: object) -> None:

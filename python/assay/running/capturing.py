@@ -207,8 +207,10 @@ def _cautions(operations: Sequence[CapturedOperation]) -> tuple[str, ...]:
     unknown = [operation.name for operation in operations if operation.unknown]
     if unknown:
         said.append(
-            f"of {len(unknown)} operations no values are known: fill their parameters in"
-            f" workload.toml before a run ({', '.join(unknown[:NAMED_MAX])})"
+            f"sessions showed no values of {len(unknown)} operations"
+            f" ({', '.join(unknown[:NAMED_MAX])}{', ...' * (len(unknown) > NAMED_MAX)}):"
+            " workload.toml has `choice = []` for each, and `assay run` refuses the folder until"
+            " you fill them in"
         )
     return tuple(said)
 

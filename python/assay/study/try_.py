@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.analysis.findings.case import STATEMENTS
+from assay.engines.checking import OpensFiles
 from assay.engines.discovery import find_engine
 from assay.model.errors import UsageError, suggestion
 from assay.running.asked.request import recorded_request
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from assay.model.finding import Change, Finding
     from assay.record.reader import Run
+    from assay.running.asked.request import RunRequest
 
     Numbered = tuple[int, Finding]
 
@@ -93,7 +95,7 @@ def trial_study(
         repetitions: Rounds.
         seed: Of the order of runs.
         dsn: The running server once more, where its password is in no record.
-        allow_changes: Whether tables of a running server may be changed, and changed back.
+        allow_changes: Whether tables that Assay did not make may be changed, and changed back.
 
     Raises:
         UsageError: If the advice cannot be carried out, or the record does not tell all of the run.
@@ -102,9 +104,9 @@ def trial_study(
     base = recorded_request(run.facts["request"], dsn)
     statements = server_change(run, finding)
     if statements is not None and not allow_changes:
-        raise UsageError(_changes_tables(statements))
+        raise UsageError(_changes_tables(statements, base))
     if allow_changes and statements is None:
-        raise UsageError("--allow-changes: this advice changes no tables of a server; leave it out")
+        raise UsageError("--allow-changes: this advice changes no tables of yours; leave it out")
     change = followed(base, finding.advice, find_engine(base.engine), statements)
     if statements is not None:
         base = base.changed(undo=change.request.undo)
@@ -125,8 +127,12 @@ def server_change(run: Run, finding: Finding) -> Change | None:
     return finding.change if is_of_tables else None
 
 
-def _changes_tables(change: Change) -> str:
+def _changes_tables(change: Change, request: RunRequest) -> str:
+    engine = find_engine(request.engine).engine()
+    where = "tables of a running server"
+    if request.dsn is not None and isinstance(engine, OpensFiles):
+        where = f"the file {engine.file(request.dsn)}"
     return (
-        "this changes tables of a running server. With --allow-changes it is made, measured and"
+        f"this changes {where}. With --allow-changes it is made, measured and"
         f" taken back; by hand: {' '.join(change.sql.split())} ({change.costs})"
     )

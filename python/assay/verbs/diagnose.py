@@ -75,7 +75,7 @@ def diagnose(
         operation: These operations only; None: those of the run, or all.
         budget: No run is begun that would end after so much time; None: 5 minutes.
         dsn: A running server; of a run the server once more, as its password is in no record.
-        allow_changes: Tables of a running server may be changed; each run changes them back.
+        allow_changes: Tables that Assay did not make may be changed; each run changes them back.
         again: Make all runs anew, though some are there.
         runs: Directory of runs; `$ASSAY_RUNS`, else `./runs`, unless given.
         watcher: Whoever a person watches by.

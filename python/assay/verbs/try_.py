@@ -56,7 +56,7 @@ def try_(
         repeat: Rounds: in each, a run as it was and one with the change.
         seed: Of the order of runs.
         dsn: The running server once more: its password is in no record.
-        allow_changes: Tables of a running server may be changed; each run changes them back.
+        allow_changes: Tables that Assay did not make may be changed; each run changes them back.
         keep: The change is made once more at the end, and stays.
         budget: No run is begun that would end after so much time, such as `30m`.
         again: Make all runs anew, though some are there.

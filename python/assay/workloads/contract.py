@@ -617,6 +617,15 @@ class Workload:
         return [execution for execution in recorded if execution.operation in played]
 
     def _draws(self, operation: str, scale: float) -> list[Draw]:
+        """Return the draws of an operation's values. Raises ValueError if some are not known."""
+        if (unknown := self._unknown_values()).get(operation):
+            count, first = sum(map(len, unknown.values())), unknown[operation][0]
+            more = "" if count == 1 else f" (likewise of {count - 1} more, in {', '.join(unknown)})"
+            raise ValueError(
+                f"parameter {first}: no value of it is known yet{more}; write values into"
+                f" {self.folder / MANIFEST} as choice = [17, 4711], or two bounds as"
+                " integer = [1, 1000]"
+            )
         file = self._values_file(operation)
         if file is not None:
             values = writing.read_values(file).items()
@@ -626,6 +635,19 @@ class Workload:
             rules.draw_at(name, rule, self.facts.lists, constants, scale)
             for name, rule in self.facts.operations[operation].parameters.items()
         ]
+
+    def _unknown_values(self) -> dict[str, list[str]]:
+        """Return the parameters that a capture left without values, by operation."""
+        unknown = {
+            name: [
+                parameter
+                for parameter, rule in self.facts.operations[name].parameters.items()
+                if rule.choice == []
+            ]
+            for name in self.facts.order
+            if name in self.facts.operations
+        }
+        return {name: parameters for name, parameters in unknown.items() if parameters}
 
     @cached_property
     def _orders(self) -> tuple[tuple[str, ...], ...]:

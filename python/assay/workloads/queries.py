@@ -15,6 +15,15 @@ FIRST, LAST = "first", "last"
 CUTS = re.compile(r"(?i)\b(limit|offset|fetch|top)\b")
 LIMIT = re.compile(r"(?i)\blimit\s+(\d+)\s*;?\s*\Z")
 
+# Functions that give another value at each execution, some of them without parentheses.
+CHANGING = re.compile(
+    r"(?i)\b(?:random|rand|randomblob|newid|uuid|uuidv\d|gen_random_uuid|uuid_generate_v\d\w*|now"
+    r"|clock_timestamp|statement_timestamp|transaction_timestamp|timeofday|sysdate|getdate|today"
+    r"|unix_timestamp|nextval|txid_current|pg_current_xact_id)\s*\("
+    r"|\b(?:current_timestamp|current_date|current_time|localtimestamp|localtime)\b|'now'"
+)
+IGNORED = re.compile(r"--[^\n]*|/\*.*?\*/|'(?!now')(?:[^']|'')*'", re.DOTALL)
+
 # What every database has.
 SYSTEM_SCHEMAS = (
     "information_schema",
@@ -153,6 +162,31 @@ def cut_ends(text: str, rows: int, dialect: str | None = None) -> list[str]:
     most = limit.args.get("expression") or limit.args.get("count")
     is_reached = most is None or not most.is_int or int(most.name) <= rows
     return [*ends, LAST] if is_reached else ends
+
+
+def why_unrepeatable(text: str, rows: int, dialect: str | None = None) -> str | None:
+    """Return why a query may return other rows from the same data; None: nothing shows it.
+
+    Args:
+        text: One query.
+        rows: How many came: a limit that is above that cut nothing.
+        dialect: As sqlglot names it.
+    """
+    import sqlglot
+    from sqlglot.errors import SqlglotError
+
+    match = CHANGING.search(IGNORED.sub(" ", text))
+    if match is not None:
+        name = match[0].rstrip("( \n\t").lower()
+        called = f"{name}()" if match[0].endswith("(") else name
+        return f"{called} gives another value at each execution"
+    try:
+        tree = sqlglot.parse_one(text, read=dialect)
+    except SqlglotError:
+        return None
+    if tree.args.get("order") is None and cut_ends(text, rows, dialect):
+        return "it has a limit without an order"
+    return None
 
 
 def _place(key: Expr, names: Sequence[str], shown: Sequence[Expr]) -> int | None:

@@ -91,9 +91,8 @@ def draw_at(
     if rule.distinct is None and rule.choice is not None:
         values = lists.get(rule.choice) if isinstance(rule.choice, str) else rule.choice
         if not isinstance(values, list) or not values:
-            unknown = ": no value of it is known yet" if values == [] else ""
             raise ValueError(
-                f"parameter {name}: {rule.choice!r} is not a list with something in it{unknown};"
+                f"parameter {name}: {rule.choice!r} is not a list with something in it;"
                 " write its values into workload.toml, or two bounds as integer = [1, 1000]"
             )
         return Draw(name, choice=tuple(value_text(value) for value in values))

@@ -8,10 +8,12 @@ import typer
 
 from assay.cli.shared.options import exit_code
 from assay.cli.shared.output import complain, folded, say_json
-from assay.model.errors import AssayError, RunFailedError, stopped_by
+from assay.model.errors import AssayError, RecordUnreadableError, RunFailedError, stopped_by
+from assay.record.reader import Run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from assay.cli.shared.progress import Progress
 
@@ -43,7 +45,7 @@ def executed(
             complain(f"stopped by {stopped_by(error)}")
         else:
             complain(folded(str(error)))
-        complain(f"what was measured until then is kept: assay show {progress.partial}")
+        complain(_kept_words(progress.partial))
         if as_json:
             from assay.report.build import build
 
@@ -51,6 +53,16 @@ def executed(
         raise typer.Exit(RunFailedError.exit_code) from error
     finally:
         progress.close()
+
+
+def _kept_words(directory: Path) -> str:
+    try:
+        is_refused = Run(directory).facts.get("refused")
+    except RecordUnreadableError:
+        is_refused = False
+    if is_refused:
+        return f"`assay runs` lists it as refused; its logs are in {directory}"
+    return f"what was measured until then is kept: assay show {directory}"
 
 
 def end_by_verdict(verdict: str, what: str, *, strict: bool) -> None:

@@ -54,7 +54,7 @@ AllowChanges = Annotated[
     bool,
     option(
         Group.SERVER,
-        "Tables of a running server may be changed; the change is taken back.",
+        "Tables of --dsn, a server or a file, may be changed; the change is taken back.",
         None,
         "--allow-changes",
     ),

@@ -27,6 +27,7 @@ from assay.engines.duckdb.explaining import DuckPlans
 from assay.engines.duckdb.plans import normalised
 from assay.model.errors import suggestion
 from assay.model.secrets import is_secret, without_secrets
+from assay.model.sql import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -139,6 +140,15 @@ class DuckEngine:
     def file(self, dsn: str) -> Path:
         """The database file that a DSN names."""
         return named_file(dsn, SCHEME)
+
+    def exact_undo(self, instance: Instance, make: str, undo: str) -> str:
+        """The statements that are shown, unless they would drop an index that is there already."""
+        del make
+        names = instance.handle.execute(_script("trying/indexes.sql")).fetchall()
+        for (name,) in names:
+            if quoted(name) in undo:
+                raise EngineError(f"DuckDB refuses: there is an index {name} already")
+        return undo
 
     def try_statements(
         self, instance: Instance, operations: Sequence[Sequence[Trial]]

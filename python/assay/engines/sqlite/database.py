@@ -13,6 +13,7 @@ import apsw
 from assay import _core
 from assay.engines.contract import EngineError
 from assay.engines.sqlite import settings as pragmas
+from assay.model.units import bytes_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from assay.model.errors import RunFailedError
 
 DATABASE_FILE = "assay.sqlite"
+# In it statistics are gathered of a file that may not be written. More takes too long to copy.
+COPY_FILE = "copy.sqlite"
+COPIED_BYTES_MAX = 1 << 30
 # What SQLite calls in our core to hand over its functions.
 CORE_ENTRY = "sqlite3_assay_init"
 # Names of SQLite's result codes, those that say more included.
@@ -67,6 +71,23 @@ class Database:
         """A connection more, which is closed with the database."""
         made = connected(self.path, self.settings, self.flags)
         self.connections.append(made)
+        return made
+
+    def copy(self, directory: Path) -> apsw.Connection:
+        """A connection to a copy of the file in a directory, which may be written.
+
+        Raises:
+            EngineError: If the file is too large for it, or cannot be copied.
+        """
+        if self.path.stat().st_size > COPIED_BYTES_MAX:
+            raise EngineError(f"{self.path} has more than {bytes_text(COPIED_BYTES_MAX)}")
+        made = connected(directory / COPY_FILE, self.settings)
+        try:
+            with made.backup("main", self.own, "main") as backup:
+                backup.step()
+        except apsw.Error as error:
+            made.close()
+            raise EngineError(f"SQLite cannot copy {self.path}: {error}") from error
         return made
 
     def session(self, script: str, seed: int, number: int) -> _core.SqliteSession:

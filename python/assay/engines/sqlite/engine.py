@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import TYPE_CHECKING
 
 import apsw
@@ -23,6 +24,7 @@ from assay.engines.sqlite.database import (
 )
 from assay.engines.sqlite.explaining import SqlitePlans
 from assay.engines.sqlite.plans import normalised
+from assay.engines.sqlite.undoing import exact_undo
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -88,6 +90,10 @@ class SqliteEngine:
         """The database file that a DSN names."""
         return named_file(dsn, SCHEME)
 
+    def exact_undo(self, instance: Instance, make: str, undo: str) -> str:
+        """Of the statistics that a change replaces; else the statements that are shown."""
+        return exact_undo(_database(instance).own, make, undo)
+
     def try_statements(
         self, instance: Instance, operations: Sequence[Sequence[Trial]]
     ) -> list[list[Tried]]:
@@ -113,7 +119,11 @@ class SqliteEngine:
 
     def plan_reader(self, instance: Instance) -> SqlitePlans:
         """A reader on a connection of its own."""
-        return SqlitePlans(_database(instance).connection())
+        database, place = _database(instance), instance.place
+        copied = None
+        if database.reads_only and place is not None:
+            copied = partial(database.copy, place.scratch)
+        return SqlitePlans(database.connection(), copied)
 
     def plan(self, text: str, operation: str, statement: int, native: str) -> Plan:
         """Parse the text of EXPLAIN QUERY PLAN."""

@@ -30,7 +30,7 @@ from assay.engines.sqlite.scans import counted_scans
 from assay.model.units import NS_PER_S
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from assay.engines.contract import PlanAsked
     from assay.model.catalogue import Alternative, ChangedSetting, Index
@@ -57,8 +57,19 @@ _NAMED = re.compile(r"(?i)\b(\w+)\s+as\s+(\w+)\b")
 class SqlitePlans:
     """See `assay.engines.contract.PlanReader`."""
 
-    def __init__(self, connection: apsw.Connection) -> None:
+    def __init__(
+        self, connection: apsw.Connection, copied: Callable[[], apsw.Connection] | None = None
+    ) -> None:
+        """Take the connection that is asked.
+
+        Args:
+            connection: Closed with the reader.
+            copied: Makes a copy of the file that statistics may be gathered in, and opens it; None:
+                they are gathered in the file itself and taken back.
+        """
         self._connection = connection
+        self._copied = copied
+        self._copy: SqlitePlans | None = None
 
     def explain(
         self, statements: Sequence[tuple[str, Sequence[object]]], limit_s: float
@@ -139,21 +150,34 @@ class SqlitePlans:
     def alternatives(
         self, operation: str, statements: Sequence[tuple[str, Sequence[object]]]
     ) -> list[Alternative]:
-        """Plans with statistics that are gathered for it, and taken back."""
+        """Plans with statistics that are gathered for it, in a copy or taken back."""
         reading = [statement for statement in statements if self._only_reads(statement[0])]
         if len(reading) < len(statements):
             return []
         try:
-            with self._limited(GATHERING_MAX_S):
-                return with_fresh_statistics(
-                    self._connection,
-                    operation,
-                    statements,
-                    lambda statement, limit_s: self._explained_statement(*statement, limit_s)[0],
-                )
-        except apsw.Error as error:
+            return self._writable()._gathered(operation, statements)
+        except (apsw.Error, EngineError) as error:
             log.info("plans with fresh statistics are not known: %s", _error_text(error))
             return []
+
+    def _writable(self) -> SqlitePlans:
+        """Return a reader of a file that may be written: of a copy, where this one may not."""
+        if self._copied is None:
+            return self
+        if self._copy is None:
+            self._copy = SqlitePlans(self._copied())
+        return self._copy
+
+    def _gathered(
+        self, operation: str, statements: Sequence[tuple[str, Sequence[object]]]
+    ) -> list[Alternative]:
+        with self._limited(GATHERING_MAX_S):
+            return with_fresh_statistics(
+                self._connection,
+                operation,
+                statements,
+                lambda statement, limit_s: self._explained_statement(*statement, limit_s)[0],
+            )
 
     def _only_reads(self, text: str) -> bool:
         try:
@@ -166,6 +190,8 @@ class SqlitePlans:
 
     def close(self) -> None:
         """Closes the connection."""
+        if self._copy is not None:
+            self._copy.close()
         self._connection.close()
 
     def _explained_statement(
@@ -241,7 +267,7 @@ class SqlitePlans:
         }
 
 
-def _error_text(error: apsw.Error) -> str:
+def _error_text(error: apsw.Error | EngineError) -> str:
     return f"SQLite said: {' '.join(str(error).split())}"
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 # A run that ended early is called so, whatever its checks say of what there is.
 STATES = {STATUS_FAILED: "failed", STATUS_INTERRUPTED: "stopped", STATUS_RUNNING: "unended"}
-UNJUDGED, UNREADABLE = "unjudged", "damaged"
+UNJUDGED, UNREADABLE, REFUSED = "unjudged", "damaged", "refused"
 
 
 def unjudged_row(directory: Path) -> dict[str, Any]:
@@ -32,6 +32,8 @@ def unjudged_row(directory: Path) -> dict[str, Any]:
         return row | dict.fromkeys(("workload", "engine", "title")) | {"state": UNREADABLE}
     kind, status = facts.get("kind", KIND_RUN), str(facts.get("status"))
     state = UNJUDGED if status == STATUS_COMPLETE else STATES.get(status, UNREADABLE)
+    if facts.get("refused"):
+        state = REFUSED
     return row | _subject(facts, kind) | {"state": state, "status": status}
 
 

@@ -36,7 +36,9 @@ if TYPE_CHECKING:
 
     from assay.record.writer import RunWriter
     from assay.running.asked.request import RunRequest
+    from assay.running.changes.ledger import HostChange
     from assay.running.changes.limits.contract import Group
+    from assay.running.changes.undo import Step
 
 log = logging.getLogger(__name__)
 
@@ -121,6 +123,26 @@ class Changes:
         if self._request.state != STATE_LOADED:
             self._settle()
             self._tell()
+
+    def note(self, step: Step, asked: str) -> HostChange:
+        """Notes how a change of a file is taken back, before it is made; returns its record.
+
+        Raises:
+            RunFailedError: If another run has changed the file and goes on.
+            OSError: If the journal cannot be written.
+        """
+        change = self._ledger.note(step, asked)
+        self._tell()
+        return change
+
+    def check_free(self, file: Path) -> None:
+        """Refuses a file that has a change of another run in it.
+
+        Raises:
+            RunFailedError: If there is one, with the mend.
+        """
+        with self._ledger.locked():
+            self._ledger.check_free(file)
 
     def edge(self, name: str) -> None:
         """Reads the group's counters where the measured part begins or ends."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.model.errors import RunFailedError
@@ -13,7 +14,6 @@ from assay.running.server.instances import identity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 
 @dataclass
@@ -74,7 +74,7 @@ class Ledger:
             RunFailedError: If the kernel refuses it, or another run has changed it and goes on.
         """
         with self.locked():
-            self._check_free(file)
+            self.check_free(file)
             try:
                 before = file.read_text(encoding="ascii").strip()
                 self.journal.note(Step("write", str(file), what, before))
@@ -89,6 +89,20 @@ class Ledger:
         self.made.append(change)
         return change
 
+    def note(self, step: Step, asked: str) -> HostChange:
+        """Notes how a change of a file is taken back, before somebody else makes it.
+
+        Raises:
+            RunFailedError: If another run has changed the file and goes on.
+            OSError: If it cannot be written down.
+        """
+        with self.locked():
+            self.check_free(Path(step.path))
+            self.journal.note(step)
+        change = HostChange(step.words, step.path, None, asked)
+        self.made.append(change)
+        return change
+
     def restore(self) -> list[str]:
         """Puts everything back; what could not be, in words."""
         left: list[str] = []
@@ -99,8 +113,14 @@ class Ledger:
             change.restored = not left
         return left
 
-    def _check_free(self, file: Path) -> None:
-        """Two runs that each put back what they found would leave what the first one wrote."""
+    def check_free(self, file: Path) -> None:
+        """Refuses a file that another run has changed: to be called with the lock.
+
+        Two runs that each put back what they found would leave what the first one wrote.
+
+        Raises:
+            RunFailedError: If there is such a run, with the mend.
+        """
         for path in self.directory.glob(f"*{SUFFIX}"):
             if path == self.journal.path:
                 continue

@@ -7,13 +7,14 @@ one that was carried out already, or whose change was never made, does nothing.
 It is executed by path, with `python -I -S`, by a guardian whose owner died, and imports nothing of
 Assay. The journal is one JSON document: `format`, `boot` (ids of the kernel's boot), `run`, `owner`
 (whatever the owner says of itself) and `steps`. Steps have `do`, `path`, `words` (what was changed)
-and, for `write`, the `text` that was there before:
+and, for `write` and `run_sql`, a `text`: what was there before, and engine and statements as JSON.
 
     write         writes the text into the file
     unmount       unmounts what is mounted there
     detach        frees the loop devices that this file is behind
     leave_group   removes a control group; whoever is still in it goes to the group above
     unlink        removes a file
+    run_sql       runs statements on a database file, in a process that imports Assay
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ import errno
 import fcntl
 import json
 import os
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -41,6 +43,10 @@ GROUP_MEMBERS = "cgroup.procs"
 # Whoever ends at this moment is waited for, then it is taken for one that stays.
 PATIENCE_S = 5.0
 LOOK_S = 0.05
+# Changes that a reboot does not take back: all others are of the kernel that was told.
+OF_FILES = ("unlink", "run_sql")
+# Opens an embedded engine, which this program cannot import.
+SQL_PROGRAM = "assay.running.server.file_sql"
 
 _LOOP_CLR_FD = 0x4C01
 _MNT_DETACH = 2
@@ -98,8 +104,7 @@ class Journal:
         left = []
         for step in reversed(self.steps.copy()):
             try:
-                # Nothing but files outlives the kernel that was told.
-                if not rebooted or step.do == "unlink":
+                if not rebooted or step.do in OF_FILES:
                     _DOING[step.do](step)
             except OSError as failure:
                 left.append(f"{step.words}: {failure}")
@@ -258,12 +263,32 @@ def _unlink(step: Step) -> None:
     Path(step.path).unlink(missing_ok=True)
 
 
+def _run_sql(step: Step) -> None:
+    """A file that is gone has taken its tables with it."""
+    if not Path(step.path).exists():
+        return
+    command = [sys.executable, "-m", SQL_PROGRAM, step.path]
+    # A session of its own: Ctrl-C at the terminal does not reach it.
+    ended = subprocess.run(
+        command,
+        input=step.text or "",
+        capture_output=True,
+        text=True,
+        check=False,
+        start_new_session=True,
+    )
+    if ended.returncode != 0:
+        said = ended.stderr.strip().splitlines()
+        raise OSError(said[-1] if said else f"{SQL_PROGRAM} ended with {ended.returncode}")
+
+
 _DOING = {
     "write": _write,
     "unmount": _unmount,
     "detach": _detach,
     "leave_group": _leave_group,
     "unlink": _unlink,
+    "run_sql": _run_sql,
 }
 
 

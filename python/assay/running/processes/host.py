@@ -1,9 +1,10 @@
 """The driver's host: a process of its own that holds the driver's loop and embedded engines.
 
 It is started by the guardian, told what to do over its control socket, and ends when that closes.
-It has five jobs. `load` fills an engine with a workload's data; `prepare` changes them by SQL that
-was asked for; `change` changes tables of a running server for as long as a run lasts; `drive` plays
-a plan on it; `reference` has another engine say which rows are right.
+It has six jobs. `load` fills an engine with a workload's data; `prepare` changes them by SQL that
+was asked for; `change` changes tables of a running server for as long as a run lasts, `change_file`
+those of a database file; `drive` plays a plan on it; `reference` has another engine say which rows
+are right.
 """
 
 from __future__ import annotations
@@ -82,6 +83,7 @@ def main() -> int:
         "load": _load,
         "prepare": _prepare,
         "change": _change,
+        "change_file": _change_file,
         "drive": _drive,
         "reference": _reference,
     }
@@ -154,6 +156,13 @@ def _change(channel: Channel, job: dict[str, Any]) -> None:
 
     with _instance(job) as (engine, instance):
         serve_changes(channel, job, engine, instance)
+
+
+def _change_file(channel: Channel, job: dict[str, Any]) -> None:
+    """Changes tables of a database file; the run's journal takes that back."""
+    from assay.running.server.changed_file import serve_file_changes
+
+    serve_file_changes(channel, job, Path(job["file"]))
 
 
 def _prepare(channel: Channel, job: dict[str, Any]) -> None:

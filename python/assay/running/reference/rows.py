@@ -13,8 +13,11 @@ import re
 import shutil
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 from assay.model.errors import AssayError, UsageError, stopped_by
 from assay.model.kept_answer import kept_facts, text_digest
+from assay.model.language import SQL
 from assay.record.layout import EXPECTED_DIR, EXPECTED_ORIGIN_FILE, RESULTS_DIR
 from assay.record.reader import Run
 from assay.record.writer import write_json
@@ -26,8 +29,9 @@ from assay.running.reference.command import answers_command
 from assay.running.reference.engine import DIALECT, GRAMMAR
 from assay.workloads import generate
 from assay.workloads.contract import operation_of
-from assay.workloads.queries import reads
+from assay.workloads.queries import reads, why_unrepeatable
 from assay.workloads.refreshing import NEW
+from assay.workloads.rewriting.grammar import grammar_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -127,7 +131,11 @@ class References:
         if not missing:
             return
         if not self._asked.workload.has_made_data:
-            self._tell(why=self._made_by_nobody(), to_compare=answers_command(self._request))
+            self._tell(
+                why=self._made_by_nobody(),
+                to_compare=answers_command(self._request),
+                unrepeatable=self._unrepeatable({name for name, _ in missing}),
+            )
             return
         texts = self._texts(missing)
         if (why := self._why_not(texts)) is not None:
@@ -184,6 +192,21 @@ class References:
 
     def _made_by_nobody(self) -> str:
         return f"the data of {self._asked.workload.facts.name} are not made by a generator"
+
+    def _unrepeatable(self, operations: set[str]) -> dict[str, str]:
+        """Return why operations may return other rows next time, by their names."""
+        if self._asked.language != SQL:
+            return {}
+        grammar = grammar_of(self._asked.dialects)
+        returned = (
+            Run(self._run.dir).table("events").group_by("operation").agg(pl.col("rows").max())
+        )
+        rows = dict(returned.iter_rows())
+        reasons = {
+            name: why_unrepeatable(self._text(name, 0), rows.get(name) or 0, grammar)
+            for name in sorted(operations)
+        }
+        return {name: why for name, why in reasons.items() if why is not None}
 
     def _job(self, texts: list[dict[str, Any]]) -> dict[str, Any]:
         workload, scale = self._asked.workload, self._request.scale

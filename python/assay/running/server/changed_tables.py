@@ -13,10 +13,12 @@ import signal
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
+from assay.engines.checking import OpensFiles
 from assay.engines.contract import EngineError, Prepares, Server
 from assay.engines.discovery import find_engine
 from assay.model.errors import RunFailedError, UsageError
 from assay.running.processes.hosting import host
+from assay.running.server.file_sql import run_on_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -107,15 +109,18 @@ def serve_changes(
 
 
 def make_changes(request: RunRequest) -> None:
-    """Makes the changes of a request on its server, which then stay.
+    """Makes the changes of a request on its server or in its file, where they then stay.
 
     Raises:
         UsageError: If the engine runs no SQL of ours.
         EngineError: If the server cannot be reached, or refuses a change.
     """
     engine = find_engine(request.engine).engine()
+    if request.dsn is not None and isinstance(engine, OpensFiles):
+        run_on_file(request.engine, engine.file(request.dsn), request.changes.values())
+        return
     if request.dsn is None or not isinstance(engine, Server):
-        raise UsageError("only a running server keeps a change")
+        raise UsageError("only a running server or a database file keeps a change")
     instance = engine.attach(engine.address(request.dsn))
     try:
         for sql in request.changes.values():

@@ -17,6 +17,7 @@ from assay.running.asked.writing import reads_only
 from assay.running.data.datasets import DATASETS, DatasetCache, DatasetKey
 from assay.running.data.loading import loaded_now
 from assay.running.host.places import cache_dir
+from assay.running.server.changed_file import change_file
 from assay.running.server.running import running
 from assay.running.server.serving import ServerLauncher
 from assay.running.server.subject import Subject, embedded, nodes_of, on_file
@@ -74,7 +75,7 @@ def ready(
     tables that were made on it.
     """
     if not isinstance(asked.behaviour, Server):
-        yield _embedded(asked, guardian, loading, steps)
+        yield _embedded(asked, guardian, loading, raw, steps)
     elif asked.product is not None:
         own = _OwnServer(asked, asked.behaviour, asked.product, guardian, raw)
         with own.ready(loading, steps) as subject_and_data:
@@ -87,12 +88,13 @@ def ready(
 
 
 def _embedded(
-    asked: Asked, guardian: Guardian, loading: Loading, steps: Steps
+    asked: Asked, guardian: Guardian, loading: Loading, raw: Path, steps: Steps
 ) -> tuple[Subject, Dataset]:
     name, room = asked.engine.facts.name, steps.changes.room
     data, scratch = room.data, guardian.directory / "scratch"
     if asked.file is not None:
         steps.changes.house(None)
+        change_file(asked.request, asked.file, guardian, steps.changes, raw)
         settings, guarded = asked.request.settings, reads_only(asked)
         return on_file(name, room.scratch, settings, file=asked.file, reads_only=guarded), None
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from assay.running.asked.request import RunRequest
 
 NOTHING_TO_DO = "it names nothing that could be changed"
-LEAVE = "it changes tables of a running server: say --allow-changes"
+LEAVE = "it changes tables that Assay did not make: say --allow-changes"
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def candidates_of(
         findings: Its findings.
         base: The run that is changed, with all that was kept so far.
         history: What became of earlier advice.
-        allow_changes: Whether tables of a running server may be changed, and changed back.
+        allow_changes: Whether tables that Assay did not make may be changed, and changed back.
     """
     able: list[Candidate] = []
     unable: list[Untried] = []

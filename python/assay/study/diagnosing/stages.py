@@ -73,7 +73,7 @@ class Diagnosing:
         pilot: One such run, whose causes are tried first.
         series: By which runs are made.
         history: What became of earlier advice.
-        allow_changes: Whether tables of a running server may be changed, and changed back.
+        allow_changes: Whether tables that Assay did not make may be changed, and changed back.
         run_s: How long a run takes; None: not known.
     """
 

@@ -30,6 +30,10 @@ COMMENT = """What a server's clients did, captured by `assay capture`.
 operations/: a transaction or a statement each, with names in the places of values that differed.
 values/: the values, a row an execution. schedule.parquet: when each execution began, and its
 row."""
+OF_UNKNOWN = """
+No values were seen of these operations: {names}.
+`assay run` refuses this folder until each `choice = []` below has values, such as
+choice = [17, 4711], or is two bounds, integer = [1, 1000]."""
 SCHEMA = pa.schema(
     {
         "at_ns": pa.int64(),
@@ -79,7 +83,9 @@ def write_workload(
                 )
         if is_timed(operations):
             pq.write_table(_schedule(operations), made / SCHEDULE)
-        manifest = toml_text(_manifest(operations, about), COMMENT)
+        unknown = ", ".join(operation.name for operation in operations if operation.unknown)
+        comment = COMMENT + (OF_UNKNOWN.format(names=unknown) if unknown else "")
+        manifest = toml_text(_manifest(operations, about), comment)
         (made / "workload.toml").write_text(manifest, "utf-8")
         made.rename(folder)
     finally:

@@ -1,0 +1,2 @@
+-- Names of all indexes.
+select index_name from duckdb_indexes()

@@ -1,0 +1,62 @@
+"""The statements that take a change of somebody's file back as the file is before the change."""
+
+from __future__ import annotations
+
+import apsw
+
+from assay.engines.contract import EngineError
+from assay.engines.sqlite.database import script, statements
+
+# EXPLAIN, as apsw asks for it: a statement is prepared and not executed.
+PROGRAM = 1
+# Tables in which SQLite keeps its statistics; the second one only where it was built with it.
+STATISTICS = ("sqlite_stat1", "sqlite_stat4")
+ANALYZE = apsw.SQLITE_ANALYZE
+
+
+def exact_undo(connection: apsw.Connection, make: str, undo: str) -> str:
+    """Return statements that take a change back; statistics get the rows that they have now.
+
+    Args:
+        connection: To the file, which is only read.
+        make: Statements of the change.
+        undo: The statements that are shown for it.
+
+    Raises:
+        EngineError: If SQLite refuses the change, such as an index that is there already.
+    """
+    tables = [table for text in statements(make) for table in _analysed(connection, text)]
+    if not tables:
+        return undo
+    present = {row[0].lower() for row in connection.execute(script("tables.sql"))}
+    lines: list[str] = []
+    for name in STATISTICS:
+        if name not in present:
+            lines.append(script("undoing/drop.sql", table=name))
+            continue
+        for table in tables:
+            lines.append(
+                script("undoing/remove.sql", table=name, text=apsw.format_sql_value(table))
+            )
+            rows = connection.execute(script(f"undoing/{name}.sql"), (table,))
+            lines += [text for (text,) in rows]
+    return "\n".join([*map(str.strip, lines), f"{script('plans/reload.sql').strip()};"])
+
+
+def _analysed(connection: apsw.Connection, statement: str) -> list[str]:
+    """Return the tables whose statistics a statement gathers, without executing it."""
+    tables: list[str] = []
+
+    def note(action: int, name: str | None, *_: str | None) -> int:
+        if action == ANALYZE and name is not None:
+            tables.append(name)
+        return apsw.SQLITE_OK
+
+    connection.authorizer = note
+    try:
+        connection.execute(statement, explain=PROGRAM).fetchall()
+    except apsw.Error as error:
+        raise EngineError(f"SQLite refuses: {error}\nThe statement: {statement}") from error
+    finally:
+        connection.authorizer = None
+    return tables

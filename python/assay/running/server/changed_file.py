@@ -1,0 +1,95 @@
+"""Changes of a database file of somebody's: made for one run, and taken back however it ends.
+
+What takes a change back is in the run's journal before the change is made. So it is taken back by
+the run itself at its end, by its guardian after `kill -9`, and by the next command after both died.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay.engines.checking import ChangesFiles
+from assay.model.errors import RunFailedError, UsageError
+from assay.running.changes.undo import Step
+from assay.running.processes.hosting import host
+from assay.running.server.file_sql import opened_file, run_on_file
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from assay.running.asked.request import RunRequest
+    from assay.running.changes.changing import Changes
+    from assay.running.processes.control import Channel
+    from assay.running.processes.launcher import Guardian
+
+log = logging.getLogger(__name__)
+
+UNDO, MAKE, CHANGED = "undo", "make", "changed"
+JOB = "change_file"
+LOG = "host-change.log"
+
+
+def change_file(
+    request: RunRequest, file: Path, guardian: Guardian, changes: Changes, raw: Path
+) -> None:
+    """Makes the changes of a request in a file; the run's journal takes them back.
+
+    Raises:
+        EngineError: If the engine refuses a change.
+        RunFailedError: If another run has changed the file and not taken that back, or the journal
+            cannot be written.
+    """
+    changes.check_free(file)
+    if not request.changes:
+        return
+    job = {
+        "engine": request.engine,
+        "file": str(file),
+        "make": request.changes,
+        "undo": request.undo,
+        "scratch": str(guardian.directory),
+    }
+    # The guardian ends this host before it takes anything back, so that no change is made later.
+    with host(guardian, JOB, job, raw / LOG) as changing:
+        undo = changing.next()["undo"]
+        text = json.dumps({"engine": request.engine, "sql": undo})
+        step = Step("run_sql", str(file), f"{', '.join(request.changes)} in {file.name}", text)
+        try:
+            change = changes.note(step, "; ".join(map(str.strip, request.changes.values())))
+        except OSError as error:
+            raise RunFailedError(f"the run's journal cannot be written: {error}") from error
+        changing.send(MAKE)
+        changing.next()
+        change.effective = change.asked
+
+
+def serve_file_changes(channel: Channel, job: Mapping[str, Any], file: Path) -> None:
+    """Tells what takes changes of a file back, and makes them when that is noted.
+
+    Args:
+        channel: To whoever asked; hears `undo` and `changed`.
+        job: `engine`, `scratch`, and `make` and `undo`: statements by label.
+        file: The database file.
+
+    Raises:
+        UsageError: If the engine changes no files.
+        EngineError: If it refuses a change.
+    """
+    scratch = Path(job["scratch"])
+    with opened_file(job["engine"], file, reads_only=True, scratch=scratch) as (engine, instance):
+        if not isinstance(engine, ChangesFiles):
+            raise UsageError(f"{job['engine']} cannot take a change of a file back")
+        undo = [
+            engine.exact_undo(instance, sql, job["undo"][label])
+            for label, sql in job["make"].items()
+        ]
+    channel.send(UNDO, undo=undo[::-1])
+    if channel.receive() is None:
+        return
+    log.info("changes %s: %s", file, job["make"])
+    run_on_file(job["engine"], file, job["make"].values(), scratch=scratch)
+    channel.send(CHANGED)
