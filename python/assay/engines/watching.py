@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from assay.engines.contract import Address, CounterReader, Instance, PlanReader
+    from assay.engines.contract import Address, CounterReader, Instance
+    from assay.engines.plan_reading import PlanReader
     from assay.model.watched import SessionLook, StatementText
 
 

@@ -14,7 +14,8 @@ from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from assay.engines.contract import HasCounters, HasPlans, Server
+from assay.engines.contract import HasCounters, Server
+from assay.engines.plan_reading import HasPlans
 from assay.model.errors import AssayError, RunFailedError
 from assay.model.language import SQL
 from assay.model.units import NS_PER_S

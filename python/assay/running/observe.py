@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.analysis.observed.statements import statement_keys, watched_statements
-from assay.engines.contract import EngineError, HasPlans, Server, TellsPort
+from assay.engines.contract import EngineError, Server, TellsPort
+from assay.engines.plan_reading import HasPlans
 from assay.engines.watching import WatchesStatements
 from assay.model.errors import AssayError, RunFailedError, UsageError
 from assay.model.units import NS_PER_S

@@ -71,6 +71,13 @@ class Pair:
     before_s: float | None
     after_s: float | None
 
+    @property
+    def difference_s(self) -> float | None:
+        """By how much longer it takes now; None unless both are timed."""
+        if self.before_s is None or self.after_s is None:
+            return None
+        return self.after_s - self.before_s
+
 
 @dataclass(frozen=True)
 class PlanChange:
@@ -88,6 +95,13 @@ class PlanChange:
     says: str
     before_s: float | None = None
     after_s: float | None = None
+
+    @property
+    def difference_s(self) -> float | None:
+        """By how much longer the step takes now; None unless both are timed."""
+        if self.before_s is None or self.after_s is None:
+            return None
+        return self.after_s - self.before_s
 
 
 @dataclass(frozen=True)

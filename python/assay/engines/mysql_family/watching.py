@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import pymysql
 
-from assay.engines.contract import EngineError, Explained
+from assay.engines.contract import EngineError
 from assay.engines.mysql_family.connecting import connect, error_text
 from assay.engines.mysql_family.loading import execute
 from assay.engines.mysql_family.statements import CONF, file_text, filled, text_of
+from assay.engines.plan_reading import Explained
 from assay.engines.watching import Sight
 from assay.model.secrets import sql_without_secrets
 from assay.model.watched import SessionLook, StatementText, canonical, statement_key

@@ -8,7 +8,8 @@ import time
 from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
-from assay.engines.contract import EngineError, Explained
+from assay.engines.contract import EngineError
+from assay.engines.plan_reading import Explained
 from assay.engines.postgresql.connecting import connect, prepares_at_once, with_options
 from assay.engines.postgresql.counters import VERSION_STEP, read_source
 from assay.engines.postgresql.loading import execute

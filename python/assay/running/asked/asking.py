@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -24,7 +23,6 @@ from assay.engines.contract import (
     EngineError,
     HasSessionSettings,
     Place,
-    Prepares,
     Product,
     Server,
     Speaks,
@@ -32,9 +30,8 @@ from assay.engines.contract import (
 )
 from assay.engines.discovery import EngineFolder, find_engine, find_engines
 from assay.engines.durability import level_of
+from assay.engines.loading import Prepares
 from assay.model.errors import UsageError, suggestion
-from assay.model.language import Language
-from assay.model.script import Script
 from assay.probes.contract import Refusing
 from assay.probes.discovery import find_probes
 from assay.running.asked.driver_plan import Mix, driver_plan, plan_of, without_dues
@@ -42,7 +39,6 @@ from assay.running.asked.order import LoadOrder, asked_order, check_order
 from assay.running.asked.parsing import STATE_HOT, STATE_LOADED
 from assay.running.asked.played import played_statements, rolled_back
 from assay.running.asked.preflight import check_tables, preflight
-from assay.running.asked.request import RunRequest
 from assay.running.asked.specified import (
     PieceTexts,
     PlannedTest,
@@ -65,15 +61,17 @@ from assay.running.host.slowing import check_slow
 from assay.running.server.bridging import loads, reached_before
 from assay.running.server.faults import check_faults
 from assay.running.telling import Teller, telling
-from assay.workloads.contract import Workload
 from assay.workloads.discovery import find_workload
 from assay.workloads.generate import refresh_sets_max, table_rows
 from assay.workloads.scripts import brief
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
-    from assay.workloads.contract import Parameters
+    from assay.model.language import Language
+    from assay.model.script import Script
+    from assay.running.asked.request import RunRequest
+    from assay.workloads.contract import Parameters, Workload
 
 # How a statement begins that begins a transaction, after comments.
 BEGINS = re.compile(r"(?i)(?:\s|--[^\n]*\n)*(?:begin|start\s+transaction)\b")

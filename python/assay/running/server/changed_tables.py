@@ -13,8 +13,9 @@ import signal
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from assay.engines.contract import EngineError, Prepares, Server
+from assay.engines.contract import EngineError, Server
 from assay.engines.discovery import find_engine
+from assay.engines.loading import Prepares
 from assay.model.errors import RunFailedError, UsageError
 from assay.running.processes.hosting import host
 
