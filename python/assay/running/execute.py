@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 
     from assay.engines.contract import CounterReader
     from assay.probes.contract import Probe
-    from assay.running.asked.asking import Asked
+    from assay.running.asked.asked_run import Asked
     from assay.running.asked.request import RunRequest
     from assay.running.changes.changing import Changes
     from assay.running.fleet.meeting import Agents

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from assay.record.studies import StudyRecord
-    from assay.running.asked.asking import Asked
+    from assay.running.asked.asked_run import Asked
     from assay.study.series import Watcher
     from assay.study.variants import Part
 

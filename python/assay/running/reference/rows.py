@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from assay.record.writer import RunWriter
-    from assay.running.asked.asking import Asked
+    from assay.running.asked.asked_run import Asked
     from assay.running.processes.launcher import Guardian
     from assay.running.telling import Teller
     from assay.workloads.contract import Workload

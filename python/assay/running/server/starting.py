@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from assay.engines.contract import Address, Product
-    from assay.running.asked.asking import Asked
+    from assay.running.asked.asked_run import Asked
     from assay.running.changes.changing import Changes
     from assay.running.data.loading import Loading
     from assay.running.processes.launcher import Guardian
