@@ -19,6 +19,7 @@ from assay.engines.contract import (
     Wanted,
 )
 from assay.model.errors import UsageError
+from assay.running.asked.asked_run import Asked, dsn_with_settings
 from assay.running.asked.played import played_statements
 from assay.running.asked.preflight import preflight
 from assay.running.asked.writing import check_others, check_unknown, guarded, reads_only
@@ -28,7 +29,6 @@ from assay.running.telling import Teller, telling
 
 if TYPE_CHECKING:
     from assay.running.asked.request import RunRequest
-from assay.running.asked.asked_run import Asked, dsn_with_settings
 
 
 class Obtained(NamedTuple):
