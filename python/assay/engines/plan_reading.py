@@ -191,6 +191,12 @@ class HasPlans(Protocol):
     def plan(self, text: str, operation: str, statement: int, native: str) -> Plan:
         """Parse `text`, the engine's own plan. Pure.
 
+        Args:
+            text: The plan in the engine's own words.
+            operation: The operation that was asked.
+            statement: Which of its statements.
+            native: The file that keeps the text.
+
         Raises:
             ValueError: If the words are not understood.
         """
