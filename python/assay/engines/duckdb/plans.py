@@ -80,7 +80,7 @@ _WORD = re.compile(
 
 
 def normalised(text: str, operation: str, statement: int, native: str) -> Plan:
-    """The plan that a text of EXPLAIN with FORMAT JSON means, executed or not. See `HasPlans.plan`."""
+    """The plan that a text of EXPLAIN with FORMAT JSON means. See `HasPlans.plan`."""
     try:
         whole = json.loads(text)
         if isinstance(whole, list):

@@ -16,6 +16,7 @@ from assay.running.asked.order import LoadOrder, asked_order
 from assay.running.asked.played import rolled_back
 from assay.running.asked.specified import PieceTexts, PlannedTest, SpecifiedTest, specified
 from assay.running.asked.writing import writing_facts
+from assay.workloads.recording import recorded
 from assay.workloads.scripts import brief
 
 if TYPE_CHECKING:
@@ -163,7 +164,7 @@ class Asked:
         engine = self.engine.facts
         return {
             "request": self.request.facts(),
-            "workload": self.workload.recorded(),
+            "workload": recorded(self.workload),
             "engine": {
                 "name": engine.name,
                 "title": engine.title,
