@@ -24,15 +24,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from queue import Queue
+from typing import TYPE_CHECKING
 
 import duckdb
 
-from assay.engines.contract import HasKeys, Instance
 from assay.engines.discovery import find_engine
 from assay.engines.postgresql.engine import PostgresEngine
 from assay.record.writer import new_run_id
@@ -41,6 +40,12 @@ from assay.running.processes.launcher import Guardian
 from assay.workloads.discovery import find_workload
 from run import left_out  # benchmarks/run.py
 from servers import STREAMS, Server, filling_of, server  # benchmarks/servers.py
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from assay.engines.contract import Instance
+    from assay.engines.loading import HasKeys
 
 BIN = Path(sys.executable).parent
 PSQL = shutil.which("psql")

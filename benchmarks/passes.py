@@ -11,23 +11,27 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from assay.engines.contract import Address, Embedded, HasCounters, Instance, Place, Server
 from assay.engines.discovery import find_engine
-from assay.probes.contract import CounterReader
 from assay.record.writer import RunWriter, new_run_id
-from assay.running.asked.asking import Asked, understood
+from assay.running.asked.asking import understood
 from assay.running.asked.request import RunRequest
 from assay.running.changes.changing import changing
 from assay.running.data.loading import Loading
 from assay.running.processes.launcher import Guardian
 from assay.running.server.starting import Steps, ready
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from assay.probes.contract import CounterReader
+    from assay.running.asked.asked_run import Asked
 
 WORKLOAD = "tpch"
 

@@ -16,6 +16,7 @@ from assay.record.writer import write_json
 from assay.running.asked.specified import Piece, PlannedTest, Refresh, SpecifiedTest
 from assay.workloads.contract import Workload
 from assay.workloads.discovery import find_workload
+from assay.workloads.recording import recorded
 from tests.conftest import write_stream
 from tests.records import (
     BEGUN_NS,
@@ -98,7 +99,7 @@ class PlayedTest:
         """run.json."""
         made, planned = run_facts(RUN), self.planned
         made["request"] |= {"scale": self.scale, "parameters": self.parameters}
-        made["workload"] |= tpch().recorded() | {"operation_titles": {}, "answer_columns": {}}
+        made["workload"] |= recorded(tpch()) | {"operation_titles": {}, "answer_columns": {}}
         made["test"] = self.specified.facts()
         made["plan"] |= {
             "operations": [name for name, _ in planned.pieces],

@@ -6,21 +6,25 @@ same case, its time spent in the same way, without the cause.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from assay.analysis.cluster.barriers import Barrier, Barriers
 from assay.analysis.cluster.line import Line, NodeFigures, together
 from assay.analysis.cluster.nodes import ClusterNode
 from assay.analysis.cluster.skew import skews_over
 from assay.analysis.cluster.told import Cluster
-from assay.analysis.findings.case import Case, TableFacts
+from assay.analysis.findings.engine_facts import TableFacts
 from assay.analysis.host.accounts import Accounts
 from assay.model.blocker import Blocker
 from assay.model.catalogue import Alternative, ChangedSetting, Index
 from assay.model.plan import PlanNode, Trigger
 from tests.cases import case, executions, node, operation, passes, plan, plans
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from assay.analysis.findings.case import Case
 
 GIB = 1 << 30
 MIB = 1 << 20

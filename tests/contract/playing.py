@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
-from assay.engines.contract import PlanAnswer, PlanAsked, PlaysPrograms
+from assay.engines.plan_reading import PlanAnswer, PlanAsked, PlaysPrograms
 
 PUT = "insert into parent values ($1, $2)"
 # In the order of asking: what is put in is found afterwards, once.

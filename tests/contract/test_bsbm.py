@@ -8,6 +8,7 @@ from collections import Counter
 import pytest
 
 from assay.model.language import SPARQL, SQL
+from assay.workloads.answers import kept_rows
 from assay.workloads.contract import Workload
 from assay.workloads.discovery import find_workload
 
@@ -62,13 +63,13 @@ def test_explore_is_one_set_of_files() -> None:
     own = {operation.name: operation for operation in update.script((SPARQL,), 100, 1).operations}
     assert own.keys() - theirs.keys() == {"u1", "u2"}
     assert all(own[name] == operation for name, operation in theirs.items())
-    assert update.kept_rows(100, SPARQL) == explore.kept_rows(100, SPARQL)
+    assert kept_rows(update, 100, SPARQL) == kept_rows(explore, 100, SPARQL)
 
 
 def test_every_check_has_kept_rows_in_each_language(workload: Workload) -> None:
     for scale in SCALES:
         for language in workload.facts.languages:
-            kept = workload.kept_rows(scale, language)
+            kept = kept_rows(workload, scale, language)
             assert set(kept) == set(workload.facts.checked), (scale, language)
             # Few of them say that there is nothing: those would say little of an engine.
             empty = [name for name, path in kept.items() if path.read_text().count("\n") == 1]

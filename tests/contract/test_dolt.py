@@ -9,36 +9,35 @@ import subprocess
 import sys
 import tempfile
 import urllib.request
-from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pymysql
 import pytest
 
 from assay.engines.contract import (
-    BulkLoads,
     ChecksSettings,
     EngineError,
     HasCounters,
-    HasKeys,
-    HasPlans,
     HasSessionSettings,
     Instance,
-    LoadsTablesTogether,
-    Prepares,
     Server,
 )
 from assay.engines.discovery import find_engine
 from assay.engines.dolt.engine import DoltEngine
+from assay.engines.loading import BulkLoads, HasKeys, LoadsTablesTogether, Prepares
 from assay.engines.mysql_family import loading
+from assay.engines.plan_reading import HasPlans
 from assay.running.processes.guardian import all_processes, read_process
 from assay.running.server.serving import unprivileged_user
 from tests.contract.playing import assert_played_and_undone
 from tests.family import Started
 from tests.products import obtained
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 TABLE = """
     create table things (

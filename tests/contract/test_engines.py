@@ -7,31 +7,32 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
 
 from assay import _core
 from assay.engines.contract import (
-    BulkLoads,
     ChecksSettings,
     Engine,
     EngineError,
     Instance,
-    LoadsTriples,
     Place,
-    Prepares,
     Product,
     Wanted,
     tell_nobody,
 )
 from assay.engines.discovery import EngineFolder, find_engines
+from assay.engines.loading import BulkLoads, LoadsTriples, Prepares
 from assay.model.language import SPARQL, SQL
 from assay.model.script import Script, ScriptOperation, ScriptStatement
 from assay.model.secrets import is_secret
 from assay.workloads.discovery import find_workload
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 ENGINES = find_engines()
 IN_PROCESS = [

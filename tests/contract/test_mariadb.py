@@ -7,10 +7,9 @@ import json
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 import pyarrow as pa
@@ -21,20 +20,17 @@ from assay.engines.contract import (
     ChecksSettings,
     EngineError,
     HasCounters,
-    HasKeys,
-    HasPlans,
     HasSessionSettings,
     Instance,
-    LoadSettings,
-    LoadsTablesTogether,
-    Prepares,
     Server,
     tell_nobody,
 )
 from assay.engines.discovery import find_engine
+from assay.engines.loading import HasKeys, LoadSettings, LoadsTablesTogether, Prepares
 from assay.engines.mariadb.engine import MariaEngine
 from assay.engines.mysql_family import loading
 from assay.engines.mysql_family.connecting import opened
+from assay.engines.plan_reading import HasPlans
 from assay.model.other_work import SNAPSHOT
 from assay.running.processes.guardian import all_processes, read_process
 from assay.running.server.serving import unprivileged_user
@@ -42,6 +38,9 @@ from assay.workloads.discovery import find_workload
 from tests.contract.playing import assert_played_and_undone
 from tests.family import Started
 from tests.products import obtained
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 TABLES = """
     create table parent (id integer not null, name varchar(20));

@@ -16,6 +16,7 @@ from assay.analysis.answers.comparison import (
 )
 from assay.running.reference import loading as reference_loading
 from assay.running.reference.engine import DIALECT, ReferenceEngine
+from assay.workloads.answers import answers_folder
 from assay.workloads.contract import Workload
 from assay.workloads.discovery import find_workloads
 
@@ -43,7 +44,7 @@ def reference(workload: Workload, scale: float, texts: list[str]) -> ReferenceEn
 @pytest.mark.parametrize("scale", [0.01, 0.1])
 @pytest.mark.parametrize("workload", GENERATED, ids=lambda workload: str(workload.facts.name))
 def test_it_gives_the_answers_that_are_kept(workload: Workload, scale: float) -> None:
-    facts, answers = workload.facts, workload.answers(scale)
+    facts, answers = workload.facts, answers_folder(workload, scale)
     assert answers is not None
     texts = {name: workload.statement(name, (DIALECT,), scale).text for name in facts.order}
     engine = reference(workload, scale, list(texts.values()))

@@ -9,28 +9,19 @@ import json
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
 
 from assay import _core
-from assay.engines.contract import (
-    BulkLoads,
-    Embedded,
-    Engine,
-    HasKeys,
-    Instance,
-    Place,
-    Server,
-    tell_nobody,
-)
+from assay.engines.contract import Embedded, Engine, Instance, Place, Server, tell_nobody
 from assay.engines.discovery import EngineFolder, find_engines
+from assay.engines.loading import BulkLoads, HasKeys
 from assay.model.script import Script, ScriptOperation, ScriptStatement
 from assay.running.processes.launcher import Guardian
 from assay.running.server.serving import ServerLauncher
@@ -38,6 +29,9 @@ from assay.workloads import scripts
 from assay.workloads.discovery import find_workload
 from assay.workloads.generate import table_stream
 from tests.products import obtained
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 # In a run the connections of sessions end with their process.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")

@@ -9,6 +9,7 @@ import duckdb
 import pyarrow as pa
 import pytest
 
+from assay.workloads.answers import answers_folder
 from assay.workloads.contract import Workload
 from assay.workloads.discovery import find_workload
 from assay.workloads.generate import table_rows
@@ -182,4 +183,4 @@ def test_the_scans_of_duckdb_read_the_same_columns(loaded: duckdb.DuckDBPyConnec
 def test_it_is_told_what_a_rewritten_query_is() -> None:
     assert Rewritten("x", ()).facts() == {"removed": [], "stays": []}
     assert TPCH.statement("q01", DUCKDB, SCALE).rewritten is None
-    assert without("computation").answers(SCALE) is None
+    assert answers_folder(without("computation"), SCALE) is None

@@ -11,6 +11,7 @@ import duckdb
 import pytest
 
 from assay.analysis.answers.comparison import Expected, Tolerances, difference, read_expected
+from assay.workloads.answers import answers_folder
 from assay.workloads.contract import Workload
 from assay.workloads.discovery import find_workload
 
@@ -57,7 +58,7 @@ def first_row(connection: duckdb.DuckDBPyConnection, text: str) -> tuple[object,
 
 
 def kept(ssb: Workload, scale: float, query: str) -> Expected:
-    answers = ssb.answers(scale)
+    answers = answers_folder(ssb, scale)
     assert answers is not None
     return read_expected(answers / f"{query}.csv")
 

@@ -13,6 +13,7 @@ import pytest
 
 from assay.analysis.answers.comparison import read_expected
 from assay.model.errors import UsageError
+from assay.workloads.answers import answers_folder
 from assay.workloads.discovery import find_workload
 from assay.workloads.generate import table_rows
 from assay.workloads.scripts import statements
@@ -175,7 +176,7 @@ class TestConditions:
         assert list(violated(ask, dialect)) == ["c11"]
 
     def test_the_right_answer_of_each_is_no_row(self) -> None:
-        folder = TPCC.answers(1)
+        folder = answers_folder(TPCC, 1)
         assert folder is not None
         for name in CONDITIONS:
             assert read_expected(folder / f"{name}.csv").rows == ()

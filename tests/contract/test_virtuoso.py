@@ -9,9 +9,9 @@ import shutil
 import signal
 import tempfile
 import time
-from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
@@ -22,12 +22,8 @@ from assay.engines.contract import (
     ChecksSettings,
     EngineError,
     HasCounters,
-    HasKeys,
-    HasPlans,
     Instance,
-    LoadSettings,
     Place,
-    Prepares,
     Product,
     Restarts,
     Server,
@@ -36,11 +32,16 @@ from assay.engines.contract import (
     tell_nobody,
 )
 from assay.engines.discovery import find_engine
+from assay.engines.loading import HasKeys, LoadSettings, Prepares
+from assay.engines.plan_reading import HasPlans
 from assay.engines.virtuoso.engine import VirtuosoEngine
 from assay.running.host.places import cache_dir
 from assay.running.processes.guardian import all_processes, read_process
 from assay.running.processes.launcher import Guardian
 from assay.running.server.serving import ServerLauncher, unprivileged_user
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 TABLE = """
     create table things (

@@ -7,25 +7,22 @@ import shutil
 import tempfile
 import urllib.parse
 import urllib.request
-from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
 
 from assay.analysis.counters.meters import activity_line, parse_activity
-from assay.engines.contract import (
-    EngineError,
-    Instance,
-    LoadsTriples,
-    PlanAsked,
-    PlaysPrograms,
-    Speaks,
-    tell_nobody,
-)
+from assay.engines.contract import EngineError, Instance, Speaks, tell_nobody
+from assay.engines.loading import LoadsTriples
+from assay.engines.plan_reading import PlanAsked, PlaysPrograms
 from assay.engines.virtuoso.connecting import GRAPH, file_text
 from assay.model.language import SPARQL
 from tests.contract.test_virtuoso import SMALL, Started, engine
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 KNOWS = "http://example.org/knows"
 PEOPLE, FRIENDS = 400, 5

@@ -19,6 +19,7 @@ from assay.engines.discovery import find_engines
 from assay.model.language import SPARQL, SQL, SUFFIXES
 from assay.model.script import Script, ScriptOperation
 from assay.running.reference.engine import DIALECT
+from assay.workloads.answers import answers_folder
 from assay.workloads.contract import Workload
 from assay.workloads.discovery import find_workloads, read_workload
 from assay.workloads.refreshing import VALUES
@@ -310,7 +311,7 @@ def executed(
 def wrong_answer(
     workload: Workload, operation: str, rows: list[tuple[Any, ...]], scale: float
 ) -> str | None:
-    answers = workload.answers(scale)
+    answers = answers_folder(workload, scale)
     if answers is None or not (answers / f"{operation}.csv").is_file():
         return None
     kinds, tolerance = workload.facts.operations[operation].answer, workload.facts.tolerance

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from assay.analysis.plans.work import plan_work
-from assay.engines.bridge.link import Link
-from assay.engines.contract import EngineError, Explained, Instance, Place, Wanted, tell_nobody
+from assay.engines.contract import EngineError, Instance, Place, Wanted, tell_nobody
 from assay.engines.discovery import find_engine
 from assay.engines.virtuoso.engine import VirtuosoEngine
-from assay.model.plan import Plan
 from assay.running.host.places import cache_dir
 from assay.running.processes.launcher import Guardian
 from assay.running.server.serving import ServerLauncher
 from tests.e2e.conftest import reachable_directory
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from assay.engines.bridge.link import Link
+    from assay.engines.plan_reading import Explained
+    from assay.model.plan import Plan
 
 TABLES = """
     create table parent (id bigint not null, name varchar, primary key (id) column);

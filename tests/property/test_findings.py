@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.analysis.causes import PARTS
-from assay.analysis.findings.case import Case, TableFacts
+from assay.analysis.findings.case import Case
 from assay.analysis.findings.discovery import findings, methods
+from assay.analysis.findings.engine_facts import TableFacts
 from assay.analysis.host.accounts import Accounts
 from assay.analysis.load.latency import Window, distribution
 from assay.analysis.load.summary import LoadSummary, OperationLoad, Pace

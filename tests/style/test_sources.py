@@ -54,7 +54,7 @@ KNOW_THE_CORE = {
     "assay.probes.profile",
     "assay.probes.requests",
     "assay.probes.sampled",
-    "assay.running.asked.asking",
+    "assay.running.asked.checking",
     "assay.study.ceiling.measuring",
     "assay.running.processes.host",
     "assay.running.mixes",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import duckdb
 import pytest
@@ -14,9 +14,12 @@ from assay.engines.discovery import EngineFolder, find_engine
 from assay.engines.postgresql.statements import split
 from assay.model.errors import UsageError
 from assay.model.finding import Advice
-from assay.running.asked.asking import dsn_with_settings
+from assay.running.asked.asked_run import dsn_with_settings
 from assay.running.asked.request import RunRequest
 from assay.study.experiments.following import followed
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 ODD_NAMES = ["orders", "My Orders", 'a"b', "select", "a;drop table b", "ö-1", "a'b", "$table"]
 

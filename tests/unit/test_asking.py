@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from assay.cli.main import run_command
 from assay.model.errors import UsageError
-from assay.running.asked.asking import Asked, considered, understood
+from assay.running.asked.asking import considered, understood
 from assay.running.asked.request import RunRequest
+
+if TYPE_CHECKING:
+    from assay.running.asked.asked_run import Asked
 
 
 class Silent:

@@ -16,6 +16,7 @@ from assay.analysis.composite.memory import (
 from assay.analysis.composite.played import larger_scales
 from assay.analysis.composite.rounding import counted_s, elapsed_s, raised, reported
 from assay.analysis.composite.utilisation import utilised_share
+from assay.workloads.recording import recorded
 from tests.specified import tpch
 
 S = 1_000_000_000
@@ -24,7 +25,7 @@ MS = 1_000_000
 
 def larger(scale: float) -> tuple[tuple[float, int], ...]:
     """Scales above one that TPC-H names."""
-    return larger_scales({"workload": tpch().recorded()}, scale)
+    return larger_scales({"workload": recorded(tpch())}, scale)
 
 
 class TestRounding:

@@ -8,16 +8,9 @@ from pathlib import Path
 import pytest
 
 from assay.engines import discovery
-from assay.engines.contract import (
-    BulkLoads,
-    Engine,
-    EngineError,
-    Place,
-    Product,
-    Wanted,
-    tell_nobody,
-)
+from assay.engines.contract import Engine, EngineError, Place, Product, Wanted, tell_nobody
 from assay.engines.discovery import find_engine, find_engines, read_facts
+from assay.engines.loading import BulkLoads
 from assay.model.errors import AssayError, UsageError
 
 FACTS = """

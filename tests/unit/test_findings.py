@@ -7,7 +7,7 @@ import re
 import pytest
 
 from assay.analysis.findings import discovery
-from assay.analysis.findings.case import Setting
+from assay.analysis.findings.engine_facts import Setting
 from assay.analysis.findings.intervals import PASSES_MIN, mean_interval, share_interval
 from assay.analysis.findings.order import in_order
 from assay.model.finding import Finding, Tells

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
 
-from assay.analysis.findings.case import Case, TableFacts
+from assay.analysis.findings.engine_facts import TableFacts
 from assay.analysis.findings.indexes import join_index, order_limit
 from assay.analysis.findings.memory import garbage_collection, temporary_tables
 from assay.analysis.findings.plans import (
@@ -22,6 +22,9 @@ from assay.analysis.host.accounts import Accounts
 from assay.model.catalogue import Alternative, ChangedSetting, Index
 from tests.cases import ADVICE, CORES, SETTINGS, case, node, operation, plan, plans
 from tests.truths import counted, generic
+
+if TYPE_CHECKING:
+    from assay.analysis.findings.case import Case
 
 ONE_SECOND = {"seconds": 1.0}
 

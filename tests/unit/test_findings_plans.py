@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from assay.analysis.findings.case import Case, TableFacts
 from assay.analysis.findings.client import round_trips
+from assay.analysis.findings.engine_facts import TableFacts
 from assay.analysis.findings.indexes import missing_index
 from assay.analysis.findings.memory import dead_rows, spill
 from assay.analysis.findings.plans import (
@@ -20,10 +20,13 @@ from assay.analysis.findings.plans import (
     stale_statistics,
 )
 from assay.analysis.findings.plans.plan_time import fraction_of, timed_nodes
-from assay.model.finding import Finding
-from assay.model.plan import PlanNode
 from tests.cases import ADVICE, case, even, node, operation, passes, plan, plans
 from tests.truths import counted, looped, planned, spilled
+
+if TYPE_CHECKING:
+    from assay.analysis.findings.case import Case
+    from assay.model.finding import Finding
+    from assay.model.plan import PlanNode
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import tomllib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
 
 from assay.analysis.composite.figures import figures
 from assay.analysis.composite.played import played_of
-from assay.analysis.findings.case import Case, TableFacts
+from assay.analysis.findings.case import Case
+from assay.analysis.findings.engine_facts import TableFacts
 from assay.analysis.findings.host import steal, throttled
 from assay.analysis.findings.judging import Judged
 from assay.analysis.findings.memory import buffer_manager, cold_cache, small_cache
@@ -23,7 +24,6 @@ from assay.analysis.host.task_counters import executions as read_executions
 from assay.analysis.load.latency import Window, distribution
 from assay.analysis.load.summary import LoadSummary, OperationLoad, Pace
 from assay.analysis.load_plan import Load
-from assay.analysis.profile.profile import Profile
 from assay.analysis.profile.samples import read_profile
 from assay.analysis.summarise import summarise
 from tests.cases import case, even, executions, operation
@@ -31,6 +31,9 @@ from tests.conftest import BEGUN_NS, MS, SyntheticRun, an_event
 from tests.profiles import MadeProfile
 from tests.specified import PlayedTest, even_times
 from tests.truths import copied, counted, from_storage
+
+if TYPE_CHECKING:
+    from assay.analysis.profile.profile import Profile
 
 GIB, MIB = 1 << 30, 1 << 20
 S = 1_000_000_000

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from assay.analysis.findings.case import Case, TableFacts
+from assay.analysis.findings.engine_facts import TableFacts
 from assay.analysis.findings.memory import dead_rows
 from assay.analysis.findings.waiting import maintenance, old_snapshot
 from assay.analysis.server.other_work import with_peers, workers
 from assay.model.other_work import SNAPSHOT, OtherWork, Worker
 from tests.cases import ADVICE, SETTINGS, case, node, operation, plan, plans
 from tests.truths import counted, neighboured
+
+if TYPE_CHECKING:
+    from assay.analysis.findings.case import Case
 
 DELAY = "autovacuum_vacuum_cost_delay"
 

@@ -219,19 +219,6 @@ class TestOneChild:
         with lab.guardian() as g:
             assert g.wait(lab.start(g, ["sleep", "1000"]), 0.05) is None
 
-    def test_every_exit_is_polled_once(self, lab: Lab) -> None:
-        with lab.guardian() as g:
-            started = {lab.start(g, ["sh", "-c", f"exit {n}"]).id for n in range(3)}
-            seen: list[int] = []
-
-            def all_seen() -> bool:
-                seen.extend(ended.child.id for ended in g.poll_exits())
-                return len(seen) >= len(started)
-
-            assert eventually(all_seen)
-            assert set(seen) == started
-            assert g.poll_exits() == []
-
     def test_output_goes_to_the_log(self, lab: Lab) -> None:
         with lab.guardian() as g:
             g.wait(lab.start(g, ["sh", "-c", "echo out; echo err >&2"]), PATIENCE_S)

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import pytest
 
-from assay.analysis.findings.case import TableFacts
+from assay.analysis.findings.engine_facts import TableFacts
 from assay.analysis.observed.causes import CpuUse, split_by_cause
 from assay.analysis.observed.estimated import with_estimates
 from assay.analysis.observed.scanned import scanned_rows

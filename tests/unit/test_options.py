@@ -14,6 +14,7 @@ from assay.cli.main import app
 from assay.cli.shared.run_options import run_parameters
 from assay.cli.shared.verbs import VERBS, command_of
 from assay.model.errors import UsageError
+from assay.model.request_keys import DURATION, ENGINE, INCIDENTAL
 from assay.running.asked.declaring import LETTERS, Group, as_keys, declared
 from assay.running.asked.options import PlainOptions, RunOptions, option_names, options_of
 from assay.running.asked.reference import PAGE, options_page
@@ -37,6 +38,10 @@ def test_plain_options_mean_the_same_in_the_request() -> None:
     request = request_of(RunOptions.model_validate({"workload": "tpch", **changed}), [])
     assert set(PlainOptions.model_fields) < set(RunRequest.model_fields)
     assert {name: getattr(request, name) for name in changed} == changed
+
+
+def test_keys_that_are_no_setting_are_those_of_a_request() -> None:
+    assert {*INCIDENTAL, *DURATION, *ENGINE} <= set(RunRequest.model_fields)
 
 
 def test_help_says_of_files_what_their_keys_are() -> None:

@@ -34,6 +34,7 @@ from assay.model.verdict import Verdict
 from assay.running.asked.request import RunRequest
 from assay.running.reference.command import answers_command
 from assay.verbs.answers import answers
+from assay.workloads.answers import own_answers
 from assay.workloads.discovery import read_workload
 from assay.workloads.queries import cut_ends
 from tests.conftest import SyntheticRun
@@ -165,7 +166,7 @@ class TestFile:
         (tmp_path / "answers").mkdir()
         (tmp_path / "answers" / KEPT_FILE).write_text(text)
         with pytest.raises(UsageError, match=r"kept\.json.*assay answers"):
-            read_workload(tmp_path).own_answers(1.0)
+            own_answers(read_workload(tmp_path), 1.0)
 
     def test_blanks_do_not_make_another_statement(self) -> None:
         assert text_digest("select  1\n") == text_digest("select 1")

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import json
 import signal
-from collections.abc import Iterator, Sequence
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 import pytest
 
-from assay.engines.contract import Explained
 from assay.engines.duckdb.explaining import DuckPlans
 from assay.engines.duckdb.plans import normalised
+from assay.engines.plan_reading import Explained
 from assay.model.plan import Plan
 from assay.model.script import Draw, Script, ScriptOperation, ScriptStatement
 from assay.running.plans import LIMIT_MIN_S, SLOWER_MAX, Capture, drawn_value, timed_seconds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
 NUMBER = Draw("n", integer=(3, 9))
 SCANNED = '[{"name": "SEQ_SCAN", "children": [], "extra_info": {"Table": "t"}}]'

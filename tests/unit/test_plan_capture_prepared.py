@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from assay.engines.contract import CachedPlan, Explained
+from assay.engines.plan_reading import CachedPlan, Explained
 from assay.model.plan import Plan
 from assay.model.script import Draw, Script
 from assay.running.plans import ROWS_OF_VALUES, Capture
 from tests.unit.test_plan_capture import SCANNED, Engine, Reader, operation, tell_nobody
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
 WIDE = Draw("n", integer=(1, 1_000_000))
 

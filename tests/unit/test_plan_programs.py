@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from assay import _core
-from assay.engines.contract import Explained, PlanAnswer, PlanAsked
+from assay.engines.plan_reading import Explained, PlanAnswer, PlanAsked
 from assay.model.plan import Plan, PlanNode, Reads
 from assay.model.script import Script, ScriptOperation, ScriptStatement
 from assay.running.plans import EXECUTIONS_MAX, NO_ANSWERS, Capture
 from assay.workloads.discovery import find_workload
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
 
 ROW: Sequence[object] = ("Name", *["x"] * 14)
 # Of a payment: what each of its statements comes to.

@@ -9,18 +9,15 @@ from typing import Any
 import pytest
 
 from assay.engines.contract import (
-    BulkLoads,
     ChecksSettings,
     EngineError,
     HasCounters,
-    HasKeys,
     Instance,
-    LoadSettings,
-    LoadsTablesTogether,
     Product,
     Server,
 )
 from assay.engines.discovery import find_engine
+from assay.engines.loading import BulkLoads, HasKeys, LoadSettings, LoadsTablesTogether
 from assay.engines.postgresql import engine as module
 from assay.engines.postgresql import loading
 from assay.engines.postgresql.connecting import connect, read_dsn

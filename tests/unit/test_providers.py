@@ -15,22 +15,25 @@ import sys
 import tarfile
 import time
 import zipfile
-from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import assay
 from assay.engines import obtaining
-from assay.engines.contract import EngineError, EngineFacts, Product, Wanted, tell_nobody
+from assay.engines.contract import EngineError, Product, Wanted, tell_nobody
+from assay.engines.facts import EngineFacts
 from assay.engines.obtaining import obtain, resolve
 from assay.engines.providers import archives, go
 from assay.engines.providers.archives import unpack_tar, unpack_zip
 from assay.engines.providers.contract import ProviderError, UnavailableError
 from assay.engines.providers.debian import DebianProvider
 from assay.engines.providers.debian_release import DebianReleaseProvider, program_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 PATIENCE_S = 20.0
 JAR = "server-2.1.0.jar"
@@ -215,7 +218,8 @@ class TestObtaining:
 OBTAIN = """
 import json, sys
 from pathlib import Path
-from assay.engines.contract import EngineFacts, Wanted, tell_nobody
+from assay.engines.contract import Wanted, tell_nobody
+from assay.engines.facts import EngineFacts
 from assay.engines.obtaining import obtain
 
 facts = EngineFacts.model_validate_json(sys.argv[1])

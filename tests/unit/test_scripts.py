@@ -9,6 +9,7 @@ import pytest
 from assay.model.errors import UsageError
 from assay.model.script import Draw, Script
 from assay.workloads import scripts
+from assay.workloads.answers import answers_folder
 from assay.workloads.contract import Workload
 from assay.workloads.discovery import find_workload, read_workload
 from assay.workloads.rules import INTEGER_MAX
@@ -197,7 +198,7 @@ class TestDraws:
         (tmp_path / "answers" / "q.csv").write_text("n\n1\n", encoding="utf-8")
         with pytest.raises(UsageError, match=r"q\.csv: the values of q are drawn.* `rows`"):
             closed(tmp_path, "n = { integer = [1, 2] }")
-        assert closed(tmp_path, "", "select 1").answers(1.0) == tmp_path / "answers"
+        assert answers_folder(closed(tmp_path, "", "select 1"), 1.0) == tmp_path / "answers"
 
 
 class TestArrivals:
@@ -316,7 +317,7 @@ class TestShipped:
 
     def test_its_balances_are_answered_at_every_scale(self) -> None:
         tpcb = find_workload("tpcb")
-        folders = {tpcb.answers(scale) for scale in (0.01, 1.0, 50.0)}
+        folders = {answers_folder(tpcb, scale) for scale in (0.01, 1.0, 50.0)}
         assert folders == {tpcb.folder / "answers"}
 
     def test_a_point_select_is_one(self) -> None:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from decimal import Decimal
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-from assay.engines.contract import Explained, PlanAsked, PlanReader
+from assay.engines.plan_reading import Explained, PlanAsked, PlanReader
 from assay.engines.sqlite.explaining import OF_TRANSACTIONS
 from assay.engines.sqlite.plans import normalised
 from assay.model.plan import OPERATORS, Plan, PlanNode
 from tests import sqlite
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
 
 SCHEMA = """
 create table t (a integer, b integer);

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from assay.analysis.findings.indexes.missing_index import indexable
-from assay.engines.contract import AsksAlternatives, PlanReader, TellsChangedSettings, TellsIndexes
+from assay.engines.plan_reading import (
+    AsksAlternatives,
+    PlanReader,
+    TellsChangedSettings,
+    TellsIndexes,
+)
 from assay.engines.sqlite.conditions import condition_of
 from assay.engines.sqlite.plans import normalised
 from assay.model.catalogue import ChangedSetting, Index
-from assay.model.plan import PlanNode
 from tests import sqlite
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from assay.model.plan import PlanNode
 
 ROWS, GROUPS = 2_000, 100
 SCHEMA = """

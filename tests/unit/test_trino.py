@@ -7,31 +7,27 @@ import socket
 import struct
 import threading
 import zipfile
-from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from assay.analysis.cluster.counters import cluster_facts
 from assay.analysis.cluster.words import WORDS
 from assay.engines.contract import (
-    BulkLoads,
     ChecksSettings,
     Clustered,
     EngineError,
     HasCounters,
-    HasPlans,
     HasSessionSettings,
-    LoadSettings,
-    Prepares,
     Product,
     Server,
-    TellsIfItLoads,
 )
 from assay.engines.discovery import find_engine
+from assay.engines.loading import BulkLoads, LoadSettings, Prepares, TellsIfItLoads
+from assay.engines.plan_reading import HasPlans
 from assay.engines.trino import configuration
 from assay.engines.trino.connecting import Rest, read_dsn, with_session
 from assay.engines.trino.counters import Queries
@@ -46,6 +42,9 @@ from assay.engines.trino.query_counts import (
     stages,
 )
 from assay.engines.trino.server import explained
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 ACCOUNT = Path(__file__).parents[1] / "native_plans" / "trino" / "q13-account.json"
 LOG = (

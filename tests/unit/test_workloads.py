@@ -10,9 +10,11 @@ import pytest
 
 from assay.engines.discovery import find_engine
 from assay.model.errors import UsageError
+from assay.workloads.answers import answers_folder, kept_rows
 from assay.workloads.contract import Workload
 from assay.workloads.discovery import find_workload, find_workloads, read_workload
 from assay.workloads.generate import table_stream
+from assay.workloads.recording import recorded
 
 SEEDS = range(1, 201)
 
@@ -412,13 +414,13 @@ class TestTpch:
     def test_answers_are_kept_for_three_scales(
         self, tpch: Workload, scale: float, folder: str
     ) -> None:
-        answers = tpch.answers(scale)
+        answers = answers_folder(tpch, scale)
         assert answers is not None
         assert answers.name == folder
         assert len(list(answers.glob("*.csv"))) == len(tpch.facts.order)
 
     def test_for_other_scales_there_are_none(self, tpch: Workload) -> None:
-        assert tpch.answers(3.0) is None
+        assert answers_folder(tpch, 3.0) is None
 
     def test_the_order_is_the_power_tests(self, tpch: Workload) -> None:
         """Oracle: row 0 of the specification's appendix A, as published."""
@@ -451,7 +453,7 @@ class TestNamesOfMetrics:
         return Path(shutil.copytree(ours, root / name))
 
     def test_the_workload_itself_has_them(self, tpch: Workload) -> None:
-        recorded_facts = tpch.recorded()
+        recorded_facts = recorded(tpch)
         assert recorded_facts["differs_from"] is None
         assert recorded_facts["metrics"]["composite"] == "QphH@${scale}GB"
         assert recorded_facts["queries"] == 22
@@ -464,16 +466,16 @@ class TestNamesOfMetrics:
     def test_a_copy_with_another_query_is_not(self, tmp_path: Path, name: str) -> None:
         folder = self.copied(tmp_path, name)
         (folder / "operations" / "q09.sql").write_text("select count(*) from lineitem\n", "utf-8")
-        assert read_workload(folder).recorded()["differs_from"] == "tpch"
+        assert recorded(read_workload(folder))["differs_from"] == "tpch"
 
     def test_names_of_its_own_are_its_own(self, tmp_path: Path) -> None:
         metrics = '[metrics]\npower = "P"\nthroughput = "T"\ncomposite = "C"\n'
         made = read_workload(a_workload(tmp_path, MANIFEST + metrics))
         assert made.differs_from is None
-        assert made.recorded()["metrics"] == {"power": "P", "throughput": "T", "composite": "C"}
+        assert recorded(made)["metrics"] == {"power": "P", "throughput": "T", "composite": "C"}
 
     def test_without_the_table_there_are_none(self, tmp_path: Path) -> None:
-        assert read_workload(a_workload(tmp_path)).recorded()["metrics"] is None
+        assert recorded(read_workload(a_workload(tmp_path)))["metrics"] is None
 
 
 OWN = """
@@ -518,12 +520,12 @@ class TestOperationsOfTheWorkloadWhoseDataAreAsked:
         assert script.operations[0].statements == theirs.script((), 1.0, 1).operations[0].statements
         assert "7" in script.operations[0].statements[0].text
         assert own.facts.operations["q1"] == theirs.facts.operations["q1"]
-        assert own.recorded()["answer_rules"]["q1@check"]["limit"] == 3
+        assert recorded(own)["answer_rules"]["q1@check"]["limit"] == 3
 
     def test_its_kept_rows_are_theirs_too(self, both: tuple[Workload, Workload]) -> None:
         own, theirs = both
-        assert own.kept_rows(1.0) == {"q1": theirs.folder / "answers/q1.csv"} or [
-            path.resolve() for path in own.kept_rows(1.0).values()
+        assert kept_rows(own, 1.0) == {"q1": theirs.folder / "answers/q1.csv"} or [
+            path.resolve() for path in kept_rows(own, 1.0).values()
         ] == [(theirs.folder / "answers/q1.csv").resolve()]
 
     def test_one_with_a_file_of_its_own_is_its_own(self, both: tuple[Workload, Workload]) -> None:
@@ -532,7 +534,7 @@ class TestOperationsOfTheWorkloadWhoseDataAreAsked:
         again = read_workload(own.folder)
         assert again.script((), 1.0, 1).operations[0].statements[0].text == "select 1 as n"
         assert again.facts.operations["q1"].title == ""
-        assert again.kept_rows(1.0) == {}
+        assert kept_rows(again, 1.0) == {}
 
     def test_what_neither_has_is_refused(self, both: tuple[Workload, Workload]) -> None:
         own, _ = both

@@ -10,102 +10,18 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
-from pydantic import BaseModel, ConfigDict
-
-from assay.engines.durability import DurabilityFacts, Level
 from assay.model.errors import AssayError
-from assay.model.language import SPARQL, SQL, Language
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from assay.model.catalogue import Alternative, ChangedSetting, Index
-    from assay.model.plan import Plan, Reads
+    from assay.model.language import Language
     from assay.model.script import Script
 
 
 class EngineError(AssayError):
     """An engine could not be obtained, configured or started: exit code 1."""
-
-
-class ProductFacts(BaseModel):
-    """One version that can be obtained: `[[products]]` in `engine.toml`.
-
-    Attributes:
-        version: The version in full.
-        provider: Which of `assay.engines.providers` brings it.
-        package: What the provider is asked for, in the provider's own notation.
-        sha256: Of the file or files that are brought, by name; pinned.
-        about: What sets it apart, for people.
-    """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    version: str
-    provider: str
-    package: str
-    sha256: dict[str, str] = {}
-    about: str = ""
-
-
-class EngineFacts(BaseModel):
-    """`engine.toml`. Unknown keys are errors.
-
-    Attributes:
-        kind: `embedded` engines live in the driver's host process, `server` ones in their own.
-        session: Which session of the driver speaks to it.
-        languages: In which languages it can be asked, each with its session; empty: SQL.
-        plans: Languages whose plans it tells, where it tells any.
-        dialects: Search order for `operations/<operation>.<dialect>.sql`, before the plain file.
-        obtained_from: Where it comes from, for people.
-        products: Versions that can be obtained; the first is the default.
-        schemes: Beginnings of the `--dsn` of a running server, such as `postgresql`.
-        page_cache: Whether it reads its data files through the system's page cache.
-        rows_by_key: Whose rows lie in the order of their key however they are loaded, in words for
-            people; empty: nobody's, rows lie as they come.
-        answers: Whether it returns rows that can be right or wrong.
-        transactions: Whether statements between `begin` and `commit` are done whole or not at all.
-        programs: Whether its session plays programs of the driver that read rows; all play others.
-        pipelines: Whether its session can send statements before earlier answers have come.
-        settings: Defaults that ours differ from the product's in, each with its reason in README.
-        durability: Levels of durability that it has, by name; empty: it has none to choose from.
-        operations_of: The engine whose `operations.toml` says what its functions do, because both
-            are one program; None: its own one does.
-    """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    name: str
-    title: str
-    about: str
-    kind: Literal["embedded", "server", "none"]
-    session: str
-    languages: dict[Language, str] = {}
-    plans: tuple[Language, ...] = (SQL,)
-    dialects: tuple[str, ...] = ()
-    obtained_from: str
-    version_pinned: str | None = None
-    products: tuple[ProductFacts, ...] = ()
-    schemes: tuple[str, ...] = ()
-    page_cache: bool = True
-    rows_by_key: str = ""
-    answers: bool = True
-    transactions: bool = True
-    programs: bool = False
-    pipelines: bool = False
-    settings: dict[str, str] = {}
-    durability: dict[Level, DurabilityFacts] = {}
-    operations_of: str | None = None
-
-    @property
-    def spoken(self) -> dict[Language, str]:
-        """Sessions by the languages that it can be asked in."""
-        return self.languages or {SQL: self.session}
-
-    def dialects_of(self, language: Language) -> tuple[str, ...]:
-        """Search order for files of a workload in a language."""
-        return (*self.dialects, SPARQL) if language == SPARQL else self.dialects
 
 
 class Tell(Protocol):
@@ -177,14 +93,6 @@ class Instance:
     handle: Any = field(repr=False)
     place: Place | None = None
     address: Address = field(default_factory=dict, repr=False)
-
-
-class ArrowStream(Protocol):
-    """Anything that hands out rows by the Arrow C stream interface."""
-
-    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """The stream, in a capsule."""
-        ...
 
 
 class Engine(Protocol):
@@ -428,105 +336,11 @@ class Bridged(Protocol):
 
 
 @runtime_checkable
-class BulkLoads(Protocol):
-    """Engines that hold tables."""
-
-    def run_script(self, instance: Instance, sql: str) -> None:
-        """Runs statements of a workload's schema. Raises `EngineError` with the statement."""
-        ...
-
-    def load(self, instance: Instance, table: str, rows: ArrowStream, streams: int) -> None:
-        """Appends all rows to a table by the product's fastest way, on `streams` connections."""
-        ...
-
-    def count(self, instance: Instance, table: str) -> int:
-        """Rows of a table."""
-        ...
-
-    def finish_load(self, instance: Instance) -> None:
-        """Whatever makes the loaded data durable and known to the optimiser."""
-        ...
-
-
-@runtime_checkable
-class LoadsTriples(Protocol):
-    """Engines that hold RDF, in one graph of ours that is the default of what is asked."""
-
-    def load_triples(self, instance: Instance, rows: ArrowStream, streams: int, tell: Tell) -> None:
-        """Adds all statements of a stream by the product's fastest way.
-
-        The stream has one column of texts: a row is a line of N-Triples with the end of its line,
-        so that the values of a batch stand in memory as a file has them. Raises `EngineError`.
-        """
-        ...
-
-    def count_triples(self, instance: Instance) -> int:
-        """How many different statements there are."""
-        ...
-
-    def finish_triples(self, instance: Instance) -> None:
-        """Whatever makes them durable and known to the optimiser."""
-        ...
-
-
-@runtime_checkable
-class TellsIfItLoads(Protocol):
-    """Servers that run already and may be asked as they are, because nothing can be loaded."""
-
-    def loads(self, instance: Instance) -> bool:
-        """Whether data can be loaded; else those that are there are asked."""
-        ...
-
-
-@runtime_checkable
 class Speaks(Protocol):
     """Servers that are started and asked otherwise for one of their languages."""
 
     def speak(self, language: Language) -> None:
         """Servers that are started from now on are asked in it, and their addresses say so."""
-        ...
-
-
-@runtime_checkable
-class LoadsTablesTogether(Protocol):
-    """Engines whose `load` and `count` may be called by several threads, each with its table."""
-
-    def tables_at_once(self, streams: int) -> int:
-        """How many tables are best loaded together where `streams` are to be had."""
-        ...
-
-
-@runtime_checkable
-class LoadSettings(Protocol):
-    """Engines whose server loads faster with other settings than it is measured with."""
-
-    def load_settings(self) -> Mapping[str, str]:
-        """Settings of a server that only loads; what it loaded is as durable as any other."""
-        ...
-
-
-@runtime_checkable
-class HasKeys(Protocol):
-    """Engines that want keys and indexes, made after the data."""
-
-    def make_keys(self, instance: Instance, sql: str, streams: int, tell: Tell) -> None:
-        """Runs the statements of a keys or indexes file, on up to `streams` connections."""
-        ...
-
-
-@runtime_checkable
-class Prepares(Protocol):
-    """Engines whose loaded data can be changed by SQL before anything is timed."""
-
-    def prepare(self, instance: Instance, sql: str) -> None:
-        """Runs statements one by one. Raises `EngineError` with the statement at fault."""
-        ...
-
-    def settle(self, instance: Instance) -> None:
-        """Writes out what was changed, so that it is not written while queries are timed.
-
-        Nothing else is done: statistics and dead rows stay as the statements left them.
-        """
         ...
 
 
@@ -572,190 +386,6 @@ class HasCounters(Protocol):
 
     def counters(self, instance: Instance) -> CounterReader:
         """A reader on a connection of its own."""
-        ...
-
-
-@dataclass(frozen=True)
-class CachedPlan:
-    """How a statement gets its plan in a session that has prepared it, as timed sessions have.
-
-    Attributes:
-        mode: Whether one plan is kept for all values or each execution gets its own; None: the
-            engine does not say.
-        planned_each_time: Whether each execution is planned anew; None: not known.
-        captures: How often it was captured, with other values where values are drawn.
-        others: Of plans with another shape than the one that is given, one line each.
-    """
-
-    mode: Literal["generic", "custom"] | None
-    planned_each_time: bool | None
-    captures: int
-    others: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Explained:
-    """What an engine told of one statement that was asked with its plan.
-
-    Attributes:
-        native: The plan in the engine's own words; None: there is none.
-        reason: Why there is none, or why it has estimates only.
-        capture_s: Wall time that asking took.
-        reads: What the engine counted of its reads; None: it counts none, or the plan says them.
-        cached: Of a statement that was prepared as timed sessions do; None: it was sent as text.
-    """
-
-    native: str | None
-    reason: str | None
-    capture_s: float
-    reads: Reads | None = None
-    cached: CachedPlan | None = None
-
-
-@dataclass(frozen=True)
-class PlanAsked:
-    """A statement whose answer is wanted.
-
-    Attributes:
-        text: With `$1`, `$2`, ... for its values.
-        values: Of Python's types: whole numbers, decimals, texts, times, None.
-        explained: Whether its plan is wanted as well.
-        prepared: Whether timed sessions prepare it once and keep it.
-    """
-
-    text: str
-    values: Sequence[object]
-    explained: bool
-    prepared: bool = False
-
-
-@dataclass(frozen=True)
-class PlanAnswer:
-    """What a statement came to.
-
-    Attributes:
-        explained: Its plan, where that was wanted.
-        rows: That it returned.
-        count: Rows that it returned or changed.
-        error: Why it was not executed; whoever asks on has no sense then.
-    """
-
-    explained: Explained | None
-    rows: Sequence[Sequence[object]] = ()
-    count: int = 0
-    error: str | None = None
-
-
-class PlanReader(Protocol):
-    """Asks statements with their plan, on a connection of its own. Belongs to one thread."""
-
-    def explain(
-        self, statements: Sequence[tuple[str, Sequence[object]]], limit_s: float
-    ) -> Iterator[Explained]:
-        """Executes an operation with its plans: its statements in order, in one transaction.
-
-        The transaction is rolled back when the iterator ends or is closed.
-
-        Args:
-            statements: Each with the values of `$1`, `$2`, ...
-            limit_s: A statement that takes longer is cancelled; 0: none is executed, and plans
-                have estimates only.
-
-        Yields:
-            One for each statement. What the engine refuses is a reason, never an exception.
-        """
-        ...
-
-    def close(self) -> None:
-        """Ends the connection."""
-        ...
-
-
-@runtime_checkable
-class PlaysPrograms(Protocol):
-    """Readers of plans that can be asked by a program, whose next statement needs answers."""
-
-    def play(self, statements: Iterable[PlanAsked], limit_s: float) -> Iterator[PlanAnswer]:
-        """Executes statements as they come, those that are to be explained with their plans.
-
-        All is done in one transaction, which is rolled back when the iterator ends or is closed.
-        What asking for a plan changes is undone before the statement is executed for its answer.
-
-        Args:
-            statements: Each is taken once the answer to the one before was told.
-            limit_s: A plan that takes longer is cancelled; 0: plans have estimates only.
-
-        Yields:
-            One for each statement. What the engine refuses is an error in it, never an exception.
-        """
-        ...
-
-
-@runtime_checkable
-class AsksPrepared(Protocol):
-    """Plan readers that can capture the plan of a prepared statement as timed sessions have it."""
-
-    def explain_prepared(
-        self, statements: Sequence[tuple[str, Sequence[Sequence[object]]]], limit_s: float
-    ) -> Iterator[Explained]:
-        """Executes an operation with its plans, its statements prepared as timed sessions do.
-
-        Everything else is as in `PlanReader.explain`.
-
-        Args:
-            statements: Each with several rows of values as executions draw them. What is executed
-                stands for later statements with the first row; the others are undone at once.
-            limit_s: As in `explain`.
-        """
-        ...
-
-
-@runtime_checkable
-class TellsIndexes(Protocol):
-    """Plan readers that read the catalogue's indexes of the tables that sessions see."""
-
-    def indexes(self) -> list[Index]:
-        """Every index of these tables, hidden and invalid ones among them."""
-        ...
-
-
-@runtime_checkable
-class TellsChangedSettings(Protocol):
-    """Plan readers that know which settings of the optimiser are away from their default."""
-
-    def changed_settings(self) -> list[ChangedSetting]:
-        """Those in force in the timed sessions, by name."""
-        ...
-
-
-@runtime_checkable
-class AsksAlternatives(Protocol):
-    """Plan readers that ask for the plan with one thing changed, which executes nothing."""
-
-    def alternatives(
-        self, operation: str, statements: Sequence[tuple[str, Sequence[object]]]
-    ) -> list[Alternative]:
-        """Plans of an operation's statements with each changed setting back at its default.
-
-        What the engine refuses is left out.
-        """
-        ...
-
-
-@runtime_checkable
-class HasPlans(Protocol):
-    """Engines that tell how they execute a statement."""
-
-    def plan_reader(self, instance: Instance) -> PlanReader:
-        """A reader on a connection of its own, which sees what the sessions see."""
-        ...
-
-    def plan(self, text: str, operation: str, statement: int, native: str) -> Plan:
-        """Parse `text`, the engine's own plan. Pure.
-
-        Raises:
-            ValueError: If the words are not understood.
-        """
         ...
 
 

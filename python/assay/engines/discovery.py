@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from assay.engines.advice import AdviceFacts, read_advice, running_files
-from assay.engines.contract import Engine, EngineError, EngineFacts
+from assay.engines.contract import Engine, EngineError
+from assay.engines.facts import EngineFacts
 from assay.engines.knobs import KnobsFacts, read_knobs
 from assay.engines.techniques import TechniquesFacts, read_techniques
 from assay.model.errors import UsageError, suggestion

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from assay.engines.contract import ArrowStream
+    from assay.engines.loading import ArrowStream
 
 # Rows of a row group at most: what one reader takes at a time, and leaves out by its statistics.
 GROUP_ROWS = 1 << 17

@@ -27,7 +27,8 @@ from assay.engines.providers.contract import Brings, Finds, ProviderError, Unava
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from assay.engines.contract import EngineFacts, ProductFacts, Tell, Wanted
+    from assay.engines.contract import Tell, Wanted
+    from assay.engines.facts import EngineFacts, ProductFacts
 
 log = logging.getLogger(__name__)
 

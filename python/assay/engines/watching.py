@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import time
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+from assay.engines.plan_reading import Explained
 
-    from assay.engines.contract import Address, CounterReader, Instance, PlanReader
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+    from assay.engines.contract import Address, CounterReader, Instance
+    from assay.engines.plan_reading import PlanReader
     from assay.model.watched import SessionLook, StatementText
 
 
@@ -23,6 +28,25 @@ class Sight:
 
     source: str | None
     limits: tuple[str, ...] = ()
+
+
+class PlannedOnly(ABC):
+    """A `PlanReader` of statements that others sent: it plans them and executes nothing."""
+
+    def explain(
+        self, statements: Sequence[tuple[str, Sequence[object]]], limit_s: float
+    ) -> Iterator[Explained]:
+        """Yield a plan with estimates for each statement."""
+        del limit_s
+        for text, _ in statements:
+            begun_s = time.monotonic()
+            native, reason = self.planned(text)
+            yield Explained(native, reason, time.monotonic() - begun_s)
+
+    @abstractmethod
+    def planned(self, text: str) -> tuple[str | None, str]:
+        """Return a statement's plan, and what it lacks or why there is none."""
+        ...
 
 
 class StatementWatcher(Protocol):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.model.errors import AssayError
+from assay.model.request_keys import DURATION, INCIDENTAL
 from assay.record.layout import KIND_RUN, STATUS_COMPLETE
 from assay.record.reader import Run, list_runs, said
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 # A run of the same question lies no further back than so many runs of the same workload.
 LOOKED_AT_MAX = 20
 # What a request may differ by: how long it is measured is no other question.
-NOT_COMPARED = ("min_time_s", "time_s", "seed", "undo")
+IGNORED_KEYS = frozenset((*INCIDENTAL, *DURATION))
 
 
 def earlier_run(run: Run, runs_dir: Path) -> Run | None:
@@ -50,7 +51,7 @@ def _name_of(run_id: str) -> str:
 
 def _asks_the_same(run: Run, other: Run) -> bool:
     requests = [
-        {name: value for name, value in said(facts["request"]).items() if name not in NOT_COMPARED}
+        {name: value for name, value in said(facts["request"]).items() if name not in IGNORED_KEYS}
         for facts in (run.facts, other.facts)
     ]
     return other.facts.get("status") == STATUS_COMPLETE and requests[0] == requests[1]

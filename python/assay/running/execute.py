@@ -14,14 +14,12 @@ from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from assay.engines.contract import HasCounters, HasPlans, Server
+from assay.engines.contract import HasCounters, Server
 from assay.model.errors import AssayError, RunFailedError
-from assay.model.language import SQL
 from assay.model.units import NS_PER_S
 from assay.probes.contract import HearsMeasured, Refusing, Target
 from assay.probes.discovery import find_probes
 from assay.probes.engine import EngineProbe
-from assay.probes.processes import ProcessesProbe
 from assay.record.layout import (
     ACCOUNT_PROBES,
     DRIVER_FILE,
@@ -31,20 +29,20 @@ from assay.record.layout import (
 )
 from assay.record.writer import RunWriter, ensure_runs_dir, new_run_id, write_json
 from assay.running.asked.asking import understood
-from assay.running.asked.driver_plan import plan_sessions, steps
+from assay.running.asked.driver_plan import steps
 from assay.running.asked.parsing import STATE_HOT, STATE_LOADED
-from assay.running.asked.played import played_statements
 from assay.running.changes.changing import END, START, changing
 from assay.running.changes.copies import COPY
 from assay.running.changes.device import NotMountedError
 from assay.running.changes.left import restore_left
 from assay.running.data.datasets import DATASETS, DatasetCache
 from assay.running.data.loading import Loading, loaded_now
-from assay.running.host.devices import stat_file
+from assay.running.driver_job import driver_job, wants_plans
 from assay.running.host.environment import describe_host, describe_ourselves
 from assay.running.host.places import cache_dir, instances_dir
 from assay.running.host.slowing import slowed
 from assay.running.host.state import State, look_after_start, set_state, state_of
+from assay.running.log_file import log_into
 from assay.running.observing import observed
 from assay.running.processes.hosting import host
 from assay.running.processes.launcher import Guardian
@@ -61,7 +59,7 @@ if TYPE_CHECKING:
 
     from assay.engines.contract import CounterReader
     from assay.probes.contract import Probe
-    from assay.running.asked.asking import Asked
+    from assay.running.asked.asked_run import Asked
     from assay.running.asked.request import RunRequest
     from assay.running.changes.changing import Changes
     from assay.running.fleet.meeting import Agents
@@ -104,28 +102,6 @@ def execute(request: RunRequest, runs: Path, teller: Teller) -> Path:
             f"the system refused the run something: {error.strerror or error}{where}. Free what is"
             " short, or name another place with --runs, XDG_CACHE_HOME or XDG_STATE_HOME."
         ) from error
-
-
-class _LogFile(logging.FileHandler):
-    """A full disk is told by what measures; the log does not add its own complaint to it."""
-
-    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - logging's own name
-        """Lets the line go."""
-
-
-@contextmanager
-def log_into(path: Path) -> Iterator[None]:
-    """Puts all that Assay logs while the block lasts into a file of the record."""
-    handler = _LogFile(path, encoding="utf-8")
-    handler.setFormatter(logging.Formatter("%(asctime)s %(name)s %(levelname)s %(message)s"))
-    root = logging.getLogger("assay")
-    root.setLevel(logging.INFO)
-    root.addHandler(handler)
-    try:
-        yield
-    finally:
-        root.removeHandler(handler)
-        handler.close()
 
 
 class _Execution:
@@ -241,7 +217,9 @@ class _Execution:
 
         self._teller.phase("start")
         described = describe_host(guardian.directory, self._data_dir())
-        job = self._job(guardian, subject, loading, described)
+        loads = self._request.state == STATE_LOADED and subject.embedded
+        filling = loading.filling(guardian) if loads else None
+        job = driver_job(self._asked, subject, self._run.raw, described["data_device"], filling)
         groups = self._changes.room.groups if subject.embedded else ()
         with (
             self._driver(guardian, subject, job, groups) as driver,
@@ -277,7 +255,7 @@ class _Execution:
                 self._driven(driver, subject)
             slowing.close()
             # Nothing observes any more, so what is asked for now is in no figure of the run.
-            if self._wants_plans:
+            if wants_plans(self._asked):
                 self._explained(driver, subject)
 
     def _describe(
@@ -310,32 +288,6 @@ class _Execution:
             }
         )
 
-    def _job(
-        self, guardian: Guardian, subject: Subject, loading: Loading, described: dict[str, Any]
-    ) -> dict[str, Any]:
-        """Return the job of the driver's host."""
-        loads = self._request.state == STATE_LOADED
-        return subject.job() | {
-            "script": self._asked.script.facts(),
-            "tried": self._tried,
-            "clients": plan_sessions(self._asked.plan),
-            "plan": self._asked.plan,
-            "raw_dir": str(self._run.raw),
-            "metered": subject.metered,
-            "reads_of": subject.readers if self._counts_reads else None,
-            "counters": self._counts_operations,
-            "probed_s": self._probed_inside_s(subject),
-            "device_stat": stat_file(described["data_device"]),
-            "explained": self._explained_operations,
-            "cpus": self._request.pin.get("client", []),
-            "plans": self._wants_plans,
-            "schema": self._asked.schema() if self._wants_plans else None,
-            "plans_executed": self._request.plans_executed,
-            "filling": loading.filling(guardian) if loads and subject.embedded else None,
-            "looks_into_cache": loads,
-            "share": None,
-        }
-
     def _driver(
         self, guardian: Guardian, subject: Subject, job: dict[str, Any], groups: Sequence[Path]
     ) -> AbstractContextManager[Driver]:
@@ -352,50 +304,6 @@ class _Execution:
             return None
         data = self._changes.room.data
         return data if data.is_dir() else data.parent
-
-    @property
-    def _tried(self) -> list[list[dict[str, Any]]] | None:
-        """Statements that the engine prepares first; None: it has done so, or they are Assay's."""
-        done = self._request.dsn is not None or self._asked.workload.makes_data
-        if done or self._request.prepare or self._asked.language != SQL:
-            return None
-        operations = played_statements(self._asked)
-        return [[asdict(statement) for statement in statements] for statements in operations]
-
-    @property
-    def _counts_operations(self) -> bool:
-        """Whether the engine's counters are read around each operation.
-
-        In a test its time from one query to the next counts, so nothing is done between them.
-        """
-        return self._asked.test is None and self._request.runs_probe(EngineProbe.name)
-
-    @property
-    def _counts_reads(self) -> bool:
-        """Whether it is counted what mixes read: what goes on until steady is judged by it."""
-        return self._request.mixes_max is not None or self._request.runs_probe(ProcessesProbe.name)
-
-    def _probed_inside_s(self, subject: Subject) -> float | None:
-        """The probes' interval where the engine can be asked for its counters in its host only."""
-        inside = subject.embedded and self._request.runs_probe(EngineProbe.name)
-        return self._request.probe_interval_s if inside else None
-
-    @property
-    def _explained_operations(self) -> int:
-        """How many of the script's operations are asked with their plans: its first ones.
-
-        What is played once, beside the measured part, stands behind them, and is not asked.
-        """
-        if self._asked.planned_test is None:
-            beside = set(self._asked.workload.facts.played_once)
-            return sum(operation.name not in beside for operation in self._asked.script.operations)
-        return len(self._asked.planned_test.power_queries)
-
-    @property
-    def _wants_plans(self) -> bool:
-        wanted = self._request.plans and self._kill is None
-        wanted = wanted and self._asked.language in self._asked.engine.facts.plans
-        return wanted and isinstance(self._asked.behaviour, HasPlans)
 
     def _explained(self, driver: Driver, subject: Subject) -> None:
         """Has every operation asked with its plan; a failure is recorded and ends nothing."""
@@ -456,7 +364,7 @@ class _Execution:
             return
         self._keep_report(message)
         ended_ns = max(phase["ended_ns"] for phase in message["report"]["phases"])
-        self._teller.phase("plans" if self._wants_plans else "stop", ended_ns / NS_PER_S)
+        self._teller.phase("plans" if wants_plans(self._asked) else "stop", ended_ns / NS_PER_S)
         if message["report"]["ended"] != "done" and self._kill is None:
             self._await_absence(subject)
             raise RunFailedError(

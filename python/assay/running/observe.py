@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.analysis.observed.statements import statement_keys, watched_statements
-from assay.engines.contract import EngineError, HasPlans, Server, TellsPort
+from assay.engines.contract import EngineError, Server, TellsPort
+from assay.engines.plan_reading import HasPlans
 from assay.engines.watching import WatchesStatements
 from assay.model.errors import AssayError, RunFailedError, UsageError
 from assay.model.units import NS_PER_S
@@ -28,8 +29,8 @@ from assay.probes.streams import write_no_events
 from assay.record.layout import ACCOUNT_ENGINE, ACCOUNT_PROBES, KIND_OBSERVED, LOG_FILE
 from assay.record.reader import Run
 from assay.record.writer import RunWriter, ensure_runs_dir, new_run_id
-from assay.running.execute import log_into
 from assay.running.host.environment import describe_host, describe_ourselves
+from assay.running.log_file import log_into
 from assay.running.observing import observed
 from assay.running.watched_plans import capture_plans
 

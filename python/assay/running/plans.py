@@ -14,7 +14,7 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from assay.engines.contract import (
+from assay.engines.plan_reading import (
     AsksAlternatives,
     AsksPrepared,
     PlanAsked,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from assay.engines.contract import Explained, HasPlans, PlanAnswer, PlanReader
+    from assay.engines.plan_reading import Explained, HasPlans, PlanAnswer, PlanReader
     from assay.model.plan import Plan
     from assay.model.script import Draw, Given, Script, ScriptOperation
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from assay.analysis.observed.statements import Watched
-    from assay.engines.contract import HasPlans, PlanReader
+    from assay.engines.plan_reading import HasPlans, PlanReader
     from assay.model.watched import StatementText
     from assay.running.telling import Teller
 

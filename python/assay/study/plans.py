@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from assay.record.reader import Run
-    from assay.running.asked.asking import Asked
+    from assay.running.asked.asked_run import Asked
     from assay.running.asked.request import RunRequest
     from assay.workloads.join_orders import JoinBlock, Order
 

@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING
 
 from assay.engines.contract import EngineError
 from assay.model.errors import UsageError
-from assay.running.asked.asking import check_settings, considered, obtained
+from assay.running.asked.asking import considered
+from assay.running.asked.obtaining import check_settings, obtained
 from assay.running.asked.request import RunRequest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from assay.running.asked.asking import Asked, Obtained
+    from assay.running.asked.asked_run import Asked
+    from assay.running.asked.obtaining import Obtained
     from assay.running.telling import Teller
     from assay.study.several import RunOne
     from assay.study.variants import PlannedRun, Study, StudyRequest

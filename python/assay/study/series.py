@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from assay.running.asked.asking import Asked
+    from assay.running.asked.asked_run import Asked
     from assay.running.telling import Teller
     from assay.study.pace import Expected
     from assay.study.preparing import Prepared

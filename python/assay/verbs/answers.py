@@ -14,6 +14,7 @@ from assay.running.asked.understanding import request_of
 from assay.running.execute import execute
 from assay.running.reference.keeping import OperationAnswer, operation_answers, write_answers
 from assay.verbs.shared.watching import Logged
+from assay.workloads.answers import own_answers, own_answers_folder
 from assay.workloads.discovery import OURS
 
 if TYPE_CHECKING:
@@ -80,8 +81,8 @@ def answers(
             f"answers of {whose.facts.name} come with Assay, or are made by a reference from the"
             " generated data: `assay run` compares with them. Name a folder of your own queries"
         )
-    folder = whose.own_answers_folder(request.scale, asked.language)
-    before = whose.own_answers(request.scale, asked.language)
+    folder = own_answers_folder(whose, request.scale, asked.language)
+    before = own_answers(whose, request.scale, asked.language)
     run = Run(execute(request, runs_dir(runs), teller or Logged()))
     rows = operation_answers(run, asked.dialects, folder, before)
     has_any = any(row.answer is not None for row in rows)

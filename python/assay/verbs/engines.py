@@ -14,7 +14,7 @@ from assay.verbs.shared.watching import Logged
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from assay.engines.contract import EngineFacts
+    from assay.engines.facts import EngineFacts
     from assay.running.telling import Teller
 
 README = "README.md"

@@ -29,7 +29,7 @@ from assay.report.sections.difference import difference
 from assay.report.sections.plan_difference import plan_differences
 from assay.report.sections.plans import captured_of
 from assay.report.sections.profile import SYMBOLS_MAX, section
-from assay.report.words.method import no_profile
+from assay.report.words.not_measured import no_profile
 
 if TYPE_CHECKING:
     from assay.analysis.profile.profile import Profile

@@ -8,8 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from assay.model.errors import UsageError, suggestion
-from assay.model.kept_answer import read_kept_answers
-from assay.model.language import SPARQL, SQL, language_of, suffix_of
+from assay.model.language import SPARQL, language_of, suffix_of
 from assay.model.script import Draw, Script, ScriptOperation, ScriptStatement
 from assay.workloads import generate, programs, refreshing, rules, scripts, streams, texts
 from assay.workloads.captured import writing
@@ -19,13 +18,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from assay.model.kept_answer import KeptAnswer
     from assay.model.language import Language
     from assay.workloads.captured.writing import Recorded
     from assay.workloads.facts import RefreshFacts, StreamsFacts, WorkloadFacts
     from assay.workloads.rewriting import QueryPart
 
-ANSWERS = "answers"
 OPERATIONS = "operations"
 SCHEMA = "schema"
 ROWS = "rows"
@@ -244,51 +241,6 @@ class Workload:
         )
         return replace(self, facts=facts, given=dict(texts))
 
-    def recorded(self) -> dict[str, Any]:
-        """What stands in `run.json` about the workload, as JSON values."""
-        facts = self.facts
-        checks = {name: facts.operations[operation_of(name)] for name in self.checks}
-        operations = (facts.operations | checks).items()
-        names = None if facts.metrics is None else facts.metrics.model_dump()
-        return {
-            "name": facts.name,
-            "title": facts.title,
-            "legal": facts.legal,
-            "scale_name": facts.scale_name,
-            "content_sha256": self.content_hash,
-            "own_tables": not self.makes_data,
-            "arrival": facts.arrival,
-            "before": [*facts.before, *self.checks],
-            "checks": list(self.checks),
-            "after": list(facts.after),
-            "deck": facts.deck,
-            "sequence": None if facts.sequence is None else facts.sequence.model_dump(),
-            "rate": None if facts.rate is None else facts.rate.model_dump(),
-            "terminals": self.terminals(1.0),
-            "tolerance": facts.tolerance.model_dump(),
-            "answer_columns": {name: op.answer for name, op in operations},
-            "answer_rules": {
-                name: op.answer_rule for name, op in operations if op.answer_rule is not None
-            },
-            "operation_titles": {name: op.title for name, op in operations},
-            "drawn_operations": list(self.drawn_operations),
-            "receipt": None if facts.receipt is None else facts.receipt.model_dump(mode="json"),
-            "programs": {name: op.program for name, op in operations if op.program is not None},
-            "limits_s": {name: op.limit_s for name, op in operations if op.limit_s is not None},
-            "shares_min": {
-                name: op.share_min for name, op in operations if op.share_min is not None
-            },
-            "rows_expected": {
-                name: op.rows_expected for name, op in operations if op.rows_expected is not None
-            },
-            "queries": len({*facts.order, *self.left_out}),
-            "metrics": names,
-            "differs_from": self.differs_from,
-            "streams_minimum": [list(row) for row in facts.streams.minimum]
-            if facts.streams
-            else [],
-        }
-
     def setup(self, dialects: Sequence[str], scale: float) -> dict[str, str]:
         """Scripts that make the data before the generator's rows come: text by file, in order.
 
@@ -482,59 +434,10 @@ class Workload:
         names = dict.fromkeys(self.facts.recovered)
         return Script(tuple(self._scripted(name, dialects, scale, None) for name in names))
 
-    def answers(self, scale: float, language: Language = SQL) -> Path | None:
-        """The folder with expected rows for default parameters at a scale, if there is one.
-
-        Rows that stand in `answers/` itself are right at every scale; those in `answers/sparql`
-        are what is returned in that language. Of queries that lack parts there are none.
-        """
-        if self.removed:
-            return None
-        folder = self.folder / ANSWERS
-        if (folder / language).is_dir() or len(self.facts.languages) > 1:
-            folder /= language
-        scaled = folder / f"sf{scale:g}"
-        if scaled.is_dir():
-            return scaled
-        return folder if any(folder.glob("*.csv")) else None
-
-    def kept_rows(self, scale: float, language: Language = SQL) -> dict[str, Path]:
-        """Files of expected rows for default parameters at a scale, by operation.
-
-        Those of operations of the workload whose data are asked stand there.
-        """
-        folder = self.answers(scale, language)
-        files = {} if folder is None else {path.stem: path for path in folder.glob("*.csv")}
-        if self.source is not None and not self.removed:
-            theirs, named = self.source.kept_rows(scale, language).items(), self.of_source
-            files |= {name: path for name, path in theirs if name in named}
-        return dict(sorted(files.items()))
-
     @property
     def has_made_data(self) -> bool:
         """Whether a generator made all of the data, so that anybody can make the answers again."""
         return bool(self.facts.generator and self.facts.tables)
-
-    def own_answers_folder(self, scale: float, language: Language = SQL) -> Path:
-        """The folder in which answers of one's own are kept, whether it is there or not."""
-        there = self.answers(scale, language)
-        if there is not None:
-            return there
-        folder = self.folder / ANSWERS
-        if len(self.facts.languages) > 1:
-            folder /= language
-        return folder / f"sf{scale:g}" if self.makes_data else folder
-
-    def own_answers(self, scale: float, language: Language = SQL) -> dict[str, KeptAnswer]:
-        """Answers of its own that somebody kept, by operation.
-
-        Raises:
-            UsageError: If the file beside them cannot be read.
-        """
-        try:
-            return read_kept_answers(self.own_answers_folder(scale, language))
-        except ValueError as error:
-            raise UsageError(f"{error}: keep the answers anew with `assay answers`") from error
 
     def _rewritten(self, statement: Statement, dialects: Sequence[str], scale: float) -> Statement:
         from assay.workloads import rewriting

@@ -14,7 +14,8 @@ from pydantic import ValidationError
 
 from assay.model.errors import UsageError, suggestion
 from assay.model.language import SUFFIXES
-from assay.workloads.contract import ANSWERS, Workload
+from assay.workloads.answers import ANSWERS
+from assay.workloads.contract import Workload
 from assay.workloads.facts import OperationFacts, WorkloadFacts, keys_at
 from assay.workloads.texts import MANIFEST, operation_files, read_text, recorded_files
 

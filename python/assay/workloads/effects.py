@@ -26,7 +26,6 @@ Rollback = Literal["undone", "kept", "ends"]
 KINDS: tuple[Kind, ...] = ("reads", "unknown", "writes")
 ROLLBACKS: tuple[Rollback, ...] = ("undone", "kept", "ends")
 
-UNNESTED = ("mysql", "mariadb", "dolt", "sqlite")
 MYSQL = "mysql"
 # Of MySQL: what is executed though it looks like a comment, and what is one.
 MYSQL_TEXT = re.compile(

@@ -131,23 +131,6 @@ class Ceiling:
         chosen = self.disk.filter(operation=operation)
         return estimate(latency * NS for latency in chosen["latency_p50_ns"])
 
-    def memory_bandwidth(self, kernel: str = READ, threads: int | None = None) -> Estimate | None:
-        """Return bytes a second that so many threads move; without `threads`, the most."""
-        chosen = self.memory.filter(pl.col("kernel") == kernel, pl.col("bytes_per_s").is_not_null())
-        if threads is not None:
-            return estimate(chosen.filter(threads=threads)["bytes_per_s"])
-        estimates = [estimate(rows["bytes_per_s"]) for rows in chosen.partition_by("threads")]
-        return max((rate for rate in estimates if rate), key=lambda rate: rate.value, default=None)
-
-    def load_seconds(self, array_bytes: int) -> Estimate | None:
-        """What one load takes whose address the one before it told; None if not tried."""
-        chosen = self.memory.filter(kernel=CHASE, array_bytes=array_bytes)
-        return estimate(load * NS for load in chosen["load_ns"])
-
-    def core_speed(self, kernel: str = "arithmetic", threads: int = 1) -> Estimate | None:
-        """Steps a second of all threads together."""
-        return estimate(self.core.filter(kernel=kernel, threads=threads)["steps_per_s"])
-
     def _tried(self, column: str, operation: str) -> list[int]:
         chosen = self.disk.filter(operation=operation, cache=DIRECT)
         return [int(value) for value in chosen[column].unique().sort()]

@@ -44,11 +44,6 @@ def shares_of(processes: Sequence[int]) -> Shares:
     return Shares(local, same, max(0.0, 1 - local - same))
 
 
-def values_a_message(batch_values: float, recipients: float) -> float:
-    """How many values of a batch go to each recipient: all of them are spread alike."""
-    return batch_values / recipients
-
-
 def batch_messages(values: float, batch_values: float, recipients: float) -> float:
     """Messages of so many values: each batch, the last one too, has one for each recipient.
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from assay.analysis.plans.difference import STRUCTURAL, compare_plans
 from assay.analysis.plans.pruning import table_columns
 from assay.analysis.plans.recorded import read_plans
+from assay.model.request_keys import ENGINE, INCIDENTAL
 from assay.record.reader import said
 
 if TYPE_CHECKING:
@@ -186,7 +187,7 @@ def settings_that_differ(first: Run, second: Run) -> list[tuple[str, str, str]]:
 
 
 # Of a request these are the engine itself, or say nothing of how it works.
-NOT_SETTINGS = ("engine", "engine_version", "settings", "durability_settings", "seed", "dsn")
+NOT_SETTINGS = frozenset((*INCIDENTAL, *ENGINE))
 # Settings of an instance that no two runs have alike: places, ports.
 OF_AN_INSTANCE = ("dir", "path", "port", "socket", "file", "pid", "location", "directory", "uuid")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from assay.analysis.findings.changing import change_of, is_of_session
+from assay.analysis.findings.engine_facts import Setting, TableFacts
 from assay.analysis.findings.intervals import share_interval
 from assay.analysis.host.task_counters import EXECUTIONS
 from assay.analysis.operations import is_measured
@@ -21,10 +21,9 @@ from assay.analysis.time.run_tree import run_tree
 from assay.analysis.time.split import COVERAGE_MAX
 from assay.model.finding import BY_PLANS, Advice, Finding
 from assay.model.secrets import HIDDEN
-from assay.model.units import size_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from assay.analysis.cluster.told import Cluster
     from assay.analysis.composite.played import Played
@@ -44,6 +43,7 @@ if TYPE_CHECKING:
     from assay.model.other_work import Worker
     from assay.model.plan import Plan
 
+
 # What is claimed of a run must be known of this much of its time.
 KNOWN_SHARE = 0.5
 # Parts of an operation's time that are waiting for storage.
@@ -54,65 +54,6 @@ DISK = ("disk_read", "disk_write", "disk")
 STATEMENTS = ("index", "statistics", "vacuum")
 # The command that carries advice out, as `try_words` writes it.
 TRY = re.compile(r"assay try \S+ [^`]+(?=`)")
-
-
-@dataclass(frozen=True)
-class TableFacts:
-    """What an engine tells of one table at the end of the measured part. Absent is None.
-
-    Attributes:
-        rows: Live rows, by the engine's own count.
-        dead_rows: Versions of rows that nobody can see any more and that still take place.
-        changed_rows: Rows inserted, changed or deleted since statistics were gathered.
-        estimated_rows: Rows that the optimiser takes the table to have.
-        bytes: What it takes on disk, without indexes.
-        analyzed: Whether statistics were ever gathered.
-    """
-
-    rows: float | None = None
-    dead_rows: float | None = None
-    changed_rows: float | None = None
-    estimated_rows: float | None = None
-    bytes: float | None = None
-    analyzed: bool | None = None
-
-
-@dataclass(frozen=True)
-class Setting:
-    """A setting of the engine in a role that Assay knows.
-
-    Attributes:
-        role: Such as `work_memory`.
-        name: The engine's own word.
-        value: As the engine tells it; None: it does not.
-        limits: Of memory, what may use that much; None: the engine does not say.
-        cheaper: The value with which commits wait less; None: the engine has none.
-        but: What is given up for that value.
-        alike: Other values with which commits wait no more than with the cheaper one.
-    """
-
-    role: str
-    name: str
-    value: str | None
-    limits: str | None = None
-    cheaper: str | None = None
-    but: str | None = None
-    alike: tuple[str, ...] = ()
-
-    @property
-    def bytes(self) -> int | None:
-        """The value as a size, in binary units as engines mean them; None if it is none."""
-        return size_bytes(self.value)
-
-    @property
-    def is_of_each(self) -> bool:
-        """Whether the limit is of each operator or sort, and not of all of them together."""
-        return self.limits is not None and self.limits.startswith("each ")
-
-    @property
-    def text(self) -> str:
-        """Name and value as one text."""
-        return f"{self.name} {self.value}" if self.value is not None else self.name
 
 
 @dataclass(frozen=True)

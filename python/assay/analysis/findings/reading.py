@@ -10,14 +10,14 @@ import polars as pl
 
 from assay.analysis.composite.played import played
 from assay.analysis.counters.engine_counters import around
-from assay.analysis.findings.case import Case, TableFacts
+from assay.analysis.findings.case import Case
+from assay.analysis.findings.engine_facts import TableFacts
 from assay.analysis.host.disk_use import disk_use_of
 from assay.analysis.host.neighbours import neighbours_of
 from assay.analysis.host.task_counters import executions
 from assay.analysis.operations import NS, window_of
 from assay.analysis.plans.aliases import by_table
 from assay.analysis.plans.recorded import captured
-from assay.analysis.profile.profile import Profile
 from assay.analysis.profile.samples import read_profile
 from assay.analysis.server.beside import client_queue_share, other_clients_cpu
 from assay.analysis.server.blockers import blockers_of
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from assay.analysis.host.accounts import Accounts
     from assay.analysis.load.summary import LoadSummary
+    from assay.analysis.profile.profile import Profile
     from assay.analysis.summary import OperationSummary
     from assay.model.catalogue import Alternative
     from assay.record.reader import Run

@@ -82,11 +82,6 @@ class Timeline:
     ticks: int
     operations: int
 
-    @property
-    def is_thinned(self) -> bool:
-        """Whether fewer points are kept than were sampled."""
-        return self.ticks < self.samples or self.bands.height < self.operations
-
 
 def timeline(run: Run) -> Timeline:
     """The timeline of a run, as far as its streams go; empty frames for what is not there."""

@@ -15,7 +15,7 @@ from assay.analysis.observed.scanned import only_scan
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from assay.analysis.findings.case import TableFacts
+    from assay.analysis.findings.engine_facts import TableFacts
     from assay.analysis.observed.scanned import Scanned
     from assay.model.plan import Plan, PlanNode
 

@@ -14,7 +14,7 @@ from assay.model.units import bytes_text, count_text
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from assay.analysis.findings.case import TableFacts
+    from assay.analysis.findings.engine_facts import TableFacts
     from assay.analysis.observed.statements import Watched
     from assay.model.plan import Plan, PlanNode
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import polars as pl
 
 BUSY = ("user_ns", "nice_ns", "system_ns", "irq_ns", "softirq_ns")
-PASS = ["sequence", "operation", "started_ns", "finished_ns"]
 
 
 def stolen_ns(cpus: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:

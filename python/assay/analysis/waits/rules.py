@@ -7,7 +7,6 @@ none and is refused.
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -17,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from assay.analysis.causes import CAUSES, SLEEPS
 from assay.analysis.work.globs import is_any, pattern
-from assay.analysis.work.rule_files import validated
+from assay.analysis.work.rule_files import read_document, validated
 from assay.model.errors import UsageError, suggestion
 
 if TYPE_CHECKING:
@@ -187,11 +186,7 @@ def parse_waits(text: str, source: str) -> WaitRules:
     Raises:
         UsageError: If it cannot be read or a rule is refused: `source`, number and reason.
     """
-    try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{source} cannot be read: {error}") from error
-    return waits_of(document, source)
+    return waits_of(read_document(text, source), source)
 
 
 def waits_of(document: Mapping[str, Any], source: str) -> WaitRules:

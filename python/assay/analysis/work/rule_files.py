@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -12,6 +13,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 F = TypeVar("F", bound=BaseModel)
+
+
+def read_document(text: str, origin: str) -> dict[str, Any]:
+    """Return the TOML document of a text. Raises `UsageError`, with `origin`, if it is none."""
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{origin} cannot be read: {error}") from error
 
 
 def validated(facts: type[F], document: Mapping[str, Any], origin: str) -> F:

@@ -6,7 +6,6 @@ on the frames that are outermost in every stack: either would name all samples a
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from assay.analysis.work.globs import is_any, pattern
-from assay.analysis.work.rule_files import validated
+from assay.analysis.work.rule_files import read_document, validated
 from assay.model.errors import UsageError, suggestion
 
 if TYPE_CHECKING:
@@ -135,11 +134,7 @@ def parse_rules(text: str, source: str) -> Rules:
     Raises:
         UsageError: If it cannot be read or a rule is refused: `source`, index and reason.
     """
-    try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{source} cannot be read: {error}") from error
-    return rules_of(document, source)
+    return rules_of(read_document(text, source), source)
 
 
 def rules_of(document: Mapping[str, Any], source: str) -> Rules:

@@ -6,7 +6,8 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.engines.contract import EngineError, EngineFacts, ProductFacts, Wanted, tell_nobody
+from assay.engines.contract import EngineError, Wanted, tell_nobody
+from assay.engines.facts import EngineFacts, ProductFacts
 from assay.engines.obtaining import obtain
 
 if TYPE_CHECKING:

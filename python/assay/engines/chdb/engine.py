@@ -10,14 +10,16 @@ from assay._core import PythonSession
 from assay.engines.chdb.database import Database, asked, checked
 from assay.engines.chdb.plans import normalised
 from assay.engines.chdb.statements import file_text, quoted
-from assay.engines.contract import EngineError, EngineFacts, Instance, Place, Product
+from assay.engines.contract import EngineError, Instance, Place, Product
 from assay.model.secrets import is_secret
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from assay.engines.chdb.explaining import ChdbPlans
-    from assay.engines.contract import ArrowStream, Tell, Wanted
+    from assay.engines.contract import Tell, Wanted
+    from assay.engines.facts import EngineFacts
+    from assay.engines.loading import ArrowStream
     from assay.model.plan import Plan
     from assay.model.script import Script
 

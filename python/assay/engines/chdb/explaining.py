@@ -12,7 +12,7 @@ from chdb import ChdbError
 from assay.engines.chdb.database import asked
 from assay.engines.chdb.session import bound
 from assay.engines.chdb.statements import file_text, typed
-from assay.engines.contract import Explained
+from assay.engines.plan_reading import Explained
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,7 +25,7 @@ CHANGES = "it may change the data, and chDB has no transaction to take that back
 
 
 class ChdbPlans:
-    """See `assay.engines.contract.PlanReader`."""
+    """See `assay.engines.plan_reading.PlanReader`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

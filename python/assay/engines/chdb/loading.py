@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from assay.engines.chdb.database import Database
-    from assay.engines.contract import ArrowStream
+    from assay.engines.loading import ArrowStream
 
 
 class _Pushed:

@@ -73,17 +73,7 @@ class _Drawn:
 
 
 def normalised(text: str, operation: str, statement: int, native: str) -> Plan:
-    """The plan that a text of EXPLAIN ANALYZE means.
-
-    Args:
-        text: The text of the plan.
-        operation: The operation that was asked.
-        statement: Which of its statements.
-        native: The file that keeps the text.
-
-    Raises:
-        ValueError: If it is no such text.
-    """
+    """The plan that a text of EXPLAIN ANALYZE means. See `HasPlans.plan`."""
     head, _, tree = text.partition("\n\nOutput:")
     phases = _PHASES.search(head)
     if phases is None:

@@ -23,17 +23,9 @@ from assay.engines.obtaining import obtain
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from assay.engines.contract import (
-        Address,
-        ArrowStream,
-        EngineFacts,
-        Instance,
-        Launcher,
-        Place,
-        Product,
-        Tell,
-        Wanted,
-    )
+    from assay.engines.contract import Address, Instance, Launcher, Place, Product, Tell, Wanted
+    from assay.engines.facts import EngineFacts
+    from assay.engines.loading import ArrowStream
     from assay.model.plan import Plan
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class DoltPlans(FamilyPlans):
-    """See `assay.engines.contract.PlanReader`: a drawing of many rows, and nothing is executed.
+    """See `assay.engines.plan_reading.PlanReader`: a drawing of many rows, and nothing is executed.
 
     Args:
         address: Of the server.

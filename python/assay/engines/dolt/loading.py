@@ -15,7 +15,8 @@ from assay.engines.mysql_family.statements import file_text, filled
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.engines.contract import ArrowStream, Instance
+    from assay.engines.contract import Instance
+    from assay.engines.loading import ArrowStream
 
 # LOAD DATA takes this text for no value, in quotes or not.
 MISREAD = "NULL"

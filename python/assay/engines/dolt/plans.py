@@ -77,17 +77,7 @@ class _Line:
 
 
 def normalised(text: str, operation: str, statement: int, native: str) -> Plan:
-    """The plan that a drawing of EXPLAIN PLAN means.
-
-    Args:
-        text: Its lines.
-        operation: The operation that was asked.
-        statement: Which of its statements.
-        native: The file that keeps the text.
-
-    Raises:
-        ValueError: If it is no such text.
-    """
+    """The plan that a drawing of EXPLAIN PLAN means. See `HasPlans.plan`."""
     roots = _nodes(_drawn(text))
     if len(roots) != 1:
         raise ValueError(f"this is no plan of Dolt: {text[:80]!r}")

@@ -21,16 +21,9 @@ from assay.engines.programs import MEND, run_program
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from assay.engines.contract import (
-        Address,
-        ArrowStream,
-        EngineFacts,
-        Launcher,
-        Place,
-        Product,
-        Tell,
-        Wanted,
-    )
+    from assay.engines.contract import Address, Launcher, Place, Product, Tell, Wanted
+    from assay.engines.facts import EngineFacts
+    from assay.engines.loading import ArrowStream
     from assay.model.script import Script
 
 # Where the program lies below a product's home: named itself, or built.

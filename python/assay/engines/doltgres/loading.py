@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     import psycopg
     from psycopg.sql import Composed
 
-    from assay.engines.contract import ArrowStream, Instance, Tell
+    from assay.engines.contract import Instance, Tell
+    from assay.engines.loading import ArrowStream
 
 CONF = Path(__file__).parent / "conf"
 LOADING = "assay loading"

@@ -13,15 +13,7 @@ import pyarrow
 
 from assay._core import PythonSession
 from assay.engines.checking import named_file
-from assay.engines.contract import (
-    ArrowStream,
-    Cached,
-    EngineError,
-    EngineFacts,
-    Instance,
-    Place,
-    Product,
-)
+from assay.engines.contract import Cached, EngineError, Instance, Place, Product
 from assay.engines.duckdb import trying
 from assay.engines.duckdb.explaining import DuckPlans
 from assay.engines.duckdb.plans import normalised
@@ -34,6 +26,8 @@ if TYPE_CHECKING:
 
     from assay.engines.checking import KnownTable, Trial, Tried
     from assay.engines.contract import Tell, Wanted
+    from assay.engines.facts import EngineFacts
+    from assay.engines.loading import ArrowStream
     from assay.model.plan import Plan
     from assay.model.script import Script, ScriptStatement
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-from assay.engines.contract import Explained
+from assay.engines.plan_reading import Explained
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,7 +24,7 @@ OF_TRANSACTIONS = "it steers a transaction, and the capture has one of its own"
 
 
 class DuckPlans:
-    """See `assay.engines.contract.PlanReader`."""
+    """See `assay.engines.plan_reading.PlanReader`."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self._connection = connection

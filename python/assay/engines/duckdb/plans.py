@@ -80,17 +80,7 @@ _WORD = re.compile(
 
 
 def normalised(text: str, operation: str, statement: int, native: str) -> Plan:
-    """The plan that a text of EXPLAIN with FORMAT JSON means, executed or not.
-
-    Args:
-        text: The text of the plan.
-        operation: The operation that was asked.
-        statement: Which of its statements.
-        native: The file that keeps the text.
-
-    Raises:
-        ValueError: If it is no such text.
-    """
+    """The plan that a text of EXPLAIN with FORMAT JSON means. See `HasPlans.plan`."""
     try:
         whole = json.loads(text)
         if isinstance(whole, list):

@@ -18,17 +18,9 @@ from assay.model.errors import suggestion
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from assay.engines.contract import (
-        Address,
-        ArrowStream,
-        EngineFacts,
-        Instance,
-        Launcher,
-        Place,
-        Product,
-        Tell,
-        Wanted,
-    )
+    from assay.engines.contract import Address, Instance, Launcher, Place, Product, Tell, Wanted
+    from assay.engines.facts import EngineFacts
+    from assay.engines.loading import ArrowStream
 
 # Below a product's home: what its build says of itself.
 PROPERTIES = "META-INF/maven/org.apache.jena/jena-fuseki-main/pom.properties"

@@ -19,16 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from assay.engines.checking import KnownTable, Trial, Tried
-    from assay.engines.contract import (
-        Address,
-        Bridging,
-        EngineFacts,
-        Launcher,
-        Place,
-        Product,
-        Tell,
-        Wanted,
-    )
+    from assay.engines.contract import Address, Bridging, Launcher, Place, Product, Tell, Wanted
+    from assay.engines.facts import EngineFacts
     from assay.model.script import Script
 
 # A property that the bridge takes out, see `java/Client.java`.

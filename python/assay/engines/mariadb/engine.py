@@ -15,7 +15,8 @@ from assay.engines.mysql_family.configured import ConfiguredEngine
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from assay.engines.contract import EngineFacts, Instance, Launcher
+    from assay.engines.contract import Instance, Launcher
+    from assay.engines.facts import EngineFacts
     from assay.engines.mysql_family.programs import Program
     from assay.model.plan import Plan
 

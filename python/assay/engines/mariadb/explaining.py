@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class MariaPlans(CataloguePlans):
-    """See `assay.engines.contract.PlanReader`."""
+    """See `assay.engines.plan_reading.PlanReader`."""
 
     normalised = staticmethod(normalised)
 

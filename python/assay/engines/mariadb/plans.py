@@ -55,17 +55,7 @@ class _Above:
 
 
 def normalised(text: str, operation: str, statement: int, native: str) -> Plan:
-    """The plan that a text of ANALYZE or EXPLAIN with FORMAT=JSON means.
-
-    Args:
-        text: The text of the plan.
-        operation: The operation that was asked.
-        statement: Which of its statements.
-        native: The file that keeps the text.
-
-    Raises:
-        ValueError: If it is no such text.
-    """
+    """The plan that a text of ANALYZE or EXPLAIN with FORMAT=JSON means. See `HasPlans.plan`."""
     try:
         whole = json.loads(text)
         block = whole[BLOCK]

@@ -36,7 +36,7 @@ ESTIMATES = "MySQL tells no rows and times of a statement that changes rows; it 
 
 
 class MysqlPlans(CataloguePlans):
-    """See `assay.engines.contract.PlanReader`."""
+    """See `assay.engines.plan_reading.PlanReader`."""
 
     normalised = staticmethod(normalised)
 

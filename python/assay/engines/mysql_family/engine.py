@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from assay.engines.contract import Address, ArrowStream, CounterReader, EngineFacts, Tell
+    from assay.engines.contract import Address, CounterReader, Tell
+    from assay.engines.facts import EngineFacts
+    from assay.engines.loading import ArrowStream
     from assay.model.script import Script
 
 

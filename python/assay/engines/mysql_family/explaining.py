@@ -8,18 +8,20 @@ from typing import TYPE_CHECKING, TypeVar
 
 import pymysql
 
-from assay.engines.contract import EngineError, Explained, PlanAnswer
+from assay.engines.contract import EngineError
 from assay.engines.mysql_family.alternatives import PlanAsker, alternatives
 from assay.engines.mysql_family.connecting import connect, error_text
 from assay.engines.mysql_family.plan_facts import indexes_of
 from assay.engines.mysql_family.statements import bound, file_text, filled, pieces, split
+from assay.engines.plan_reading import Explained, PlanAnswer
 from assay.model.plan import Reads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from assay.engines.contract import Address, PlanAsked
+    from assay.engines.contract import Address
+    from assay.engines.plan_reading import PlanAsked
     from assay.model.catalogue import Alternative, ChangedSetting, Index
     from assay.model.plan import Plan
 
@@ -63,7 +65,7 @@ MS_PER_S = 1000
 
 
 class FamilyPlans:
-    """See `assay.engines.contract.PlanReader`.
+    """See `assay.engines.plan_reading.PlanReader`.
 
     `conf` is the engine's: `plans/limit.sql` sets how long a statement may take, `estimated.sql`
     and `executed.sql` begin what asks for a plan.
@@ -92,7 +94,7 @@ class FamilyPlans:
             self._rolled_back()
 
     def play(self, statements: Iterable[PlanAsked], limit_s: float) -> Iterator[PlanAnswer]:
-        """See `assay.engines.contract.PlaysPrograms`."""
+        """See `assay.engines.plan_reading.PlaysPrograms`."""
         failed = self._begun(limit_s)
         try:
             for asked in statements:

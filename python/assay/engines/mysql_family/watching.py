@@ -6,22 +6,21 @@ known here by their text, without its constants and its layout.
 
 from __future__ import annotations
 
-import time
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import pymysql
 
-from assay.engines.contract import EngineError, Explained
+from assay.engines.contract import EngineError
 from assay.engines.mysql_family.connecting import connect, error_text
 from assay.engines.mysql_family.loading import execute
 from assay.engines.mysql_family.statements import CONF, file_text, filled, text_of
-from assay.engines.watching import Sight
+from assay.engines.watching import PlannedOnly, Sight
 from assay.model.secrets import sql_without_secrets
 from assay.model.watched import SessionLook, StatementText, canonical, statement_key
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping
     from pathlib import Path
 
     from assay.engines.contract import Address
@@ -177,21 +176,11 @@ class FamilyWatcher:
             raise OSError(f"the server's statements cannot be watched: {said}") from error
 
 
-class WatchedPlans:
-    """A `PlanReader` of statements that others sent: it plans them and executes nothing."""
+class WatchedPlans(PlannedOnly):
+    """See `PlannedOnly`; plans are those of the catalogue."""
 
     def __init__(self, plans: CataloguePlans) -> None:
         self._plans = plans
-
-    def explain(
-        self, statements: Sequence[tuple[str, Sequence[object]]], limit_s: float
-    ) -> Iterator[Explained]:
-        """Plans an operation's statements."""
-        del limit_s
-        for text, _ in statements:
-            begun_s = time.monotonic()
-            native, reason = self._planned(text)
-            yield Explained(native, reason, time.monotonic() - begun_s)
 
     def indexes(self) -> list[Index]:
         """Return indexes of the tables that sessions see. Raises `EngineError`."""
@@ -205,7 +194,7 @@ class WatchedPlans:
         """Ends the connection."""
         self._plans.close()
 
-    def _planned(self, text: str) -> tuple[str | None, str]:
+    def planned(self, text: str) -> tuple[str | None, str]:
         """A statement's plan, and what it lacks or why there is none."""
         if text.split(maxsplit=1)[0].lower().strip("(") not in PLANNED:
             return None, NO_PLAN

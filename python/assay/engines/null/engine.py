@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay._core import NullSession
-from assay.engines.contract import EngineError, EngineFacts, Instance, Place, Product
+from assay.engines.contract import EngineError, Instance, Place, Product
 from assay.model.errors import suggestion
 from assay.model.units import NS_PER_S, parse_duration_s
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from assay.engines.contract import Tell, Wanted
+    from assay.engines.facts import EngineFacts
     from assay.model.script import Script
 
 VERSION = "0"

@@ -9,15 +9,17 @@ import pyarrow
 import pyoxigraph
 
 from assay._core import GraphSession
-from assay.engines.contract import EngineError, EngineFacts, Instance, Product
+from assay.engines.contract import EngineError, Instance, Product
 from assay.engines.feeding import fed, text_bytes
 from assay.model.errors import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from assay.engines.contract import ArrowStream, Place, Tell, Wanted
+    from assay.engines.contract import Place, Tell, Wanted
+    from assay.engines.facts import EngineFacts
     from assay.engines.feeding import Batches
+    from assay.engines.loading import ArrowStream
     from assay.model.script import Script
 
 STORE = "oxigraph"

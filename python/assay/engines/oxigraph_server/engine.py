@@ -15,16 +15,8 @@ from assay.engines.sparql_family.engine import EndpointEngine
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from assay.engines.contract import (
-        Address,
-        EngineFacts,
-        Instance,
-        Launcher,
-        Place,
-        Product,
-        Tell,
-        Wanted,
-    )
+    from assay.engines.contract import Address, Instance, Launcher, Place, Product, Tell, Wanted
+    from assay.engines.facts import EngineFacts
 
 SCHEME = "oxigraph:"
 # What a server of it calls the places of the protocol.

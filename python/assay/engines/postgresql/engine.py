@@ -28,17 +28,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from assay.engines.checking import KnownTable, Trial, Tried
-    from assay.engines.contract import (
-        Address,
-        ArrowStream,
-        Cached,
-        EngineFacts,
-        Launcher,
-        Place,
-        Product,
-        Tell,
-        Wanted,
-    )
+    from assay.engines.contract import Address, Cached, Launcher, Place, Product, Tell, Wanted
+    from assay.engines.facts import EngineFacts
+    from assay.engines.loading import ArrowStream
     from assay.model.captured import Counted, ReadLog
     from assay.model.plan import Plan
     from assay.model.script import Script

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from assay.engines.contract import Explained, PlanAnswer
+from assay.engines.plan_reading import Explained, PlanAnswer
 from assay.engines.postgresql.plan_asking import OF_TRANSACTIONS, PlanAsker, error_text, steers
 from assay.engines.postgresql.plan_cache import PlanCache
 from assay.engines.postgresql.plan_facts import PlanFacts
@@ -13,7 +13,7 @@ from assay.engines.postgresql.plan_facts import PlanFacts
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from assay.engines.contract import PlanAsked
+    from assay.engines.plan_reading import PlanAsked
     from assay.model.catalogue import Alternative, ChangedSetting, Index
 
 LOST = "the server ended the transaction"
@@ -48,7 +48,7 @@ class PostgresPlans:
         return self._in_transaction(asks, limit_s)
 
     def play(self, statements: Iterable[PlanAsked], limit_s: float) -> Iterator[PlanAnswer]:
-        """See `assay.engines.contract.PlaysPrograms`."""
+        """See `assay.engines.plan_reading.PlaysPrograms`."""
         import psycopg
 
         lost = LOST

@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, cast
 
-from assay.engines.contract import CachedPlan, Explained
+from assay.engines.plan_reading import CachedPlan, Explained
 from assay.engines.postgresql.plan_asking import ESTIMATED, EXECUTED, OF_TRANSACTIONS, steers
 from assay.engines.postgresql.plans import normalised
 from assay.engines.postgresql.statements import file_text, filled

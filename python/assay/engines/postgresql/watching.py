@@ -8,7 +8,7 @@ import time
 from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
-from assay.engines.contract import EngineError, Explained
+from assay.engines.contract import EngineError
 from assay.engines.postgresql.connecting import connect, prepares_at_once, with_options
 from assay.engines.postgresql.counters import VERSION_STEP, read_source
 from assay.engines.postgresql.loading import execute
@@ -16,7 +16,7 @@ from assay.engines.postgresql.plan_asking import ESTIMATED, OF_ESTIMATES, PlanAs
 from assay.engines.postgresql.plan_cache import PlanCache
 from assay.engines.postgresql.plan_facts import PlanFacts
 from assay.engines.postgresql.statements import CONF, file_text
-from assay.engines.watching import Sight
+from assay.engines.watching import PlannedOnly, Sight
 from assay.model.secrets import sql_without_secrets
 from assay.model.watched import (
     SessionLook,
@@ -28,7 +28,7 @@ from assay.model.watched import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from assay.model.catalogue import ChangedSetting, Index
 
@@ -198,23 +198,13 @@ class PostgresWatcher:
             raise OSError(f"the server's statements cannot be watched: {error}") from error
 
 
-class WatchedPlans:
-    """A `PlanReader` of statements that others sent: it plans them and executes nothing."""
+class WatchedPlans(PlannedOnly):
+    """See `PlannedOnly`; plans are made in a transaction that is rolled back."""
 
     def __init__(self, dsn: str) -> None:
         self._asker = PlanAsker(dsn)
         self._facts = PlanFacts(self._asker, PlanCache(self._asker))
         self._major = self._asker.connection.info.server_version // VERSION_STEP
-
-    def explain(
-        self, statements: Sequence[tuple[str, Sequence[object]]], limit_s: float
-    ) -> Iterator[Explained]:
-        """Plans an operation's statements in a transaction that is rolled back."""
-        del limit_s
-        for text, _ in statements:
-            begun_s = time.monotonic()
-            native, reason = self._planned(text)
-            yield Explained(native, reason, time.monotonic() - begun_s)
 
     def indexes(self) -> list[Index]:
         """Indexes of the tables that sessions find. Raises `EngineError`."""
@@ -228,7 +218,7 @@ class WatchedPlans:
         """Ends the connection."""
         self._asker.connection.close()
 
-    def _planned(self, text: str) -> tuple[str | None, str]:
+    def planned(self, text: str) -> tuple[str | None, str]:
         """A statement's plan, for all values where it has places for them, and what it lacks."""
         import psycopg
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from assay.engines.bridge.errors import BridgeError
 from assay.engines.bridge.link import Link
 from assay.engines.bridge.statements import bound, split
-from assay.engines.contract import Explained
+from assay.engines.plan_reading import Explained
 from assay.engines.spark.connecting import filled
 from assay.engines.spark.programs import HOST
 from assay.engines.spark.rest import Rest
@@ -29,7 +29,7 @@ LIMIT_MIN_S, PATIENCE_S, LOOK_S = 0.001, 5.0, 0.05
 
 
 class SparkPlans:
-    """See `assay.engines.contract.PlanReader`. Belongs to one thread.
+    """See `assay.engines.plan_reading.PlanReader`. Belongs to one thread.
 
     Args:
         address: Of a cluster; of one that is not ours plans have estimates only.

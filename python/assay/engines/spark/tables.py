@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from assay.engines.bridge.link import Link
-    from assay.engines.contract import ArrowStream, Instance
+    from assay.engines.contract import Instance
+    from assay.engines.loading import ArrowStream
 
 # What a type of Arrow is called, where it is neither a decimal number nor a list.
 NAMES: tuple[tuple[Callable[[pa.DataType], bool], str], ...] = (

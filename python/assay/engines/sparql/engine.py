@@ -10,15 +10,8 @@ from assay.engines.sparql_family.engine import EndpointEngine
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from assay.engines.contract import (
-        Address,
-        EngineFacts,
-        Launcher,
-        Place,
-        Product,
-        Tell,
-        Wanted,
-    )
+    from assay.engines.contract import Address, Launcher, Place, Product, Tell, Wanted
+    from assay.engines.facts import EngineFacts
 
 
 class SparqlEngine(EndpointEngine):

@@ -13,7 +13,9 @@ from assay.engines.sparql_family.addresses import read_dsn, session_config, with
 from assay.engines.sparql_family.client import Client, query_text
 
 if TYPE_CHECKING:
-    from assay.engines.contract import Address, ArrowStream, EngineFacts, Tell
+    from assay.engines.contract import Address, Tell
+    from assay.engines.facts import EngineFacts
+    from assay.engines.loading import ArrowStream
     from assay.model.script import Script
 
 NOT_TOLD = "not told"

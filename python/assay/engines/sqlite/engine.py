@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import apsw
 
 from assay.engines.checking import named_file
-from assay.engines.contract import EngineError, EngineFacts, Instance, Place, Product
+from assay.engines.contract import EngineError, Instance, Place, Product
 from assay.engines.sqlite import loading, trying
 from assay.engines.sqlite import settings as pragmas
 from assay.engines.sqlite.counters import SqliteCounters
@@ -31,7 +31,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from assay.engines.checking import KnownTable, Trial, Tried
-    from assay.engines.contract import ArrowStream, Tell, Wanted
+    from assay.engines.contract import Tell, Wanted
+    from assay.engines.facts import EngineFacts
+    from assay.engines.loading import ArrowStream
     from assay.model.plan import Plan
     from assay.model.script import Script
 

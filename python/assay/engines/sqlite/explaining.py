@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 import apsw
 import apsw.ext
 
-from assay.engines.contract import EngineError, Explained, PlanAnswer
+from assay.engines.contract import EngineError
+from assay.engines.plan_reading import Explained, PlanAnswer
 from assay.engines.sqlite.alternatives import with_fresh_statistics
 from assay.engines.sqlite.bytecode import (
     columns_by_root,
@@ -32,7 +33,7 @@ from assay.model.units import NS_PER_S
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from assay.engines.contract import PlanAsked
+    from assay.engines.plan_reading import PlanAsked
     from assay.model.catalogue import Alternative, ChangedSetting, Index
 
 log = logging.getLogger(__name__)
@@ -55,7 +56,7 @@ _NAMED = re.compile(r"(?i)\b(\w+)\s+as\s+(\w+)\b")
 
 
 class SqlitePlans:
-    """See `assay.engines.contract.PlanReader`."""
+    """See `assay.engines.plan_reading.PlanReader`."""
 
     def __init__(
         self, connection: apsw.Connection, copied: Callable[[], apsw.Connection] | None = None
@@ -84,7 +85,7 @@ class SqlitePlans:
                 yield explained
 
     def play(self, statements: Iterable[PlanAsked], limit_s: float) -> Iterator[PlanAnswer]:
-        """See `assay.engines.contract.PlaysPrograms`."""
+        """See `assay.engines.plan_reading.PlaysPrograms`."""
         with self._begun():
             for asked in statements:
                 yield self._answer(asked, limit_s)
@@ -134,14 +135,14 @@ class SqlitePlans:
         return any(action.action in TRANSACTIONS for action in actions)
 
     def indexes(self) -> list[Index]:
-        """See `assay.engines.contract.TellsIndexes`."""
+        """See `assay.engines.plan_reading.TellsIndexes`."""
         try:
             return indexes_of(self._connection)
         except apsw.Error as error:
             raise EngineError(_error_text(error)) from error
 
     def changed_settings(self) -> list[ChangedSetting]:
-        """See `assay.engines.contract.TellsChangedSettings`."""
+        """See `assay.engines.plan_reading.TellsChangedSettings`."""
         try:
             return changed_of(self._connection)
         except apsw.Error as error:

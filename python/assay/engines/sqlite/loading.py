@@ -16,7 +16,7 @@ from assay.model.errors import RunFailedError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.engines.contract import ArrowStream
+    from assay.engines.loading import ArrowStream
     from assay.engines.sqlite.database import Database
 
 FULL = "SQLITE_FULL"

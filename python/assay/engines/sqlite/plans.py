@@ -50,17 +50,7 @@ class _Row:
 
 
 def normalised(text: str, operation: str, statement: int, native: str) -> Plan:
-    """The plan that a captured text means: a tree of operators, of which nothing was counted.
-
-    Args:
-        text: The text that `explaining` kept.
-        operation: The operation that was asked.
-        statement: Which of its statements.
-        native: The file that keeps the text.
-
-    Raises:
-        ValueError: If it is no such text.
-    """
+    """The operators that a captured text means; nothing was counted. See `HasPlans.plan`."""
     try:
         whole = json.loads(text)
         rows = _tree(whole["plan"])

@@ -40,17 +40,17 @@ if TYPE_CHECKING:
 
     from assay.engines.contract import (
         Address,
-        ArrowStream,
         Bridging,
         CounterReader,
-        EngineFacts,
         Launcher,
         Place,
-        PlanReader,
         Product,
         Tell,
         Wanted,
     )
+    from assay.engines.facts import EngineFacts
+    from assay.engines.loading import ArrowStream
+    from assay.engines.plan_reading import PlanReader
     from assay.model.plan import Plan
     from assay.model.script import Script
 

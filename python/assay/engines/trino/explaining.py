@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
 from assay.engines.bridge.statements import bound, split
-from assay.engines.contract import Explained
+from assay.engines.plan_reading import Explained
 from assay.engines.trino.connecting import Rest, filled_text
 from assay.engines.trino.plans import kept
 from assay.engines.trino.query_counts import stages
@@ -42,7 +42,7 @@ class RefusedError(Exception):
 
 
 class TrinoPlans:
-    """See `assay.engines.contract.PlanReader`."""
+    """See `assay.engines.plan_reading.PlanReader`."""
 
     def __init__(self, address: Address) -> None:
         self._rest = Rest.of(address)

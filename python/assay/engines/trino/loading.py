@@ -17,7 +17,8 @@ from assay.engines.trino.connecting import file_text, filled
 
 if TYPE_CHECKING:
     from assay.engines.bridge.link import Link
-    from assay.engines.contract import ArrowStream, Instance
+    from assay.engines.contract import Instance
+    from assay.engines.loading import ArrowStream
 
 # So many may read a large table at once.
 FILES = 8

@@ -135,17 +135,7 @@ def _operators(tasks: Iterable[Mapping[str, Any]]) -> list[JsonObject]:
 
 
 def normalised(text: str, operation: str, statement: int, native: str) -> Plan:
-    """The plan that a kept account means.
-
-    Args:
-        text: The text of the plan.
-        operation: The operation that was asked.
-        statement: Which of its statements.
-        native: The file that keeps the text.
-
-    Raises:
-        ValueError: If it is no such text.
-    """
+    """The plan that a kept account means. See `HasPlans.plan`."""
     try:
         whole = json.loads(text)
         tree = _Tree.of_stages(whole["stages"])

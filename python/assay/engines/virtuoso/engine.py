@@ -32,17 +32,17 @@ if TYPE_CHECKING:
 
     from assay.engines.contract import (
         Address,
-        ArrowStream,
         Cached,
         CounterReader,
-        EngineFacts,
         Launcher,
         Place,
-        PlanReader,
         Product,
         Tell,
         Wanted,
     )
+    from assay.engines.facts import EngineFacts
+    from assay.engines.loading import ArrowStream
+    from assay.engines.plan_reading import PlanReader
     from assay.model.language import Language
     from assay.model.plan import Plan
     from assay.model.script import Script

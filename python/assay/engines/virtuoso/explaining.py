@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.engines.bridge.errors import BridgeError
 from assay.engines.bridge.statements import bound, split
-from assay.engines.contract import Explained
+from assay.engines.plan_reading import Explained
 from assay.engines.virtuoso.connecting import file_text
 from assay.engines.virtuoso.plan_totals import Native
 
@@ -58,7 +58,7 @@ def asked(text: str, values: Sequence[object]) -> Asked:
 
 
 class VirtuosoPlans:
-    """See `assay.engines.contract.PlanReader`. Closes its link.
+    """See `assay.engines.plan_reading.PlanReader`. Closes its link.
 
     Args:
         link: A connection of its own.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.engines.contract import Explained, PlanAnswer
+from assay.engines.plan_reading import Explained, PlanAnswer
 from assay.engines.virtuoso.connecting import GRAPH
 from assay.engines.virtuoso.explaining import Asked, VirtuosoPlans
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from assay.engines.bridge.link import Link
-    from assay.engines.contract import PlanAsked
+    from assay.engines.plan_reading import PlanAsked
 
 
 class SparqlPlans(VirtuosoPlans):
-    """See `assay.engines.contract.PlanReader` and `PlaysPrograms`. Closes its link.
+    """See `assay.engines.plan_reading.PlanReader` and `PlaysPrograms`. Closes its link.
 
     Args:
         link: A connection of its own.

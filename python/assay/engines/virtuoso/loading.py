@@ -19,8 +19,9 @@ from assay.engines.virtuoso.serialising import serialised
 from assay.engines.virtuoso.server import LOADING
 
 if TYPE_CHECKING:
-    from assay.engines.contract import Address, ArrowStream, Instance, Tell
+    from assay.engines.contract import Address, Instance, Tell
     from assay.engines.feeding import Batches
+    from assay.engines.loading import ArrowStream
 
 # How many rows the server inserts at once: its usual vector.
 AT_ONCE = 10_000

@@ -33,7 +33,6 @@ END_OF_OUTER = "end of outer"
 # Steps whose queries are printed after them, in braces of their own.
 ABOVE_QUERIES = ("Subquery ", "Union", "BUnion", "Transitive dt", "Reverse transitive node")
 UNNAMED = "(a step that the text does not name)"
-TABLE_READ = "table"
 DEPTH_MAX = 100
 
 

@@ -44,17 +44,7 @@ SELECT_NOTHING = "Subquery Select( <none> )"
 
 
 def normalised(text: str, operation: str, statement: int, native: str) -> Plan:
-    """The plan that a text of `profile()` or `explain()` means, as it is or as it was kept.
-
-    Args:
-        text: The text of the plan.
-        operation: The operation that was asked.
-        statement: Which of its statements.
-        native: The file that keeps the text.
-
-    Raises:
-        ValueError: If it is no such text; with the line, where one is at fault.
-    """
+    """The plan that a text of `profile()` or `explain()` means. See `HasPlans.plan`."""
     kept = read_native(text)
     chain = chain_of(kept.text)
     whole = totals(kept)

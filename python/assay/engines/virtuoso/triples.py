@@ -26,8 +26,9 @@ from assay.engines.virtuoso.server import LOADING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.engines.contract import Address, ArrowStream, Instance
+    from assay.engines.contract import Address, Instance
     from assay.engines.feeding import Batches
+    from assay.engines.loading import ArrowStream
 
 # A file has so many bytes or a batch more: the server takes its literals and IRIs together.
 FILE_BYTES = 8 << 20

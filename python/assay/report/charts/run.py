@@ -6,7 +6,6 @@ give theirs.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from assay.model.errors import UsageError
@@ -220,22 +219,6 @@ def flat_operation(operation: OperationRow) -> dict[str, object]:
             for name in PERCENTILES
         }
     return row
-
-
-def save(chart: alt.TopLevelMixin, path: str | Path) -> Path:
-    """Writes a chart as PNG (twice the resolution) or SVG, by the ending of the path."""
-    import vl_convert
-
-    spec = chart.to_dict() | {"background": "white"}
-    path = Path(path)
-    match path.suffix.lower():
-        case ".png":
-            path.write_bytes(vl_convert.vegalite_to_png(spec, scale=2))
-        case ".svg":
-            path.write_text(vl_convert.vegalite_to_svg(spec), encoding="utf-8")
-        case other:
-            raise UsageError(f"cannot save a chart as {other or path.name!r}: use .png or .svg")
-    return path
 
 
 def styled(chart: alt.TopLevelMixin) -> alt.TopLevelMixin:

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 from assay.model.units import bytes_text, count_text, grouped_text, percent_text, seconds_text
 from assay.record.layout import PLANS_DIR
 from assay.report.words.plan_work import activity_words
-from assay.report.words.plans import NOTABLE_FACTOR, columns_words, reads_words, statement_words
+from assay.report.words.plans import (
+    NOTABLE_FACTOR,
+    all_operators,
+    columns_words,
+    plan_sizes,
+    plan_times,
+    reads_words,
+    statement_words,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -75,7 +83,7 @@ def _plan(
 ) -> dict[str, object]:
     name = plan["operation"]
     anchor = f"plan:{name}" + (f":{plan['statement']}" if plan["statement"] else "")
-    worst = next((node for node in _walk(plan["root"]) if _is_worst(node)), None)
+    worst = next((node for node in all_operators(plan["root"]) if _is_worst(node)), None)
     number = f", {statement_words(plan)}" if several else ""
     return {
         "anchor": anchor,
@@ -113,29 +121,7 @@ def _untimed(plan: StatementPlan) -> str:
 
 def _facts(plan: StatementPlan) -> str:
     """Times and sizes of a plan in one line."""
-    times = [
-        f"{label} {seconds_text(seconds)}"
-        for label, seconds in (
-            ("execution", plan["execution_s"]),
-            ("planning", plan["planning_s"]),
-            ("generating code", plan["compiling_s"]),
-        )
-        if seconds
-    ]
-    sizes = [
-        f"{label} {bytes_text(size)}"
-        for label, size in (
-            ("spilled", plan["spilled_bytes"]),
-            ("read", plan["read_bytes"]),
-            ("at most in memory", plan["memory_bytes"]),
-        )
-        if size
-    ]
-    return ", ".join([*times, *sizes])
-
-
-def _walk(node: PlanOperator) -> list[PlanOperator]:
-    return [node, *(below for child in node["children"] for below in _walk(child))]
+    return ", ".join([*plan_times(plan), *plan_sizes(plan)])
 
 
 def _is_worst(node: PlanOperator) -> bool:

@@ -16,7 +16,7 @@ from assay.model.errors import RecordUnreadableError
 from assay.record.layout import PLANS_DIR
 from assay.report.page.flame_view import FlameView, flame_view, small_enough
 from assay.report.sections.profile import profile_of
-from assay.report.words import method
+from assay.report.words import not_measured
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -70,10 +70,10 @@ def read_page_record(run: Run, document: RunDocument) -> PageRecord:
         statements=_statements(run),
         status_texts=run.status_texts(),
         native_plans=native_plans(run, document),
-        absent=method.not_measured(run, document),
-        why_no_profile=method.why_no_profile(run, document),
-        why_no_counters=method.why_no_counters(run, document),
-        why_no_sessions=method.why_no_sessions(run, document),
+        absent=not_measured.not_measured(run, document),
+        why_no_profile=not_measured.why_no_profile(run, document),
+        why_no_counters=not_measured.why_no_counters(run, document),
+        why_no_sessions=not_measured.why_no_sessions(run, document),
     )
 
 

@@ -37,7 +37,7 @@ from assay.report.page.what_if import what_if_words
 from assay.report.sections.finding_methods import used_methods
 from assay.report.words import cluster as cluster_text
 from assay.report.words import counted as counted_text
-from assay.report.words import engine_tables, method
+from assay.report.words import engine_tables, method, not_measured
 from assay.report.words.changes import host_words, limit_words, slow_words
 from assay.report.words.doubts import doubts
 from assay.report.words.loads import sequences as sequence_text
@@ -258,9 +258,9 @@ def _explanation(record: PageRecord, document: RunDocument) -> dict[str, object]
         "plan_work": plan_work_rows(document),
         "plan_work_about": plan_work_about(document),
         "plans_missing": missing_rows(document),
-        "why_no_plans": method.why_no_plans(document),
+        "why_no_plans": not_measured.why_no_plans(document),
         "what_if": what_if and what_if | {"json": trusted(json_in_html(what_if["json"]))},
-        "why_no_what_if": method.why_no_what_if(document),
+        "why_no_what_if": not_measured.why_no_what_if(document),
     }
 
 

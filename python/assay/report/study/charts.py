@@ -37,7 +37,7 @@ if TYPE_CHECKING:
         TippedRow,
     )
 
-BAR, ROW, DOTS, LINES = 15, 22, 24, 260
+BAR, ROW, LINES = 15, 22, 260
 # Beyond that many subjects their bars would be lines.
 SUBJECTS_MAX = len(SUBJECT_COLOURS)
 ROOM = 1.15

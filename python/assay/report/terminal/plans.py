@@ -16,8 +16,11 @@ from assay.report.terminal.summary import bar
 from assay.report.words.plan_work import activity_words
 from assay.report.words.plans import (
     NOTABLE_FACTOR,
+    all_operators,
     columns_words,
     node_words,
+    plan_sizes,
+    plan_times,
     reads_words,
     statement_words,
 )
@@ -67,7 +70,7 @@ def overview_lines(document: RunDocument, width: int) -> Iterator[str]:
     heads = f"{'longest operator':<{room}} worst estimate"
     yield f"  {'':<{names}} {'time':>7}  {heads}"
     for plan in ordered:
-        nodes = [node for node in _walk(plan["root"]) if node["share"] is not None]
+        nodes = [node for node in all_operators(plan["root"]) if node["share"] is not None]
         longest = max(nodes, key=lambda node: node["share"] or 0.0, default=None)
         worst = next((node for node in nodes if node["worst"]), None)
         first = "" if longest is None else f"{percent_text(longest['share'])} {node_words(longest)}"
@@ -81,12 +84,6 @@ def overview_lines(document: RunDocument, width: int) -> Iterator[str]:
 def _overview_name(plan: StatementPlan) -> str:
     name = plan["name"]
     return plan["operation"] if name is None else f"{plan['operation']} {name}"
-
-
-def _walk(node: PlanOperator) -> Iterator[PlanOperator]:
-    yield node
-    for child in node["children"]:
-        yield from _walk(child)
 
 
 def _plan(
@@ -116,31 +113,13 @@ def _times(plan: StatementPlan) -> str:
     if not plan["timed"]:
         why = f", {one_line(plan['reason'])}" if plan["reason"] else ""
         return f"estimates only{why}"
-    parts = [
-        f"{label} {seconds_text(seconds)}"
-        for label, seconds in (
-            ("execution", plan["execution_s"]),
-            ("planning", plan["planning_s"]),
-            ("generating code", plan["compiling_s"]),
-        )
-        if seconds
-    ]
-    return ", ".join(parts)
+    return ", ".join(plan_times(plan))
 
 
 def _facts(plan: StatementPlan, capture: PlanCaptureSection) -> Iterator[str]:
     """Yield the facts of a whole plan, a sentence each."""
-    totals = [
-        f"{label} {bytes_text(size)}"
-        for label, size in (
-            ("spilled", plan["spilled_bytes"]),
-            ("read", plan["read_bytes"]),
-            ("at most in memory", plan["memory_bytes"]),
-        )
-        if size
-    ]
-    if totals:
-        yield f"All operators: {', '.join(totals)}."
+    if sizes := plan_sizes(plan):
+        yield f"All operators: {', '.join(sizes)}."
     if counted := activity_words(plan):
         yield f"Counted: {counted}."
     if reads := reads_words(plan):

@@ -2,19 +2,9 @@
 
 from __future__ import annotations
 
-from shlex import quote
 from typing import TYPE_CHECKING
 
-from assay.analysis.time.split import BY_DELAY_ACCOUNTING
-from assay.analysis.time.where import BY_LOOKS
-from assay.model.secrets import HIDDEN
 from assay.model.units import rate_text, seconds_text
-from assay.record.layout import (
-    ACCOUNT_DRIVER,
-    ENGINE_ACCOUNTS,
-    KIND_OBSERVED,
-    STATUS_RUNNING,
-)
 from assay.report.sections.finding_methods import known_methods
 from assay.report.words.changes import changes_paragraph
 from assay.report.words.order import order_sentences
@@ -23,17 +13,8 @@ from assay.report.words.writes import writes_sentences
 
 if TYPE_CHECKING:
     from assay.analysis.host.timeline import Timeline
-    from assay.record.reader import Run
     from assay.report.documents.run import RunDocument
 
-STREAM_WORDS = {
-    "events": "operations",
-    "tasks": "where each operation's time went",
-    "system": "memory and pressure of the whole machine",
-    "cpus": "CPU time of the whole machine",
-    "processes": "CPU time and memory of each account",
-    "disks": "traffic of the disks",
-}
 MEASURED_WORDS = (
     "The timed passes repeat the same operations in the same order, one at a time, until"
     " {min_time} were measured. An operation's time is its median over the passes, counted from"
@@ -54,8 +35,6 @@ STEADY_WORDS = (
     " longer than the shortest. The steady figure is of each query's median over these three; the"
     " first pass stands beside it."
 )
-# Ways of finding what waited for a disk of which there is nothing to excuse.
-EXACT_ENOUGH = {BY_DELAY_ACCOUNTING, BY_LOOKS}
 SPLIT_WORDS = (
     "Where the time went: counters of the engine's threads are read just outside each timed"
     " interval, and looks at each thread tell what it slept for. Together they give thread-seconds"
@@ -89,7 +68,6 @@ POOLED_WORDS = (
     " connections. So nothing is prepared by name, the pooler's own time is in every latency, and"
     " what a session waited for is known only as far as its operations can be found in the server."
 )
-OBSERVED_NO_PROFILE = "an observation takes no CPU samples of a server that is somebody else's."
 OBSERVED_WORDS = (
     "Nothing was driven: the server's own statements were observed. A statement's time is what the"
     " server counted of it between the begin and the end of looking. Looks at its sessions at even"
@@ -206,7 +184,6 @@ INTERVAL_WORDS = (
     "A finding's interval is over the passes of this run: how much the operations' times differed"
     " between them. How runs differ it cannot say; that takes repeating whole runs."
 )
-WAITS = "waits"
 
 
 def charts_about(document: RunDocument, timeline: Timeline | None) -> list[tuple[str, str, str]]:
@@ -287,174 +264,6 @@ def paragraphs(document: RunDocument) -> list[str]:
         PROBES_WORDS.format(interval=seconds_text(conditions["probe_interval_s"])),
         *([INTERVAL_WORDS] if document["observed"] is None else []),
     ]
-
-
-def not_measured(run: Run, document: RunDocument) -> list[str]:
-    """Return what is missing from the record, each with its reason."""
-    absent = [
-        f"{meaning.capitalize()}: the record has no stream {name}{_ended(document)}."
-        for name, meaning in STREAM_WORDS.items()
-        if not run.has(name)
-    ]
-    absent += [
-        f"{result['reason'][:1].upper()}{result['reason'][1:]}."
-        for result in document["checks"]
-        if not result["measured"]
-    ]
-    absent += [
-        f"{sentence[:1].upper()}{sentence[1:]}"
-        for sentence in (
-            why_no_profile(run, document),
-            why_no_counters(run, document),
-            why_no_sessions(run, document),
-            why_no_waits(run, document),
-            why_no_plans(document),
-        )
-        if sentence is not None
-    ]
-    return [*absent, *_disk_words(run, document)]
-
-
-def why_no_profile(run: Run, document: RunDocument) -> str | None:
-    """Why there are no CPU samples, with the mend; None if there are."""
-    if document["profile"] is not None:
-        return None
-    return f"CPU samples: not measured, {no_profile(run)}"
-
-
-def run_command(run: Run) -> str:
-    """The command that makes a run like this one: its workload, engine and data."""
-    request = run.facts["request"]
-    command = f"assay run {quote(request['workload'])}"
-    if request.get("dsn") is not None:
-        command += f" --dsn {'...' if HIDDEN in request['dsn'] else quote(request['dsn'])}"
-    else:
-        command += f" --engine {request['engine']}"
-    if (run.facts.get("workload") or {}).get("own_tables"):
-        return command
-    return f"{command} --scale {request['scale']:g}"
-
-
-def no_profile(run: Run) -> str:
-    """Why a record has no profile, and how to get one."""
-    return OBSERVED_NO_PROFILE if run.kind == KIND_OBSERVED else _run_without_profile(run)
-
-
-def _run_without_profile(run: Run) -> str:
-    """Why a run has no profile, and how to get one."""
-    probe = run.facts.get("probes", {}).get("profile") or {}
-    request = run.facts["request"]
-    again = f"`{run_command(run)} --profile` takes them."
-    if probe.get("error"):
-        return f"{probe['error']}. `assay doctor` says what this machine allows."
-    if run.facts["status"] == STATUS_RUNNING and request.get("profile_hz") is not None:
-        return (
-            "no operation was measured yet: the run is under way, or was killed before. Wait for"
-            f" it, or name another run; {again}"
-        )
-    asked_for = request.get("profile_hz") is not None and "probes" in run.facts
-    untold = (asked_for and not probe) or _follows_no_engine(run)
-    if untold and not run.has("samples"):
-        were = "they were asked for, but " if asked_for else ""
-        return (
-            f"{were}the engine's processes cannot be told on this host: measure where the server"
-            " runs, or without --dsn."
-        )
-    if not run.has("samples"):
-        return f"this run took none: {again}"
-    if not run.has("events"):
-        return "the record has no events, so that no sample belongs to an operation."
-    return f"no operation was measured, or the record is damaged: {again}"
-
-
-def _follows_no_engine(run: Run) -> bool:
-    """Return whether the driver's processes were followed and the engine's were not."""
-    if not run.has("processes"):
-        return False
-    seen = set(run.table("processes")["account"].unique().to_list())
-    return ACCOUNT_DRIVER in seen and seen.isdisjoint(ENGINE_ACCOUNTS)
-
-
-def why_no_counters(run: Run, document: RunDocument) -> str | None:
-    """Why there is nothing that the engine counted; None if there is."""
-    if document["engine_counters"] is not None:
-        return None
-    lead = "engine counters: not measured"
-    probe = document["probes"]["each"].get("engine")
-    if not run.facts["engine"].get("counters"):
-        return f"{lead}, the engine offers none."
-    if probe is not None and probe["error"]:
-        return f"{lead}, probe engine failed: {probe['error']}"
-    if not run.has("engine"):
-        return f"{lead}, the record has no stream engine{_ended(document)}."
-    return f"{lead}, none was read around the measured part, or the declaration is not readable."
-
-
-def why_no_sessions(run: Run, document: RunDocument) -> str | None:
-    """Why it is not known who used the server's CPU; None if it is."""
-    if document["sessions"] is not None:
-        return None
-    lead = "who used the server's CPU: not measured"
-    if run.facts["engine"].get("kind") != "server":
-        return (
-            f"{lead}, {document['engine_title']} is no server: it runs within the load generator."
-        )
-    for stream in ("processes", "backends"):
-        if not run.has(stream):
-            return f"{lead}, the record has no stream {stream}{_ended(document)}."
-    return f"{lead}, no two samples are around the measured part, or the record is an older one."
-
-
-def _ended(document: RunDocument) -> str:
-    return "" if document["status"] == "complete" else f" (the run is {document['status']})"
-
-
-def _disk_words(run: Run, document: RunDocument) -> list[str]:
-    """How waiting for disk was found where the kernel did not count it."""
-    off = run.environment.get("host", {}).get("delay_accounting") == "0"
-    methods = sorted({op["disk_method"] for op in document["operations"]} - EXACT_ENOUGH)
-    if not off or not methods:
-        return []
-    sentence = (
-        "Waiting for disk, exactly: the kernel's delay accounting is off"
-        f" (kernel.task_delayacct = 0); it was judged by: {'; '.join(methods)}."
-    )
-    return [sentence]
-
-
-def why_no_waits(run: Run, document: RunDocument) -> str | None:
-    """Why it is not known what the engine's threads slept for; None if it is."""
-    if run.has(WAITS):
-        return None
-    lead = "what the engine's threads slept for: not measured"
-    probe = document["probes"]["each"].get(WAITS)
-    if probe is not None and probe["error"]:
-        return f"{lead}, probe {WAITS} failed: {probe['error']}"
-    if probe is None:
-        return f"{lead}, probe {WAITS} did not run; what no counter tells is not accounted for."
-    return f"{lead}, the record has no stream {WAITS}{_ended(document)}."
-
-
-def why_no_plans(document: RunDocument) -> str | None:
-    """Why there are no plans, or not of all operations; None if there are."""
-    reason = document["plan_capture"]["reason"]
-    if document["plans"] and reason is None:
-        return None
-    which = "not of all operations" if document["plans"] else "none in this record"
-    return f"query plans: {which}, {(reason or 'none could be asked for').rstrip('.')}."
-
-
-def why_no_what_if(document: RunDocument) -> str:
-    """Why nothing is predicted."""
-    if not document["operations"]:
-        return "Nothing to predict: no operation was measured."
-    without = [op["name"] for op in document["operations"] if op["seconds"] is None]
-    if without:
-        return (
-            f"Nothing to predict: {', '.join(without)} never succeeded, and no metric has a value"
-            " without it."
-        )
-    return "Nothing to predict: this document was made by a version that did not predict."
 
 
 def no_findings(document: RunDocument) -> str:

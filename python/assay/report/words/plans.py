@@ -5,10 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.analysis.findings.case import names_text
-from assay.model.units import (
-    bytes_text,
-    count_text,
-)
+from assay.model.units import bytes_text, count_text, seconds_text
 from assay.report.words.wrapping import one_line
 
 if TYPE_CHECKING:
@@ -35,6 +32,39 @@ def node_words(node: OperatorName | PlanOperator) -> str:
     index = f"by {node['index']}" if node["index"] else ""
     named = node["object"] if node["object"] and node["object"] not in node["native"] else ""
     return one_line(" ".join(part for part in (node["native"], named, index) if part))
+
+
+def all_operators(node: PlanOperator) -> Iterator[PlanOperator]:
+    """Yield an operator and all below it."""
+    yield node
+    for child in node["children"]:
+        yield from all_operators(child)
+
+
+def plan_times(plan: StatementPlan) -> list[str]:
+    """Return the times of a plan that are not zero, in words."""
+    return [
+        f"{label} {seconds_text(seconds)}"
+        for label, seconds in (
+            ("execution", plan["execution_s"]),
+            ("planning", plan["planning_s"]),
+            ("generating code", plan["compiling_s"]),
+        )
+        if seconds
+    ]
+
+
+def plan_sizes(plan: StatementPlan) -> list[str]:
+    """Return the sizes of a plan that are not zero, in words."""
+    return [
+        f"{label} {bytes_text(size)}"
+        for label, size in (
+            ("spilled", plan["spilled_bytes"]),
+            ("read", plan["read_bytes"]),
+            ("at most in memory", plan["memory_bytes"]),
+        )
+        if size
+    ]
 
 
 def reads_words(plan: StatementPlan) -> str:

@@ -10,7 +10,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import BeforeValidator
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,6 +46,23 @@ class Needs(StrEnum):
     ORDER = "an order that is repeated"
     TEST = "a test"
     FLEET = "a fleet"
+
+
+def value_text(value: object) -> object:
+    """A plain value as the engine's own configuration has it: `true`, `4`, `0.5`."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value) if isinstance(value, int | float) else value
+
+
+def listed(value: object) -> object:
+    """A list, or the one text that it would have."""
+    return (value,) if isinstance(value, str) else value
+
+
+Text = Annotated[str, BeforeValidator(value_text)]
+Texts = Annotated[tuple[str, ...], BeforeValidator(listed)]
+Table = dict[str, Text]
 
 
 @dataclass(frozen=True)

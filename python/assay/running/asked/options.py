@@ -9,35 +9,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from assay.engines.durability import LEVELS
 from assay.model.errors import UsageError, suggestion
 from assay.model.language import LANGUAGES
-from assay.running.asked.declaring import Group, Needs, Option
+from assay.running.asked.declaring import Group, Needs, Option, Table, Text, Texts
 from assay.running.asked.parsing import PARAMETERS, TESTS, number_of_clients
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pydantic_core import ErrorDetails
-
-
-def value_text(value: object) -> object:
-    """A plain value as the engine's own configuration has it: `true`, `4`, `0.5`."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return str(value) if isinstance(value, int | float) else value
-
-
-def listed(value: object) -> object:
-    """A list, or the one text that it would have."""
-    return (value,) if isinstance(value, str) else value
-
-
-Text = Annotated[str, BeforeValidator(value_text)]
-Texts = Annotated[tuple[str, ...], BeforeValidator(listed)]
-Table = dict[str, Text]
 
 
 class PlainOptions(BaseModel):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from assay.engines.checking import OpensFiles, ReadsOnly, TellsDialects, TriesStatements
-from assay.engines.contract import TellsIfItLoads
+from assay.engines.loading import TellsIfItLoads
 from assay.model.errors import UsageError
 from assay.running.asked.played import played_statements
 from assay.workloads.effects import Effect, effect_of

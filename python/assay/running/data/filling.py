@@ -10,7 +10,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.engines.contract import BulkLoads, HasKeys, LoadsTablesTogether, LoadsTriples, Server
+from assay.engines.contract import Server
+from assay.engines.loading import BulkLoads, HasKeys, LoadsTablesTogether, LoadsTriples
 from assay.model.errors import AssayError, RunFailedError
 from assay.model.language import SPARQL
 from assay.running.data.sorting import SortedRows, sorter

@@ -19,7 +19,7 @@ from assay.running.host.places import engines_dir
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from assay.engines.contract import EngineFacts
+    from assay.engines.facts import EngineFacts
 
 # A data set at SF 1 and its copy, with room to spare.
 SPACE_WANTED_BYTES = 4 << 30

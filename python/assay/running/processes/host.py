@@ -30,16 +30,16 @@ from assay.engines.contract import (
     Embedded,
     Engine,
     HasCounters,
-    HasPlans,
     Instance,
     Place,
-    Prepares,
     Restarts,
     Server,
     SharesSessions,
     TellsCached,
 )
 from assay.engines.discovery import find_engine
+from assay.engines.loading import Prepares
+from assay.engines.plan_reading import HasPlans
 from assay.model.errors import AssayError, RunFailedError
 from assay.model.script import Script
 from assay.model.units import NS_PER_S

@@ -74,7 +74,6 @@ class Guardian:
         self._children: dict[int, Child] = {}
         self._graces_s: dict[int, float] = {}
         self._exits: dict[int, Exit] = {}
-        self._unreported: dict[int, Exit] = {}
         self._answers: dict[int, dict[str, Any]] = {}
         self._stopped: set[int] = set()
         self._ready = self._lost = self._closed = False
@@ -97,13 +96,6 @@ class Guardian:
     def pid(self) -> int:
         """The guardian's own pid, for the accounts of what the laboratory costs."""
         return self._process.pid
-
-    def fileno(self) -> int:
-        """Descriptor that is readable when there is news; then call `poll_exits`.
-
-        News that came during another call waits inside: call `poll_exits` before selecting.
-        """
-        return self._channel.fileno()
 
     def start(  # noqa: PLR0913 - each is a fact of the process
         self,
@@ -168,7 +160,7 @@ class Guardian:
         deadline_s = self._graces_s[child.id] + guardian.KILL_PATIENCE_S
         for _ in self._news(deadline_s):
             if child.id in self._stopped and child.id in self._exits:
-                return self._taken(child)
+                return self._exits[child.id]
         raise LaunchError(
             f"process {child.pid} did not end within {guardian.KILL_PATIENCE_S:.0f} s of SIGKILL: "
             f"it waits inside the kernel, mostly for a disk; see /proc/{child.pid}/stack"
@@ -178,18 +170,8 @@ class Guardian:
         """The child's end, or None when it still runs after `timeout_s` (None: no limit)."""
         for _ in self._news(timeout_s):
             if child.id in self._exits:
-                return self._taken(child)
+                return self._exits[child.id]
         return None
-
-    def poll_exits(self) -> list[Exit]:
-        """Ends that neither this method nor `wait` or `stop` has returned yet; never blocks."""
-        while not self._lost and self._readable(0.0):
-            self._receive()
-        ended = list(self._unreported.values())
-        self._unreported.clear()
-        if not ended:
-            self._check_alive()
-        return ended
 
     def close(self) -> None:
         """Stops every group in its own way and removes the directory. Idempotent.
@@ -332,11 +314,7 @@ class Guardian:
             system_s=event["system_s"],
             maxrss_bytes=event["maxrss_bytes"],
         )
-        self._exits[ended.child.id] = self._unreported[ended.child.id] = ended
-
-    def _taken(self, child: Child) -> Exit:
-        self._unreported.pop(child.id, None)
-        return self._exits[child.id]
+        self._exits[ended.child.id] = ended
 
     def _check_alive(self) -> None:
         if self._closed:

@@ -28,6 +28,7 @@ from assay.running.reference.cache import REFERENCES
 from assay.running.reference.command import answers_command
 from assay.running.reference.engine import DIALECT, GRAMMAR
 from assay.workloads import generate
+from assay.workloads.answers import kept_rows, own_answers
 from assay.workloads.contract import operation_of
 from assay.workloads.queries import reads, why_unrepeatable
 from assay.workloads.refreshing import NEW
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from assay.record.writer import RunWriter
-    from assay.running.asked.asking import Asked
+    from assay.running.asked.asked_run import Asked
     from assay.running.processes.launcher import Guardian
     from assay.running.telling import Teller
     from assay.workloads.contract import Workload
@@ -68,7 +69,7 @@ class References:
         workload, scale = self._asked.workload, self._request.scale
         if self._request.parameters != PARAMETERS_DEFAULT or not self._asked.engine.facts.answers:
             return
-        kept = workload.kept_rows(scale, self._asked.language)
+        kept = kept_rows(workload, scale, self._asked.language)
         for name in (*self._request.forced, *workload.checks):
             if operation_of(name) in kept:
                 kept[name] = kept[operation_of(name)]
@@ -81,7 +82,7 @@ class References:
 
     def _without_outdated(self, kept: dict[str, Path]) -> dict[str, Path]:
         """Rows of statements that are what they were when somebody kept their answers."""
-        own = self._asked.workload.own_answers(self._request.scale, self._asked.language)
+        own = own_answers(self._asked.workload, self._request.scale, self._asked.language)
         if not own:
             return kept
         answers = {name: own[operation_of(name)] for name in kept if operation_of(name) in own}

@@ -6,7 +6,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.engines.contract import Bridged, Bridging, Server, TellsIfItLoads
+from assay.engines.contract import Bridged, Bridging, Server
+from assay.engines.loading import TellsIfItLoads
 from assay.record.writer import new_run_id
 from assay.running.host.places import engines_dir
 from assay.running.processes.launcher import Guardian

@@ -14,8 +14,9 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from assay.engines.checking import OpensFiles
-from assay.engines.contract import EngineError, Prepares, Server
+from assay.engines.contract import EngineError, Server
 from assay.engines.discovery import find_engine
+from assay.engines.loading import Prepares
 from assay.model.errors import RunFailedError, UsageError
 from assay.running.processes.hosting import host
 from assay.running.server.file_sql import run_on_file

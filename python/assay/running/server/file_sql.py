@@ -15,8 +15,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from assay.engines.contract import Embedded, EngineError, Place, Prepares
+from assay.engines.contract import Embedded, EngineError, Place
 from assay.engines.discovery import find_engine
+from assay.engines.loading import Prepares
 from assay.model.errors import AssayError, UsageError
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from assay.record.writer import RunWriter
-    from assay.running.asked.asking import Asked
+    from assay.running.asked.asked_run import Asked
     from assay.running.processes.launcher import Guardian
     from assay.running.server.subject import Subject
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from assay.engines.contract import Instance, Server
-    from assay.running.asked.asking import Asked
+    from assay.running.asked.asked_run import Asked
     from assay.running.data.loading import Loading
     from assay.running.processes.launcher import Guardian
     from assay.running.server.bridging import Reached

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from assay.engines.contract import LoadSettings, Place, Restarts, Server
+from assay.engines.contract import Place, Restarts, Server
+from assay.engines.loading import LoadSettings
 from assay.model.errors import AssayError, RunFailedError
 from assay.running.asked.parsing import STATE_LOADED
 from assay.running.asked.writing import reads_only
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from assay.engines.contract import Address, Product
-    from assay.running.asked.asking import Asked
+    from assay.running.asked.asked_run import Asked
     from assay.running.changes.changing import Changes
     from assay.running.data.loading import Loading
     from assay.running.processes.launcher import Guardian

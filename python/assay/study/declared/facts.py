@@ -17,7 +17,8 @@ from pydantic import (
 
 from assay.model.errors import UsageError
 from assay.model.units import parse_duration_s
-from assay.running.asked.options import RunOptions, Text, listed
+from assay.running.asked.declaring import Text, listed
+from assay.running.asked.options import RunOptions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

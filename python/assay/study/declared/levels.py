@@ -7,7 +7,8 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from assay.model.errors import suggestion
-from assay.running.asked.options import option_names, value_text
+from assay.running.asked.declaring import value_text
+from assay.running.asked.options import option_names
 from assay.study.declared.facts import SETTING, Level, PartFacts, QuickPart, run_keys
 
 if TYPE_CHECKING:

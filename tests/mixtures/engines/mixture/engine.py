@@ -18,7 +18,8 @@ from assay.engines.contract import EngineError, Instance, Product
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from assay.engines.contract import Address, EngineFacts, Launcher, Place, Tell, Wanted
+    from assay.engines.contract import Address, Launcher, Place, Tell, Wanted
+    from assay.engines.facts import EngineFacts
     from assay.model.script import Script
 
 PROGRAM = Path(__file__).with_name("spending.py")

@@ -18,7 +18,8 @@ from assay.model.units import bytes_text, count_text, percent_text
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from assay.analysis.findings.case import Case, TableFacts
+    from assay.analysis.findings.case import Case
+    from assay.analysis.findings.engine_facts import TableFacts
     from assay.analysis.findings.plans.plan_time import Timed
     from assay.model.finding import Finding
 

@@ -17,7 +17,8 @@ from assay.model.finding import Advice, Evidence, Finding
 from assay.model.units import bytes_text, percent_text
 
 if TYPE_CHECKING:
-    from assay.analysis.findings.case import Case, Setting
+    from assay.analysis.findings.case import Case
+    from assay.analysis.findings.engine_facts import Setting
     from assay.analysis.time.tree import TimeNode
 
 METHOD = "small-cache"

@@ -9,7 +9,8 @@ from assay.model.finding import Evidence
 from assay.model.units import count_text, percent_text
 
 if TYPE_CHECKING:
-    from assay.analysis.findings.case import Case, Setting
+    from assay.analysis.findings.case import Case
+    from assay.analysis.findings.engine_facts import Setting
     from assay.analysis.findings.plans.plan_time import Timed
     from assay.model.finding import Finding
 

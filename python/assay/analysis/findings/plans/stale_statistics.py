@@ -12,7 +12,8 @@ from assay.model.units import count_text, percent_text, seconds_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from assay.analysis.findings.case import Case, TableFacts
+    from assay.analysis.findings.case import Case
+    from assay.analysis.findings.engine_facts import TableFacts
     from assay.model.catalogue import Alternative
     from assay.model.finding import Finding
     from assay.model.plan import PlanNode

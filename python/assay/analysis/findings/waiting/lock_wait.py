@@ -13,7 +13,8 @@ from assay.model.units import count_text, percent_text, seconds_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from assay.analysis.findings.case import Case, Setting
+    from assay.analysis.findings.case import Case
+    from assay.analysis.findings.engine_facts import Setting
     from assay.model.blocker import Blocker
     from assay.model.finding import Finding
 

@@ -12,7 +12,8 @@ from assay.model.finding import Advice, Evidence
 from assay.model.units import bytes_text, percent_text, seconds_text
 
 if TYPE_CHECKING:
-    from assay.analysis.findings.case import Case, Setting
+    from assay.analysis.findings.case import Case
+    from assay.analysis.findings.engine_facts import Setting
     from assay.model.finding import Finding
 
 METHOD = "log-full"

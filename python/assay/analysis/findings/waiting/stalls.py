@@ -14,7 +14,8 @@ from assay.model.units import bytes_text, count_text, percent_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from assay.analysis.findings.case import Case, Setting
+    from assay.analysis.findings.case import Case
+    from assay.analysis.findings.engine_facts import Setting
     from assay.model.finding import Tells
 
 METHOD = "stalls"

@@ -1,0 +1,66 @@
+"""What an engine reports of a table and of a setting, as findings read it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from assay.model.units import size_bytes
+
+
+@dataclass(frozen=True)
+class TableFacts:
+    """What an engine tells of one table at the end of the measured part. Absent is None.
+
+    Attributes:
+        rows: Live rows, by the engine's own count.
+        dead_rows: Versions of rows that nobody can see any more and that still take place.
+        changed_rows: Rows inserted, changed or deleted since statistics were gathered.
+        estimated_rows: Rows that the optimiser takes the table to have.
+        bytes: What it takes on disk, without indexes.
+        analyzed: Whether statistics were ever gathered.
+    """
+
+    rows: float | None = None
+    dead_rows: float | None = None
+    changed_rows: float | None = None
+    estimated_rows: float | None = None
+    bytes: float | None = None
+    analyzed: bool | None = None
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A setting of the engine in a role that Assay knows.
+
+    Attributes:
+        role: Such as `work_memory`.
+        name: The engine's own word.
+        value: As the engine tells it; None: it does not.
+        limits: Of memory, what may use that much; None: the engine does not say.
+        cheaper: The value with which commits wait less; None: the engine has none.
+        but: What is given up for that value.
+        alike: Other values with which commits wait no more than with the cheaper one.
+    """
+
+    role: str
+    name: str
+    value: str | None
+    limits: str | None = None
+    cheaper: str | None = None
+    but: str | None = None
+    alike: tuple[str, ...] = ()
+
+    @property
+    def bytes(self) -> int | None:
+        """The value as a size, in binary units as engines mean them; None if it is none."""
+        return size_bytes(self.value)
+
+    @property
+    def is_of_each(self) -> bool:
+        """Whether the limit is of each operator or sort, and not of all of them together."""
+        return self.limits is not None and self.limits.startswith("each ")
+
+    @property
+    def text(self) -> str:
+        """Name and value as one text."""
+        return f"{self.name} {self.value}" if self.value is not None else self.name

@@ -1,0 +1,277 @@
+"""A run that can be carried out, as the request, the workload and the engine define it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from assay.engines.checking import OpensFiles
+from assay.engines.contract import Engine, HasSessionSettings, Product
+from assay.engines.discovery import EngineFolder, find_engines
+from assay.engines.durability import level_of
+from assay.model.errors import UsageError
+from assay.running.asked.driver_plan import Mix, driver_plan, plan_of, without_dues
+from assay.running.asked.order import LoadOrder, asked_order
+from assay.running.asked.played import rolled_back
+from assay.running.asked.specified import PieceTexts, PlannedTest, SpecifiedTest, specified
+from assay.running.asked.writing import writing_facts
+from assay.workloads.recording import recorded
+from assay.workloads.scripts import brief
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from assay.model.language import Language
+    from assay.model.script import Script
+    from assay.running.asked.request import RunRequest
+    from assay.workloads.contract import Parameters, Workload
+
+# What programs are told: whether each session is one terminal.
+TERMINALS = "terminals"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A run that can be carried out.
+
+    Attributes:
+        request: As it was asked for.
+        workload, engine: What was found under the names.
+        behaviour: The engine's own code.
+        version: Of the product, in full.
+        origin: Where the product came from; empty for a library or a running server.
+        product: None for a server that runs already.
+        preflight: Facts of the statements that were prepared before the run; None: none were.
+        pooled: Whether a pooler between gives each transaction any of its connections.
+    """
+
+    request: RunRequest
+    workload: Workload
+    engine: EngineFolder
+    behaviour: Engine
+    version: str
+    product: Product | None
+    preflight: dict[str, Any] | None = None
+    pooled: bool = False
+
+    @property
+    def origin(self) -> Mapping[str, Any]:
+        """Where the product came from."""
+        return self.product.origin if self.product is not None else {}
+
+    @cached_property
+    def language(self) -> Language:
+        """In which the engine is asked."""
+        return language_asked(self.request, self.workload, self.engine)
+
+    @property
+    def dialects(self) -> tuple[str, ...]:
+        """Search order for files of the workload."""
+        return self.engine.facts.dialects_of(self.language)
+
+    @property
+    def dsn(self) -> str:
+        """Where a running server is reached, by sessions with the settings that were asked for."""
+        return dsn_with_settings(self.request, self.behaviour)
+
+    @cached_property
+    def file(self) -> Path | None:
+        """Somebody's database file that is asked; None: a server, or an engine of our own is."""
+        dsn, behaviour = self.request.dsn, self.behaviour
+        return (
+            behaviour.file(dsn) if dsn is not None and isinstance(behaviour, OpensFiles) else None
+        )
+
+    @cached_property
+    def test(self) -> SpecifiedTest | None:
+        """The specification's test that the run is; None: it is none."""
+        return specified(self.request, self.workload)
+
+    @property
+    def refresh_sets(self) -> int:
+        """Refresh sets that have to be there beside the data."""
+        return self.test.refresh.sets if self.test is not None and self.test.refresh else 0
+
+    @property
+    def tables(self) -> list[str]:
+        """Tables that are filled by the generator, those of refresh sets among them."""
+        facts = self.workload.facts
+        of_sets = facts.refresh.tables if self.refresh_sets and facts.refresh else ()
+        return [*self.workload.tables(self.language), *of_sets]
+
+    @cached_property
+    def order(self) -> LoadOrder:
+        """In which order rows and tables are loaded."""
+        return asked_order(self.request, self.tables)
+
+    @cached_property
+    def planned_test(self) -> PlannedTest | None:
+        """Return the operations of the test, phase by phase."""
+        if self.test is None:
+            return None
+        return PlannedTest(self.test, self.workload, self.request.state_passes)
+
+    @cached_property
+    def script(self) -> Script:
+        """Return the script that sessions execute."""
+        return rolled_back(self.plain_script) if self.request.roll_back else self.plain_script
+
+    @cached_property
+    def plain_script(self) -> Script:
+        """Return the script without the transactions that `--roll-back` adds."""
+        if self.test is not None and self.planned_test is not None:
+            return self._texts(self.test).script(self.planned_test.pieces)
+        request = self.request
+        drawn = request.parameters == "drawn"
+        parameters: Parameters = "drawn" if drawn else "default"
+        script = self.workload.script(self.dialects, request.scale, request.seed, parameters)
+        # A mix asks the same statements again and again, as an application does that prepares them.
+        is_mix = request.clients is not None or self.workload.facts.arrival == "closed"
+        script_parameters = script.parameters
+        if any(operation.program for operation in script.operations):
+            script_parameters = script_parameters | {TERMINALS: int(request.think_time)}
+        # Behind a pooler the next transaction comes to a connection that has not prepared it.
+        return replace(
+            script,
+            prepared=is_mix and not self.pooled,
+            pipelined=request.pipeline,
+            parameters=script_parameters,
+        )
+
+    @cached_property
+    def plan(self) -> dict[str, Any]:
+        """The driver's plan."""
+        facts = self.workload.facts
+        if self.planned_test is not None:
+            pieces, phases = self.planned_test.pieces, self.planned_test.phases
+            variants = {"variants": [variant for _, variant in pieces]}
+            return plan_of(self.request, [name for name, _ in pieces], phases) | variants
+        mix = Mix(
+            facts.before,
+            facts.deck,
+            facts.sequence is not None,
+            self.workload.checks,
+            self.workload.waits,
+            self.workload.recorded_schedule() if self.request.as_recorded else (),
+        )
+        plan = driver_plan(self.request, facts.order, self.workload.weights, facts.after, mix)
+        return plan | _statement_names(self.script)
+
+    def facts(self) -> dict[str, Any]:
+        """Return the facts that run.json has from the first moment on."""
+        engine = self.engine.facts
+        return {
+            "request": self.request.facts(),
+            "workload": recorded(self.workload),
+            "engine": {
+                "name": engine.name,
+                "title": engine.title,
+                "kind": engine.kind,
+                "session": engine.spoken[self.language],
+                "language": self.language,
+                "version": self.version,
+                "answers": engine.answers,
+                "counters": self.engine.counters(),
+                "operations": self.engine.operations(),
+                "advice": self.engine.advice(),
+                "knobs": self.engine.knobs().model_dump(),
+                "waits": self.engine.waits(),
+            },
+            "durability": self.durability(self.request.engine_settings),
+            "writes": writing_facts(self),
+            "preflight": self.preflight,
+            "order": self.order.facts(self.engine.facts.rows_by_key),
+            "test": None if self.test is None else self.test.facts(),
+            "plan": without_dues(self.plan),
+            "script": {"prepared": self.script.prepared},
+            "pooled": self.pooled,
+            "statements": self._statements(),
+        }
+
+    def schema(self) -> dict[str, Any]:
+        """Return the tables and statements that readers of plans need, for the record."""
+        from assay.workloads.rewriting.grammar import grammar_of
+
+        types = self.workload.column_types(self.request.scale)
+        return {
+            "grammar": grammar_of(self.dialects),
+            "tables": {table: dict(columns) for table, columns in types.items()},
+        }
+
+    def durability(self, settings: Mapping[str, str]) -> dict[str, Any]:
+        """Return the durability of commits under these settings, for the record."""
+        levels = self.engine.facts.durability
+        level = level_of(levels, settings)
+        level_facts = None if level is None else levels[level]
+        return {
+            "level": level,
+            "about": None if level_facts is None else level_facts.about,
+            "settings": {} if level_facts is None else level_facts.settings,
+        }
+
+    def _texts(self, test: SpecifiedTest) -> PieceTexts:
+        return PieceTexts(test, self.workload, self.dialects, self.request.scale)
+
+    def _statements(self) -> dict[str, Any]:
+        if self.test is not None and self.planned_test is not None:
+            return self._texts(self.test).recorded(self.planned_test.pieces)
+        request = self.request
+        seed = request.seed if request.parameters == "drawn" else None
+        names = [operation.name for operation in self.script.operations]
+        statements = {
+            name: self.workload.statement(name, self.dialects, request.scale, seed)
+            for name in names
+        }
+        return {name: vars(statement) for name, statement in statements.items()}
+
+
+def _statement_names(script: Script) -> dict[str, list[list[str]]]:
+    """Return the plan's statement names of operations that have several, if any has."""
+    if not any(len(operation.statements) > 1 for operation in script.operations):
+        return {}
+    return {
+        "statements": [
+            [
+                statement.name or brief(number, statement.text)
+                for number, statement in enumerate(operation.statements, 1)
+            ]
+            for operation in script.operations
+        ]
+    }
+
+
+def language_asked(request: RunRequest, workload: Workload, engine: EngineFolder) -> Language:
+    """The language that is asked for, or the first of the workload's that the engine speaks.
+
+    Raises:
+        UsageError: If there is none, or not the one that is asked for.
+    """
+    written, spoken = workload.facts.languages, engine.facts.spoken
+    asked = request.language
+    if asked is not None and asked not in written:
+        raise UsageError(
+            f"--language {asked}: {workload.facts.name} is written in {' and '.join(written)}"
+        )
+    language = workload.language([asked] if asked in spoken else [] if asked else list(spoken))
+    if language is None:
+        able = [
+            folder.facts.name
+            for folder in find_engines().values()
+            if set(folder.facts.spoken) & {asked or written[0]} and folder.facts.answers
+        ]
+        raise UsageError(
+            f"{workload.facts.name} asks in {asked or ' or '.join(written)}, and"
+            f" {request.engine} is asked in {' and '.join(spoken)}: choose one of"
+            f" {', '.join(able)} with --engine"
+        )
+    return language
+
+
+def dsn_with_settings(request: RunRequest, behaviour: Engine) -> str:
+    """The DSN of a request, with its settings as those of sessions."""
+    assert request.dsn is not None  # noqa: S101 - only asked of running servers
+    if request.settings and isinstance(behaviour, HasSessionSettings):
+        return behaviour.with_settings(request.dsn, request.settings)
+    return request.dsn

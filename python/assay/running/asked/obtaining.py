@@ -1,0 +1,118 @@
+"""Obtains the engine of a run, or asks the running server for its version and its statements."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from assay.engines.checking import TellsPooler
+from assay.engines.contract import (
+    ChecksSettings,
+    Embedded,
+    Engine,
+    EngineError,
+    Place,
+    Product,
+    Server,
+    Wanted,
+)
+from assay.model.errors import UsageError
+from assay.running.asked.asked_run import Asked, dsn_with_settings
+from assay.running.asked.played import played_statements
+from assay.running.asked.preflight import preflight
+from assay.running.asked.writing import check_others, check_unknown, guarded, reads_only
+from assay.running.host.places import engines_dir
+from assay.running.server.bridging import loads, reached_before
+from assay.running.telling import Teller, telling
+
+if TYPE_CHECKING:
+    from assay.running.asked.request import RunRequest
+
+
+class Obtained(NamedTuple):
+    """What is known of an engine that is there, as `Asked` has it."""
+
+    product: Product | None
+    version: str
+    preflight: dict[str, Any] | None = None
+    pooled: bool = False
+
+
+def obtained(asked: Asked, teller: Teller) -> Obtained:
+    """The product, None of a running server, its version, and what it says of the statements.
+
+    Raises:
+        UsageError: If a running server cannot execute a statement.
+        EngineError: If it cannot be obtained or reached.
+    """
+    if asked.request.dsn is not None and asked.file is None:
+        return _looked_at(asked)
+    product = _product(asked.request, asked.behaviour, teller)
+    facts = None if asked.file is None else _tried_on_file(asked, asked.file)
+    return Obtained(product, product.version, facts)
+
+
+def check_settings(asked: Asked) -> None:
+    """Raises `EngineError` if the engine, whose product is there, refuses a setting."""
+    if asked.product is not None and isinstance(asked.behaviour, ChecksSettings):
+        settings = asked.request.engine_settings
+        try:
+            asked.behaviour.check_settings(asked.product, settings)
+        except EngineError as error:
+            near = asked.engine.knobs().near(name for name in settings if name in str(error))
+            raise EngineError(f"{error}{near}") from error
+
+
+def _product(request: RunRequest, behaviour: Engine, teller: Teller) -> Product:
+    bin_dir = None if request.bin_dir is None else Path(request.bin_dir)
+    wanted = Wanted(engines_dir(), request.engine_version, bin_dir)
+    return behaviour.obtain(wanted, telling(teller))
+
+
+def _looked_at(asked: Asked) -> Obtained:
+    """Ask a running server for its version, and have it prepare the statements that it is asked."""
+    request, behaviour = asked.request, asked.behaviour
+    if not isinstance(behaviour, Server):
+        raise UsageError("--dsn goes with an engine that is a server")
+    dsn = dsn_with_settings(request, behaviour)
+    with reached_before(behaviour, dsn, request, partial(guarded, asked)) as address:
+        instance = behaviour.attach(address)
+        try:
+            pooled = isinstance(behaviour, TellsPooler) and behaviour.is_pooled(instance)
+            facts = None
+            if asked.workload.makes_data:
+                _check_pooled(asked, pooled=pooled)
+                if not loads(behaviour, instance):
+                    check_others(asked)
+            else:
+                facts = preflight(played_statements(asked), behaviour, instance)
+                check_unknown(asked)
+            return Obtained(None, behaviour.version(instance), facts, pooled)
+        finally:
+            behaviour.detach(instance)
+
+
+def _check_pooled(asked: Asked, *, pooled: bool) -> None:
+    """Refuse to make tables through a pooler: a namespace is locked and found by its connection."""
+    if pooled:
+        raise UsageError(
+            f"{asked.workload.facts.name} makes tables of its own, which a pooler does not let"
+            " sessions find again: name the server itself in --dsn, not the pooler"
+        )
+
+
+def _tried_on_file(asked: Asked, file: Path) -> dict[str, Any]:
+    """Have an embedded engine prepare the statements that it is asked of a file."""
+    behaviour = asked.behaviour
+    assert isinstance(behaviour, Embedded)  # noqa: S101 - no other engine opens files
+    with TemporaryDirectory() as scratch:
+        place = Place(Path(scratch), Path(scratch), file, reads_only=reads_only(asked))
+        instance = behaviour.start(place, asked.request.settings)
+        try:
+            facts = preflight(played_statements(asked), behaviour, instance)
+        finally:
+            behaviour.stop(instance)
+    check_unknown(asked)
+    return facts

@@ -1,0 +1,108 @@
+"""The job of the driver's host: what it plays, what it counts, and what it asks afterwards."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from assay.engines.plan_reading import HasPlans
+from assay.model.language import SQL
+from assay.probes.engine import EngineProbe
+from assay.probes.processes import ProcessesProbe
+from assay.running.asked.driver_plan import plan_sessions
+from assay.running.asked.parsing import STATE_LOADED
+from assay.running.asked.played import played_statements
+from assay.running.host.devices import stat_file
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from assay.running.asked.asked_run import Asked
+    from assay.running.server.subject import Subject
+
+
+def driver_job(
+    asked: Asked,
+    subject: Subject,
+    raw: Path,
+    data_device: Mapping[str, Any] | None,
+    filling: dict[str, Any] | None,
+) -> dict[str, Any]:
+    """Return the job of the driver's host.
+
+    Args:
+        asked: The run.
+        subject: The engine that is driven.
+        raw: Where its streams go.
+        data_device: The device that holds the data, as the record has it; None: not known.
+        filling: How the host loads the data first; None: they are there.
+    """
+    request = asked.request
+    plans = wants_plans(asked)
+    return subject.job() | {
+        "script": asked.script.facts(),
+        "tried": _tried(asked),
+        "clients": plan_sessions(asked.plan),
+        "plan": asked.plan,
+        "raw_dir": str(raw),
+        "metered": subject.metered,
+        "reads_of": subject.readers if _counts_reads(asked) else None,
+        "counters": _counts_operations(asked),
+        "probed_s": _probed_inside_s(asked, subject),
+        "device_stat": stat_file(data_device),
+        "explained": _explained_operations(asked),
+        "cpus": request.pin.get("client", []),
+        "plans": plans,
+        "schema": asked.schema() if plans else None,
+        "plans_executed": request.plans_executed,
+        "filling": filling,
+        "looks_into_cache": request.state == STATE_LOADED,
+        "share": None,
+    }
+
+
+def wants_plans(asked: Asked) -> bool:
+    """Whether operations are asked with their plans after the measured part."""
+    wanted = asked.request.plans and asked.request.kill_s is None
+    wanted = wanted and asked.language in asked.engine.facts.plans
+    return wanted and isinstance(asked.behaviour, HasPlans)
+
+
+def _tried(asked: Asked) -> list[list[dict[str, Any]]] | None:
+    """Statements that the engine prepares first; None: it has done so, or they are Assay's."""
+    done = asked.request.dsn is not None or asked.workload.makes_data
+    if done or asked.request.prepare or asked.language != SQL:
+        return None
+    operations = played_statements(asked)
+    return [[asdict(statement) for statement in statements] for statements in operations]
+
+
+def _counts_operations(asked: Asked) -> bool:
+    """Whether the engine's counters are read around each operation.
+
+    In a test its time from one query to the next counts, so nothing is done between them.
+    """
+    return asked.test is None and asked.request.runs_probe(EngineProbe.name)
+
+
+def _counts_reads(asked: Asked) -> bool:
+    """Whether it is counted what mixes read: what goes on until steady is judged by it."""
+    return asked.request.mixes_max is not None or asked.request.runs_probe(ProcessesProbe.name)
+
+
+def _probed_inside_s(asked: Asked, subject: Subject) -> float | None:
+    """The probes' interval where the engine can be asked for its counters in its host only."""
+    inside = subject.embedded and asked.request.runs_probe(EngineProbe.name)
+    return asked.request.probe_interval_s if inside else None
+
+
+def _explained_operations(asked: Asked) -> int:
+    """How many of the script's operations are asked with their plans: its first ones.
+
+    What is played once, beside the measured part, stands behind them, and is not asked.
+    """
+    if asked.planned_test is None:
+        beside = set(asked.workload.facts.played_once)
+        return sum(operation.name not in beside for operation in asked.script.operations)
+    return len(asked.planned_test.power_queries)

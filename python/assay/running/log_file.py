@@ -1,0 +1,33 @@
+"""The log of a run, which is a file of its record."""
+
+from __future__ import annotations
+
+import logging
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+class _LogFile(logging.FileHandler):
+    """A full disk is told by what measures; the log does not add its own complaint to it."""
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - logging's own name
+        """Lets the line go."""
+
+
+@contextmanager
+def log_into(path: Path) -> Iterator[None]:
+    """Puts all that Assay logs while the block lasts into a file of the record."""
+    handler = _LogFile(path, encoding="utf-8")
+    handler.setFormatter(logging.Formatter("%(asctime)s %(name)s %(levelname)s %(message)s"))
+    root = logging.getLogger("assay")
+    root.setLevel(logging.INFO)
+    root.addHandler(handler)
+    try:
+        yield
+    finally:
+        root.removeHandler(handler)
+        handler.close()

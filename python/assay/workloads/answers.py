@@ -1,0 +1,73 @@
+"""The expected rows of a workload's operations: brought or kept."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.model.errors import UsageError
+from assay.model.kept_answer import read_kept_answers
+from assay.model.language import SQL
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from assay.model.kept_answer import KeptAnswer
+    from assay.model.language import Language
+    from assay.workloads.contract import Workload
+
+ANSWERS = "answers"
+
+
+def answers_folder(workload: Workload, scale: float, language: Language = SQL) -> Path | None:
+    """The folder with expected rows for default parameters at a scale, if there is one.
+
+    Rows that stand in `answers/` itself are right at every scale; those in `answers/sparql`
+    are what is returned in that language. Of queries that lack parts there are none.
+    """
+    if workload.removed:
+        return None
+    folder = workload.folder / ANSWERS
+    if (folder / language).is_dir() or len(workload.facts.languages) > 1:
+        folder /= language
+    scaled = folder / f"sf{scale:g}"
+    if scaled.is_dir():
+        return scaled
+    return folder if any(folder.glob("*.csv")) else None
+
+
+def kept_rows(workload: Workload, scale: float, language: Language = SQL) -> dict[str, Path]:
+    """Files of expected rows for default parameters at a scale, by operation.
+
+    Those of operations of the workload whose data are asked stand there.
+    """
+    folder = answers_folder(workload, scale, language)
+    files = {} if folder is None else {path.stem: path for path in folder.glob("*.csv")}
+    if workload.source is not None and not workload.removed:
+        theirs, named = kept_rows(workload.source, scale, language).items(), workload.of_source
+        files |= {name: path for name, path in theirs if name in named}
+    return dict(sorted(files.items()))
+
+
+def own_answers_folder(workload: Workload, scale: float, language: Language = SQL) -> Path:
+    """The folder in which answers of one's own are kept, whether it is there or not."""
+    there = answers_folder(workload, scale, language)
+    if there is not None:
+        return there
+    folder = workload.folder / ANSWERS
+    if len(workload.facts.languages) > 1:
+        folder /= language
+    return folder / f"sf{scale:g}" if workload.makes_data else folder
+
+
+def own_answers(
+    workload: Workload, scale: float, language: Language = SQL
+) -> dict[str, KeptAnswer]:
+    """Answers of its own that somebody kept, by operation.
+
+    Raises:
+        UsageError: If the file beside them cannot be read.
+    """
+    try:
+        return read_kept_answers(own_answers_folder(workload, scale, language))
+    except ValueError as error:
+        raise UsageError(f"{error}: keep the answers anew with `assay answers`") from error
