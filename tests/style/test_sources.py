@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.cli.shared.verbs import VERBS, python_name
+from assay.cli.shared.verbs import VERBS, module_name
 from tests.conftest import HERE, LONG, long_tests
 from tests.style import sources
 from tests.style.sources import PACKAGE, ROOT, python_files, relative, rust_files
@@ -64,7 +64,7 @@ KNOW_THE_CORE = {
     "assay.workloads.generate",
 }
 READ_RECORDS_ONLY = ("model", "record", "analysis", "checks", "report", "ui")
-# A verb of the command line is a module of `cli/` and of `verbs/`, so these two are the fullest.
+# A verb of the command line is a module of `verbs/`, so this is the fullest.
 ROOM_MAX = 28
 
 
@@ -142,7 +142,7 @@ class TestDeadFiles:
         made = re.findall(r"python/(assay/[\w/]+)\.py", makefile)
         made += re.findall(r"-m (assay[\w.]+)", makefile)
         commands = {target.partition(":")[0] for target in project["scripts"].values()}
-        verbs = {f"assay.cli.{python_name(name)}" for name in VERBS}
+        verbs = {module_name(name) for name in VERBS}
         verbs |= {f"assay.cli.shared.{verb.kind[0]}" for verb in VERBS.values()}
         return commands | verbs | {path.replace("/", ".") for path in made}
 

@@ -32,6 +32,8 @@ class Verb:
 
 
 MEASURE, EXPLAIN, LOOK, PREPARE = "Measure", "Explain", "Look again", "What there is"
+# Where the modules of a section's verbs are.
+ROOMS = {MEASURE: "measuring", EXPLAIN: "explaining", LOOK: "looking", PREPARE: "preparing"}
 SCALED = ("scale_name", "NamedScale")
 VERBS = {
     "run": Verb(MEASURE, "Run a workload on an engine, check and explain it.", SCALED),
@@ -79,7 +81,7 @@ class LazyVerbs(TyperGroup):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002
         """Lists verbs by section, without importing them."""
-        for section in (MEASURE, EXPLAIN, LOOK, PREPARE):
+        for section in ROOMS:
             named = [(name, verb.about) for name, verb in VERBS.items() if verb.section == section]
             with formatter.section(section):
                 formatter.write_dl(named)
@@ -87,8 +89,7 @@ class LazyVerbs(TyperGroup):
 
 def command_of(name: str) -> Any:  # noqa: ANN401 - Typer does not export its commands' type
     """The command of a verb, made from the function or the group of its name."""
-    function = python_name(name)
-    made = getattr(import_module(f"assay.cli.{function}"), function)
+    made = getattr(import_module(module_name(name)), python_name(name))
     letters = import_module("assay.cli.shared.letters")
     if isinstance(made, typer.Typer):
         group = typer.main.get_command(made)
@@ -97,6 +98,11 @@ def command_of(name: str) -> Any:  # noqa: ANN401 - Typer does not export its co
     kind_module, kind = VERBS[name].kind
     kind_of_command = getattr(import_module(f"assay.cli.shared.{kind_module}"), kind)
     return letters.completed(_command(name, made, kind_of_command), f"ASSAY_{name.upper()}")
+
+
+def module_name(verb: str) -> str:
+    """Return the name of the module that has a verb's options."""
+    return f"assay.cli.{ROOMS[VERBS[verb].section]}.{python_name(verb)}"
 
 
 def python_name(verb: str) -> str:

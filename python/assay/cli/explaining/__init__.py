@@ -1,0 +1,1 @@
+"""Verbs that say why: a file each."""

@@ -1,0 +1,1 @@
+"""Verbs that show and hand on what was measured: a file each."""
