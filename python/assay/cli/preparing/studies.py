@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
+from assay.cli.measuring.study import AllowHostChanges, Engines, Quick, Which, WorkloadInstead
 from assay.cli.shared.options import AsJson, RunsDir
 from assay.cli.shared.output import say, say_json, say_result
-from assay.cli.measuring.study import AllowHostChanges, Engines, Quick, Which, WorkloadInstead
 
 studies = typer.Typer(rich_markup_mode=None)
 
