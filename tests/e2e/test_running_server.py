@@ -373,7 +373,8 @@ def test_tables_without_foreign_keys_are_not_taken_for_those_with_them(guest, se
 
 def test_of_two_runs_at_once_the_second_is_refused_and_the_first_goes_on(guest, server):
     load = ("point-select", "--scale", "0.01", "--dsn", url_of(server), "--warmup", "0s")
-    first = guest.begin("run", *load, "--time", "12s")
+    # At a rate: a closed loop would be busy for all that time, and no more would be seen.
+    first = guest.begin("run", *load, "--time", "12s", "--rate", "20")
     run = wait_for_phase(guest, first, "measured")
     second = guest.assay("run", *load, "--time", "1s")
     _, errors = first.communicate(timeout=PATIENCE_S)
