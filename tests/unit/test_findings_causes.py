@@ -313,6 +313,15 @@ class TestOrderLimit:
         assert finding.advice is not None
         assert finding.advice.values == {"columns": "buoy,rolled"}
 
+    def test_a_window_and_a_group_above_need_all_rows(self) -> None:
+        scan = node("scan", object="orders", rows=1e5, seconds=0.6)
+        sort = node("sort", scan, condition="orders.created", rows=1e5, seconds=0.3)
+        window = node("window", sort, rows=1e5, seconds=0.05)
+        top = node("aggregate", window, rows=10.0, seconds=0.05)
+        made = plans(plan(top))
+        run_case = case(operation(overrides=ONE_SECOND), plans=made, indexes={"orders": ()})
+        assert order_limit.find(run_case) == []
+
     def test_many_rows_are_wanted_in_its_twin(self) -> None:
         assert order_limit.find(self.of(limit=5e4)) == []
 
