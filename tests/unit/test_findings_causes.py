@@ -415,6 +415,16 @@ class TestTemporaryTables:
         counters = counted(temporary_disk_tables=on_disk)
         return case(operation(overrides=ONE_SECOND), plans=plans(plan(root)), counters=counters)
 
+    @pytest.mark.parametrize(("on_disk", "findings"), [(0.75, 0), (1.0, 1)])
+    def test_tables_of_our_own_looks_are_none_of_an_operation(
+        self, on_disk: float, findings: int
+    ) -> None:
+        run_case = self.of(3)
+        assert run_case.counters is not None
+        (figure,) = run_case.counters["counters"]
+        figure["operations"] = {"q1": on_disk}
+        assert len(temporary_tables.find(run_case)) == findings
+
     def test_the_operator_that_collects_rows_has_the_time(self) -> None:
         (finding,) = temporary_tables.find(self.of(3))
         assert finding.effect_share == pytest.approx(1.0)
