@@ -263,11 +263,24 @@ def test_what_cannot_be_observed_leaves_no_record(lab: Lab, words: list[str], sa
     assert not lab.runs.exists() or not list(lab.runs.iterdir())
 
 
-def test_mysql_is_observed_by_its_digests(lab: Lab) -> None:
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("mysql", {"innodb_redo_log_capacity": "32M"}),
+        # It counts no statements unless that is switched on.
+        (
+            "mariadb",
+            {"performance_schema": "ON", "performance_schema_instrument": "statement/%=ON"},
+        ),
+    ],
+)
+def test_the_family_is_observed_by_its_digests(
+    lab: Lab, name: str, settings: dict[str, str]
+) -> None:
     with reachable_directory() as root:
-        started = Started(root, "mysql")
+        started = Started(root, name)
         with started.guardian:
-            started.start({"innodb_buffer_pool_size": "64M", "innodb_redo_log_capacity": "32M"})
+            started.start({"innodb_buffer_pool_size": "64M", **settings})
             told = _of_mysql(started, lab)
     assert told["observed"]["source"] == "performance_schema"
     names = {one["name"]: one for one in told["operations"]}
@@ -275,6 +288,7 @@ def test_mysql_is_observed_by_its_digests(lab: Lab) -> None:
     assert names["select-orders"]["throughput_per_s"] > 1
     (index,) = findings(told, "missing-index")
     assert "(`customer`)" in index["change"]["sql"]
+    assert "on `assay`.`orders`" in " ".join(index["change"]["sql"].split())
     assert index["certainty"] == "seen"
 
 

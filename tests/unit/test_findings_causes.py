@@ -316,6 +316,15 @@ class TestOrderLimit:
         assert finding.advice is not None
         assert finding.advice.values == {"columns": "buoy,rolled"}
 
+    def test_a_window_and_a_group_above_need_all_rows(self) -> None:
+        scan = node("scan", object="orders", rows=1e5, seconds=0.6)
+        sort = node("sort", scan, condition="orders.created", rows=1e5, seconds=0.3)
+        window = node("window", sort, rows=1e5, seconds=0.05)
+        top = node("aggregate", window, rows=10.0, seconds=0.05)
+        made = plans(plan(top))
+        run_case = case(operation(overrides=ONE_SECOND), plans=made, indexes={"orders": ()})
+        assert order_limit.find(run_case) == []
+
     def test_many_rows_are_wanted_in_its_twin(self) -> None:
         assert order_limit.find(self.of(limit=5e4)) == []
 
@@ -408,6 +417,16 @@ class TestTemporaryTables:
         root = dataclasses.replace(node("aggregate", seconds=1.0), native=native)
         counters = counted(temporary_disk_tables=on_disk)
         return case(operation(overrides=ONE_SECOND), plans=plans(plan(root)), counters=counters)
+
+    @pytest.mark.parametrize(("on_disk", "findings"), [(0.75, 0), (1.0, 1)])
+    def test_tables_of_our_own_looks_are_none_of_an_operation(
+        self, on_disk: float, findings: int
+    ) -> None:
+        run_case = self.of(3)
+        assert run_case.counters is not None
+        (figure,) = run_case.counters["counters"]
+        figure["operations"] = {"q1": on_disk}
+        assert len(temporary_tables.find(run_case)) == findings
 
     def test_the_operator_that_collects_rows_has_the_time(self) -> None:
         (finding,) = temporary_tables.find(self.of(3))

@@ -20,6 +20,9 @@ from assay.analysis.findings.plans import (
     stale_statistics,
 )
 from assay.analysis.findings.plans.plan_time import fraction_of, timed_nodes
+from assay.model.catalogue import Index
+from assay.model.finding import Finding
+from assay.model.plan import PlanNode
 from tests.cases import ADVICE, case, even, node, operation, passes, plan, plans
 from tests.truths import counted, looped, planned, spilled
 
@@ -327,6 +330,14 @@ class TestColumns:
         self, text: str | None, result: tuple[str, ...] | None
     ) -> None:
         assert self.findings(text, result) == []
+
+    def test_the_primary_key_of_innodb_is_read_with_every_row(self) -> None:
+        made, text = plans(plan(self.SCAN)), "select b, c from lines"
+        statements = {"statements": {"q1": text}, "results": {"q1": ("b", "c")}}
+        for name, count in (("by_a", 1), ("PRIMARY", 0)):
+            indexes = {"lines": (Index("lines", name, ("a",)),)}
+            known = case(operation(), plans=made, indexes=indexes, **statements)
+            assert len(columns_read.find(known)) == count
 
     def test_a_store_of_rows_reads_them_whole(self) -> None:
         rows = node("scan", object="lines", rows=9, seconds=1.0)

@@ -160,6 +160,13 @@ class TestOrderedScans:
         assert missing_index.find(run_case) == []
         assert len(index_filter.find(run_case)) == 1
 
+    @pytest.mark.parametrize(("loops", "findings"), [(1.0, 1), (25_005.0, 0)])
+    def test_look_ups_of_one_row_each_are_no_fewer_with_more_columns(
+        self, loops: float, findings: int
+    ) -> None:
+        run_case = self.of("lines.id = other.id; filter (lines.keeper = 3)", loops=loops)
+        assert len(index_filter.find(run_case)) == findings
+
     def test_one_that_stops_early_is_no_full_scan(self) -> None:
         assert missing_index.find(self.of("filter (lines.keeper = 3)", cut_short=True)) == []
 

@@ -76,7 +76,7 @@ class TestPlans:
     def test_indexes_are_named(self) -> None:
         partsupp = scans(plan("q02"))["partsupp"]
         assert (partsupp.operator, partsupp.index) == ("index scan", "PRIMARY")
-        assert partsupp.condition == "ps_partkey = assay.part.p_partkey"
+        assert partsupp.condition == "ps_partkey = part.p_partkey"
 
     def test_pages_are_bytes(self) -> None:
         region = scans(plan("q02"))["nation"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from assay.analysis.findings.indexes.missing_index import indexable
 from assay.engines.mysql.plans import normalised
@@ -35,14 +36,17 @@ TOLD = {
 
 def test_key_columns_of_an_index_stand_in_order() -> None:
     rows = [
-        ("b", "bk", "k", 1, 1, "btree", "int", None, None),
-        ("b", "bk", "v", 1, 1, "btree", "varchar", None, None),
-        ("b", "hidden", "(v + 1)", 0, 0, "btree", None, "invisible", "alter table b ..."),
+        ("b", "bk", "k", 1, 1, "btree", "int", None, None, "s"),
+        ("b", "bk", "v", 1, 1, "btree", "varchar", None, None, "s"),
+        ("b", "hidden", "(v + 1)", 0, 0, "btree", None, "invisible", "alter table b ...", "s"),
+        ("b", "bk", "w", 1, 1, "btree", "int", None, None, "t"),
     ]
-    hidden = {"valid": False, "state": "invisible", "mend": "alter table b ..."}
+    key: dict[str, Any] = {"unique": True, "method": "btree"}
+    hidden: dict[str, Any] = {"valid": False, "state": "invisible", "mend": "alter table b ..."}
     assert indexes_of(rows) == [
-        Index("b", "bk", ("k", "v"), unique=True, method="btree", types=("int", "varchar")),
-        Index("b", "hidden", ("(v + 1)",), method="btree", types=("",), **hidden),
+        Index("b", "bk", ("k", "v"), types=("int", "varchar"), schema="s", **key),
+        Index("b", "hidden", ("(v + 1)",), types=("",), method="btree", schema="s", **hidden),
+        Index("b", "bk", ("w",), types=("int",), schema="t", **key),
     ]
 
 

@@ -15,6 +15,10 @@ _IN_JDBC = re.compile(r"(?i)(\bjdbc:[\w:]+:[^/@:\s]+)/([^/@\s]\S*)@")
 # `password 'value'`, as SQL has it.
 _IN_SQL = re.compile(rf"(?is)(\b\w*{_WORDS}|\bidentified\s+by)(\s+)(?:e?'(?:\\.|''|[^'\\])*')")
 
+_HIDDEN_PART = re.compile(
+    rf"(?i)[:/]{re.escape(HIDDEN)}(?=@)|\b[\w.-]*{_WORDS}[\w.-]*={re.escape(HIDDEN)}\s*"
+)
+
 
 def is_secret(name: str) -> bool:
     """Whether a setting of this name may hold a secret."""
@@ -25,6 +29,11 @@ def without_secrets(text: str) -> str:
     """The text with passwords in URLs and values of `password=...` and its like blotted out."""
     text = _IN_JDBC.sub(rf"\1/{HIDDEN}@", _IN_URL.sub(rf"\1:{HIDDEN}@", text))
     return _ASSIGNED.sub(rf"\1={HIDDEN}", text)
+
+
+def dsn_without_password(dsn: str) -> str:
+    """Return a DSN without its password, so that a client takes it from its environment or asks."""
+    return _HIDDEN_PART.sub("", without_secrets(dsn)).strip()
 
 
 def sql_without_secrets(text: str) -> str:

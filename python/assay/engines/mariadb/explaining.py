@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
-from assay.engines.mariadb.plans import normalised
+from assay.engines.mariadb.plans import DATABASE, normalised
 from assay.engines.mysql_family.explaining import CataloguePlans
 from assay.engines.mysql_family.plan_facts import changed_of
+from assay.engines.mysql_family.statements import file_text
 
 if TYPE_CHECKING:
     from assay.model.catalogue import ChangedSetting
@@ -16,6 +18,12 @@ class MariaPlans(CataloguePlans):
     """See `assay.engines.plan_reading.PlanReader`."""
 
     normalised = staticmethod(normalised)
+
+    def explain_text(self, how: str, asked: str) -> str:
+        """Return the server's plan, with the session's database: the server leaves that out."""
+        plan = super().explain_text(how, asked)
+        database = self.rows(file_text("plans/database.sql"))[0][0]
+        return json.dumps(json.loads(plan) | {DATABASE: database}, indent=2)
 
     def changed_settings(self) -> list[ChangedSetting]:
         """Return settings of the optimiser away from their default. Raises `EngineError`."""

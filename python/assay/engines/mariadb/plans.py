@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from assay.engines.mariadb.plan_tables import Prefix, Table, comparing_seconds, scan, seconds_of
+from assay.engines.mysql_family.plan_names import with_schemas
 from assay.model.plan import Plan, PlanNode
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ JsonObject = dict[str, Any]
 
 MS_PER_S = 1000
 BLOCK, SUBQUERIES, MATERIALIZED = "query_block", "subqueries", "materialized"
+# What is added to the server's text: the session's database.
+DATABASE = "database"
 SUBQUERY_KINDS = {
     BLOCK: "subquery",
     "expression_cache": "subquery with a cache",
@@ -59,7 +62,7 @@ def normalised(text: str, operation: str, statement: int, native: str) -> Plan:
     try:
         whole = json.loads(text)
         block = whole[BLOCK]
-        tree = _block(block, _Above())
+        tree = with_schemas(_block(block, _Above()), whole.get(DATABASE))
         optimising_ms = whole.get("query_optimization", {}).get("r_total_time_ms")
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"this is no plan of MariaDB: {error!r}") from error

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from assay.engines.mysql.plan_tables import block_tree, tables_of, with_tables
+from assay.engines.mysql_family.plan_names import with_schemas
 from assay.model.plan import Plan, PlanNode
 
 JsonObject = dict[str, Any]
@@ -45,6 +46,7 @@ CONDITIONS = ("lookup_condition", "condition", "hash_condition", "sort_fields", 
 TOLD_ELSEWHERE = {
     "operation",
     "table_name",
+    "schema_name",
     "index_name",
     "condition",
     "lookup_condition",
@@ -74,7 +76,7 @@ def normalised(text: str, operation: str, statement: int, native: str) -> Plan:
         operation,
         statement,
         native,
-        root,
+        with_schemas(root),
         execution_s=seconds,
         timed=seconds is not None,
         details={"query_type": whole.get("query_type")},
@@ -101,6 +103,7 @@ def _node(iterator: JsonObject, asked: float, *, cut_short: bool = False) -> Pla
         # Averages of loops that ended early may be less than what their inputs took.
         seconds=None if seconds is None else max(0.0, seconds - spent_s),
         cut_short=cut_short,
+        schema=iterator.get("schema_name"),
         removed_rows=_removed(iterator, given, children),
         details={key: value for key, value in iterator.items() if _is_detail(key, value)},
         children=children,

@@ -14,17 +14,18 @@ SWITCH = "optimizer_switch"
 
 def indexes_of(rows: Iterable[tuple[Any, ...]]) -> list[Index]:
     """Return indexes of `plans/indexes.sql`, which has a row for each key column in order."""
-    columns: dict[tuple[str, str], list[str]] = {}
-    facts: dict[tuple[str, str], dict[str, Any]] = {}
-    types: dict[tuple[str, str], list[str]] = {}
-    for table, name, column, unique, valid, method, kind, state, mend in rows:
-        columns.setdefault((table, name), []).append(str(column))
-        types.setdefault((table, name), []).append(str(kind or ""))
+    columns: dict[tuple[str, str, str], list[str]] = {}
+    facts: dict[tuple[str, str, str], dict[str, Any]] = {}
+    types: dict[tuple[str, str, str], list[str]] = {}
+    for table, name, column, unique, valid, method, kind, state, mend, schema in rows:
+        key = (schema, table, name)
+        columns.setdefault(key, []).append(str(column))
+        types.setdefault(key, []).append(str(kind or ""))
         facts_of_index = {"unique": bool(unique), "valid": bool(valid), "method": method}
-        facts[table, name] = facts_of_index | {"state": state, "mend": mend}
+        facts[key] = facts_of_index | {"state": state, "mend": mend, "schema": schema}
     return [
-        Index(table, name, tuple(names), types=tuple(types[table, name]), **facts[table, name])
-        for (table, name), names in columns.items()
+        Index(key[1], key[2], tuple(names), types=tuple(types[key]), **facts[key])
+        for key, names in columns.items()
     ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
-from assay.model.secrets import without_secrets
+from assay.model.secrets import dsn_without_password
 
 if TYPE_CHECKING:
     from assay.running.asked.request import RunRequest
@@ -18,7 +18,7 @@ def answers_command(request: RunRequest) -> str:
         version = f"@{request.engine_version}" if request.engine_version else ""
         words += ["--engine", f"{request.engine}{version}", "--scale", f"{request.scale:g}"]
     else:
-        words += ["--dsn", without_secrets(request.dsn)]
+        words += ["--dsn", dsn_without_password(request.dsn)]
         if "://" not in request.dsn:
             words += ["--engine", request.engine]
     for driver in request.drivers:

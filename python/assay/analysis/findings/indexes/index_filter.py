@@ -53,6 +53,10 @@ def _index(scan: Timed) -> str | None:
 
 def _is_wasteful(scan: Timed) -> bool:
     removed, kept = scan.node.removed_rows or 0.0, scan.node.rows or 0.0
+    # Look-ups that find one row each: an index of more columns would be looked up as often.
+    loops = scan.node.loops or 0.0
+    if loops > 1 and removed + kept <= loops:
+        return False
     return removed >= REMOVED_ROWS_MIN and removed >= REMOVED_SHARE_MIN * (removed + kept)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from typing import TYPE_CHECKING
 
@@ -120,16 +121,16 @@ def _kept(sort: Timed) -> float | None:
     """Rows that were taken from a sort, those that an offset passes over among them.
 
     A sort that is stopped early tells it itself; of one that gave all, the limit above does, unless
-    there is an offset that it does not count.
+    there is an offset that it does not count. What needs all rows, such as a window or a group,
+    stops no sort, so that what is above it does not count.
     """
     own, below = sort.node.rows, sort.node.children[0].rows
     if own is not None and below is not None and own < below:
         return own
     if _OFFSET.search(sort.plan.text or ""):
         return own
-    return min(
-        (node.rows for node in (*sort.above, sort.node) if node.rows is not None), default=None
-    )
+    passing = itertools.takewhile(lambda node: node.operator in PASSING, reversed(sort.above))
+    return min((node.rows for node in (sort.node, *passing) if node.rows is not None), default=None)
 
 
 def _finding(

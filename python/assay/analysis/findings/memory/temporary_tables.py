@@ -32,6 +32,7 @@ def find(case: Case) -> list[Finding]:
     """Return the time of operators with a temporary table, where such tables went to disk."""
     made = case.total(ON_DISK)
     nodes = [timed for timed in timed_nodes(case) if _has_table(timed)]
+    nodes = [timed for timed in nodes if _went_to_disk(case, timed.operation)]
     executions = sum(op.passes for op in case.operations if op.name in {n.operation for n in nodes})
     if not made or not executions or made < PER_EXECUTION_MIN * executions:
         return []
@@ -66,6 +67,12 @@ def find(case: Case) -> list[Finding]:
     finding = case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)
     best = case.of_run(reach_of(nodes))
     return [finding.without_interval().of("computing", saved=(0.0, best))]
+
+
+def _went_to_disk(case: Case, operation: str) -> bool:
+    """Whether each execution had a table on disk; true where executions were not counted apart."""
+    counted = (case.figure(ON_DISK) or {}).get("operations") or {}
+    return not counted or counted.get(operation, 0.0) >= PER_EXECUTION_MIN
 
 
 def _fits(case: Case, setting: Setting | None, executions: float) -> bool:

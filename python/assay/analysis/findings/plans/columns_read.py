@@ -21,6 +21,8 @@ METHOD = "columns-read"
 EFFECT_MIN = 0.05
 # An operator carries what a scan read as long as this much of the scan's rows come to it.
 CARRIED_SHARE = 0.5
+# The name of every primary key of InnoDB.
+CLUSTERED = "PRIMARY"
 _WORD = re.compile(r"\w+")
 _REMARK = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 
@@ -48,8 +50,18 @@ def unneeded(case: Case, scan: Timed) -> tuple[str, ...]:
     named = {word.lower() for word in _WORD.findall(_REMARK.sub(" ", text))}
     if table.lower() not in named:
         return ()
-    needed = named | {name.lower() for name in result}
+    needed = named | {name.lower() for name in result} | _clustered(case, scan)
     return tuple(column for column in columns if column.lower() not in needed)
+
+
+def _clustered(case: Case, scan: Timed) -> set[str]:
+    """Columns of the key that rows are stored by, which are read with every row of the table."""
+    return {
+        column.lower()
+        for index in case.indexes_of(scan.node.object, scan.node.schema)
+        if index.name == CLUSTERED
+        for column in index.columns
+    }
 
 
 def _finding(case: Case, scans: Sequence[Timed], nodes: Sequence[Timed]) -> Finding:

@@ -1,10 +1,12 @@
--- Indexes of the tables that sessions see, a row a key column in order: with the type of the column, and for an index
--- that the optimiser may not use why that is and what changes it.
+-- Indexes of all tables that are not the server's own, those of the session's database first: a row a key column in
+-- order, with the type of the column, for an index that the optimiser may not use why that is and what changes it, and
+-- the table's schema.
 select s.table_name, s.index_name, coalesce(s.column_name, s.expression), s.non_unique = 0, s.is_visible = 'YES', lower(s.index_type), c.data_type,
   if(s.is_visible = 'YES', null, 'invisible'),
-  if(s.is_visible = 'YES', null, concat('alter table ', s.table_name, ' alter index ', s.index_name, ' visible'))
+  if(s.is_visible = 'YES', null, concat('alter table `', s.table_schema, '`.`', s.table_name, '` alter index `', s.index_name, '` visible')),
+  s.table_schema
 from information_schema.statistics s
 left join information_schema.columns c
   on c.table_schema = s.table_schema and c.table_name = s.table_name and c.column_name = s.column_name
-where s.table_schema = database()
-order by s.table_name, s.index_name, s.seq_in_index
+where s.table_schema not in ('information_schema', 'mysql', 'performance_schema', 'sys')
+order by not s.table_schema <=> database(), s.table_schema, s.table_name, s.index_name, s.seq_in_index
