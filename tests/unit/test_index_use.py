@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from assay.analysis.findings.indexes import missing_index
-from assay.analysis.findings.indexes.index_use import Unused, unused_index
+from assay.analysis.findings.indexes.index_use import Unused, unused_advice, unused_index
 from assay.analysis.findings.plans.plan_time import timed_nodes
 from assay.model.catalogue import Alternative, Index
 from tests.truths import hidden
@@ -38,6 +38,28 @@ def test_what_hides_a_column_is_named(condition: str, why: str) -> None:
     unused = reason(condition)
     assert unused is not None
     assert why in unused.why
+
+
+@pytest.mark.parametrize(
+    ("condition", "key"),
+    [
+        ("filter (lower(lines.line) = $1)", "(lower(line))"),
+        ("(lower(`shop`.`lines`.`line`) = 'x')", "(lower(`line`))"),
+        ("(strftime('%Y.m', line, 'a.b') = '7')", "(strftime('%Y.m', line, 'a.b'))"),
+        ("((lines.line)::text = '7'::text)", "((line)::text)"),
+        ("filter (line ~~ 'abc%'::text)", "line text_pattern_ops"),
+        # What comes with each execution is no part of an index.
+        ("filter (substr(line, $1) = 'x')", None),
+    ],
+)
+def test_an_index_that_serves_the_condition_can_be_tried(condition: str, key: str | None) -> None:
+    unused = reason(condition)
+    assert unused is not None
+    assert unused.key == key
+    of_engine = replace(hidden(0.7, condition), advice={"expressions": True})
+    advice = unused_advice(of_engine, unused, 0.5)
+    assert (advice.values if advice else None) == ({"expression": key} if key else None)
+    assert unused_advice(replace(of_engine, advice={}), unused, 0.5) is None
 
 
 @pytest.mark.parametrize(

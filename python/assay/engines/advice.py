@@ -124,6 +124,7 @@ class AdviceFacts(BaseModel):
 
     Attributes:
         quote: Stands around names in SQL; doubled where it is part of one.
+        expressions: Whether an index may be of an expression.
         by_column: Whether tables are stored column by column, so that scans read on fast.
         sizes: Words behind a number of bytes, with what each is.
         sizes_in_sql: Whether a size in SQL has these words; else it is a number of bytes.
@@ -139,6 +140,7 @@ class AdviceFacts(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     quote: str = '"'
+    expressions: bool = False
     by_column: bool = False
     sizes: dict[str, int] = {}
     sizes_in_sql: bool = False
@@ -173,9 +175,11 @@ class AdviceFacts(BaseModel):
         facts = self.settings[role]
         return facts.name, self._value(facts, value.strip())
 
-    def statement(self, template: str, table: str, columns: Sequence[str]) -> str:
-        """A file's SQL with the names in it, quoted."""
-        return statement_of(template, table, columns, quote=self.quote)
+    def statement(
+        self, template: str, table: str, columns: Sequence[str], expression: str | None = None
+    ) -> str:
+        """A file's SQL with the names in it, quoted; an index may be of an expression."""
+        return statement_of(template, table, columns, expression=expression, quote=self.quote)
 
     def _value(self, facts: SettingFacts, value: str) -> str:
         if facts.values == "switch" and value in {"on", "off"}:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from string import Template
 from typing import TYPE_CHECKING
 
@@ -28,6 +29,7 @@ def statement_of(
     table: str,
     columns: Sequence[str],
     *,
+    expression: str | None = None,
     schema: str | None = None,
     quote: str = '"',
 ) -> str:
@@ -38,17 +40,19 @@ def statement_of(
             of ours.
         table: Its name without a schema.
         columns: Those of an index; empty of what is about the whole table.
+        expression: What an index is of in place of columns, as it stands in SQL.
         schema: Of the table; None: sessions find the table without.
         quote: Stands around names.
     """
-    name = "_".join(("assay", table, *columns))[:NAME_LETTERS_MAX]
+    words = columns if expression is None else re.findall(r"\w+", expression)
+    name = "_".join(("assay", table, *words))[:NAME_LETTERS_MAX]
     in_schema = "" if schema is None else f"{quoted(schema, quote)}."
     return Template(template).safe_substitute(
         name=quoted(name, quote),
         table=f"{in_schema}{quoted(table, quote)}",
         table_text=_text(table),
         in_schema=in_schema,
-        columns=", ".join(quoted(column, quote) for column in columns),
+        columns=expression or ", ".join(quoted(column, quote) for column in columns),
     )
 
 

@@ -352,9 +352,9 @@ class Case:
         by_statement = advice.kind in STATEMENTS and self.own_tables
         if advice.kind == "named-setting" and not BY_PLANS.items() <= advice.values.items():
             # Settings of the optimiser are each session's; of others that is not known.
-            return None, None
-        if advice.kind == "durability":
-            # A running server has its owner's.
+            return None, to_try
+        if advice.kind == "durability" or "statement" in advice.values:
+            # A running server has its owner's durability, and nothing hides an index again.
             return None, to_try
         if advice.kind == "setting" and not is_of_session(advice, self.advice):
             return None, None

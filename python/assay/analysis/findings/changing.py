@@ -23,6 +23,8 @@ def change_of(advice: Advice, facts: Mapping[str, Any]) -> Change | None:
         advice: What is advised.
         facts: `engine.advice` of the record.
     """
+    if (statement := advice.values.get("statement")) is not None:
+        return Change(statement)
     running = (facts.get("running") or {}).get(advice.kind)
     if running is None:
         return None
@@ -37,7 +39,12 @@ def change_of(advice: Advice, facts: Mapping[str, Any]) -> Change | None:
             None
             if texts.get(file) is None
             else statement_of(
-                texts[file], advice.subject, list(filter(None, columns)), schema=schema, quote=quote
+                texts[file],
+                advice.subject,
+                list(filter(None, columns)),
+                expression=advice.values.get("expression"),
+                schema=schema,
+                quote=quote,
             ).strip()
             for file in files
         ]

@@ -1,4 +1,4 @@
-"""An index of a table, made after the data is loaded."""
+"""An index of a table, made after the data is loaded, or made usable again."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 
 def _follow(request: RunRequest, advice: Advice, engine: EngineFolder) -> ChangedRun:
-    if not columns_of(advice):
+    if (statement := advice.values.get("statement")) is not None:
+        label = f"index {advice.values['name']} of {advice.subject}, usable"
+        return ChangedRun(label, request.changed(prepare={**request.prepare, label: statement}))
+    if not columns_of(advice) and "expression" not in advice.values:
         raise CannotError(f"the finding does not say which columns of {advice.subject}")
     return prepared_with("index", request, advice, engine)
 

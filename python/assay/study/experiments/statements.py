@@ -30,14 +30,15 @@ def prepared_with(
     if doing not in facts.statements:
         raise CannotError(facts.without.get(doing, f"it has no statement for {doing}"))
     template = (engine.folder / facts.statements[doing]).read_text(encoding="utf-8")
-    sql = facts.statement(template, advice.subject, columns_of(advice))
+    expression = advice.values.get("expression")
+    sql = facts.statement(template, advice.subject, columns_of(advice), expression)
     label = label_of(advice)
     return ChangedRun(label, request.changed(prepare={**request.prepare, label: sql}))
 
 
 def label_of(advice: Advice) -> str:
     """What a change of a table is called: `index of orders (customer)`."""
-    columns = columns_of(advice)
+    columns = columns_of(advice) or [text for text in (advice.values.get("expression"),) if text]
     return f"{advice.kind} of {advice.subject}" + (f" ({', '.join(columns)})" if columns else "")
 
 

@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from assay.analysis.findings.case import named_setting_advice
+from assay.model.finding import Advice
 from assay.model.units import seconds_text
 
 if TYPE_CHECKING:
@@ -35,6 +37,11 @@ _NOT_INDEXED = re.compile(r"\bnot\s+indexed\b", re.IGNORECASE)
 _TEXT_TYPES = ("char", "text")
 # A column that equals a number, which no quotes are around.
 _NUMBER = r"{}\s*=\s*-?\d[\d.]*(?![\w'])"
+# Texts, and tables with their databases before the name of a column.
+_TEXT_OR_QUALIFIER = re.compile(
+    r"('(?:[^']|'')*')|(?:[`\"]?\b[A-Za-z_]\w*[`\"]?\.)+(?=[`\"]?[A-Za-z_])"
+)
+_PARAMETER = re.compile(r"[$][\w]+|[?]")
 _CALL = re.compile(r"(?<![\w.])(\w+)\(")
 _CAST = r"(?:\({0}\)|{0})::\"?\w+[\w ]*(?:\([\d,]+\))?"
 # Words before a parenthesis that call no function.
@@ -51,6 +58,7 @@ class Unused:
         to_try: What brings it back.
         at: Where the evidence of the reason is.
         alternative: The plan with the reason taken away, where that was asked for.
+        key: What an index that serves the condition is of, as it stands in SQL; None: nothing.
     """
 
     index: Index
@@ -58,6 +66,26 @@ class Unused:
     to_try: str
     at: str
     alternative: Alternative | None = None
+    key: str | None = None
+
+
+def unused_advice(case: Case, unused: Unused, gain_share: float) -> Advice | None:
+    """Return the advice that brings an index back, or makes one that serves the condition.
+
+    It is a setting, a statement that makes the index usable again, or an index of an expression.
+    """
+    other = unused.alternative
+    if other is not None and other.kind == "setting" and other.value is not None:
+        return named_setting_advice(other.change, other.value, gain_share, by_plan=True)
+    index = unused.index
+    if not index.valid and index.mend is not None:
+        return Advice(
+            "index", index.table, {"statement": index.mend, "name": index.name}, gain_share
+        )
+    if unused.key is None or not case.advice.get("expressions"):
+        return None
+    schema = {} if index.schema is None else {"schema": index.schema}
+    return Advice("index", index.table, {"expression": unused.key, **schema}, gain_share)
 
 
 def unused_index(case: Case, scan: Timed) -> Unused | None:
@@ -175,30 +203,41 @@ def _condition_reason(
             f"an index of {index.table} ({column}) that compares bytes (operator class"
             " text_pattern_ops, or collation C)"
         )
-        return Unused(index, why, to_try, at)
-    bare = _TEXT.sub("''", condition)
+        # PostgreSQL's plans write `like` so.
+        key = f"{column} text_pattern_ops" if "~~" in condition else None
+        return Unused(index, why, to_try, at, key=key)
+    # As long as the condition, so that what is found in it can be cut out of that.
+    bare = _TEXT.sub(lambda text: f"'{' ' * (len(text[0]) - 2)}'", condition)
     if collated := _COLLATED.search(bare):
         why = f"{column} is compared in collation {collated[1]}, in which the index is not ordered"
         to_try = (
             f"an index of {index.table} ({column} collate {collated[1]}), or the column itself in"
             f" collation {collated[1]}"
         )
-        return Unused(index, why, to_try, at)
-    if called := _called(bare, name):
+        return Unused(index, why, to_try, at, key=f"{column} collate {collated[1]}")
+    if (call := _called(bare, name)) is not None:
+        called = condition[call]
         why = f"the condition calls a function of {column}: {called}"
         to_try = (
             f"compare {column} itself, or an index of {index.table} for the expression {called}"
         )
-        return Unused(index, why, to_try, at)
+        return Unused(index, why, to_try, at, key=_key(called))
     if _is_text(index) and (number := re.search(_NUMBER.format(name), bare)):
         why = f"{column} is text and is compared with a number, {number[0].strip()}"
         to_try = f"compare {column} with text (a value in quotes, or a parameter of type text)"
         return Unused(index, why, to_try, at)
     if cast := re.search(_CAST.format(name), bare):
-        why = f"the condition converts {column}: {cast[0].strip()}"
+        converted = condition[slice(*cast.span())].strip()
+        why = f"the condition converts {column}: {converted}"
         to_try = f"compare {column} with a value of its own type, so that {column} is not converted"
-        return Unused(index, why, to_try, at)
+        return Unused(index, why, to_try, at, key=_key(converted))
     return None
+
+
+def _key(expression: str) -> str | None:
+    """An expression as an index of its table has it; None: it has a value of each execution."""
+    bare = _TEXT_OR_QUALIFIER.sub(lambda match: match[1] or "", expression)
+    return None if _PARAMETER.search(_TEXT.sub("''", bare)) else f"({bare})"
 
 
 def _is_text(index: Index) -> bool:
@@ -206,11 +245,11 @@ def _is_text(index: Index) -> bool:
     return bool(index.types) and any(word in index.types[0].lower() for word in _TEXT_TYPES)
 
 
-def _called(condition: str, name: str) -> str | None:
-    """The call of a function that a column stands in; None: it stands in none."""
+def _called(condition: str, name: str) -> slice | None:
+    """Where the call of a function is that a column stands in; None: it stands in none."""
     for match in _CALL.finditer(condition):
-        call = condition[match.start() : end_of_call(condition, match.end())]
-        if match[1].lower() not in _NO_CALL and re.search(name, call):
+        call = slice(match.start(), end_of_call(condition, match.end()))
+        if match[1].lower() not in _NO_CALL and re.search(name, condition[call]):
             return call
     return None
 

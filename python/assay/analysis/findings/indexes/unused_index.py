@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.analysis.findings.indexes.index_use import Unused, hidden_at_join, unused_index
+from assay.analysis.findings.indexes.index_use import (
+    Unused,
+    hidden_at_join,
+    unused_advice,
+    unused_index,
+)
 from assay.analysis.findings.indexes.join_index import join_fraction, rows_read, wasteful_joins
 from assay.analysis.findings.plans.plan_time import Timed, timed_nodes
 from assay.analysis.time.operation_tree import COMPUTING
@@ -67,7 +72,14 @@ def _join_finding(
             f"plan:{operation}",
         ),
     ]
-    finding = case.finding(METHOD, claim, fractions, to_try=unused.to_try, evidence=evidence)
+    finding = case.finding(
+        METHOD,
+        claim,
+        fractions,
+        to_try=unused.to_try,
+        evidence=evidence,
+        advice=unused_advice(case, unused, effect),
+    )
     return finding.without_interval().of(COMPUTING, saved=(0.0, effect))
 
 
@@ -101,5 +113,12 @@ def _finding(case: Case, scans: list[tuple[Timed, Unused]]) -> Finding:
         Evidence(f"{index.name} is not used: {unused.why}", unused.at),
     ]
     effect = case.of_run(wasted)
-    finding = case.finding(METHOD, claim, wasted, to_try=unused.to_try, evidence=evidence)
+    finding = case.finding(
+        METHOD,
+        claim,
+        wasted,
+        to_try=unused.to_try,
+        evidence=evidence,
+        advice=unused_advice(case, unused, effect),
+    )
     return finding.without_interval().of(COMPUTING, saved=(0.0, effect))
