@@ -20,7 +20,7 @@ from assay.running.asked.options import options_of
 from assay.running.asked.request import recorded_request
 from assay.running.asked.understanding import request_of
 from assay.study.declared.facts import asked_budget_s
-from assay.study.diagnosing.stages import Diagnosing
+from assay.study.diagnosing.stages import Diagnosing, room_for
 from assay.study.experiments.discovery import experiments
 from assay.study.series import Purpose, Series, documents_made_before, judging
 from assay.study.several import Terms
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from assay.running.asked.request import RunRequest
     from assay.study.series import Watcher
 
-MADE_BY = "assay diagnose"
+MADE_BY, WIDTH = "assay diagnose", "side_by_side"
 # Of a run that is there, an order is repeated for so long at most: there will be many runs of it.
 MIN_TIME_MAX_S = 2.0
 
@@ -96,20 +96,23 @@ def diagnose(
     if names:
         options["operation"] = names
     asked = _asked(what, options, place, watching, again=again)
-    run_s = took_s(asked.pilot)
+    run_s, terms = took_s(asked.pilot), Terms(asked_budget_s(budget or DIAGNOSE_BUDGET))
+    about = {**asked.about, "allow_changes": allow_changes}
+    # A larger budget goes on with as many at once as before.
+    before = None if again else next(documents_made_before(place, about), None)
+    width = before["about"][WIDTH] if before else room_for(terms.budget_s, run_s)
     purpose = Purpose(
         f"diagnose-{asked.pilot.facts['workload']['name']}",
         asked.base.engine,
-        {**asked.about, "allow_changes": allow_changes},
+        {**about, WIDTH: width},
         workloads=False,
         grows=True,
         expected=lambda _: run_s,
     )
-    terms = Terms(asked_budget_s(budget or DIAGNOSE_BUDGET))
     series = Series(purpose, place, watching, terms, again)
     history = calibrate(read_predictions(place))
     diagnosing = Diagnosing(
-        asked.base, asked.pilot, series, history, allow_changes=allow_changes, run_s=run_s
+        asked.base, asked.pilot, series, history, allow_changes, side_by_side=width
     )
     way = diagnosing.carry_out()
     document = diagnose_document(way, names, _declared(), history, run_s)

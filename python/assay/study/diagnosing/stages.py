@@ -7,7 +7,6 @@ a diagnosis that was interrupted goes on where it was.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from assay.analysis.diagnose.judging import ALPHA, judge
@@ -74,7 +73,7 @@ class Diagnosing:
         series: By which runs are made.
         history: What became of earlier advice.
         allow_changes: Whether tables that Assay did not make may be changed, and changed back.
-        run_s: How long a run takes; None: not known.
+        side_by_side: How many causes are tried at once.
     """
 
     base: RunRequest
@@ -82,7 +81,7 @@ class Diagnosing:
     series: Series
     history: Calibration
     allow_changes: bool = False
-    run_s: float | None = None
+    side_by_side: int = SIDE_BY_SIDE
     _parts: list[Part] = field(default_factory=list)
     _times: dict[str, Times] = field(default_factory=dict)
     _begun: bool = False
@@ -122,7 +121,7 @@ class Diagnosing:
         racing: list[_Racing] = []
         is_spent, round_ = False, 0
         while not is_spent and not self._is_over(racing, waiting, round_):
-            while waiting and len(_on(racing)) < self._side_by_side:
+            while waiting and len(_on(racing)) < self.side_by_side:
                 racing.append(_Racing(waiting.pop(0)))
             round_ += 1
             is_spent = not self._round(f"step {number} round {round_}", base, racing)
@@ -151,15 +150,6 @@ class Diagnosing:
         if round_ >= ROUNDS_ENOUGH and _best(racing) is not None:
             return True
         return not waiting and not _on(racing)
-
-    @cached_property
-    def _side_by_side(self) -> int:
-        """How many causes a round has room for, so that the budget has room for some rounds."""
-        budget_s = self.series.terms.budget_s
-        if budget_s is None or not self.run_s:
-            return SIDE_BY_SIDE
-        runs = int(budget_s / self.run_s / ROUNDS_WANTED)
-        return min(SIDE_BY_SIDE, max(1, runs - 1))
 
     def _round(self, name: str, base: RunRequest, racing: Sequence[_Racing]) -> bool:
         """Makes a round of those that are not decided; whether the budget sufficed."""
@@ -225,6 +215,18 @@ class Diagnosing:
         if run.id not in self._times:
             self._times[run.id] = times_of(run)
         return self._times[run.id]
+
+
+def room_for(budget_s: float | None, run_s: float | None) -> int:
+    """Return how many causes a round may have, so that a budget has room for some rounds.
+
+    Args:
+        budget_s: Of the diagnosis; None: there is no such limit.
+        run_s: How long a run takes; None: not known.
+    """
+    if budget_s is None or not run_s:
+        return SIDE_BY_SIDE
+    return min(SIDE_BY_SIDE, max(1, int(budget_s / run_s / ROUNDS_WANTED) - 1))
 
 
 def plans_stayed(before: Run, after: Run, operations: Sequence[str]) -> bool:
