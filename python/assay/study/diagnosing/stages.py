@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from assay.analysis.diagnose.way import Ending
     from assay.analysis.try_.calibration import Calibration
     from assay.analysis.try_.trial import Times
+    from assay.model.finding import Finding
     from assay.running.asked.request import RunRequest
     from assay.study.diagnosing.candidates import Candidate
     from assay.study.series import Series
@@ -102,7 +103,7 @@ class Diagnosing:
         run, base = self.pilot, self.base
         kept: tuple[str, ...] = ()
         while True:
-            step, candidate, is_spent = self._step(len(steps) + 1, run, base, kept)
+            step, candidate, is_spent = self._step(len(steps) + 1, run, base, kept, _open(steps))
             steps.append(step)
             if step.kept is None or candidate is None:
                 return Way(tuple(steps), _ending(steps, is_spent=is_spent), run)
@@ -112,11 +113,22 @@ class Diagnosing:
                 return Way(tuple(steps), "budget", run)
 
     def _step(
-        self, number: int, run: Run, base: RunRequest, kept: tuple[str, ...]
+        self,
+        number: int,
+        run: Run,
+        base: RunRequest,
+        kept: tuple[str, ...],
+        before: Sequence[Finding],
     ) -> tuple[Step, Candidate | None, bool]:
-        """One step, the candidate whose change is kept, and whether the budget has ended."""
+        """One step, the candidate whose change is kept, and whether the budget has ended.
+
+        Causes of `before` are tried once more, though the run no longer claims them.
+        """
+        claimed = summarise(run).findings
+        keys = {finding.key for finding in claimed}
+        causes = [*claimed, *(cause for cause in before if cause.key not in keys)]
         waiting, untriable = candidates_of(
-            run, summarise(run).findings, base, self.history, allow_changes=self.allow_changes
+            run, causes, base, self.history, allow_changes=self.allow_changes
         )
         racing: list[_Racing] = []
         is_spent, round_ = False, 0
@@ -240,6 +252,19 @@ def plans_stayed(before: Run, after: Run, operations: Sequence[str]) -> bool:
         for name in names
         for old, new in zip(ours[name], theirs[name], strict=False)
     )
+
+
+def _open(steps: Sequence[Step]) -> list[Finding]:
+    """Causes of the last step that were not refuted, nor removed by what was kept."""
+    if not steps:
+        return []
+    last = steps[-1]
+    tried = [
+        tried.cause
+        for tried in last.tried
+        if tried is not last.kept and tried.judgement.verdict != "refuted"
+    ]
+    return [*tried, *(untried.cause for untried in last.left_out)]
 
 
 def _with_plans(request: RunRequest, plans: bool) -> RunRequest:  # noqa: FBT001 - a field
