@@ -68,10 +68,10 @@ class TestVerdict:
         pairs = [(1.0, 0.5), (1.0, 0.51), (1.0, 0.5), (1.0, 0.49)]
         judgement = judge(rounds(*pairs, other=3.0), ["q1"])
         assert judgement.verdict == "confirmed"
-        ((name, share),) = judgement.slower
-        assert name == "q2"
-        assert share == pytest.approx(2.0)
-        assert not judgement.saves_whole
+        (slower,) = judgement.slower
+        assert slower.operation == "q2"
+        assert slower.share == pytest.approx(2.0)
+        assert judgement.saved_s == pytest.approx(0.5 - 2.0, abs=0.01)
 
     def test_an_operation_that_failed_is_not_compared(self) -> None:
         pairs = [(Times({"q1": 1.0}), Times({"q2": 1.0}))] * 4

@@ -31,6 +31,7 @@ from assay.workloads.discovery import find_workload
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from assay.analysis.try_.calibration import Calibration
     from assay.report.documents.diagnose import DiagnoseDocument, Experimented, PlacedDiagnosis
     from assay.running.asked.request import RunRequest
     from assay.study.series import Watcher
@@ -110,13 +111,20 @@ def diagnose(
         expected=lambda _: run_s,
     )
     series = Series(purpose, place, watching, terms, again)
-    history = calibrate(read_predictions(place))
+    history = _known_before(asked.pilot, place)
     diagnosing = Diagnosing(
         asked.base, asked.pilot, series, history, allow_changes, side_by_side=width
     )
     way = diagnosing.carry_out()
     document = diagnose_document(way, names, _declared(), history, run_s)
     return _placed(document, diagnosing.directory, place)
+
+
+def _known_before(pilot: Run, place: Path) -> Calibration:
+    """What became of advice until the run was made: the same whenever the diagnosis is taken up."""
+    begun_utc = pilot.facts["started_utc"]
+    rows = [row for row in read_predictions(place) if str(row.get("time_utc", "")) < begun_utc]
+    return calibrate(rows)
 
 
 def _declared() -> dict[str, Experimented]:

@@ -31,6 +31,21 @@ SLOWER_MIN = 0.05
 
 
 @dataclass(frozen=True)
+class Slower:
+    """An operation that a change makes slower beyond noise.
+
+    Attributes:
+        operation: Its name.
+        share: Of its time that it takes longer, at least.
+        lost_s: The same in seconds of a round.
+    """
+
+    operation: str
+    share: float
+    lost_s: float
+
+
+@dataclass(frozen=True)
 class Judgement:
     """What became of one cause.
 
@@ -39,12 +54,12 @@ class Judgement:
         operations: Those whose times were added up; empty: the whole.
         gain: How much less time they took, with the interval that may be looked at at any time;
             None: no round was compared.
-        whole: The same of the whole, which is what a change is kept for.
+        whole: The same of the whole.
         rounds: How many were compared.
         rounds_needed: How many rounds would decide it, as far apart as these are; None: decided, or
             more than `ROUNDS_MAX`, or not known.
         by_plan: Whether it was refuted because no plan changed.
-        slower: Other operations that take longer, by how much of their time at least.
+        slower: Other operations that take longer.
     """
 
     verdict: CauseVerdict
@@ -54,12 +69,17 @@ class Judgement:
     rounds: int = 0
     rounds_needed: int | None = None
     by_plan: bool = False
-    slower: tuple[tuple[str, float], ...] = ()
+    slower: tuple[Slower, ...] = ()
 
     @property
-    def saves_whole(self) -> bool:
-        """Whether all operations together take less time with the change."""
-        return self.whole is not None and self.whole.share > 0
+    def saved_s(self) -> float:
+        """Seconds of a round that are saved, less those that other operations take longer at least.
+
+        What the whole took would hide a small gain behind the noise of all other operations.
+        """
+        if self.gain is None:
+            return 0.0
+        return self.gain.before_s - self.gain.after_s - math.fsum(op.lost_s for op in self.slower)
 
 
 def judge(
@@ -119,7 +139,7 @@ def _gain(pairs: Sequence[tuple[float | None, float | None]], alpha: float) -> G
 
 def _slower(
     rounds: Sequence[tuple[Times, Times]], about: Sequence[str], alpha: float
-) -> Iterator[tuple[str, float]]:
+) -> Iterator[Slower]:
     """Other operations that are slower beyond noise, with the least of it."""
     every = [set(times.operations) for pair in rounds for times in pair]
     others = sorted(set.intersection(*every).difference(about))
@@ -127,7 +147,7 @@ def _slower(
         pairs = [(before.operations[name], after.operations[name]) for before, after in rounds]
         gain = _gain(pairs, alpha / len(others))
         if gain is not None and gain.interval is not None and gain.interval[1] < -SLOWER_MIN:
-            yield name, -gain.interval[1]
+            yield Slower(name, -gain.interval[1], -gain.interval[1] * gain.before_s)
 
 
 def _rounds_needed(logs: Sequence[float], alpha: float) -> int | None:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from assay.analysis.operations import geometric_mean
+from assay.analysis.try_.trial import judged_times, times_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -78,6 +81,47 @@ class Way:
     steps: tuple[Step, ...]
     ending: Ending
     last: Run
+
+
+@dataclass(frozen=True)
+class Point:
+    """The time with the changes that were kept so far.
+
+    Attributes:
+        change: The last of them; None: without any.
+        seconds: Of the whole, the geometric mean over runs.
+        runs: How many.
+    """
+
+    change: str | None
+    seconds: float
+    runs: int
+
+
+def points(steps: Sequence[Step]) -> list[Point]:
+    """Return the time before any change and after each that was kept; empty where none was.
+
+    A run with a change and, in the step after it, one as it is are runs of the same.
+    """
+    kept = [step.kept for step in steps if step.kept is not None]
+    if not kept:
+        return []
+    found = []
+    for number in range(len(kept) + 1):
+        runs = {after.id: after for _, after in kept[number - 1].rounds} if number else {}
+        if number < len(steps):
+            runs |= {b.id: b for tried in steps[number].tried for b, _ in tried.rounds}
+        wholes = [whole for run in runs.values() if (whole := _whole_s(run)) is not None]
+        seconds = geometric_mean(wholes)
+        if seconds is not None:
+            change = kept[number - 1].change if number else None
+            found.append(Point(change, seconds, len(wholes)))
+    return found
+
+
+def _whole_s(run: Run) -> float | None:
+    times = times_of(run)
+    return judged_times([(times, times)], ())[1][0][0]
 
 
 def interactions(steps: Sequence[Step]) -> Iterator[str]:

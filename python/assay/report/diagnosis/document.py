@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, cast
 
 from assay.analysis.diagnose.judging import GAIN_MIN
-from assay.analysis.diagnose.way import interactions
+from assay.analysis.diagnose.way import interactions, points
 from assay.analysis.findings.case import names_text
 from assay.analysis.host.memory import memory_peaks
 from assay.analysis.load_plan import load_of
@@ -15,7 +15,7 @@ from assay.model.units import duration_text, percent_text
 from assay.report.sections.try_ import trial_document
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from assay.analysis.diagnose.judging import Judgement
     from assay.analysis.diagnose.way import Step, Tried, Untried, Way
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
         Experimented,
         TriedCause,
         UntriedCause,
-        WayPoint,
     )
     from assay.report.documents.findings import FindingRow
     from assay.report.documents.try_ import TimeGain
@@ -72,7 +71,10 @@ def diagnose_document(
         "operations": list(operations),
         "of": _of(steps, operations),
         "steps": steps,
-        "way": list(_way(way.steps)),
+        "way": [
+            {"change": point.change, "seconds": point.seconds, "runs": point.runs}
+            for point in points(way.steps)
+        ],
         "interactions": list(interactions(way.steps)),
         "ending": way.ending,
         "left": _left(way),
@@ -134,7 +136,7 @@ def _tried(
         "rounds_needed": judgement.rounds_needed,
         "gain": _gain(judgement.gain),
         "whole": _gain(judgement.whole),
-        "slower": [{"operation": name, "share": share} for name, share in judgement.slower],
+        "slower": [{"operation": op.operation, "share": op.share} for op in judgement.slower],
         "memory": _memory(tried.rounds),
         "recommended": judgement.verdict == "confirmed" and why_not is None,
         "why_not": why_not,
@@ -179,8 +181,8 @@ def _why_not(judgement: Judgement, answers_verdict: str, experiment: Experimente
         return "answers are wrong with the change"
     if not experiment["stays"]:
         return f"it changes {experiment['changes']}; it shows what the cause is worth"
-    if not judgement.saves_whole:
-        return "what it saves here it costs elsewhere: all operations together take no less time"
+    if judgement.saved_s <= 0:
+        return "other operations take longer by more than is saved"
     return None
 
 
@@ -196,18 +198,6 @@ def _memory(rounds: Sequence[tuple[Run, Run]]) -> tuple[float | None, float | No
 def _peak_bytes(run: Run) -> float | None:
     _, peak = memory_peaks(run, under_load=load_of(run.facts) is not None)
     return None if peak.rss_bytes is None else float(peak.rss_bytes)
-
-
-def _way(steps: Sequence[Step]) -> Iterator[WayPoint]:
-    """Yield the time before any change, and after each that was kept."""
-    for number, step in enumerate(steps):
-        kept = step.kept
-        whole = None if kept is None else kept.judgement.whole
-        if kept is None or whole is None:
-            return
-        if number == 0:
-            yield {"change": None, "seconds": whole.before_s, "interval": None}
-        yield {"change": kept.change, "seconds": whole.after_s, "interval": whole.interval}
 
 
 def _gain(gain: Gain | None) -> TimeGain | None:

@@ -86,8 +86,8 @@ class WayPoint(TypedDict):
 
     change: str | None
     seconds: float
-    interval: tuple[float, float] | None
-    """95 % of the gain since the point before; null: of the first."""
+    """Geometric mean over all runs with the changes so far."""
+    runs: int
 
 
 class DiagnoseDocument(TypedDict):

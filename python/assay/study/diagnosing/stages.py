@@ -15,6 +15,7 @@ from assay.analysis.plans.recorded import compare_plans, read_plans
 from assay.analysis.summarise import summarise
 from assay.analysis.try_.trial import times_of
 from assay.checks import answers
+from assay.model.errors import RunFailedError
 from assay.model.verdict import Verdict
 from assay.record.layout import STATUS_COMPLETE
 from assay.record.reader import Run
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from assay.running.asked.request import RunRequest
     from assay.study.diagnosing.candidates import Candidate
     from assay.study.series import Series
-    from assay.study.several import Outcome
 
 BASELINE = "as it is"
 # Causes that are tried side by side: each round has a run of each, and one without any change.
@@ -96,7 +96,7 @@ class Diagnosing:
         """Tries causes until none is left above noise, or the budget ends.
 
         Raises:
-            AssayError: If the run as it is fails.
+            RunFailedError: If the run as it is fails.
             KeyboardInterrupt: On Ctrl-C; the runs so far are kept, and the same call goes on.
         """
         steps: list[Step] = []
@@ -178,27 +178,32 @@ class Diagnosing:
             for racer in on
         ]
         self._parts.append(Part(name, tuple(variants), 1, ABOUT, apart=True))
-        outcome = self._made()
+        is_spent = self._made(name)
         ids = self._complete(name)
         before = ids.get(BASELINE)
+        if before is None and not is_spent:
+            raise RunFailedError(f"the run as it is failed: {self._why_failed(name, BASELINE)}")
         for racer in on:
             after = ids.get(racer.candidate.change)
             if before is not None and after is not None:
                 racer.rounds.append((before, after))
                 racer.judgement = self._judged(racer, len(on))
-            elif not outcome.left_out:
+            elif not is_spent:
                 racer.failed = self._why_failed(name, racer.candidate.change)
-        return not outcome.left_out
+        return not is_spent
 
-    def _made(self) -> Outcome:
+    def _made(self, part: str) -> bool:
+        """Makes the runs of a part that are left; whether the budget left some of them out."""
         names = ", ".join(self.base.operations) or self.base.workload
         question = f"What would make {names} on {self.base.engine} faster?"
         study = Study(question, tuple(self._parts), self.base.seed, "Causes, tried")
         if not self._begun:
             self.series.begin(study)
             self._begun = True
-        is_first = len(self._parts) == 1
-        return self.series.make(study, replace(self.series.terms, goes_on=not is_first, once=True))
+        # A run that failed is tried again by the next call, not by the next round.
+        terms = replace(self.series.terms, goes_on=True, parts=frozenset({part}))
+        left_out = self.series.make(study, terms).left_out
+        return any(planned.part == part for run in left_out for planned in run.stands_for)
 
     def _complete(self, part: str) -> dict[str, Run]:
         return {
@@ -211,7 +216,7 @@ class Diagnosing:
         reasons = [
             begun.reason
             for begun in begun_in(self.series.directory)
-            if begun.part == part and begun.variant in (variant, BASELINE) and begun.reason
+            if begun.part == part and begun.variant == variant and begun.reason
         ]
         return reasons[-1] if reasons else "its run did not end"
 
@@ -276,21 +281,21 @@ def _on(racing: Sequence[_Racing]) -> list[_Racing]:
 
 
 def _best(racing: Sequence[_Racing]) -> _Racing | None:
-    """The confirmed cause whose change saves the whole most, with right answers."""
+    """The confirmed cause whose change saves most, with right answers."""
     confirmed = [
         racer
         for racer in racing
         if racer.judgement is not None
         and racer.candidate.stays
         and racer.judgement.verdict == "confirmed"
-        and racer.judgement.saves_whole
+        and racer.judgement.saved_s > 0
         and not _is_wrong(racer.rounds[0][1])
     ]
-    return max(confirmed, key=lambda racer: _saved_share(racer.judgement), default=None)
-
-
-def _saved_share(judgement: Judgement | None) -> float:
-    return 0.0 if judgement is None or judgement.whole is None else judgement.whole.share
+    return max(
+        confirmed,
+        key=lambda racer: 0.0 if racer.judgement is None else racer.judgement.saved_s,
+        default=None,
+    )
 
 
 def _is_wrong(run: Run) -> bool:
