@@ -105,7 +105,7 @@ def test_lines_fit_and_end_with_the_next_command(told: Any) -> None:
 
 
 def test_it_is_explained_whole_and_by_statement(told: Any) -> None:
-    whole = "\n".join(run_lines(told, "none", WIDTH))
+    whole = "\n".join(run_lines(told, "none", WIDTH, tried={}))
     assert "of the time that sessions spent on statements" in whole
     one = "\n".join(operation_lines(told, "commit", "none", WIDTH))
     assert "mean of 4,000 calls" in one or "mean of 4 k calls" in one

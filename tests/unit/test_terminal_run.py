@@ -26,14 +26,14 @@ def run_document(tmp_path: Path) -> dict[str, Any]:
 
 
 def in_one_line(document: dict[str, Any]) -> str:
-    return " ".join(" ".join(run_lines(document, NO_SAMPLES, WIDTH)).split())
+    return " ".join(" ".join(run_lines(document, NO_SAMPLES, WIDTH, tried={})).split())
 
 
 def test_a_page(tmp_path: Path) -> None:
     run, document = explained(as_sampled(write_run(tmp_path)))
     profile = profile_of(run)
     assert profile is not None
-    lines = run_lines(with_causes(document), section(run, profile), WIDTH)
+    lines = run_lines(with_causes(document), section(run, profile), WIDTH, tried={})
     assert_golden("explain-run.txt", lines)
 
 
@@ -88,6 +88,14 @@ def test_a_load_has_no_pass(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("width", [60, 80, 100])
 def test_no_line_is_wider_than_the_terminal(run_document: dict[str, Any], width: int) -> None:
-    lines = [line for line in run_lines(run_document, NO_SAMPLES, width) if line]
+    lines = [line for line in run_lines(run_document, NO_SAMPLES, width, tried={}) if line]
     longest_word = len(run_document["run"])
     assert max(map(len, lines)) <= max(width, 5 + longest_word)
+
+
+def test_a_cause_says_what_became_of_such_advice(run_document: dict[str, Any]) -> None:
+    finding = next(row for row in run_document["findings"] if row["advice"] is not None)
+    says = "advice of this kind came true 3 of 4 times"
+    lines = run_lines(run_document, NO_SAMPLES, WIDTH, tried={finding["method"]: says})
+    assert f"Tried: {says}" in "\n".join(lines)
+    assert says not in in_one_line(run_document)

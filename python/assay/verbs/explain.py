@@ -10,9 +10,11 @@ from assay.analysis.operations import operation_table
 from assay.analysis.profile.difference import as_long_as
 from assay.analysis.profile.samples import read_profile
 from assay.analysis.profile.samples import unclassified as unclassified_rows
+from assay.analysis.try_.calibration import calibrate
 from assay.analysis.work.rules import parse_rules
 from assay.model.errors import UsageError, suggestion
 from assay.record.places import runs_dir
+from assay.record.predictions import read_predictions
 from assay.record.reader import find_workload_run
 from assay.report.build import run_document
 from assay.report.document import document
@@ -205,9 +207,12 @@ def _operation(
 def _whole(run: Run, rules: Rules | None, most: int | None, *, is_needed: bool) -> ExplainedRun:
     """All that is known of a run; its CPU samples only where there are some."""
     profile, report = _profile(run, rules, None, is_needed=is_needed), document(run, run.dir)
+    history = calibrate(read_predictions(run.dir.parent))
+    sentences = {method: history.sentence(method) for method in history.methods}
+    tried = {method: sentence for method, sentence in sentences.items() if sentence is not None}
     if profile is None:
-        return ExplainedRun(report, None, no_profile(run))
-    return ExplainedRun(report, section(run, profile, None, most), "")
+        return ExplainedRun(report, None, no_profile(run), tried)
+    return ExplainedRun(report, section(run, profile, None, most), "", tried)
 
 
 def _missing_rules(run: Run, profile: Profile, operation: str | None) -> MissingRules:

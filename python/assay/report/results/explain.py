@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from assay.report.sections.operation import operation_of
@@ -32,11 +32,13 @@ class ExplainedRun:
         report: The document of the run.
         profile: Its CPU samples; None: there are none.
         no_profile: Why there are no CPU samples; empty where there are some.
+        tried: By method of findings what became of such advice before, a sentence each.
     """
 
     report: RunDocument
     profile: ProfileSection | None
     no_profile: str
+    tried: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def document(self) -> dict[str, Any]:

@@ -40,8 +40,8 @@ def explained_lines(
     """
     shown = {"all_symbols": all_symbols, "open_families": open_families}
     match explained:
-        case ExplainedRun(report, profile, no_profile):
-            yield from run_lines(report, profile or no_profile, width, **shown)
+        case ExplainedRun(report, profile, no_profile, tried):
+            yield from run_lines(report, profile or no_profile, width, tried=tried, **shown)
         case ExplainedOperation(report, operation, profile, no_profile):
             yield from operation_lines(report, operation, profile or no_profile, width, **shown)
         case ExplainedSamples(report, samples):

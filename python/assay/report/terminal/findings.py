@@ -9,7 +9,7 @@ from assay.report.words.findings import carry_out, to_do_texts
 from assay.report.words.wrapping import indented, labelled
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from assay.report.documents.findings import FindingEvidence, FindingRow
     from assay.report.documents.load.operation import OperationDocument
@@ -19,8 +19,14 @@ if TYPE_CHECKING:
 OF_OPERATIONS = frozenset({"where", "plan", "profile"})
 
 
-def cause_lines(document: RunDocument, width: int) -> Iterator[str]:
-    """All findings of a run."""
+def cause_lines(document: RunDocument, width: int, tried: Mapping[str, str]) -> Iterator[str]:
+    """All findings of a run.
+
+    Args:
+        document: Of the run.
+        width: Of the terminal.
+        tried: By method what became of such advice before, a sentence each.
+    """
     findings = document["findings"]
     if not findings:
         yield from labelled("Why", "there is no finding", width)
@@ -29,6 +35,8 @@ def cause_lines(document: RunDocument, width: int) -> Iterator[str]:
     for number, finding in enumerate(findings, start=1):
         yield from _lines(number, finding, finding["claim"], finding["evidence"], width)
         yield from _to_do(document["run"], finding, width)
+        if finding["method"] in tried and finding["advice"] is not None:
+            yield from indented(f"Tried: {tried[finding['method']]}", "     ", width)
     yield from _ruled_out(document, width)
 
 

@@ -16,7 +16,7 @@ from assay.report.words.storage import storage_lines
 from assay.report.words.wrapping import indented, labelled
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from assay.report.documents.profile.profile import ProfileSection
     from assay.report.documents.run import RunDocument
@@ -27,6 +27,7 @@ def run_lines(
     profile: ProfileSection | str,
     width: int,
     *,
+    tried: Mapping[str, str],
     all_symbols: bool = False,
     open_families: bool = False,
 ) -> Iterator[str]:
@@ -36,6 +37,7 @@ def run_lines(
         document: The run's document.
         profile: The section `profile`, or why there is none.
         width: How wide lines may be.
+        tried: By method of findings what became of such advice before.
         all_symbols: Whether all symbols are shown.
         open_families: Whether the functions of each template are shown, too.
     """
@@ -43,7 +45,7 @@ def run_lines(
     yield ""
     yield from whole_lines(document, width)
     yield ""
-    yield from cause_lines(document, width)
+    yield from cause_lines(document, width, tried)
     yield ""
     yield from _plans(document, width)
     yield from memory_lines(document, width, everything=all_symbols)
