@@ -399,7 +399,7 @@ TRUTHS = (
         0.02,
         ("Index lines_line of lines (line) is not used in q1: use_indexes is off", "70 %"),
         ("plan:q1", "catalogue:lines", "setting:use_indexes"),
-        None,
+        ("named-setting", "use_indexes"),
         "setting",
     ),
     Truth(

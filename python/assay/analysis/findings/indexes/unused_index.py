@@ -17,10 +17,10 @@ from assay.model.finding import Evidence
 from assay.model.units import count_text, percent_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from assay.analysis.findings.case import Case
-    from assay.model.finding import Finding
+    from assay.model.finding import Advice, Finding
     from assay.model.plan import PlanNode
 
 METHOD = "unused-index"
@@ -72,15 +72,25 @@ def _join_finding(
             f"plan:{operation}",
         ),
     ]
+    advice = unused_advice(case, unused, effect)
     finding = case.finding(
         METHOD,
         claim,
         fractions,
-        to_try=unused.to_try,
+        to_try=_to_try(case, unused, fractions, advice),
         evidence=evidence,
-        advice=unused_advice(case, unused, effect),
+        advice=advice,
     )
     return finding.without_interval().of(COMPUTING, saved=(0.0, effect))
+
+
+def _to_try(
+    case: Case, unused: Unused, fractions: Mapping[str, float], advice: Advice | None
+) -> str:
+    """What brings the index back, and the command that tries it where there is one."""
+    if advice is None:
+        return unused.to_try
+    return f"{unused.to_try}; {case.try_words(METHOD, fractions, 'tries it')}"
 
 
 def removed_share(scan: Timed) -> float:
@@ -113,12 +123,13 @@ def _finding(case: Case, scans: list[tuple[Timed, Unused]]) -> Finding:
         Evidence(f"{index.name} is not used: {unused.why}", unused.at),
     ]
     effect = case.of_run(wasted)
+    advice = unused_advice(case, unused, effect)
     finding = case.finding(
         METHOD,
         claim,
         wasted,
-        to_try=unused.to_try,
+        to_try=_to_try(case, unused, wasted, advice),
         evidence=evidence,
-        advice=unused_advice(case, unused, effect),
+        advice=advice,
     )
     return finding.without_interval().of(COMPUTING, saved=(0.0, effect))
