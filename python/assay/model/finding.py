@@ -49,6 +49,7 @@ AdviceKind = Literal[
     "clients",
     "limit",
     "durability",
+    "row-order",
 ]
 # Among the values of advice whose setting is the optimiser's alone: it acts by choosing plans.
 BY_PLANS: Mapping[str, str] = {"acts": "through plans"}

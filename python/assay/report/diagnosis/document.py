@@ -210,4 +210,9 @@ def _left(way: Way) -> str:
         (finding for finding in summarise(way.last).findings if finding.tells == "bound"), None
     )
     ending = ENDINGS[way.ending]
+    last = way.steps[-1]
+    if way.ending == "no cause left" and any(
+        tried.judgement.verdict == "confirmed" for tried in last.tried
+    ):
+        ending = "what is confirmed and left is not to be kept"
     return ending if bound is None else f"{ending}. {bound.claim}"

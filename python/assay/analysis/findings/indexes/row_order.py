@@ -8,7 +8,7 @@ from assay.analysis.findings.indexes.missing_index import REMOVED_SHARE_MIN_BY_C
 from assay.analysis.findings.indexes.unused_index import removed_share
 from assay.analysis.findings.plans.plan_time import fraction_of, timed_nodes
 from assay.analysis.time.operation_tree import COMPUTING
-from assay.model.finding import Evidence
+from assay.model.finding import Advice, Evidence
 from assay.model.units import count_text, percent_text
 
 if TYPE_CHECKING:
@@ -71,5 +71,11 @@ def _finding(case: Case, table: str, column: str, scans: list[Timed]) -> Finding
         for scan in scans
     ]
     to_try = f"store {table} in the order of {column}: made anew from its own rows, sorted so"
-    finding = case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)
+    advice = None
+    if not case.own_tables and not case.on_running_server:
+        advice = Advice("row-order", table, {"columns": column}, case.of_run(fractions))
+        to_try += f"; {case.try_words(METHOD, fractions, 'loads it so, and measures')}"
+    finding = case.finding(
+        METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice
+    )
     return finding.without_interval().of(COMPUTING, saved=(0.0, finding.effect_share))
