@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from assay.engines.contract import EngineError
 from assay.model.errors import RecordUnreadableError
+from assay.record.reader import Run
 from assay.record.studies import STUDIES_DIR, STUDY_FILE, list_studies, read_study_file
 from assay.record.writer import new_run_id
 from assay.report.build import build
@@ -229,3 +230,18 @@ def documents_made_before(place: Path, about: Mapping[str, Any]) -> Iterator[dic
         said = document.get("about") or {}
         if all(said.get(key) == value for key, value in about.items()):
             yield document
+
+
+def pilot_before(place: Path, about: Mapping[str, Any]) -> Run | None:
+    """The first run of the newest series that was made for this purpose; None: there is none.
+
+    Args:
+        place: Directory of runs.
+        about: As of `documents_made_before`; `pilot` names the run.
+    """
+    for document in documents_made_before(place, about):
+        try:
+            return Run(place / document["about"]["pilot"])
+        except (RecordUnreadableError, KeyError):
+            continue
+    return None

@@ -22,7 +22,7 @@ from assay.running.asked.understanding import request_of
 from assay.study.declared.facts import asked_budget_s
 from assay.study.diagnosing.stages import Diagnosing, room_for
 from assay.study.experiments.discovery import experiments
-from assay.study.series import Purpose, Series, documents_made_before, judging
+from assay.study.series import Purpose, Series, documents_made_before, judging, pilot_before
 from assay.study.several import Terms
 from assay.verbs.shared.defaults import DIAGNOSE_BUDGET, DIAGNOSE_RUNS
 from assay.verbs.shared.watching import Logged
@@ -101,7 +101,7 @@ def diagnose(
     about = {**asked.about, "allow_changes": allow_changes}
     # A larger budget goes on with as many at once as before.
     before = None if again else next(documents_made_before(place, about), None)
-    width = before["about"][WIDTH] if before else room_for(terms.budget_s, run_s)
+    width = (before or {"about": {}})["about"].get(WIDTH) or room_for(terms.budget_s, run_s)
     purpose = Purpose(
         f"diagnose-{asked.pilot.facts['workload']['name']}",
         asked.base.engine,
@@ -165,7 +165,7 @@ def _asked(
     base = request_of(options_of(keys), list(options))
     asked = sha256(json.dumps(base.facts(), sort_keys=True).encode()).hexdigest()
     about = {"made_by": MADE_BY, "asked": asked}
-    pilot = None if again else _pilot_before(place, about)
+    pilot = None if again else pilot_before(place, about)
     if pilot is None:
         with watcher.obtaining() as teller:
             pilot = Run(judging(watcher.remark)(base, place, teller))
@@ -198,16 +198,6 @@ def _of_run(what: str, options: dict[str, Any], place: Path) -> _Asked:
         base = base.changed(operations=list(names))
     about = {"made_by": MADE_BY, "pilot": pilot.id, "operations": list(names)}
     return _Asked(base, pilot, about)
-
-
-def _pilot_before(place: Path, about: dict[str, Any]) -> Run | None:
-    """The first run of the newest diagnosis that was asked for alike; None: there is none."""
-    for document in documents_made_before(place, about):
-        try:
-            return Run(place / document["about"]["pilot"])
-        except (RecordUnreadableError, KeyError):
-            continue
-    return None
 
 
 def _remember(document: DiagnoseDocument, directory: Path, place: Path) -> None:

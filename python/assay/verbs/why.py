@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from assay.model.errors import RecordUnreadableError, RunFailedError
+from assay.model.errors import RunFailedError
 from assay.record.layout import KIND_CEILING
 from assay.record.places import runs_dir
 from assay.record.reader import Run, took_s
@@ -16,7 +16,7 @@ from assay.running.asked.options import options_of
 from assay.running.asked.understanding import request_of
 from assay.study.ceiling.newest import begin_with, newest_look
 from assay.study.declared.facts import asked_budget_s
-from assay.study.series import Purpose, Series, documents_made_before, judging
+from assay.study.series import Purpose, Series, judging, pilot_before
 from assay.study.several import Terms
 from assay.study.why import QUICK, SCARCE, Depth, why_study
 from assay.verbs.shared.defaults import WHY_RUNS
@@ -66,7 +66,7 @@ def why(
     terms = Terms(asked_budget_s(budget), goes_on=True)
     asked = sha256(json.dumps([base.facts(), asdict(depth)], sort_keys=True).encode()).hexdigest()
     about = {"made_by": MADE_BY, "asked": asked}
-    pilot = None if again else _pilot_before(place, about)
+    pilot = None if again else pilot_before(place, about)
     pilot = pilot or _pilot(base, place, watching)
     look = newest_look(place, pilot)
     study = why_study(base, pilot, depth, look)
@@ -96,16 +96,6 @@ def why(
             else f"no run of the study ended well: assay show {directory}"
         )
     return LoadedWhy(directory)
-
-
-def _pilot_before(place: Path, about: dict[str, Any]) -> Run | None:
-    """The first run of the newest study that was asked for alike; None: there is none."""
-    for document in documents_made_before(place, about):
-        try:
-            return Run(place / document["about"]["pilot"])
-        except (RecordUnreadableError, KeyError):
-            continue
-    return None
 
 
 def _pilot(base: RunRequest, place: Path, watcher: Watcher) -> Run:
