@@ -42,7 +42,7 @@ SHARE_MIN = 0.15
 
 @dataclass(frozen=True)
 class Diagnosed:
-    """What the diagnosis of one arm came to.
+    """The result of diagnosing one arm.
 
     Attributes:
         name: Of the cell or the control.

@@ -1,1 +1,1 @@
-"""What experiments say of causes."""
+"""Verdicts of experiments on causes."""

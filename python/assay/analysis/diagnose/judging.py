@@ -1,4 +1,4 @@
-"""What rounds of runs with and without a change say of the cause that it would remove. Pure.
+"""Verdicts on a cause, from rounds of runs with and without the change that removes it. Pure.
 
 Gains are of time: 0.25 is a quarter less. Whoever looks after each round may stop when the interval
 tells something: it holds at any time (`stats.anytime`).
@@ -47,7 +47,7 @@ class Slower:
 
 @dataclass(frozen=True)
 class Judgement:
-    """What became of one cause.
+    """The verdict on one cause, and what it rests on.
 
     Attributes:
         verdict: What the rounds come to.

@@ -130,13 +130,15 @@ class Diagnosing:
         waiting, untriable = candidates_of(
             run, causes, base, self.history, allow_changes=self.allow_changes
         )
+        # All of a step share the error, whenever each of them is tried.
+        alpha = ALPHA / max(1, len(waiting))
         racing: list[_Racing] = []
         is_spent, round_ = False, 0
         while not is_spent and not self._is_over(racing, waiting, round_):
             while waiting and len(_on(racing)) < self.side_by_side:
                 racing.append(_Racing(waiting.pop(0)))
             round_ += 1
-            is_spent = not self._round(f"step {number} round {round_}", base, racing)
+            is_spent = not self._round(f"step {number} round {round_}", base, racing, alpha)
         tried = [racer for racer in racing if racer.rounds]
         failed = [
             Untried(racer.candidate.cause, racer.failed, racer.candidate.change)
@@ -163,7 +165,7 @@ class Diagnosing:
             return True
         return not waiting and not _on(racing)
 
-    def _round(self, name: str, base: RunRequest, racing: Sequence[_Racing]) -> bool:
+    def _round(self, name: str, base: RunRequest, racing: Sequence[_Racing], alpha: float) -> bool:
         """Makes a round of those that are not decided; whether the budget sufficed."""
         on = _on(racing)
         # Plans are asked for once: they are what they are.
@@ -187,7 +189,7 @@ class Diagnosing:
             after = ids.get(racer.candidate.change)
             if before is not None and after is not None:
                 racer.rounds.append((before, after))
-                racer.judgement = self._judged(racer, len(on))
+                racer.judgement = self._judged(racer, alpha)
             elif not is_spent:
                 racer.failed = self._why_failed(name, racer.candidate.change)
         return not is_spent
@@ -220,13 +222,13 @@ class Diagnosing:
         ]
         return reasons[-1] if reasons else "its run did not end"
 
-    def _judged(self, racer: _Racing, side_by_side: int) -> Judgement:
+    def _judged(self, racer: _Racing, alpha: float) -> Judgement:
         times = [(self._times_of(before), self._times_of(after)) for before, after in racer.rounds]
         stayed = racer.candidate.by_plan and plans_stayed(
             *racer.rounds[0], racer.candidate.cause.operations
         )
         about = racer.candidate.cause.operations
-        return judge(times, about, ALPHA / max(1, side_by_side), plans_stayed=stayed)
+        return judge(times, about, alpha, plans_stayed=stayed)
 
     def _times_of(self, run: Run) -> Times:
         if run.id not in self._times:

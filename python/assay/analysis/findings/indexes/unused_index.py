@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from assay.analysis.findings.case import Case
-    from assay.model.finding import Advice, Finding
+    from assay.model.finding import Finding
     from assay.model.plan import PlanNode
 
 METHOD = "unused-index"
@@ -72,25 +72,25 @@ def _join_finding(
             f"plan:{operation}",
         ),
     ]
-    advice = unused_advice(case, unused, effect)
+    return _of(case, unused, claim, fractions, evidence)
+
+
+def _of(
+    case: Case,
+    unused: Unused,
+    claim: str,
+    fractions: Mapping[str, float],
+    evidence: Sequence[Evidence],
+) -> Finding:
+    """The finding of an index, with what brings it back and the command that tries that."""
+    effect = case.of_run(fractions)
+    advice, to_try = unused_advice(case, unused, effect), unused.to_try
+    if advice is not None:
+        to_try += f"; {case.try_words(METHOD, fractions, 'tries it')}"
     finding = case.finding(
-        METHOD,
-        claim,
-        fractions,
-        to_try=_to_try(case, unused, fractions, advice),
-        evidence=evidence,
-        advice=advice,
+        METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice
     )
     return finding.without_interval().of(COMPUTING, saved=(0.0, effect))
-
-
-def _to_try(
-    case: Case, unused: Unused, fractions: Mapping[str, float], advice: Advice | None
-) -> str:
-    """What brings the index back, and the command that tries it where there is one."""
-    if advice is None:
-        return unused.to_try
-    return f"{unused.to_try}; {case.try_words(METHOD, fractions, 'tries it')}"
 
 
 def removed_share(scan: Timed) -> float:
@@ -122,14 +122,4 @@ def _finding(case: Case, scans: list[tuple[Timed, Unused]]) -> Finding:
         ),
         Evidence(f"{index.name} is not used: {unused.why}", unused.at),
     ]
-    effect = case.of_run(wasted)
-    advice = unused_advice(case, unused, effect)
-    finding = case.finding(
-        METHOD,
-        claim,
-        wasted,
-        to_try=_to_try(case, unused, wasted, advice),
-        evidence=evidence,
-        advice=advice,
-    )
-    return finding.without_interval().of(COMPUTING, saved=(0.0, effect))
+    return _of(case, unused, claim, wasted, evidence)
