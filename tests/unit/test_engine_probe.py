@@ -386,3 +386,24 @@ class TestWhenItLooksAtSessions:
                     looks_s.append(due_s - begun_s)
         held = sum(at_s % period_s < period_s / 2 for at_s in looks_s)
         assert 0.35 * self.LOOKS < held < 0.65 * self.LOOKS
+
+    def test_a_measured_part_of_two_seconds_has_about_twenty_looks(self) -> None:
+        assert 14 <= self._looks_within(2.0) <= 30
+
+    def test_looks_thin_out_to_the_usual_pause(self) -> None:
+        early, late = self._looks_within(10.0), self._looks_within(60.0)
+        usual = 50.0 / engine_module.ACTIVITY_INTERVAL_S
+        assert 0.8 * usual < late - early < 1.25 * usual
+
+    def test_a_dear_look_is_not_repeated_sooner_than_it_may_cost(self) -> None:
+        assert self._looks_within(2.0, reading_ns=10_000_000) <= 5
+
+    @staticmethod
+    def _looks_within(length_s: float, reading_ns: int = 400_000) -> int:
+        pauses = engine_module.SessionPauses(INTERVAL_S)
+        pauses.reading_ns, pauses.measured_s = reading_ns, 100.0
+        now_s, looks = 100.0, 0
+        while now_s < 100.0 + length_s:
+            now_s += pauses.next_s(now_s)
+            looks += 1
+        return looks

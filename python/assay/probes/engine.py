@@ -2,11 +2,14 @@
 
 Counters that are dear to read are read less often. How an engine stands, which costs more to ask,
 is read where the measured part begins and ends. Sessions are looked at after pauses of random
-length: at even ones, a lock that is held every 300 ms is met at each look or at none.
+length: at even ones, a lock that is held every 300 ms is met at each look or at none. Where the
+measured part begins they are looked at more often, so that a run of seconds has looks enough to
+tell one sort of waiting from another.
 """
 
 from __future__ import annotations
 
+import math
 import queue
 import random
 import threading
@@ -48,6 +51,10 @@ COUNTERS_INTERVAL_S_MAX = 5.0
 ACTIVITY_INTERVAL_S = 0.5
 ACTIVITY_CORE_SHARE_MAX = 0.0008
 ACTIVITY_INTERVAL_S_MAX = 1.0
+# A measured part has so many looks at sessions from the time on that these fit in, however short.
+EARLY_LOOKS = 20
+EARLY_INTERVAL_S = 0.1
+EARLY_CORE_SHARE_MAX = 0.01
 # Pauses between looks at sessions, in parts of their interval, which is their mean.
 PAUSE_SHARES = (0.5, 1.5)
 # A server that does not answer for so long holds nobody up.
@@ -122,7 +129,7 @@ class EngineProbe:
                 self._begun.set()
                 while (word := self._next_request(watch.due_s)) != STOP:
                     if word == MEASURED:
-                        watch.stand(START)
+                        watch.begin_measured()
                     else:
                         watch.look(watch.due_s)
                 watch.look(time.monotonic(), edge=END)
@@ -158,15 +165,13 @@ class Watch:
         self._activity = counters if isinstance(counters, ActivityReader) else None
         self._blocked = counters if isinstance(counters, BlockedReader) else None
         self._other_work = counters if isinstance(counters, OtherWorkReader) else None
-        self._activity_least_s = max(target.interval_s, ACTIVITY_INTERVAL_S)
+        self._pauses = SessionPauses(target.interval_s)
         self._standing: Standing | None = None
         if isinstance(counters, CountsAnew):
             counters.reset()
-        self._activity_interval_s = self._activity_least_s
         self._counters_interval_s = COUNTERS_INTERVAL_S
         self._looks_at_sessions = bool(self._activity or self._blocked)
         self._sessions_due_s = self._counters_due_s = 0.0
-        self._random = random.Random()  # noqa: S311 - when to look is no secret
         self._cost = running_cost
         with ExitStack() as opened:
             self._engine_stream = opened.enter_context(Stream(target.raw_dir, "engine", ENGINE))
@@ -210,6 +215,12 @@ class Watch:
             self._standing.read(edge)
             self._count_look(begun_ns)
 
+    def begin_measured(self) -> None:
+        """Reads how the engine stands, and looks at sessions often at first. Raises `OSError`."""
+        self.stand(START)
+        self._pauses.measured_s = time.monotonic()
+        self._sessions_due_s = min(self._sessions_due_s, time.monotonic() + self._pauses.least_s)
+
     def look(self, now_s: float, edge: str | None = None) -> None:
         """Reads what is due, and sets when the next look is. Raises `OSError`.
 
@@ -219,8 +230,7 @@ class Watch:
         begun_ns = time.monotonic_ns()
         if self._looks_at_sessions and (edge or now_s >= self._sessions_due_s):
             self._read_sessions(begun_ns, edge)
-            pause_s = self._activity_interval_s * self._random.uniform(*PAUSE_SHARES)
-            self._sessions_due_s = max(now_s + pause_s, time.monotonic())
+            self._sessions_due_s = max(now_s + self._pauses.next_s(now_s), time.monotonic())
         if edge or now_s >= self._counters_due_s:
             spent_ns = time.thread_time_ns()
             self._read_counters(time.monotonic_ns())
@@ -244,12 +254,7 @@ class Watch:
         if self._blocked:
             self._read_blocked(self._blocked, begun_ns)
         if edge != START:
-            self._activity_interval_s = _affordable_s(
-                time.thread_time_ns() - spent_ns,
-                ACTIVITY_CORE_SHARE_MAX,
-                self._activity_least_s,
-                max(self._activity_least_s, ACTIVITY_INTERVAL_S_MAX),
-            )
+            self._pauses.reading_ns = time.thread_time_ns() - spent_ns
 
     def _afford_counters(self, reading_ns: int) -> None:
         interval_s = _affordable_s(
@@ -305,6 +310,40 @@ class Watch:
         row = (now_ns, EngineProbe.name, cost.cpu_ns, cost.samples + 1, cost.longest_ns)
         self._cost_stream.push(*row)
         self._cost_stream.flush()
+
+
+class SessionPauses:
+    """How long sessions are left alone between two looks.
+
+    Attributes:
+        least_s: Time between looks that is never gone below.
+        reading_ns: CPU time of the last look.
+        measured_s: When the measured part began; None: it has not.
+    """
+
+    def __init__(self, interval_s: float) -> None:
+        self.least_s = max(interval_s, EARLY_INTERVAL_S)
+        self.reading_ns = 0
+        self.measured_s: float | None = None
+        self._usual_s = max(interval_s, ACTIVITY_INTERVAL_S)
+        self._random = random.Random()  # noqa: S311 - when to look is no secret
+
+    def next_s(self, now_s: float) -> float:
+        """Return the pause after a look, of random length."""
+        usual_s = _affordable_s(
+            self.reading_ns,
+            ACTIVITY_CORE_SHARE_MAX,
+            self._usual_s,
+            max(self._usual_s, ACTIVITY_INTERVAL_S_MAX),
+        )
+        return min(usual_s, self._early_s(now_s)) * self._random.uniform(*PAUSE_SHARES)
+
+    def _early_s(self, now_s: float) -> float:
+        """Return the pause that grows with the measured part, so that looks thin out."""
+        if self.measured_s is None:
+            return math.inf
+        growing_s = (now_s - self.measured_s) / EARLY_LOOKS
+        return max(growing_s, self.least_s, self.reading_ns / NS_PER_S / EARLY_CORE_SHARE_MAX)
 
 
 def _affordable_s(reading_ns: int, share_max: float, least_s: float, most_s: float) -> float:
