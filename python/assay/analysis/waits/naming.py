@@ -7,7 +7,8 @@ kernel; where no word fell into those of an operation, the words of the run do, 
 told near operations too short for any to fall into, and else it is the kernel's cause. What the
 words were told of directly is not told apart: those are the long sleeps. Of a kind of sleep that
 the run has only some words of, the cause is not known: a few looks may miss what was waited for
-half of the time. A sleep that no signal ends is the kernel's alone, but for writes: there the engine's word says what was written.
+half of the time. A sleep that no signal ends is the kernel's alone, but for writes: there the
+engine's word says what was written.
 """
 
 from __future__ import annotations
