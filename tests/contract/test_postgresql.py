@@ -42,6 +42,7 @@ from assay.engines.postgresql.explaining import PostgresPlans
 from assay.engines.postgresql.server import HOST
 from assay.model.other_work import SNAPSHOT, OtherWork
 from assay.model.script import Script, ScriptOperation, ScriptStatement
+from assay.model.sql import trigger_statement
 from assay.running.host.places import cache_dir
 from assay.running.processes.guardian import all_processes, read_process
 from assay.running.processes.launcher import Guardian
@@ -59,6 +60,11 @@ COUNTERS = {
     "15": {"database", "statements", "tables", "wal", "writer", "functions", "large_values"},
 }
 # One value is most of the table, so that a plan for all values is not one for each.
+TABLE_WITH_TRIGGER = """
+create table "a table" (n integer, "a column" integer);
+create function noted() returns trigger language plpgsql as $$ begin return new; end $$;
+create trigger "a trigger" before insert on "a table" for each row execute function noted();
+"""
 SKEWED = """
     create table skewed as
         select n as id, case when n <= 5000 then n else 0 end as kind, repeat('a', 100) as filler
@@ -704,17 +710,22 @@ class TestAdvice:
     def test_every_statement_is_carried_out(self, shared: Started, instance: Instance) -> None:
         folder = find_engine("postgresql")
         facts = folder.advising()
-        assert set(facts.statements) == {"index", "statistics", "vacuum"}
-        shared.engine.prepare(instance, 'create table "a table" (n integer, "a column" integer);')
-        for file in facts.statements.values():
+        assert set(facts.statements) == {"index", "statistics", "vacuum", "trigger"}
+        shared.engine.prepare(instance, TABLE_WITH_TRIGGER)
+        for doing, file in facts.statements.items():
             template = (folder.folder / file).read_text(encoding="utf-8")
-            sql = facts.statement(template, "a table", ["n", "a column"])
+            if doing == "trigger":
+                sql = trigger_statement(template, "a trigger", "a table")
+            else:
+                sql = facts.statement(template, "a table", ["n", "a column"])
             shared.engine.prepare(instance, sql)
         assert (
             query_value(instance, "select count(*) from pg_indexes where tablename = 'a table'")
             == 1
         )
-        shared.engine.prepare(instance, 'drop table "a table";')
+        off = "select tgenabled::text from pg_trigger where tgname = 'a trigger'"
+        assert query_value(instance, off) == "D"
+        shared.engine.prepare(instance, 'drop table "a table"; drop function noted;')
 
 
 class TestPreparing:

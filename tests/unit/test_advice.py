@@ -17,6 +17,7 @@ from assay.model.finding import Advice
 from assay.running.asked.asked_run import dsn_with_settings
 from assay.running.asked.request import RunRequest
 from assay.study.experiments.following import followed
+from assay.workloads.discovery import find_workload
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -148,6 +149,56 @@ class TestStatements:
         statements = split(sql)
         assert len(statements) == 2
         assert all('"a""b"' in statement for statement in statements)
+
+    @pytest.mark.parametrize(
+        ("engine", "expected"),
+        [
+            ("postgresql", 'alter table "bays" disable trigger "re""count";'),
+            ("mariadb", 'drop trigger `re"count`;'),
+            ("sqlite", 'drop trigger "re""count";'),
+        ],
+    )
+    def test_a_trigger_is_switched_off_where_the_data_is_ours(
+        self, engine: str, expected: str
+    ) -> None:
+        advice = Advice("trigger", 're"count', {"table": "bays"})
+        changed = followed(request(engine), advice, find_engine(engine))
+        assert [sql.strip() for sql in changed.request.prepare.values()] == [expected]
+        of_others = request(engine, dsn="postgresql://localhost/shop")
+        with pytest.raises(UsageError, match="may keep the data right"):
+            followed(of_others, advice, find_engine(engine))
+
+    def test_an_engine_without_triggers_has_none_to_switch_off(self) -> None:
+        with pytest.raises(UsageError, match="no statement that switches a trigger off"):
+            followed(request("duckdb"), Advice("trigger", "t"), find_engine("duckdb"))
+
+
+class TestAblation:
+    """A function is left out of the operations that show it, and of no other."""
+
+    @pytest.fixture
+    def fees(self, tmp_path: Path) -> RunRequest:
+        (tmp_path / "fees.sql").write_text("select sum(Fee(cents)) from transfers", "utf-8")
+        (tmp_path / "others.sql").write_text("select count(*) from transfers", "utf-8")
+        return RunRequest(workload=str(tmp_path), engine="postgresql", scale=1)
+
+    def test_only_operations_that_call_it_lack_it(self, fees: RunRequest) -> None:
+        advice = Advice("ablation", "public.fee", {"operations": "fees, others"})
+        engine = find_engine("postgresql")
+        changed = followed(fees, advice, engine)
+        assert changed.request.remove == ["fees/function:fee"]
+        workload = find_workload(fees.workload).without(changed.request.remove)
+        texts = {
+            name: workload.statement(name, engine.facts.dialects, 1.0).text
+            for name in ("fees", "others")
+        }
+        assert "SUM(1)" in texts["fees"]
+        assert texts["others"] == "select count(*) from transfers"
+
+    def test_where_no_text_calls_it_there_is_nothing_to_leave_out(self, fees: RunRequest) -> None:
+        advice = Advice("ablation", "tax", {"operations": "fees"})
+        with pytest.raises(UsageError, match="no operation shows tax"):
+            followed(fees, advice, find_engine("postgresql"))
 
 
 def indexes(connection: duckdb.DuckDBPyConnection) -> str:

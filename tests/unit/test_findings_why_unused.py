@@ -20,6 +20,7 @@ from assay.engines.mariadb.plans import normalised
 from assay.engines.mysql_family.alternatives import PlanAsker, alternatives, single_settings
 from assay.engines.mysql_family.configuration import read_configuration, write_configuration
 from assay.model.catalogue import Alternative, ChangedSetting, Index
+from assay.model.finding import Advice
 from tests.cases import case, node, operation, plan, plans
 from tests.truths import counted, scanned
 
@@ -250,6 +251,7 @@ class TestCounted:
         (finding,) = triggers.find(run_case)
         assert finding.effect_share == pytest.approx(0.6)
         assert "trigger stamp, which is called 3 times an execution" in finding.claim
+        assert finding.advice == Advice("trigger", "stamp", {}, pytest.approx(0.6))
         quick = case(
             operation(overrides=ONE_SECOND), statements=text, triggers={"stamp": (3.0, 0.01)}
         )

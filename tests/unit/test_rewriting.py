@@ -167,6 +167,18 @@ class TestParts:
         asked = "select a, sum(b) from t group by a order by a limit 3"
         assert left(asked, "sort").endswith("LIMIT 3")
 
+    def test_a_function_of_ones_own_goes_and_its_groups_stay_where_they_have_a_name(self) -> None:
+        asked = "select band(a) as b, count(*) from t group by b order by b"
+        assert "1 AS b" in left(asked, "function:band")
+        assert left(asked, "function:band").endswith("GROUP BY b ORDER BY b")
+
+    def test_nothing_is_grouped_or_ordered_by_a_function_that_is_gone(self) -> None:
+        asked = "select band(a), count(*) from t where a > 1 group by band(a), k order by band(a)"
+        assert left(asked, "function:band") == ("SELECT 1, COUNT(*) FROM t WHERE a > 1 GROUP BY k")
+
+    def test_a_function_that_chooses_rows_is_a_condition(self) -> None:
+        assert "function:band" not in named("select a from t where band(a) = 2")
+
     def test_distinct_goes_from_rows_and_from_aggregates(self) -> None:
         assert left("select distinct a from t", "distinct") == "SELECT a FROM t"
         assert "COUNT(b)" in left("select a, count(distinct b) from t group by a", "distinct")

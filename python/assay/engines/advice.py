@@ -30,7 +30,7 @@ ROLES = (
     "temporary_memory",
 )
 
-Doing = Literal["index", "statistics", "vacuum"]
+Doing = Literal["index", "statistics", "vacuum", "trigger"]
 RunningChange = Literal["index", "statistics", "vacuum", "setting"]
 
 
@@ -129,7 +129,8 @@ class AdviceFacts(BaseModel):
         sizes: Words behind a number of bytes, with what each is.
         sizes_in_sql: Whether a size in SQL has these words; else it is a number of bytes.
         settings: By role.
-        statements: Files of SQL by what they do, with `$table`, `$columns` and `$name` of an index.
+        statements: Files of SQL by what they do, with `$table`, `$columns` and `$name` of an index;
+            that of a trigger, which switches it off, has `$trigger` and `$table`.
         running: How the same is done on a server that others use, by what is done.
         beside: What a statement does beside what it is for, in words.
         costly: Settings that cost time by themselves.

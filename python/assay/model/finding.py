@@ -50,6 +50,8 @@ AdviceKind = Literal[
     "limit",
     "durability",
     "row-order",
+    "trigger",
+    "ablation",
 ]
 # Among the values of advice whose setting is the optimiser's alone: it acts by choosing plans.
 BY_PLANS: Mapping[str, str] = {"acts": "through plans"}

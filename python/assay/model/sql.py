@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 # `$in_schema` is the schema of the table with a dot behind it, empty where it is not known;
 # `$setting` and `$value` are of a setting.
 PLACEHOLDERS = frozenset(
-    {"name", "table", "table_text", "columns", "in_schema", "setting", "value"}
+    {"name", "table", "table_text", "columns", "in_schema", "setting", "trigger", "value"}
 )
 # The shortest limit of a name among engines that we know.
 NAME_LETTERS_MAX = 63
@@ -54,6 +54,19 @@ def statement_of(
         in_schema=in_schema,
         columns=expression or ", ".join(quoted(column, quote) for column in columns),
     )
+
+
+def trigger_statement(template: str, name: str, table: str | None, quote: str = '"') -> str:
+    """Return a template's SQL about a trigger.
+
+    Args:
+        template: With `$trigger`, and `$table` if the engine has to be told.
+        name: Of the trigger.
+        table: Its table; None: not known.
+        quote: Stands around names.
+    """
+    placed = {} if table is None else {"table": quoted(table, quote)}
+    return Template(template).substitute(trigger=quoted(name, quote), **placed)
 
 
 def setting_statement(template: str, name: str, value: str) -> str:

@@ -396,7 +396,8 @@ class Workload:
             raise UsageError(f"{path}: {error}") from error
         given = {name: values[name] for name in facts.parameters if not drawn_later}
         statement = Statement(operation, text, path.name, given)
-        return self._rewritten(statement, dialects, scale) if self.removed else statement
+        lacking = self._removed_of(operation)
+        return self._rewritten(statement, lacking, dialects, scale) if lacking else statement
 
     def parts(self, operation: str, dialects: Sequence[str], scale: float) -> list[QueryPart]:
         """The parts that an operation can be asked without, the whole computation first.
@@ -439,10 +440,17 @@ class Workload:
         """Whether a generator made all of the data, so that anybody can make the answers again."""
         return bool(self.facts.generator and self.facts.tables)
 
-    def _rewritten(self, statement: Statement, dialects: Sequence[str], scale: float) -> Statement:
+    def _removed_of(self, operation: str) -> list[str]:
+        """Parts that are to go from an operation: `sort` is of all, `q18/sort` of q18."""
+        placed = [part.rpartition("/") for part in self.removed]
+        return [part for name, _, part in placed if name in ("", operation_of(operation))]
+
+    def _rewritten(
+        self, statement: Statement, parts: Sequence[str], dialects: Sequence[str], scale: float
+    ) -> Statement:
         from assay.workloads import rewriting
 
-        name, lacking = statement.operation, ", ".join(self.removed)
+        name, lacking = statement.operation, ", ".join(parts)
         if name in self.drawn_operations:
             raise UsageError(
                 f"{name} cannot be asked without {lacking}: its values are drawn at each execution,"
@@ -450,7 +458,7 @@ class Workload:
             )
         try:
             tables = self._table_columns(dialects, scale)
-            rewritten = rewriting.without(statement.text, dialects, self.removed, tables)
+            rewritten = rewriting.without(statement.text, dialects, parts, tables)
         except UsageError as error:
             raise UsageError(f"{name} cannot be asked without {lacking}: {error}") from error
         return replace(statement, text=rewritten.text, rewritten=rewritten.facts())

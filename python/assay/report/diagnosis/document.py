@@ -39,6 +39,9 @@ ENDINGS = {
     "nothing can be tried": "of the causes that are left, none can be tried here",
 }
 
+# Of fewer rounds nobody knows how far apart runs are.
+ROUNDS_MIN = 2
+
 
 def diagnose_document(
     way: Way,
@@ -161,6 +164,12 @@ def verdict_words(judgement: Judgement, run_s: float | None) -> str:
         if most < 0:
             return f"without it the time{of} is longer, by {percent_text(-most)} at least"
         return f"without it less than {percent_text(GAIN_MIN)} of the time{of} is saved"
+    return _undecided_words(judgement, run_s)
+
+
+def _undecided_words(judgement: Judgement, run_s: float | None) -> str:
+    if judgement.rounds < ROUNDS_MIN:
+        return "one round tells nothing of noise: it takes several"
     return f"{judgement.rounds} rounds do not tell it from noise{_needed_words(judgement, run_s)}"
 
 

@@ -249,9 +249,9 @@ class RunOptions(PlainOptions):
         Texts,
         Option(
             Group.ASKED,
-            "Ask each query without this part of it, see `assay workloads show WORKLOAD --operation"
-            " NAME`; can be repeated.",
-            "computation|PART",
+            "Ask each query, or the operation before the slash, without this part of it, see `assay"
+            " workloads show WORKLOAD --operation NAME`; can be repeated.",
+            "computation|[NAME/]PART",
         ),
     ] = ()
     parameters: Annotated[

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from functools import cache
 from types import new_class
 from typing import TYPE_CHECKING
@@ -90,12 +91,28 @@ def columns_of(
     return {table: tuple(types) for table, types in types_of(scripts, dialects).items()}
 
 
+def _parsed_script(script: str, grammar: str | None) -> list[Expr | None]:
+    """Statements of a script; of those that are not understood, such as functions, nobody is told.
+
+    Raises:
+        SqlglotError: If it is no SQL.
+    """
+    import sqlglot
+
+    logger = logging.getLogger("sqlglot")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        return list(sqlglot.parse(script, read=grammar))
+    finally:
+        logger.setLevel(level)
+
+
 @cache
 def types_of(
     scripts: tuple[str, ...], dialects: tuple[str, ...]
 ) -> Mapping[str, Mapping[str, str]]:
     """Return each table's columns with their declared types, by name."""
-    import sqlglot
     from sqlglot import exp
     from sqlglot.errors import SqlglotError
 
@@ -103,7 +120,7 @@ def types_of(
     grammar = grammar_of(dialects)
     for script in scripts:
         try:
-            trees = sqlglot.parse(script, read=grammar)
+            trees = _parsed_script(script, grammar)
         except SqlglotError:
             continue
         for tree in trees:

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
     from assay.workloads.rewriting.blocks import Block, Query
 
+# Begins names of pieces that are calls of a function: `function:fee`.
+FUNCTION = "function"
+
 
 @dataclass(frozen=True)
 class Piece:
@@ -51,6 +54,7 @@ def pieces_of(query: Query, dialects: Sequence[str]) -> list[Piece]:
     if block is not None:
         pieces += _clauses(block, dialects)
         pieces += _aggregates(block, dialects)
+        pieces += _functions(block, dialects)
     pieces += _predicates(query, dialects)
     pieces += _joins(query, dialects)
     return pieces
@@ -156,6 +160,50 @@ def _drop_aggregates(block: Block, dropped: Sequence[exp.Expr], dialects: Sequen
     _forget(block, dropped)
     shown = [*kept, *_touches(needed, dialects)]
     block.select.set("expressions", shown or [exp.alias_(exp.Count(this=exp.Star()), "rows_read")])
+
+
+def _functions(block: Block, dialects: Sequence[str]) -> Iterator[Piece]:
+    """Functions that are none of the grammar's, in what the query makes of its rows."""
+    calls: dict[str, exp.Anonymous] = {}
+    for call in _calls(block):
+        if own_columns(block, [call]):
+            calls.setdefault(call.name.lower(), call)
+    for name, call in calls.items():
+        remove = partial(_drop_calls, block, name)
+        yield Piece(f"{FUNCTION}:{name}", text_of(call, dialects), remove)
+
+
+def _calls(block: Block) -> list[exp.Anonymous]:
+    return [
+        node
+        for expression in shown_expressions(block.select)
+        for node in own(expression)
+        if isinstance(node, exp.Anonymous)
+    ]
+
+
+def _drop_calls(block: Block, name: str) -> None:
+    """Puts a number in the place of each call; nothing is grouped or ordered by a lone one."""
+    for call in _calls(block):
+        if call.name.lower() != name:
+            continue
+        clause = call.find_ancestor(exp.Group, exp.Order)
+        key = None if clause is None else _key_of(clause, call)
+        if clause is None or key is None:
+            call.replace(exp.Literal.number(1))
+            continue
+        key.pop()
+        if not clause.expressions:
+            clause.pop()
+
+
+def _key_of(clause: exp.Expr, call: exp.Expr) -> exp.Expr | None:
+    """The key of a clause that is this call and nothing more."""
+    keys: list[exp.Expr] = clause.expressions
+    for key in keys:
+        if call in (key, key.this if isinstance(key, exp.Ordered) else None):
+            return key
+    return None
 
 
 def _forget(block: Block, dropped: Sequence[exp.Expr]) -> None:

@@ -10,7 +10,7 @@ from assay.analysis.findings.indexes.index_use import end_of_call
 from assay.analysis.findings.plans.counted_programs import counted_programs
 from assay.analysis.findings.plans.plan_time import timed_nodes
 from assay.analysis.time.operation_tree import COMPUTING
-from assay.model.finding import Evidence
+from assay.model.finding import Advice, Evidence
 from assay.model.units import count_text, percent_text, seconds_text
 
 if TYPE_CHECKING:
@@ -132,5 +132,8 @@ def _finding(case: Case, name: str, calls: float, share: float) -> Finding:
         f"write {name} as an expression of the statement, or call it for fewer rows: each call"
         f" takes {per_call}"
     )
-    finding = case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)
+    advice = Advice("ablation", name, {"operations": ", ".join(fractions)}, effect)
+    finding = case.finding(
+        METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice
+    )
     return finding.without_interval().of(COMPUTING, saved=(0.0, effect))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from assay.analysis.findings.plans.counted_programs import counted_programs
 from assay.analysis.time.computing import planning_seconds
 from assay.analysis.time.operation_tree import COMPUTING
-from assay.model.finding import Evidence
+from assay.model.finding import Advice, Evidence
 from assay.model.units import count_text, percent_text, seconds_text
 
 if TYPE_CHECKING:
@@ -59,7 +59,12 @@ def _counted_finding(case: Case, trigger: CountedProgram) -> Finding:
             f"clock:{trigger.name}",
         ),
     ]
-    finding = case.finding(METHOD, claim, fractions, to_try=CHEAPER, evidence=evidence)
+    effect = case.of_run(fractions)
+    # The engine may tell the name with its schema.
+    advice = Advice("trigger", trigger.name.rpartition(".")[2], {}, effect)
+    finding = case.finding(
+        METHOD, claim, fractions, to_try=CHEAPER, evidence=evidence, advice=advice
+    )
     return finding.without_interval().of(COMPUTING, saved=(0.0, finding.effect_share))
 
 
@@ -79,8 +84,11 @@ def _finding(case: Case, fired: list[tuple[Plan, Trigger]]) -> Finding:
     fractions = {name: _fraction(case, name, spent) for name, spent in seconds.items()}
     plan, first = max(fired, key=lambda pair: pair[1].seconds)
     what, to_try = f"trigger {first.name} on {first.table}", CHEAPER
+    effect = case.of_run(fractions)
+    advice: Advice | None = Advice("trigger", first.name, {"table": first.table}, effect)
     if first.constraint is not None:
         what = f"foreign key {first.constraint}, which {first.table} is part of"
+        advice = None
         to_try = (
             f"an index on the columns that {first.constraint} is declared on, so that rows that"
             " refer to a changed row are found by it"
@@ -97,6 +105,7 @@ def _finding(case: Case, fired: list[tuple[Plan, Trigger]]) -> Finding:
         )
         for of, trigger in fired
     ]
-    finding = case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence)
-    effect = finding.effect_share
+    finding = case.finding(
+        METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice
+    )
     return finding.without_interval().of(COMPUTING, saved=(0.0, effect))

@@ -1,0 +1,1 @@
+alter table $table disable trigger $trigger;

@@ -1,0 +1,39 @@
+"""A trigger that does not fire: a probe, whose change never stays."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.engines.advice import CannotError
+from assay.model.sql import trigger_statement
+from assay.study.experiments.contract import ChangedRun, Experiment
+from assay.study.experiments.statements import SET_UP, UNDO
+
+if TYPE_CHECKING:
+    from assay.engines.discovery import EngineFolder
+    from assay.model.finding import Advice
+    from assay.running.asked.request import RunRequest
+
+STATEMENT = "trigger"
+
+
+def _follow(request: RunRequest, advice: Advice, engine: EngineFolder) -> ChangedRun:
+    if request.dsn is not None:
+        raise CannotError("a trigger may keep the data right, and the server is not Assay's own")
+    facts = engine.advising()
+    if STATEMENT not in facts.statements:
+        raise CannotError("it has no statement that switches a trigger off")
+    template = (engine.folder / facts.statements[STATEMENT]).read_text(encoding="utf-8")
+    sql = trigger_statement(template, advice.subject, advice.values.get("table"), facts.quote)
+    label = f"no trigger {advice.subject}"
+    return ChangedRun(label, request.changed(prepare={**request.prepare, label: sql}))
+
+
+experiment = Experiment(
+    kind="trigger",
+    changes="whether a trigger fires, and so what is in the tables that it writes to",
+    set_up=SET_UP,
+    undo=UNDO,
+    follow=_follow,
+    stays=False,
+)
