@@ -43,6 +43,8 @@ IN_PROCESS = [
 LOADING = [name for name in IN_PROCESS if isinstance(ENGINES[name].engine(), BulkLoads)]
 HOLDING = [name for name in IN_PROCESS if isinstance(ENGINES[name].engine(), LoadsTriples)]
 PREPARING = [name for name in IN_PROCESS if isinstance(ENGINES[name].engine(), Prepares)]
+A_TRIGGER = """create trigger "a trigger" after insert on "a table"
+begin update "a table" set n = 1; end;"""
 # A setting of an engine to try, in place of its own defaults, and one that holds a secret.
 TRIED = {
     "chdb": {"max_threads": "1", "mark_cache_size": "1000000"},
@@ -246,9 +248,12 @@ class TestAdvice:
         assert isinstance(engine, Prepares)
         started = engine.start(place, {})
         engine.prepare(started, 'create table "a table" (n integer, "a column" integer);')
+        if "trigger" in facts.statements:
+            engine.prepare(started, A_TRIGGER)
         for file in facts.statements.values():
             template = (folder.folder / file).read_text(encoding="utf-8")
-            engine.prepare(started, facts.statement(template, "a table", ["n", "a column"]))
+            sql = facts.statement(template, "a table", ["n", "a column"], trigger="a trigger")
+            engine.prepare(started, sql)
         assert engine.count(started, "a table") == 0
         engine.stop(started)
 

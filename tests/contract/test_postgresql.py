@@ -42,7 +42,6 @@ from assay.engines.postgresql.explaining import PostgresPlans
 from assay.engines.postgresql.server import HOST
 from assay.model.other_work import SNAPSHOT, OtherWork
 from assay.model.script import Script, ScriptOperation, ScriptStatement
-from assay.model.sql import trigger_statement
 from assay.running.host.places import cache_dir
 from assay.running.processes.guardian import all_processes, read_process
 from assay.running.processes.launcher import Guardian
@@ -712,12 +711,9 @@ class TestAdvice:
         facts = folder.advising()
         assert set(facts.statements) == {"index", "statistics", "vacuum", "trigger"}
         shared.engine.prepare(instance, TABLE_WITH_TRIGGER)
-        for doing, file in facts.statements.items():
+        for file in facts.statements.values():
             template = (folder.folder / file).read_text(encoding="utf-8")
-            if doing == "trigger":
-                sql = trigger_statement(template, "a trigger", "a table")
-            else:
-                sql = facts.statement(template, "a table", ["n", "a column"])
+            sql = facts.statement(template, "a table", ["n", "a column"], trigger="a trigger")
             shared.engine.prepare(instance, sql)
         assert (
             query_value(instance, "select count(*) from pg_indexes where tablename = 'a table'")

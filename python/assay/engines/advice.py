@@ -177,10 +177,18 @@ class AdviceFacts(BaseModel):
         return facts.name, self._value(facts, value.strip())
 
     def statement(
-        self, template: str, table: str, columns: Sequence[str], expression: str | None = None
+        self,
+        template: str,
+        table: str,
+        columns: Sequence[str] = (),
+        *,
+        expression: str | None = None,
+        trigger: str = "",
     ) -> str:
         """A file's SQL with the names in it, quoted; an index may be of an expression."""
-        return statement_of(template, table, columns, expression=expression, quote=self.quote)
+        return statement_of(
+            template, table, columns, expression=expression, trigger=trigger, quote=self.quote
+        )
 
     def _value(self, facts: SettingFacts, value: str) -> str:
         if facts.values == "switch" and value in {"on", "off"}:

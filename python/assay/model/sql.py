@@ -31,17 +31,19 @@ def statement_of(
     *,
     expression: str | None = None,
     schema: str | None = None,
+    trigger: str = "",
     quote: str = '"',
 ) -> str:
     """Return a template's SQL about a table.
 
     Args:
-        template: With `$table`, `$table_text`, `$columns`, `$in_schema`, and `$name` of an index
-            of ours.
+        template: With `$table`, `$table_text`, `$columns`, `$in_schema`, `$trigger`, and `$name` of
+            an index of ours.
         table: Its name without a schema.
         columns: Those of an index; empty of what is about the whole table.
         expression: What an index is of in place of columns, as it stands in SQL.
         schema: Of the table; None: sessions find the table without.
+        trigger: Of the table, where it is about one.
         quote: Stands around names.
     """
     words = columns if expression is None else re.findall(r"\w+", expression)
@@ -52,21 +54,9 @@ def statement_of(
         table=f"{in_schema}{quoted(table, quote)}",
         table_text=_text(table),
         in_schema=in_schema,
+        trigger=quoted(trigger, quote),
         columns=expression or ", ".join(quoted(column, quote) for column in columns),
     )
-
-
-def trigger_statement(template: str, name: str, table: str | None, quote: str = '"') -> str:
-    """Return a template's SQL about a trigger.
-
-    Args:
-        template: With `$trigger`, and `$table` if the engine has to be told.
-        name: Of the trigger.
-        table: Its table; None: not known.
-        quote: Stands around names.
-    """
-    placed = {} if table is None else {"table": quoted(table, quote)}
-    return Template(template).substitute(trigger=quoted(name, quote), **placed)
 
 
 def setting_statement(template: str, name: str, value: str) -> str:

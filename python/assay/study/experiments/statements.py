@@ -31,7 +31,7 @@ def prepared_with(
         raise CannotError(facts.without.get(doing, f"it has no statement for {doing}"))
     template = (engine.folder / facts.statements[doing]).read_text(encoding="utf-8")
     expression = advice.values.get("expression")
-    sql = facts.statement(template, advice.subject, columns_of(advice), expression)
+    sql = facts.statement(template, advice.subject, columns_of(advice), expression=expression)
     label = label_of(advice)
     return ChangedRun(label, request.changed(prepare={**request.prepare, label: sql}))
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.engines.advice import CannotError
-from assay.model.sql import trigger_statement
 from assay.study.experiments.contract import ChangedRun, Experiment
 from assay.study.experiments.statements import SET_UP, UNDO
 
@@ -24,7 +23,8 @@ def _follow(request: RunRequest, advice: Advice, engine: EngineFolder) -> Change
     if STATEMENT not in facts.statements:
         raise CannotError("it has no statement that switches a trigger off")
     template = (engine.folder / facts.statements[STATEMENT]).read_text(encoding="utf-8")
-    sql = trigger_statement(template, advice.subject, advice.values.get("table"), facts.quote)
+    # Where its table is not known, the statement does without.
+    sql = facts.statement(template, advice.values.get("table", ""), trigger=advice.subject)
     label = f"no trigger {advice.subject}"
     return ChangedRun(label, request.changed(prepare={**request.prepare, label: sql}))
 
