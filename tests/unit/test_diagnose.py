@@ -13,9 +13,11 @@ from assay.analysis.diagnose.way import Step, Tried, interactions
 from assay.analysis.try_.trial import Gain, Times
 from assay.model.finding import AdviceKind, Finding
 from assay.report.diagnosis.document import verdict_words
+from assay.report.diagnosis.words import beside
 from assay.study.experiments.discovery import experiments
 
 OPERATIONS = ("q1", "q2")
+MIB = 1 << 20
 
 
 def rounds(*pairs: tuple[float, float], other: float = 1.0) -> list[tuple[Times, Times]]:
@@ -166,3 +168,18 @@ def test_each_kind_of_advice_has_an_experiment_and_says_what_it_costs() -> None:
         assert experiment.changes
         assert experiment.set_up
         assert experiment.undo
+
+
+def test_what_a_change_of_the_data_costs_stands_beside_its_gain() -> None:
+    costs: Any = {
+        "slower": [],
+        "memory": (None, None),
+        "disk": (100 * MIB, 130 * MIB),
+        "set_up_s": 1.25,
+        "cause": {"change": None},
+    }
+    assert list(beside(costs)) == [
+        "data of 130 MiB on disk, 30 % more than without it",
+        "made in 1.25 s on the loaded data",
+    ]
+    assert list(beside({**costs, "disk": (100 * MIB, 101 * MIB), "set_up_s": None})) == []

@@ -15,7 +15,7 @@ from assay.model.units import duration_text, percent_text
 from assay.report.sections.try_ import trial_document
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from assay.analysis.diagnose.judging import Judgement
     from assay.analysis.diagnose.way import Step, Tried, Untried, Way
@@ -140,7 +140,9 @@ def _tried(
         "gain": _gain(judgement.gain),
         "whole": _gain(judgement.whole),
         "slower": [{"operation": op.operation, "share": op.share} for op in judgement.slower],
-        "memory": _memory(tried.rounds),
+        "memory": _most_and_least(tried.rounds, _peak_bytes),
+        "disk": _most_and_least(tried.rounds, _data_bytes),
+        "set_up_s": _set_up_s(tried),
         "recommended": judgement.verdict == "confirmed" and why_not is None,
         "why_not": why_not,
         "record": history.sentence(tried.cause.method),
@@ -195,13 +197,31 @@ def _why_not(judgement: Judgement, answers_verdict: str, experiment: Experimente
     return None
 
 
-def _memory(rounds: Sequence[tuple[Run, Run]]) -> tuple[float | None, float | None]:
+def _most_and_least(
+    rounds: Sequence[tuple[Run, Run]], bytes_of: Callable[[Run], float | None]
+) -> tuple[float | None, float | None]:
     """The most that any run as it is had, and the least that any with the change had, in bytes."""
-    before = [_peak_bytes(run) for run, _ in rounds]
-    after = [_peak_bytes(run) for _, run in rounds]
-    known = [peak for peak in before if peak is not None]
-    changed = [peak for peak in after if peak is not None]
+    before = [bytes_of(run) for run, _ in rounds]
+    after = [bytes_of(run) for _, run in rounds]
+    known = [size for size in before if size is not None]
+    changed = [size for size in after if size is not None]
     return max(known, default=None), min(changed, default=None)
+
+
+def _data_bytes(run: Run) -> float | None:
+    size = (run.facts.get("state") or {}).get("data_bytes")
+    return None if size is None else float(size)
+
+
+def _set_up_s(tried: Tried) -> float | None:
+    """Seconds of the file that makes the change, at most; None where it is none of the data."""
+    seconds = [
+        float(file["seconds"])
+        for _, run in tried.rounds
+        for file in run.facts.get("prepared") or ()
+        if file["file"] == tried.change
+    ]
+    return max(seconds, default=None)
 
 
 def _peak_bytes(run: Run) -> float | None:

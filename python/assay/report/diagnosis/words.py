@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 # So much more memory in every run with the change than in any without is told.
 MEMORY_MIN = 1.05
+# Files that are this much larger are told: each load ends with others that are not yet full.
+DISK_MIN = 1.02
 
 
 def title(document: DiagnoseDocument) -> str:
@@ -73,6 +75,16 @@ def step_words(step: DiagnosisStep) -> str:
     return f"With {', '.join(step['on_top_of'])}"
 
 
+def _of_data(tried: TriedCause) -> Iterator[str]:
+    """What a change of the data costs: disk, and the time to make it."""
+    before, after = tried["disk"]
+    if before and after and after > DISK_MIN * before:
+        share = percent_text(after / before - 1)
+        yield f"data of {bytes_text(after)} on disk, {share} more than without it"
+    if tried["set_up_s"] is not None:
+        yield f"made in {seconds_text(tried['set_up_s'])} on the loaded data"
+
+
 def beside(tried: TriedCause) -> Iterator[str]:
     """Yield what a change does elsewhere, a sentence each."""
     for operation in tried["slower"]:
@@ -81,6 +93,7 @@ def beside(tried: TriedCause) -> Iterator[str]:
     before, after = tried["memory"]
     if before and after and after > MEMORY_MIN * before:
         yield f"memory of {bytes_text(after)} at least, {bytes_text(before)} at most without it"
+    yield from _of_data(tried)
     change = tried["cause"]["change"]
     if change is not None and change["costs"]:
         yield f"on the server {change['costs']}"

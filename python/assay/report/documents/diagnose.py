@@ -52,6 +52,10 @@ class TriedCause(TypedDict):
     slower: list[SlowerOperation]
     memory: tuple[MeasuredValue, MeasuredValue]
     """Bytes at most: the most of all runs as it is, the least of all with the change."""
+    disk: tuple[MeasuredValue, MeasuredValue]
+    """The same of bytes of the data files, before anything was timed; null: they are not ours."""
+    set_up_s: MeasuredValue
+    """Seconds that the change took on the loaded data, at most; null: it is none of the data."""
     recommended: bool
     why_not: str | None
     """Why the change is not recommended; null: it is, or the cause is not confirmed."""
