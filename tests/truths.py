@@ -17,7 +17,7 @@ from assay.analysis.cluster.told import Cluster
 from assay.analysis.findings.engine_facts import TableFacts
 from assay.analysis.host.accounts import Accounts
 from assay.model.blocker import Blocker
-from assay.model.catalogue import Alternative, ChangedSetting, Index
+from assay.model.catalogue import Alternative, ChangedSetting, ForeignKey, Index
 from assay.model.plan import PlanNode, Trigger
 from tests.cases import case, executions, node, operation, passes, plan, plans
 
@@ -132,7 +132,12 @@ def fired(effect: float) -> Case:
     check = Trigger("check", "customers", WHOLE_S * effect, 3, "orders_fk")
     change = plan(node("modify", seconds=WHOLE_S * (1 - effect)), execution_s=WHOLE_S)
     with_trigger = replace(change, triggers=(check,))
-    return case(operation(cpu_user=1.0, overrides={"seconds": WHOLE_S}), plans=plans(with_trigger))
+    keys = (ForeignKey("orders_fk", "orders", ("customer",), "customers"),)
+    return case(
+        operation(cpu_user=1.0, overrides={"seconds": WHOLE_S}),
+        plans=plans(with_trigger),
+        foreign_keys=keys,
+    )
 
 
 def generic(effect: float, factor: float | None = None) -> Case:
@@ -446,6 +451,7 @@ TRUTHS = (
         0.02,
         ("70 % of the time was in foreign key orders_fk", "7.00 s for 3 calls in q1"),
         ("plan:q1",),
+        ("index", "orders"),
     ),
     Truth(
         "columns-read",

@@ -19,8 +19,10 @@ from assay.analysis.server.beside import other_clients_cpu
 from assay.engines.mariadb.plans import normalised
 from assay.engines.mysql_family.alternatives import PlanAsker, alternatives, single_settings
 from assay.engines.mysql_family.configuration import read_configuration, write_configuration
-from assay.model.catalogue import Alternative, ChangedSetting, Index
-from assay.model.finding import Advice
+from assay.model.catalogue import Alternative, ChangedSetting, ForeignKey, Index
+from assay.model.finding import UNSEEN, Advice, Finding
+from assay.model.plan import Trigger
+from assay.study.experiments.discovery import experiments
 from tests.cases import case, node, operation, plan, plans
 from tests.truths import counted, scanned
 
@@ -240,6 +242,48 @@ class TestSettings:
         )
         assert in_force[-1] == "off"
         assert alternatives(("q1", 0), "delete from t", [SWITCH], asker) == []
+
+
+class TestForeignKeys:
+    """A slow check of a foreign key advises an index where there is none, and names it."""
+
+    KEY = ForeignKey("tiles_fk", "tiles", ("kiln",), "kilns", "public")
+    BY_KILN = Index("tiles", "by_kiln", ("kiln", "glaze"), schema="public")
+
+    def found(self, table: str = "kilns", **fields: Any) -> Finding:
+        check = Trigger("RI_ConstraintTrigger_a_1", table, 0.9, 3, "tiles_fk")
+        change = replace(plan(node("modify", seconds=0.1), execution_s=1.0), triggers=(check,))
+        whole = operation(cpu_user=1.0, overrides=ONE_SECOND)
+        (finding,) = triggers.find(case(whole, plans=plans(change), **fields))
+        return finding
+
+    def test_the_missing_index_is_advised(self) -> None:
+        finding = self.found(foreign_keys=(self.KEY,), indexes={})
+        assert finding.advice is not None
+        assert (finding.advice.kind, finding.advice.subject) == ("index", "tiles")
+        assert finding.advice.values == {"columns": "kiln", "schema": "public", **UNSEEN}
+        # A check is in no plan: that plans stay as they were refutes nothing.
+        assert not experiments()["index"].by_plan(finding.advice)
+        assert "index of tiles (kiln)" in (finding.to_try or "")
+
+    @pytest.mark.parametrize(
+        ("table", "fields", "says"),
+        [
+            ("kilns", {"indexes": {"tiles": (BY_KILN,)}}, "has an index already"),
+            ("tiles", {"indexes": {}}, "each is looked up in the other table"),
+        ],
+    )
+    def test_no_index_is_advised_where_none_would_help(
+        self, table: str, fields: dict[str, Any], says: str
+    ) -> None:
+        finding = self.found(table, foreign_keys=(self.KEY,), **fields)
+        assert finding.advice is None
+        assert says in (finding.to_try or "")
+
+    def test_where_keys_are_not_known_the_columns_are_not_named(self) -> None:
+        finding = self.found()
+        assert finding.advice is None
+        assert "columns that tiles_fk is declared on" in (finding.to_try or "")
 
 
 class TestCounted:

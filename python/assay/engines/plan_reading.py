@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from assay.engines.contract import Instance
-    from assay.model.catalogue import Alternative, ChangedSetting, Index
+    from assay.model.catalogue import Alternative, ChangedSetting, ForeignKey, Index
     from assay.model.plan import Plan, Reads
 
 
@@ -154,6 +154,15 @@ class TellsIndexes(Protocol):
 
     def indexes(self) -> list[Index]:
         """Every index of these tables, hidden and invalid ones among them."""
+        ...
+
+
+@runtime_checkable
+class TellsForeignKeys(Protocol):
+    """Plan readers that read the foreign keys of an engine that makes no index of them."""
+
+    def foreign_keys(self) -> list[ForeignKey]:
+        """Every foreign key of the tables that are not the server's own."""
         ...
 
 

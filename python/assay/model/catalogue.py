@@ -1,4 +1,4 @@
-"""Facts of an engine's catalogue that explain a plan: indexes and changed settings."""
+"""Facts of an engine's catalogue that explain a plan: indexes, keys and changed settings."""
 
 from __future__ import annotations
 
@@ -56,6 +56,34 @@ class Index:
         """The index that `facts` was made from."""
         listed = {name: tuple(facts.get(name, ())) for name in ("columns", "types")}
         return cls(**{**facts, **listed})
+
+
+@dataclass(frozen=True)
+class ForeignKey:
+    """Columns of a table that refer to rows of another one.
+
+    Attributes:
+        name: Of the constraint.
+        table: The table that has these columns, without its schema.
+        columns: Their names, in the order of the key.
+        refers_to: The other table, without its schema.
+        schema: Of the table that has the columns.
+    """
+
+    name: str
+    table: str
+    columns: tuple[str, ...]
+    refers_to: str
+    schema: str | None = None
+
+    def facts(self) -> dict[str, Any]:
+        """As JSON values."""
+        return asdict(self)
+
+    @classmethod
+    def read(cls, facts: dict[str, Any]) -> ForeignKey:
+        """The key that `facts` was made from."""
+        return cls(**{**facts, "columns": tuple(facts["columns"])})
 
 
 @dataclass(frozen=True)

@@ -55,6 +55,8 @@ AdviceKind = Literal[
 ]
 # Among the values of advice whose setting is the optimiser's alone: it acts by choosing plans.
 BY_PLANS: Mapping[str, str] = {"acts": "through plans"}
+# Among the values of advice that acts where no plan shows it, as in the check of a foreign key.
+UNSEEN: Mapping[str, str] = {"acts": "where no plan shows it"}
 
 
 @dataclass(frozen=True)

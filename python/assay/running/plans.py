@@ -20,6 +20,7 @@ from assay.engines.plan_reading import (
     PlanAsked,
     PlaysPrograms,
     TellsChangedSettings,
+    TellsForeignKeys,
     TellsIndexes,
 )
 from assay.model.errors import AssayError
@@ -155,12 +156,19 @@ class Capture:
                 )
 
     def _catalogue(self) -> dict[str, Any]:
-        """Indexes and changed settings; null where the engine does not tell them."""
+        """Indexes, keys and changed settings; null where the engine does not tell them."""
         reader = self._reader
-        facts: dict[str, Any] = {"indexes": None, "changed_settings": None, "reason": None}
+        facts: dict[str, Any] = {
+            "indexes": None,
+            "foreign_keys": None,
+            "changed_settings": None,
+            "reason": None,
+        }
         try:
             if isinstance(reader, TellsIndexes):
                 facts["indexes"] = [index.facts() for index in reader.indexes()]
+            if isinstance(reader, TellsForeignKeys):
+                facts["foreign_keys"] = [key.facts() for key in reader.foreign_keys()]
             if isinstance(reader, TellsChangedSettings):
                 facts["changed_settings"] = [
                     setting.facts() for setting in reader.changed_settings()

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from assay.analysis.time.statement_times import OperationStatements
     from assay.analysis.time.tree import TimeNode
     from assay.model.blocker import Blocker
-    from assay.model.catalogue import Alternative, ChangedSetting, Index
+    from assay.model.catalogue import Alternative, ChangedSetting, ForeignKey, Index
     from assay.model.finding import Change, Evidence, Tells
     from assay.model.neighbour import Neighbour
     from assay.model.other_work import Worker
@@ -89,6 +89,7 @@ class Case:
         request: What was asked for.
         prepared: Whether statements were prepared once a session; else each execution was planned.
         indexes: By table, from the engine's catalogue; None: the engine does not tell.
+        foreign_keys: From the engine's catalogue; empty where it does not tell.
         changed_settings: Of the optimiser, away from the default; None: the engine does not tell.
         alternatives: Plans that would be chosen if one thing were changed, by operation.
         blockers: Sessions that others waited for, those waited for longest first; None: the engine
@@ -139,6 +140,7 @@ class Case:
     request: Mapping[str, Any] = field(default_factory=dict)
     prepared: bool = False
     indexes: Mapping[str, tuple[Index, ...]] | None = None
+    foreign_keys: tuple[ForeignKey, ...] = ()
     changed_settings: tuple[ChangedSetting, ...] | None = None
     alternatives: Mapping[str, tuple[Alternative, ...]] = field(default_factory=dict)
     blockers: tuple[Blocker, ...] | None = None

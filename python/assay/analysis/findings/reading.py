@@ -85,6 +85,7 @@ def read_case(
         other_clients=other_clients_cpu(run),
         client_queue_share=client_queue_share(run),
         indexes=plans.indexes,
+        foreign_keys=plans.foreign_keys or (),
         changed_settings=plans.changed_settings,
         alternatives=_by_operation(plans.alternatives),
         blockers=blockers_of(run),

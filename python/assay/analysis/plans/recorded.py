@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from assay.analysis.plans.difference import Pair, PlanChange, PlanComparison, compare_plans
-from assay.model.catalogue import Alternative, ChangedSetting, Index
+from assay.model.catalogue import Alternative, ChangedSetting, ForeignKey, Index
 from assay.model.plan import OPERATORS, Plan, PlanNode
 from assay.record.layout import PLANS_DIR, PLANS_FILE, RAW_DIR
 
@@ -86,6 +86,7 @@ class Captured:
         grammar: The SQL that statements are in, as sqlglot names it; None: what all have in common.
         tables: Types of columns by table, as they were declared; empty in older records.
         indexes: By table; None: the engine does not tell.
+        foreign_keys: Of all tables; None: the engine does not tell.
         changed_settings: Of the optimiser, away from the default; None: the engine does not tell.
         alternatives: Plans that would be chosen if one thing were changed.
     """
@@ -98,6 +99,7 @@ class Captured:
     grammar: str | None = None
     tables: dict[str, dict[str, str]] = field(default_factory=dict)
     indexes: dict[str, tuple[Index, ...]] | None = None
+    foreign_keys: tuple[ForeignKey, ...] | None = None
     changed_settings: tuple[ChangedSetting, ...] | None = None
     alternatives: tuple[Alternative, ...] = ()
 
@@ -153,6 +155,7 @@ def _read(document: dict[str, Any], error: str | None) -> Captured:
         schema.get("grammar"),
         {str(table): dict(columns) for table, columns in schema.get("tables", {}).items()},
         _indexes(document.get("catalogue") or {}),
+        _foreign_keys(document.get("catalogue") or {}),
         _changed_settings(document.get("catalogue") or {}),
         tuple(Alternative.read(facts) for facts in document.get("alternatives", ())),
     )
@@ -166,6 +169,11 @@ def _indexes(catalogue: dict[str, Any]) -> dict[str, tuple[Index, ...]] | None:
         index = Index.read(facts)
         by_table[index.table] = (*by_table.get(index.table, ()), index)
     return by_table
+
+
+def _foreign_keys(catalogue: dict[str, Any]) -> tuple[ForeignKey, ...] | None:
+    keys = catalogue.get("foreign_keys")
+    return None if keys is None else tuple(ForeignKey.read(facts) for facts in keys)
 
 
 def _changed_settings(catalogue: dict[str, Any]) -> tuple[ChangedSetting, ...] | None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from assay.engines.plan_reading import PlanAsked
-    from assay.model.catalogue import Alternative, ChangedSetting, Index
+    from assay.model.catalogue import Alternative, ChangedSetting, ForeignKey, Index
 
 LOST = "the server ended the transaction"
 
@@ -64,6 +64,10 @@ class PostgresPlans:
     def indexes(self) -> list[Index]:
         """Indexes of the tables that sessions find. Raises `EngineError`."""
         return self._facts.indexes()
+
+    def foreign_keys(self) -> list[ForeignKey]:
+        """Foreign keys of all tables but the server's own. Raises `EngineError`."""
+        return self._facts.foreign_keys()
 
     def changed_settings(self) -> list[ChangedSetting]:
         """Settings of the optimiser away from their default. Raises `EngineError`."""

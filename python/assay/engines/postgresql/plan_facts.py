@@ -9,7 +9,7 @@ from assay.engines.contract import EngineError
 from assay.engines.postgresql.plan_asking import ESTIMATED, EXECUTED, error_text, steers
 from assay.engines.postgresql.plan_cache import GENERIC, REPEATED_MAX_S, read
 from assay.engines.postgresql.statements import file_text
-from assay.model.catalogue import Alternative, ChangedSetting, Index
+from assay.model.catalogue import Alternative, ChangedSetting, ForeignKey, Index
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,6 +42,14 @@ class PlanFacts:
         return [
             replace(Index(table, name, tuple(columns), *more), schema=schema)
             for table, name, columns, *more, schema in rows
+        ]
+
+    def foreign_keys(self) -> list[ForeignKey]:
+        """Foreign keys of all tables but the server's own. Raises `EngineError`."""
+        rows = cast("list[tuple[Any, ...]]", self._rows("plans/foreign_keys.sql"))
+        return [
+            ForeignKey(name, table, tuple(columns), refers_to, schema)
+            for name, table, columns, refers_to, schema in rows
         ]
 
     def changed_settings(self) -> list[ChangedSetting]:

@@ -30,7 +30,7 @@ from assay.model.watched import (
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from assay.model.catalogue import ChangedSetting, Index
+    from assay.model.catalogue import ChangedSetting, ForeignKey, Index
 
 log = logging.getLogger(__name__)
 
@@ -209,6 +209,10 @@ class WatchedPlans(PlannedOnly):
     def indexes(self) -> list[Index]:
         """Indexes of the tables that sessions find. Raises `EngineError`."""
         return self._facts.indexes()
+
+    def foreign_keys(self) -> list[ForeignKey]:
+        """Foreign keys of all tables but the server's own. Raises `EngineError`."""
+        return self._facts.foreign_keys()
 
     def changed_settings(self) -> list[ChangedSetting]:
         """Settings of the optimiser away from their default. Raises `EngineError`."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from assay.engines.advice import CannotError
+from assay.model.finding import UNSEEN
 
 if TYPE_CHECKING:
     from assay.engines.discovery import EngineFolder
@@ -63,6 +64,11 @@ class Experiment:
     follow: Follow
     by_plan: Callable[[Advice], bool] = never
     stays: bool = True
+
+
+def shown_by_plans(advice: Advice) -> bool:
+    """Of a change that acts through plans, unless the advice says that no plan shows where."""
+    return not UNSEEN.items() <= advice.values.items()
 
 
 def value_of(advice: Advice) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.engines.advice import CannotError
-from assay.study.experiments.contract import ChangedRun, Experiment, always
+from assay.study.experiments.contract import ChangedRun, Experiment, shown_by_plans
 from assay.study.experiments.statements import SET_UP, UNDO, columns_of, prepared_with
 
 if TYPE_CHECKING:
@@ -29,5 +29,5 @@ experiment = Experiment(
     set_up=SET_UP,
     undo=UNDO,
     follow=_follow,
-    by_plan=always,
+    by_plan=shown_by_plans,
 )

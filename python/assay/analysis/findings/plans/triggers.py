@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from assay.analysis.findings.case import index_advice
 from assay.analysis.findings.plans.counted_programs import counted_programs
 from assay.analysis.time.computing import planning_seconds
 from assay.analysis.time.operation_tree import COMPUTING
-from assay.model.finding import Advice, Evidence
+from assay.model.finding import UNSEEN, Advice, Evidence
 from assay.model.units import count_text, percent_text, seconds_text
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from assay.analysis.findings.case import Case
     from assay.analysis.findings.plans.counted_programs import CountedProgram
+    from assay.model.catalogue import ForeignKey, Index
     from assay.model.finding import Finding
     from assay.model.plan import Plan, Trigger
 
@@ -77,22 +82,46 @@ def _fraction(case: Case, operation: str, seconds: float) -> float:
     return min(1.0, seconds / whole) * case.computing(operation) if whole else 0.0
 
 
+def _for_key(
+    case: Case, check: Trigger, fractions: Mapping[str, float]
+) -> tuple[str, Advice | None]:
+    """What to do about the check of a foreign key, and the advice that can be carried out."""
+    found_by = "so that rows that refer to a changed row are found by it"
+    keys = [key for key in case.foreign_keys if key.name == check.constraint]
+    key = next((key for key in keys if key.refers_to == check.table), None)
+    if key is None:
+        if any(key.table == check.table for key in keys):
+            return f"change fewer rows of {check.table}: each is looked up in the other table", None
+        return f"an index on the columns that {check.constraint} is declared on, {found_by}", None
+    columns = f"{key.table} ({', '.join(key.columns)})"
+    if any(_begins_with(index, key) for index in case.indexes_of(key.table, key.schema)):
+        return f"change fewer rows of {check.table}: {columns} has an index already", None
+    advice = index_advice(key.table, key.columns, key.schema, case.of_run(fractions))
+    advice = replace(advice, values={**advice.values, **UNSEEN})
+    to_try = case.try_words(METHOD, fractions, f"makes an index of {columns}, {found_by}")
+    return to_try, advice
+
+
+def _begins_with(index: Index, key: ForeignKey) -> bool:
+    """Whether rows that refer to another one are found by an index."""
+    first = {name.strip('"').lower() for name in index.columns[: len(key.columns)]}
+    wanted = {name.lower() for name in key.columns}
+    return index.valid and index.predicate is None and first == wanted
+
+
 def _finding(case: Case, fired: list[tuple[Plan, Trigger]]) -> Finding:
     seconds: dict[str, float] = {}
     for plan, trigger in fired:
         seconds[plan.operation] = seconds.get(plan.operation, 0.0) + trigger.seconds
     fractions = {name: _fraction(case, name, spent) for name, spent in seconds.items()}
     plan, first = max(fired, key=lambda pair: pair[1].seconds)
-    what, to_try = f"trigger {first.name} on {first.table}", CHEAPER
     effect = case.of_run(fractions)
-    advice: Advice | None = Advice("trigger", first.name, {"table": first.table}, effect)
     if first.constraint is not None:
         what = f"foreign key {first.constraint}, which {first.table} is part of"
-        advice = None
-        to_try = (
-            f"an index on the columns that {first.constraint} is declared on, so that rows that"
-            " refer to a changed row are found by it"
-        )
+        to_try, advice = _for_key(case, first, fractions)
+    else:
+        what, to_try = f"trigger {first.name} on {first.table}", CHEAPER
+        advice = Advice("trigger", first.name, {"table": first.table}, effect)
     claim = (
         f"{percent_text(case.of_run(fractions))} of the time was in {what}:"
         f" {seconds_text(first.seconds)} for {count_text(first.calls)} calls in {plan.operation}"
