@@ -147,8 +147,9 @@ def _attach(process: Path, tmp: Path, own_pid: str, deadline_s: float) -> Path:
 def _opened(process: Path) -> Iterator[int]:
     """A descriptor of a JVM that takes SIGQUIT as a request.
 
-    Others are ended by the signal: a JVM without a handler (-Xrs, or one that is only starting), and
-    most processes that got the number of a JVM that ended. So it is opened before it is looked at.
+    Others are ended by the signal: a JVM without a handler (-Xrs, or one that is only starting),
+    and most processes that got the number of a JVM that ended. So it is opened first, and looked at
+    then.
     """
     descriptor = os.pidfd_open(int(process.name))
     try:
