@@ -32,6 +32,7 @@ from assay.running.data.kept_datasets import (
     evict,
     limit_bytes,
     note_use,
+    remove_partial,
     sweep,
 )
 
@@ -159,7 +160,7 @@ class DatasetCache:
     def _make(self, place: Path, make: Callable[[Path], dict[str, Any]]) -> None:
         partial = place.with_name(place.name + PARTIAL)
         # Only the holder of the lock is here: what an interrupted load or removal left is debris.
-        shutil.rmtree(partial, ignore_errors=True)
+        remove_partial(partial)
         (partial / DATA).mkdir(parents=True)
         shutil.rmtree(place, ignore_errors=True)
         try:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from assay.model.errors import UsageError
 from assay.model.units import size_bytes
 from assay.running.data.dataset_lock import locked_if_free, locked_names
+from assay.running.processes.shared_memory import remove_below
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -121,8 +122,14 @@ def sweep(root: Path) -> list[str]:
             if is_free:
                 removed += [f".{name}.lock"] * (name in locks)
                 removed += [f"{name}{PARTIAL}"] * (name in partial)
-                shutil.rmtree(root / f"{name}{PARTIAL}", ignore_errors=True)
+                remove_partial(root / f"{name}{PARTIAL}")
     return removed
+
+
+def remove_partial(partial: Path) -> None:
+    """Removes what a killed load left: files, and shared memory of the server that it loaded."""
+    remove_below(partial)
+    shutil.rmtree(partial, ignore_errors=True)
 
 
 def _remove(root: Path, name: str) -> bool:

@@ -137,6 +137,7 @@ def clear(directory: Path, *, comparable: bool) -> Swept:
     if stuck := _until_gone(doomed, KILLED_PATIENCE_S):
         pids = ", ".join(str(process.pid) for process in stuck)
         return Swept(directory, "left", f"SIGKILL did not end {pids}; the next start looks again")
+    guardian.free_memory(directory)
     if not guardian.put_back(directory):
         reason = "what its run changed on this host is not put back: `assay doctor --restore`"
         return Swept(directory, "left", reason)
