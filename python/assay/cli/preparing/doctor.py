@@ -24,7 +24,8 @@ def doctor(
 ) -> None:
     """Tells what can be measured here, what cannot and why, and how to allow more.
 
-    What runs have changed on this host at this moment is told, too, with whose it is.
+    What runs have changed on this host at this moment is told, too, with whose it is, and what dead
+    runs left.
 
     \b
     Examples:

@@ -107,14 +107,19 @@ def evict(root: Path, keep_bytes: int, spared: str | None = None) -> list[KeptDa
     return removed
 
 
+def partial_names(root: Path) -> list[str]:
+    """Return the names of data sets that are being made, or were left half made."""
+    paths = _directories(root, f"*{PARTIAL}")
+    return sorted(path.name.removesuffix(PARTIAL) for path in paths)
+
+
 def sweep(root: Path) -> list[str]:
     """Removes what killed processes left: data sets that are not whole, locks that nobody holds.
 
     Returns:
         The names of files and directories that were removed.
     """
-    partial = {path.name.removesuffix(PARTIAL) for path in _directories(root, f"*{PARTIAL}")}
-    locks = set(locked_names(root))
+    partial, locks = set(partial_names(root)), set(locked_names(root))
     removed = []
     for name in sorted(partial | locks):
         # The lock's file goes when it is given back.
