@@ -33,6 +33,8 @@ class Lab:
     root: Path
     extra_env: dict[str, str] = field(default_factory=dict)
     begun: list[subprocess.Popen[str]] = field(default_factory=list)
+    # The kernel tells the age of shared memory in whole seconds.
+    made_s: float = field(default_factory=lambda: float(int(time.time())))
 
     @property
     def runs(self) -> Path:
@@ -137,6 +139,22 @@ class Lab:
             [p for p in self.instances.glob("*") if p.is_dir()] if self.instances.exists() else []
         )
         wait_until(lambda: not any(p.exists() for p in left), f"directories left: {left}")
+        wait_until(lambda: not self.left_behind(), f"left behind: {self.left_behind()}")
+
+    def left_behind(self) -> list[str]:
+        """What the product itself finds of dead runs; of the host's things those of this lab."""
+        from assay.running.changes.left_behind import CONTROL_GROUP, MEMORY, left_behind
+
+        runs = {record.parent.name for record in self.runs.glob("*/run.json")}
+        facts = [json.loads(it.read_text()) for it in self.runs.glob("*/environment.json")]
+        pids = {int(pid) for of_run in facts for pid in of_run["accounts"] or ()}
+        return [
+            left.words
+            for left in left_behind(self.instances, self.root / "cache" / "assay")
+            if left.kind not in (MEMORY, CONTROL_GROUP)
+            or left.run in runs
+            or (left.pid in pids and (left.since_s or 0.0) >= self.made_s)
+        ]
 
     def partial_data(self) -> list[Path]:
         return list(self.datasets.glob("*.partial"))

@@ -27,6 +27,7 @@ from assay.running.changes.changing import Changes, changing
 from assay.running.changes.device import size_for, why_not
 from assay.running.changes.ledger import Ledger
 from assay.running.changes.left import Left, changed_now, restore_left
+from assay.running.changes.left_behind import CONTROL_GROUP, MEMORY, LeftBehind, left_behind
 from assay.running.changes.limits.group import check
 from assay.running.changes.limits.hierarchies import find_hierarchies
 from assay.running.changes.undo import loops_of
@@ -136,6 +137,11 @@ def groups_left() -> list[Path]:
     return [group for own in ours for group in own.glob(f"assay-{RUN}")]
 
 
+def is_of_test(left: LeftBehind) -> bool:
+    """Not of another test, whose groups and memory are everybody's."""
+    return left.kind not in (CONTROL_GROUP, MEMORY) or left.run == RUN
+
+
 def is_changed(instances: Path) -> list[str]:
     """What is not as it was, in words."""
     directory = instances / RUN
@@ -146,6 +152,7 @@ def is_changed(instances: Path) -> list[str]:
         *(["mounted"] if str(directory) in Path("/proc/self/mounts").read_text() else []),
         *(name for image in IMAGES for name in loops_of(str(directory / image))),
         *map(str, groups_left()),
+        *(left.words for left in left_behind(instances, instances.parent) if is_of_test(left)),
         *(str(file) for file in throttles if f" {LIMITS['write-rate']:.0f}\n" in file.read_text()),
     ]
 

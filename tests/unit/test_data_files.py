@@ -191,7 +191,7 @@ class TestFailures:
         capsys: pytest.CaptureFixture[str],
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
-        monkeypatch.setattr("assay.verbs.generate.telling", stopping_at("product"))
+        monkeypatch.setattr("assay.verbs.preparing.generate.telling", stopping_at("product"))
         command = ["generate", shop, "--format", "csv", "--out", str(tmp_path)]
         assert run_command(command) == 2
         assert "stopped by SIGTERM: nothing is left" in capsys.readouterr().err

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.probes.jit import PerfMap, virtual_machines, write_perf_maps
+from assay.probes.jit import PerfMap, _perf_map, virtual_machines, write_perf_maps
 from assay.probes.profile import ProfileProbe
 
 HOTSPOT = "7f00-7f01 r-xp 00000000 fd:00 1 /opt/jre/lib/server/libjvm.so\n"
@@ -116,6 +116,25 @@ def test_one_that_does_not_listen_is_given_up(tmp_path):
         deaf.communicate(b"\n")
     assert "did not answer within 0.1 s" in written.reason
     assert list((place / "root/tmp").iterdir()) == []
+
+
+def test_no_signal_goes_to_who_has_the_number_of_a_jvm_that_ended(tmp_path):
+    counts = (
+        "import signal; seen = []; signal.signal(signal.SIGQUIT, lambda *_: seen.append(1));"
+        " print(flush=True); input(); print(len(seen))"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", counts], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as stranger:
+        stranger.stdout.readline()
+        place = process(tmp_path, stranger.pid, HOTSPOT, handled=SIGQUIT_HANDLED)
+        # It is found as a JVM, and is none when it is about to be asked.
+        assert virtual_machines([stranger.pid], tmp_path) == [stranger.pid]
+        (place / "maps").write_text(OTHER)
+        told = _perf_map(place, timeout_s=0.1)
+        seen, _ = stranger.communicate(b"\n")
+    assert told.reason.endswith("did not list its compiled code: it ended.")
+    assert seen == b"0\n"
 
 
 def test_no_list_is_left_behind_by_a_sampler_that_fails(

@@ -33,7 +33,7 @@ SHOWN = {"all_operations", "as_json", "help", "strict", "whole"}
 # Options that stand for a function of their own.
 FUNCTIONS = {"doctor": {"restore"}, "try": {"history"}}
 # Verbs with verbs of their own.
-GROUPS = ("engines", "studies", "workloads")
+GROUPS = ("cache", "engines", "studies", "workloads")
 
 
 def test_every_verb_of_the_command_line_is_a_function() -> None:
@@ -122,7 +122,7 @@ def test_a_sweep_is_made_and_opened_and_found_again(tmp_path: Path) -> None:
 
 
 def test_what_is_no_verb_is_told_with_those_there_are() -> None:
-    with pytest.raises(AttributeError, match="its verbs are agent, answers, capture"):
+    with pytest.raises(AttributeError, match="its verbs are agent, answers, cache"):
         assay.measure  # noqa: B018 - the name is what is asked for
 
 

@@ -98,6 +98,12 @@ impl Attached {
         }
     }
 
+    /// How many records found no room so far, as the kernel counts them by event. A record in a
+    /// ring says so only if another one found room after it. 0 where the kernel does not count.
+    pub fn lost(&self) -> u64 {
+        self.rings.events().chain(&self.others).filter_map(Event::lost).sum()
+    }
+
     /// Every thread of the family that has no event yet gets one, until there is none.
     fn cover(&mut self, pids: &[u32], root: u32) -> Result<(), ProfileError> {
         let proc_root = &ProcRoot::default();
@@ -277,4 +283,19 @@ pub fn processors() -> Result<Vec<u32>, ProfileError> {
 fn range(text: &str) -> Option<std::ops::RangeInclusive<u32>> {
     let (first, last) = text.split_once('-').unwrap_or((text, text));
     Some(first.parse().ok()?..=last.parse().ok()?)
+}
+
+#[cfg(test)]
+impl Attached {
+    /// Events of one thread, whose rings have room for a few samples.
+    pub fn narrow(tid: u32) -> Self {
+        let stacks = Stacks::Copies(1024);
+        let attr = Attr { frequency_hz: 4_999, stacks, kernel: false, inherit: true };
+        let processors = processors().unwrap();
+        let ring =
+            |cpu: &u32| Ring::map(Event::open(attr, tid as i32, *cpu).unwrap(), 4096).unwrap();
+        let rings = started(processors.iter().map(ring).collect(), true).unwrap();
+        let granted = Granted { attr, whole_machine: false };
+        Self { rings, granted, family: HashSet::new(), others: Vec::new(), processors }
+    }
 }

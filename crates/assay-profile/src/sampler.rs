@@ -120,6 +120,8 @@ impl Work {
         }
         self.attached.stop();
         self.look(i64::MAX)?;
+        let counts = &mut self.watch.counts;
+        counts.lost = counts.lost.max(self.attached.lost());
         self.flush()
     }
 
@@ -141,5 +143,36 @@ impl Work {
         self.cost.cpu_ns = thread_cpu_ns();
         let Watch { modules, tree, counts, .. } = &self.watch;
         self.rows.flush(self.flushed_ns, modules, tree, *counts, self.cost)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::watch::Counts;
+
+    const WORKED_NS: u64 = 50_000_000;
+
+    fn work() {
+        let begun_ns = thread_cpu_ns();
+        while thread_cpu_ns() - begun_ns < WORKED_NS {
+            std::hint::spin_loop();
+        }
+    }
+
+    #[test]
+    fn what_found_no_room_after_the_last_record_is_counted() {
+        let folder = tempfile::tempdir().unwrap();
+        let attached = Attached::narrow(rustix::thread::gettid().as_raw_pid().cast_unsigned());
+        let mut taken = Work::new(attached, Rows::create(folder.path()).unwrap());
+        std::thread::spawn(work).join().unwrap();
+        let lost_by_thread = taken.attached.lost();
+        work();
+        taken.sample_until(&AtomicBool::new(true)).unwrap();
+        let Counts { samples, elsewhere, lost, .. } = taken.watch.counts;
+        assert!(samples + elsewhere > 0, "a few found room");
+        // Of 250 each, or fewer where the kernel pauses; the thread inherited the event.
+        assert!(lost_by_thread > 10, "{lost_by_thread} lost");
+        assert!(lost > lost_by_thread + 10, "{lost_by_thread}, then {lost} lost");
     }
 }

@@ -36,6 +36,8 @@ pub struct Watch {
     proc_root: ProcRoot,
     family: HashSet<u32>,
     spaces: HashMap<u32, SharedSpace>,
+    /// Threads of a process that have not ended: it goes on without its first one.
+    threads: HashMap<u32, HashSet<u32>>,
     /// What threads call themselves, and whether that is written already.
     names: HashMap<u32, (String, bool)>,
     /// Files with code.
@@ -56,6 +58,7 @@ impl Watch {
             proc_root,
             family,
             spaces: HashMap::new(),
+            threads: HashMap::new(),
             names: HashMap::new(),
             modules,
             tree: CallTree::default(),
@@ -70,7 +73,9 @@ impl Watch {
 
     /// Takes over what a process has mapped, and what its threads call themselves.
     fn look_at(&mut self, pid: u32) {
-        for tid in family::threads(&self.proc_root, pid) {
+        let tids = family::threads(&self.proc_root, pid);
+        self.threads.entry(pid).or_default().extend(&tids);
+        for tid in tids {
             if let Some(name) = family::thread_name(&self.proc_root, pid, tid) {
                 self.names.insert(tid, (name, false));
             }
@@ -95,12 +100,7 @@ impl Watch {
             Record::Born { pid, tid, parent_pid, parent_tid } => {
                 self.born((pid, tid), (parent_pid, parent_tid));
             }
-            Record::Ended { pid, tid } => {
-                self.names.remove(&tid);
-                if pid == tid {
-                    self.spaces.remove(&pid);
-                }
-            }
+            Record::Ended { pid, tid } => self.ended(pid, tid),
             Record::Lost(count) => self.counts.lost += count,
             Record::Throttled => self.counts.throttled += 1,
             Record::Other => {}
@@ -111,6 +111,10 @@ impl Watch {
         if !self.family.contains(&sample.pid) {
             self.counts.elsewhere += 1;
             return;
+        }
+        if !self.spaces.contains_key(&sample.pid) {
+            // The record of a thread's birth was lost, and all others have ended.
+            self.look_at(sample.pid);
         }
         let space = Rc::clone(self.spaces.entry(sample.pid).or_default());
         let (places, end) = self.stacks.of(sample, &space);
@@ -144,6 +148,7 @@ impl Watch {
         self.names.insert(tid, (String::from_utf8_lossy(name).into_owned(), false));
         if executed {
             self.spaces.insert(pid, SharedSpace::default());
+            self.threads.insert(pid, HashSet::from([tid]));
         }
     }
 
@@ -154,6 +159,7 @@ impl Watch {
             return;
         }
         self.family.insert(pid);
+        self.threads.entry(pid).or_default().insert(tid);
         if let Some((name, _)) = self.names.get(&maker) {
             self.names.insert(tid, (name.clone(), false));
         }
@@ -161,5 +167,51 @@ impl Watch {
             let space = self.spaces.get(&parent_pid).cloned().unwrap_or_default();
             self.spaces.insert(pid, space);
         }
+    }
+
+    fn ended(&mut self, pid: u32, tid: u32) {
+        self.names.remove(&tid);
+        let Some(threads) = self.threads.get_mut(&pid) else { return };
+        threads.remove(&tid);
+        if threads.is_empty() {
+            self.threads.remove(&pid);
+            self.spaces.remove(&pid);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    const PID: u32 = 4711;
+    const WORKER: u32 = 4712;
+
+    fn place(watch: &Watch) -> Option<u64> {
+        Some(watch.spaces.get(&PID)?.place(0x7f00_0000_1234)?.1)
+    }
+
+    #[test]
+    fn what_is_mapped_is_known_until_the_last_thread_ends() {
+        let folder = tempfile::tempdir().unwrap();
+        for tid in [PID, WORKER] {
+            fs::create_dir_all(folder.path().join(format!("{PID}/task/{tid}"))).unwrap();
+        }
+        let maps = "7f0000001000-7f0000002000 r-xp 00000000 08:01 42 /nowhere/engine\n";
+        fs::write(folder.path().join(format!("{PID}/maps")), maps).unwrap();
+        let raw = tempfile::tempdir().unwrap();
+        let mut rows = Rows::create(raw.path()).unwrap();
+        let mut watch = Watch::new(ProcRoot(folder.path().into()), HashSet::from([PID]), None);
+        let born = Record::Born { pid: PID, tid: 4713, parent_pid: PID, parent_tid: PID };
+        watch.take(born, &mut rows);
+        for tid in [PID, WORKER] {
+            watch.take(Record::Ended { pid: PID, tid }, &mut rows);
+            assert_eq!(place(&watch), Some(0x7f00_0000_1234));
+        }
+        watch.take(Record::Ended { pid: PID, tid: 4713 }, &mut rows);
+        assert_eq!(place(&watch), None);
+        assert!(watch.threads.is_empty());
     }
 }

@@ -17,11 +17,10 @@ const NUMBERS_MAX: u64 = 64;
 
 /// Processes that are looked at.
 pub(crate) struct Family {
-    /// Live processes, whose descendants belong to it.
-    kin: BTreeSet<u32>,
     roots: Vec<u32>,
     /// Whether a root that has descendants does nothing but start them.
     roots_listen: bool,
+    /// Live processes, whose descendants belong to it.
     pub processes: Vec<Process>,
     /// The file that ends with the number that was given out last.
     newest: ShortFile,
@@ -36,10 +35,9 @@ impl Family {
         let loadavg = ProcRoot::default().join("loadavg");
         let newest = ShortFile::open(&loadavg).map_err(|error| SlowError::io(&loadavg, error))?;
         let mut family = Self {
-            kin: roots.iter().copied().collect(),
             roots: roots.to_vec(),
             roots_listen,
-            processes: roots.iter().filter_map(|pid| Process::new(*pid, now_ns)).collect(),
+            processes: roots.iter().filter_map(|pid| Process::open(*pid, now_ns)).collect(),
             newest,
             known: None,
             list_due_ns: i64::MIN,
@@ -73,8 +71,7 @@ impl Family {
         for process in &mut self.processes {
             process.look(now_ns);
         }
-        let kin = &mut self.kin;
-        self.processes.retain(|process| process.lives() || !kin.remove(&process.pid));
+        self.processes.retain(Process::lives);
     }
 
     /// Processes that do the engine's work.
@@ -109,25 +106,22 @@ impl Family {
             process.find_threads(now_ns);
         }
         let root = ProcRoot::default();
+        let mut kin: BTreeSet<u32> = self.processes.iter().map(|process| process.pid).collect();
         let mut strangers: Vec<(u32, u32)> = root
             .processes()
             .unwrap_or_default()
             .into_iter()
-            .filter(|pid| !self.kin.contains(pid))
+            .filter(|pid| !kin.contains(pid))
             .filter_map(|pid| Some((pid, root.kinship(pid)?.parent)))
             .collect();
         // A process may stand before its parent.
         loop {
-            let kin = &mut self.kin;
             let (relatives, others): (Vec<_>, Vec<_>) =
                 strangers.into_iter().partition(|(_, parent)| kin.contains(parent));
             if relatives.is_empty() {
                 return;
             }
-            for (pid, _) in relatives {
-                kin.insert(pid);
-                self.processes.extend(Process::new(pid, now_ns));
-            }
+            kin.extend(relatives.into_iter().filter_map(|(pid, _)| self.adopt(pid, now_ns)));
             strangers = others;
         }
     }
@@ -136,13 +130,111 @@ impl Family {
         for number in numbers.filter_map(|number| u32::try_from(number).ok()) {
             let Some(kinship) = ProcRoot::default().kinship(number) else { continue };
             if kinship.process != number {
-                let process = self.processes.iter_mut().find(|it| it.pid == kinship.process);
-                if let Some(process) = process {
-                    process.add_thread(number, now_ns);
+                if let Some(process) = self.process_mut(kinship.process) {
+                    process.add_threads(std::iter::once(number), now_ns);
                 }
-            } else if self.kin.contains(&kinship.parent) && self.kin.insert(number) {
-                self.processes.extend(Process::new(number, now_ns));
+            } else if self.process_mut(number).is_none() {
+                self.adopt(number, now_ns);
             }
         }
+    }
+
+    fn process_mut(&mut self, pid: u32) -> Option<&mut Process> {
+        self.processes.iter_mut().find(|process| process.pid == pid)
+    }
+
+    /// Takes in a process whose parent is one of these, and returns its number. It is opened first
+    /// and asked then: a number that was read before may belong to a stranger by now.
+    fn adopt(&mut self, pid: u32, now_ns: i64) -> Option<u32> {
+        let child = Process::open(pid, now_ns)?;
+        let parent = child.parent()?;
+        // The parent's number is the parent's own only while it is there, too.
+        if !self.process_mut(parent)?.is_there() {
+            return None;
+        }
+        self.processes.push(child);
+        Some(pid)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::{Child, Command};
+
+    use super::*;
+
+    /// A shell that sleeps until it is dropped.
+    struct Sleeper(Child);
+
+    impl Sleeper {
+        fn start() -> Self {
+            Self(Command::new("sleep").arg("60").spawn().unwrap())
+        }
+
+        fn pid(&self) -> u32 {
+            self.0.id()
+        }
+
+        /// Ends it; its number is free then.
+        fn end(&mut self) {
+            self.0.kill().unwrap();
+            self.0.wait().unwrap();
+        }
+    }
+
+    impl Drop for Sleeper {
+        fn drop(&mut self) {
+            let _ = self.0.kill();
+            let _ = self.0.wait();
+        }
+    }
+
+    fn numbers(family: &Family) -> Vec<u32> {
+        family.processes.iter().map(|process| process.pid).collect()
+    }
+
+    #[test]
+    fn who_has_a_number_by_now_is_asked_for_its_parent() {
+        let (root, stranger) = (Sleeper::start(), Sleeper::start());
+        let mut family = Family::new(&[root.pid()], false, 0).unwrap();
+        // The number of a child that ended and whose number was given out again.
+        assert_eq!(family.adopt(stranger.pid(), 0), None);
+        assert_eq!(numbers(&family), [root.pid()]);
+        let mut ours = Family::new(&[std::process::id()], false, 0).unwrap();
+        assert!(numbers(&ours).contains(&stranger.pid()));
+        assert_eq!(ours.adopt(stranger.pid(), 0), Some(stranger.pid()));
+    }
+
+    #[test]
+    fn children_of_who_has_the_number_of_an_ended_member_are_strangers() {
+        let (mut ended, child) = (Sleeper::start(), Sleeper::start());
+        let mut family = Family::new(&[ended.pid()], false, 0).unwrap();
+        ended.end();
+        // As if this process, whose child it is, had been given the number.
+        family.processes[0].pid = std::process::id();
+        assert_eq!(family.adopt(child.pid(), 0), None);
+        family.list(0);
+        assert_eq!(numbers(&family), [std::process::id()]);
+    }
+
+    #[test]
+    fn threads_of_who_has_the_number_of_an_ended_member_are_strangers() {
+        let mut ended = Sleeper::start();
+        let mut process = Process::open(ended.pid(), 0).unwrap();
+        ended.end();
+        process.pid = std::process::id();
+        process.find_threads(0);
+        assert_eq!(process.tasks.len(), 1);
+        process.look_at_all(0);
+        assert!(!process.lives());
+    }
+
+    #[test]
+    fn one_that_ended_before_it_was_opened_leaves_nothing() {
+        let (root, mut ended) = (Sleeper::start(), Sleeper::start());
+        ended.end();
+        let mut family = Family::new(&[root.pid()], false, 0).unwrap();
+        assert_eq!(family.adopt(ended.pid(), 0), None);
+        assert_eq!(numbers(&family), [root.pid()]);
     }
 }

@@ -4,6 +4,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 
 use assay_kernel::ProcRoot;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use rustix::thread::sched_getaffinity;
 
@@ -22,25 +23,44 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    /// `None`: it is gone.
-    pub fn new(pid: u32, now_ns: i64) -> Option<Self> {
+    /// Opens the process that has a number now. `None`: it is gone.
+    pub fn open(pid: u32, now_ns: i64) -> Option<Self> {
         let descriptor = pidfd_open(number(pid)?, PidfdFlags::empty()).ok()?;
-        let tasks = threads(pid).filter_map(|tid| Task::new(pid, tid, now_ns));
-        let tasks = tasks.collect();
-        Some(Self { pid, descriptor, tasks, active_ns: now_ns, is_stopped: false })
+        let mut process =
+            Self { pid, descriptor, tasks: Vec::new(), active_ns: now_ns, is_stopped: false };
+        process.find_threads(now_ns);
+        process.lives().then_some(process)
+    }
+
+    /// Whether it has not ended, so that nobody else has its number: what was read under the number
+    /// since it was opened is then its own.
+    pub fn is_there(&self) -> bool {
+        let mut asked = [PollFd::new(&self.descriptor, PollFlags::IN)];
+        poll(&mut asked, Some(&Timespec::default())).is_ok_and(|ended| ended == 0)
+    }
+
+    /// The number of its parent; `None`: it is gone.
+    pub fn parent(&self) -> Option<u32> {
+        let kinship = ProcRoot::default().kinship(self.pid);
+        self.is_there().then_some(kinship?.parent)
     }
 
     /// Finds threads that are not known yet.
     pub fn find_threads(&mut self, now_ns: i64) {
-        for tid in threads(self.pid) {
-            self.add_thread(tid, now_ns);
-        }
+        self.add_threads(threads(self.pid), now_ns);
     }
 
-    /// Looks at one more thread from now on.
-    pub fn add_thread(&mut self, tid: u32, now_ns: i64) {
-        if self.tasks.iter().all(|task| task.tid != tid) {
-            self.tasks.extend(Task::new(self.pid, tid, now_ns));
+    /// Looks at more of its threads from now on; at none if it has ended, because these may belong to
+    /// a later process of its number.
+    pub fn add_threads(&mut self, tids: impl Iterator<Item = u32>, now_ns: i64) {
+        let known = self.tasks.len();
+        for tid in tids {
+            if self.tasks[..known].iter().all(|task| task.tid != tid) {
+                self.tasks.extend(Task::new(self.pid, tid, now_ns));
+            }
+        }
+        if !self.is_there() {
+            self.tasks.truncate(known);
         }
     }
 
@@ -71,6 +91,7 @@ impl Process {
     pub fn cpus(&self) -> u32 {
         number(self.pid)
             .and_then(|pid| sched_getaffinity(Some(pid)).ok())
+            .filter(|_| self.is_there())
             .map_or(1, |set| set.count())
     }
 

@@ -114,10 +114,9 @@ def _perf_map(process: Path, timeout_s: float) -> PerfMap:
 
 
 def _write_perf_map(process: Path, deadline_s: float) -> Path:
-    status = _status(process)
-    own_pid = status["NSpid"].split()[-1]
+    own_pid = _status(process)["NSpid"].split()[-1]
     tmp = process / "root/tmp"
-    _ask(_attach(process, status, tmp, own_pid, deadline_s), deadline_s)
+    _ask(_attach(process, tmp, own_pid, deadline_s), deadline_s)
     path = tmp / f"perf-{own_pid}.map"
     if not path.is_file():
         raise _RefusedError(f"{path} is missing though it said that it wrote it")
@@ -129,23 +128,38 @@ def _status(process: Path) -> dict[str, str]:
     return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
 
 
-def _attach(
-    process: Path, status: dict[str, str], tmp: Path, own_pid: str, deadline_s: float
-) -> Path:
+def _attach(process: Path, tmp: Path, own_pid: str, deadline_s: float) -> Path:
     """Has the JVM listen, if it does not yet, and returns its socket."""
     listening = tmp / f".java_pid{own_pid}"
+    status = _status(process)
     uid, gid = (int(status[name].split()[1]) for name in ("Uid", "Gid"))
     if not listening.exists():
-        # A JVM without a handler (-Xrs, or one that is only starting) would be ended by the signal.
-        if not int(status["SigCgt"], 16) & 1 << signal.SIGQUIT - 1:
-            raise _RefusedError("it does not handle SIGQUIT (option -Xrs?)")
-        with _marked(tmp / f".attach_pid{own_pid}", uid, gid):
-            os.kill(int(process.name), signal.SIGQUIT)
+        with _opened(process) as descriptor, _marked(tmp / f".attach_pid{own_pid}", uid, gid):
+            signal.pidfd_send_signal(descriptor, signal.SIGQUIT)
             _wait_for(listening, deadline_s)
     file_status = listening.lstat()
     if not stat.S_ISSOCK(file_status.st_mode) or file_status.st_uid != uid:
         raise _RefusedError(f"{listening} is not its socket")
     return listening
+
+
+@contextmanager
+def _opened(process: Path) -> Iterator[int]:
+    """A descriptor of a JVM that takes SIGQUIT as a request.
+
+    Others are ended by the signal: a JVM without a handler (-Xrs, or one that is only starting),
+    and most processes that got the number of a JVM that ended. So it is opened first, and looked at
+    then.
+    """
+    descriptor = os.pidfd_open(int(process.name))
+    try:
+        if not _runs_hotspot(process):
+            raise _RefusedError("it ended")
+        if not int(_status(process)["SigCgt"], 16) & 1 << signal.SIGQUIT - 1:
+            raise _RefusedError("it does not handle SIGQUIT (option -Xrs?)")
+        yield descriptor
+    finally:
+        os.close(descriptor)
 
 
 @contextmanager

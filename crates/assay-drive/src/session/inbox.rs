@@ -3,6 +3,13 @@
 
 /// Room that is kept free for the next read.
 const ROOM_BYTES: usize = 8 << 10;
+/// The least that a buffer which has grown has room for.
+const GROWN_BYTES: usize = 4 * ROOM_BYTES;
+/// So many operations in a row have to need far less room than there is before some is given back:
+/// growing again is time of the operation that needs it.
+const OPERATIONS_BEFORE_SHRINKING: u32 = 1000;
+/// Room is given back where there is this many times as much as was needed.
+const EXCESS: usize = 4;
 /// A message that says it is longer than this is none.
 const MESSAGE_BYTES_MAX: usize = 1 << 30;
 /// Tag and length.
@@ -72,6 +79,9 @@ pub struct Inbox<F: Framing = Tagged> {
     bytes: Vec<u8>,
     filled: usize,
     parsed: usize,
+    /// The most that was filled since it was last looked whether there is too much room.
+    needed: usize,
+    operations: u32,
     /// How messages are told from each other.
     pub framing: F,
 }
@@ -80,7 +90,7 @@ impl<F: Framing> Inbox<F> {
     /// Where the next read may write; never empty.
     pub fn room(&mut self) -> &mut [u8] {
         if self.bytes.len() - self.filled < ROOM_BYTES {
-            let grown = (self.bytes.len() * 2).max(4 * ROOM_BYTES);
+            let grown = (self.bytes.len() * 2).max(GROWN_BYTES);
             self.bytes.resize(grown, 0);
         }
         &mut self.bytes[self.filled..]
@@ -94,7 +104,7 @@ impl<F: Framing> Inbox<F> {
     /// Adds bytes that came with the connection.
     pub fn feed(&mut self, bytes: &[u8]) {
         while self.bytes.len() - self.filled < bytes.len() {
-            let grown = (self.bytes.len() * 2).max(4 * ROOM_BYTES);
+            let grown = (self.bytes.len() * 2).max(GROWN_BYTES);
             self.bytes.resize(grown, 0);
         }
         self.bytes[self.filled..self.filled + bytes.len()].copy_from_slice(bytes);
@@ -138,8 +148,24 @@ impl<F: Framing> Inbox<F> {
         self.parsed
     }
 
+    /// An operation has ended, and its time with it: gives room back that no operation has needed
+    /// for long. All that is there stays.
+    pub fn settle(&mut self) {
+        self.operations += 1;
+        if self.operations < OPERATIONS_BEFORE_SHRINKING {
+            return;
+        }
+        let needed = self.needed.max(self.filled);
+        if self.bytes.len() > EXCESS * needed.max(GROWN_BYTES) {
+            self.bytes.truncate((2 * needed).max(GROWN_BYTES));
+            self.bytes.shrink_to_fit();
+        }
+        (self.needed, self.operations) = (0, 0);
+    }
+
     /// Forgets what was parsed; what was not stays.
     pub fn clear(&mut self) {
+        self.needed = self.needed.max(self.filled);
         self.framing.clear();
         self.bytes.copy_within(self.parsed..self.filled, 0);
         self.filled -= self.parsed;
@@ -196,6 +222,65 @@ mod tests {
         inbox.clear();
         inbox.feed(&[0, 0, 4]);
         assert_eq!(inbox.take().unwrap().unwrap().tag, b'N');
+    }
+
+    /// Operations whose answers have a length each; the room that there is afterwards.
+    fn room_after(inbox: &mut Inbox, lengths: impl Iterator<Item = usize>) -> usize {
+        for length in lengths {
+            inbox.clear();
+            inbox.feed(&message(b'D', &vec![1; length]));
+            assert_eq!(inbox.take().unwrap().unwrap().end, length + HEADER_BYTES);
+            inbox.settle();
+        }
+        inbox.bytes.capacity()
+    }
+
+    const LARGE: usize = 4 << 20;
+    const MANY: usize = 2 * OPERATIONS_BEFORE_SHRINKING as usize;
+
+    #[test]
+    fn room_for_a_large_answer_is_given_back_when_none_is_as_large_for_long() {
+        let mut inbox = Inbox::default();
+        assert!(room_after(&mut inbox, std::iter::once(LARGE)) >= LARGE);
+        let few = OPERATIONS_BEFORE_SHRINKING as usize - 2;
+        assert!(room_after(&mut inbox, std::iter::repeat_n(10, few)) >= LARGE);
+        assert_eq!(room_after(&mut inbox, std::iter::repeat_n(10, MANY)), GROWN_BYTES);
+        assert!(room_after(&mut inbox, std::iter::once(LARGE)) >= LARGE);
+    }
+
+    #[test]
+    fn room_that_some_operations_need_stays() {
+        let lengths = (0..MANY).map(|number| if number % 500 == 1 { LARGE } else { 10 });
+        assert!(room_after(&mut Inbox::default(), lengths) >= LARGE);
+    }
+
+    #[test]
+    fn room_that_is_cleared_within_an_operation_is_needed() {
+        let mut inbox: Inbox = Inbox::default();
+        for _ in 0..MANY {
+            inbox.feed(&message(b'D', &vec![1; 1 << 18]));
+            inbox.take().unwrap();
+            inbox.clear();
+            inbox.settle();
+        }
+        assert!(inbox.bytes.capacity() >= 1 << 18);
+    }
+
+    #[test]
+    fn what_is_there_stays_when_room_is_given_back() {
+        let mut inbox: Inbox = Inbox::default();
+        room_after(&mut inbox, std::iter::once(LARGE));
+        room_after(&mut inbox, std::iter::repeat_n(10, MANY));
+        inbox.clear();
+        inbox.feed(&message(b'D', b"whole"));
+        inbox.feed(b"Z\0");
+        for _ in 0..MANY {
+            inbox.settle();
+        }
+        let whole = inbox.take().unwrap().unwrap();
+        assert_eq!(inbox.body(whole), b"whole");
+        inbox.feed(&[0, 0, 4]);
+        assert_eq!(inbox.take().unwrap().unwrap().tag, b'Z');
     }
 
     proptest! {

@@ -139,6 +139,13 @@ impl<L: MessageLink> Linked<L> {
         })
     }
 
+    /// The time of an operation has ended: gives room back that none has needed for long.
+    pub fn settle(&mut self) {
+        if let Some(link) = &mut self.link {
+            link.line_mut().inbox.settle();
+        }
+    }
+
     /// Sends what waits.
     pub fn flush(&mut self) -> Result<Step, SessionError> {
         let link = self.link_mut()?;

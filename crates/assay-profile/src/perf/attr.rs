@@ -42,6 +42,7 @@ pub fn tracepoint(id: u64) -> sys::perf_event_attr {
         type_: sys::PERF_TYPE_TRACEPOINT,
         size: size_of::<sys::perf_event_attr>() as u32,
         config: id,
+        read_format: u64::from(sys::PERF_FORMAT_LOST),
         sample_type: u64::from(sys::PERF_SAMPLE_TID | sys::PERF_SAMPLE_TIME | sys::PERF_SAMPLE_RAW),
         clockid: libc::CLOCK_MONOTONIC,
         ..sys::perf_event_attr::default()
@@ -62,6 +63,7 @@ impl Attr {
             type_: sys::PERF_TYPE_SOFTWARE,
             config: u64::from(sys::PERF_COUNT_SW_CPU_CLOCK),
             size: size_of::<sys::perf_event_attr>() as u32,
+            read_format: u64::from(sys::PERF_FORMAT_LOST),
             sample_type: u64::from(
                 sys::PERF_SAMPLE_IP
                     | sys::PERF_SAMPLE_TID

@@ -38,10 +38,25 @@ impl Event {
         pid: i32,
         cpu: u32,
     ) -> io::Result<Self> {
+        match Self::open_once(&mut wanted, pid, cpu) {
+            // A kernel before Linux 6.0 does not count what an event lost.
+            Err(error) if error.raw_os_error() == Some(libc::EINVAL) => {
+                wanted.read_format = 0;
+                Self::open_once(&mut wanted, pid, cpu)
+            }
+            opened => opened,
+        }
+    }
+
+    fn open_once(
+        wanted: &mut perf::bindings::perf_event_attr,
+        pid: i32,
+        cpu: u32,
+    ) -> io::Result<Self> {
         let flags = libc::c_ulong::from(perf::bindings::PERF_FLAG_FD_CLOEXEC);
         // SAFETY: `wanted` is a whole attribute that outlives the call; the kernel writes at most
         // its own size into it.
-        let fd = unsafe { perf::perf_event_open(&raw mut wanted, pid, cpu as i32, -1, flags) };
+        let fd = unsafe { perf::perf_event_open(wanted, pid, cpu as i32, -1, flags) };
         if fd < 0 {
             return Err(io::Error::last_os_error());
         }
@@ -65,6 +80,16 @@ impl Event {
     pub fn write_to(&self, other: &Self) -> io::Result<()> {
         // SAFETY: both descriptors are events of ours.
         outcome(unsafe { perf::ioctls::SET_OUTPUT(self.raw(), other.raw()) })
+    }
+
+    /// How many records found no room so far: its own, and those of the threads that inherited it.
+    /// `None`: the kernel does not say.
+    pub fn lost(&self) -> Option<u64> {
+        // The event's count, and what it lost.
+        let mut counts = [0; 16];
+        let length = rustix::io::read(&self.0, &mut counts).ok()?;
+        let lost = counts[8..].try_into().ok()?;
+        (length == counts.len()).then(|| u64::from_ne_bytes(lost))
     }
 
     /// The descriptor, for poll(2) and mmap(2).

@@ -123,6 +123,9 @@ impl Work {
             let _ = ring.event().disable();
         }
         self.look()?;
+        // A record in a ring says so only if another one found room after it.
+        let lost = self.rings.iter().filter_map(|ring| ring.event().lost()).sum();
+        self.lost = self.lost.max(lost);
         self.flush(monotonic_ns())
     }
 

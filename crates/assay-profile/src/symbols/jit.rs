@@ -1,6 +1,8 @@
 //! Functions of generated code, by the list that its process writes: `perf-PID.map`.
 
-use std::fs;
+use std::fs::{self, OpenOptions};
+use std::io::Read;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use assay_kernel::text::{number, words_of};
@@ -8,15 +10,13 @@ use assay_kernel::text::{number, words_of};
 use super::{Resolved, Symbol, SymbolKind, SymbolRoots};
 
 pub(super) fn resolve(pid: u32, addresses: &[u64], roots: &SymbolRoots) -> Resolved {
-    let places = places(pid, roots);
-    let text = places
-        .iter()
-        .filter(|path| path.metadata().is_ok_and(|metadata| metadata.is_file()))
-        .find_map(|path| fs::read(path).ok());
+    let owner = owner(&roots.proc_root.join(pid.to_string()));
+    let text = places(pid, roots).iter().find_map(|path| read_list(path, owner));
     let Some(text) = text else {
         let note = format!(
-            "Generated code of process {pid} has no names: it wrote no perf-{pid}.map. Many \
-             runtimes do if they are told to, the JVM by -XX:+DumpPerfMapAtExit or jcmd."
+            "Generated code of process {pid} has no names: it wrote no perf-{pid}.map that is a \
+             file of its own user. Many runtimes do if they are told to, the JVM by \
+             -XX:+DumpPerfMapAtExit or jcmd."
         );
         return Resolved::nothing(addresses, note);
     };
@@ -34,6 +34,29 @@ fn places(pid: u32, roots: &SymbolRoots) -> Vec<PathBuf> {
         file(&root.join(dir), own)
     });
     inside.chain(roots.jit_dirs.iter().map(|dir| file(dir, pid))).collect()
+}
+
+/// The user that a process runs as; ours where it is gone.
+fn owner(process: &Path) -> u32 {
+    let ids = fs::read(process.join("status")).ok();
+    // Real, effective, saved, of the file system.
+    let effective = ids.and_then(|status| words_of(&status, "Uid")?.nth(1).and_then(number));
+    let effective = effective.and_then(|uid| u32::try_from(uid).ok());
+    effective.unwrap_or_else(|| rustix::process::geteuid().as_raw())
+}
+
+/// The content of a list that `owner` or root wrote. Everybody may write to /tmp: a link, a pipe and
+/// a file of somebody else are left alone.
+fn read_list(path: &Path, owner: u32) -> Option<Vec<u8>> {
+    let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
+    let mut file = OpenOptions::new().read(true).custom_flags(flags).open(path).ok()?;
+    let metadata = file.metadata().ok()?;
+    if !metadata.is_file() || ![owner, 0].contains(&metadata.uid()) {
+        return None;
+    }
+    let mut text = Vec::new();
+    file.read_to_end(&mut text).ok()?;
+    Some(text)
 }
 
 /// The number that the process has in its own namespace.
@@ -139,5 +162,51 @@ mod tests {
         let without = resolve(4712, &[0x8000], &roots);
         assert_eq!(without.symbols, [Symbol::NONE]);
         assert!(without.notes[0].contains("perf-4712.map"));
+    }
+
+    /// What a list at `path` tells of an address that `TEXT` covers, of a process of the user `uid`.
+    fn told(write: impl FnOnce(&Path), uid: u32) -> Option<String> {
+        let dir = tempfile::tempdir().unwrap();
+        let proc_root = dir.path().join("proc");
+        fs::create_dir_all(proc_root.join("4711")).unwrap();
+        let status = format!("Uid:\t1\t{uid}\t1\t1\nNSpid:\t4711\n");
+        fs::write(proc_root.join("4711/status"), status).unwrap();
+        write(&dir.path().join("perf-4711.map"));
+        let jit_dirs = vec![dir.path().to_owned()];
+        let roots = SymbolRoots { proc_root, jit_dirs, ..SymbolRoots::default() };
+        resolve(4711, &[0x8000], &roots).symbols.remove(0).name
+    }
+
+    fn owned_by(uid: u32) -> impl FnOnce(&Path) {
+        move |path| {
+            fs::write(path, TEXT).unwrap();
+            // Only root gives files away.
+            let _ = std::os::unix::fs::chown(path, Some(uid), None);
+        }
+    }
+
+    #[test]
+    fn the_list_of_another_user_is_not_read() {
+        let us = rustix::process::geteuid().as_raw();
+        let stranger = if us == 0 { 12_345 } else { us };
+        assert_eq!(told(owned_by(us), us).as_deref(), Some("old"));
+        assert_eq!(told(owned_by(stranger), 54_321), None);
+        let of_root = told(owned_by(0), 54_321);
+        assert_eq!(of_root.is_some(), us == 0);
+    }
+
+    #[test]
+    fn a_link_and_a_pipe_are_no_list() {
+        let us = rustix::process::geteuid().as_raw();
+        let link = |path: &Path| {
+            fs::write(path.with_extension("real"), TEXT).unwrap();
+            std::os::unix::fs::symlink(path.with_extension("real"), path).unwrap();
+        };
+        assert_eq!(told(link, us), None);
+        let pipe = |path: &Path| {
+            let (fifo, mode) = (rustix::fs::FileType::Fifo, rustix::fs::Mode::RUSR);
+            rustix::fs::mknodat(rustix::fs::CWD, path, fifo, mode, 0).unwrap();
+        };
+        assert_eq!(told(pipe, us), None);
     }
 }

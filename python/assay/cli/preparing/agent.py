@@ -61,6 +61,6 @@ def agent(
       assay run tpcc --dsn ... --clients 64 --fleet tls://driver-1:8786 ...
                      --engine-host db
     """
-    from assay.verbs.agent import agent as served
+    from assay.verbs.preparing.agent import agent as served
 
     served(address, listen=listen, name=name, tls=tls, plain=plain, tell=say)

@@ -66,7 +66,7 @@ def capture(
       assay run ./workload --dsn ... --as-recorded
     """
     from assay.report.terminal.lists.capture import captured_lines
-    from assay.verbs.capture import capture as made
+    from assay.verbs.preparing.capture import capture as made
 
     captured = made(
         out=out,

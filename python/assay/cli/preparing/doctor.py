@@ -24,7 +24,8 @@ def doctor(
 ) -> None:
     """Tells what can be measured here, what cannot and why, and how to allow more.
 
-    What runs have changed on this host at this moment is told, too, with whose it is.
+    What runs have changed on this host at this moment is told, too, with whose it is, and what dead
+    runs left.
 
     \b
     Examples:
@@ -33,7 +34,7 @@ def doctor(
       assay doctor --restore     put back what a killed run left, now
     """
     from assay.report.terminal.lists.doctor import ability_lines
-    from assay.verbs.doctor import doctor as examined
+    from assay.verbs.preparing.doctor import doctor as examined
 
     if restore:
         _restore(as_json=as_json)
@@ -45,7 +46,7 @@ def doctor(
 def _restore(*, as_json: bool) -> None:
     """Puts back what dead runs left; exit code 2 where something could not be."""
     from assay.report.terminal.lists.doctor import restored_lines
-    from assay.verbs.doctor import restore
+    from assay.verbs.preparing.doctor import restore
 
     restored = [asdict(left) for left in restore()]
     say_result(restored, lambda: restored_lines(restored), as_json=as_json)

@@ -25,7 +25,7 @@ def list_engines(context: typer.Context, *, as_json: AsJson = False) -> None:
     if context.invoked_subcommand is not None:
         return
     from assay.report.terminal.lists.catalogue import listed_lines
-    from assay.verbs.engines import engines as there_are
+    from assay.verbs.preparing.engines import engines as there_are
 
     facts = there_are()
     about = {engine.name: engine.about for engine in facts}
@@ -44,7 +44,7 @@ def show_engine(
       assay engines show duckdb
     """
     from assay.report.terminal.lists.catalogue import engine_lines
-    from assay.verbs.engines import show
+    from assay.verbs.preparing.engines import show
 
     shown = show(name)
     say_result(shown.document, lambda: engine_lines(shown.document, shown.readme), as_json=as_json)
@@ -64,7 +64,7 @@ def install_engine(
       assay engines install postgresql@15
     """
     from assay.cli.shared.progress import Progress
-    from assay.verbs.engines import install
+    from assay.verbs.preparing.engines import install
 
     progress = Progress(console())
     try:

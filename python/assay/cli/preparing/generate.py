@@ -61,7 +61,7 @@ def generate(
     """
     from assay.cli.shared.progress import Progress
     from assay.report.terminal.lists.generate import file_lines
-    from assay.verbs.generate import generate as written_by
+    from assay.verbs.preparing.generate import generate as written_by
 
     check_scale_name(context.meta[SCALE], workload)
     progress = Progress(console())

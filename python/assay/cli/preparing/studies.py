@@ -27,7 +27,7 @@ def list_all(context: typer.Context, *, as_json: AsJson = False) -> None:
     """
     if context.invoked_subcommand is not None:
         return
-    from assay.verbs.studies import studies as there_are
+    from assay.verbs.preparing.studies import studies as there_are
 
     document = [
         {"name": declared.name, "title": declared.facts.title, "file": str(declared.file)}
@@ -58,7 +58,7 @@ def show(
       assay studies show ./my/study.toml --quick
     """
     from assay.report.terminal.lists.studies import plan_lines
-    from assay.verbs.studies import show as planned
+    from assay.verbs.preparing.studies import show as planned
 
     plan = planned(
         which,
@@ -80,7 +80,7 @@ def figures(*, as_json: AsJson = False) -> None:
       assay studies figures
     """
     from assay.report.terminal.lists.studies import kind_lines
-    from assay.verbs.studies import figures as kinds
+    from assay.verbs.preparing.studies import figures as kinds
 
     document = [
         {"kind": kind.name, "about": kind.about, "options": dict(kind.options)} for kind in kinds()
@@ -96,7 +96,7 @@ def schema() -> None:
     Example:
       assay studies schema > study.schema.json
     """
-    from assay.verbs.studies import schema as schema_of_studies
+    from assay.verbs.preparing.studies import schema as schema_of_studies
 
     say_json(schema_of_studies())
 
@@ -112,7 +112,7 @@ def begin_study(
       assay studies new ./my
       assay study ./my/study.toml
     """
-    from assay.verbs.studies import new
+    from assay.verbs.preparing.studies import new
 
     file = new(folder)
     place = file if folder.is_absolute() else f"./{file}"

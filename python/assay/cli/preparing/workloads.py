@@ -27,7 +27,7 @@ def list_workloads(context: typer.Context, *, as_json: AsJson = False) -> None:
     if context.invoked_subcommand is not None:
         return
     from assay.report.terminal.lists.catalogue import listed_lines
-    from assay.verbs.workloads import workloads as there_are
+    from assay.verbs.preparing.workloads import workloads as there_are
 
     about = {facts.name: facts.about for facts in there_are()}
     document = [{"name": name, "about": text} for name, text in about.items()]
@@ -55,7 +55,7 @@ def show_workload(
       assay workloads show tpch --operation q03
     """
     from assay.report.terminal.lists.catalogue import workload_lines
-    from assay.verbs.workloads import show
+    from assay.verbs.preparing.workloads import show
 
     if operation is not None:
         _show_parts(name, operation, engine, as_json=as_json)
@@ -66,7 +66,7 @@ def show_workload(
 
 def _show_parts(name: str, operation: str, engine: str, *, as_json: bool) -> None:
     from assay.report.terminal.lists.catalogue import part_lines
-    from assay.verbs.workloads import parts
+    from assay.verbs.preparing.workloads import parts
 
     shown = parts(name, operation, engine)
     words = {part.name: part.description for part in shown.parts}
@@ -88,7 +88,7 @@ def begin_workload(
       assay workloads new ./my-queries
       assay run ./my-queries
     """
-    from assay.verbs.workloads import new
+    from assay.verbs.preparing.workloads import new
 
     new(folder)
     place = str(folder) if folder.is_absolute() else f"./{folder}"

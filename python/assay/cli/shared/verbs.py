@@ -61,6 +61,7 @@ VERBS = {
     "studies": Verb(PREPARE, "List studies, tell all of one, begin a new one."),
     "capture": Verb(PREPARE, "Make a workload of what a server's clients did."),
     "generate": Verb(PREPARE, "Write a workload's data to files.", SCALED),
+    "cache": Verb(PREPARE, "List the data sets that are kept, remove some."),
     "agent": Verb(PREPARE, "Offer this host to runs that drive from several."),
     "doctor": Verb(PREPARE, "Say what can be measured here, and what is missing."),
 }

@@ -9,11 +9,12 @@ from assay.model.errors import UsageError
 from assay.model.limit import NAMES
 from assay.running.changes.device import why_not
 from assay.running.changes.left import changed_now
+from assay.running.changes.left_behind import CHANGE, left_behind
 from assay.running.changes.limits.group import check
 from assay.running.changes.limits.hierarchies import find_hierarchies
 from assay.running.changes.read_ahead import device_read_ahead
 from assay.running.host.ability import Ability
-from assay.running.host.places import instances_dir
+from assay.running.host.places import cache_dir, instances_dir
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,6 +30,7 @@ def host_abilities() -> list[Ability]:
         _read_ahead(instances),
         _own_device(),
         *_changed(instances),
+        *_left_behind(instances),
     ]
 
 
@@ -86,3 +88,12 @@ def _changed(instances: Path) -> list[Ability]:
             mend = "`assay doctor --restore` puts it back"
             abilities.append(Ability("changed now", "partly", f"{text} (its run is dead)", mend))
     return abilities
+
+
+def _left_behind(instances: Path) -> list[Ability]:
+    """A line for each thing that somebody left who is dead; one line where there is none."""
+    # Changes of the host have lines of their own.
+    left = [one for one in left_behind(instances, cache_dir()) if one.kind != CHANGE]
+    if not left:
+        return [Ability("left behind", "yes", "nothing of runs that are dead")]
+    return [Ability("left behind", "partly", one.words, one.mend) for one in left]

@@ -64,12 +64,17 @@ def device_numbered(number: str, there: Path, sysfs: Path = SYSFS) -> BlockDevic
     return BlockDevice(folder.name, (folder / "dev").read_text(encoding="ascii").strip(), folder)
 
 
+def unescaped(path: str) -> str:
+    """Return a path as it is, of one that the kernel wrote into a line."""
+    return ESCAPE.sub(lambda escape: chr(int(escape[1], 8)), path)
+
+
 def _number_of_source(number: str, mounts: Path) -> str | None:
     for line in mounts.read_text(encoding="utf-8").splitlines():
         mount, _, rest = line.partition(" - ")
         if mount.split()[2] != number:
             continue
-        source = Path(ESCAPE.sub(lambda escape: chr(int(escape[1], 8)), rest.split()[1]))
+        source = Path(unescaped(rest.split()[1]))
         if source.is_block_device():
             device_number = source.stat().st_rdev
             return f"{os.major(device_number)}:{os.minor(device_number)}"

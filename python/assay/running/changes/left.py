@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from assay.running.changes.undo import SUFFIX, Journal, put_back
 from assay.running.processes import guardian
-from assay.running.server.instances import lives_here, sweep
+from assay.running.server.instances import is_guarded, lives_here, sweep
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -76,16 +74,4 @@ def _read_left(path: Path, instances: Path) -> Left:
 def _whose(journal: Journal, instance: Path) -> Literal["live", "guarded", "left"]:
     if lives_here(journal.owner):
         return "live"
-    return "guarded" if _is_guarded(instance) else "left"
-
-
-def _is_guarded(directory: Path) -> bool:
-    """Whether a guardian has the instance: it puts things back when its owner is gone."""
-    if not (directory / guardian.LOCK_FILE).exists():
-        return False
-    with suppress(OSError):
-        lock = guardian.take_lock(directory / guardian.LOCK_FILE)
-        if lock is None:
-            return True
-        os.close(lock)
-    return False
+    return "guarded" if is_guarded(instance) else "left"

@@ -3,12 +3,12 @@
 A data set is an engine's data directory as it was after loading, with a manifest: rows and checksum
 of each table as generated, SHA-256 of each file. It is made in a directory beside its place and
 renamed when whole, so an interrupted load leaves nothing that looks like data. Runs work on a copy,
-which is verified while it is made.
+which is verified while it is made. When one is made, those that were used longest ago are removed
+as far as all together take more space than they may.
 """
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import logging
@@ -16,26 +16,38 @@ import os
 import shutil
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from assay.model.errors import RunFailedError
+from assay.model.units import bytes_text
 from assay.record.seal import file_sha256
 from assay.record.writer import write_json
+from assay.running.data.dataset_lock import locked
+from assay.running.data.kept_datasets import (
+    DATASETS,
+    MANIFEST,
+    PARTIAL,
+    asked_limit_bytes,
+    evict,
+    limit_bytes,
+    note_use,
+    remove_partial,
+    sweep,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from assay.model.language import Language
+    from assay.running.data.kept_datasets import KeptDataset
+
+__all__ = ["DATASETS", "MANIFEST", "PARTIAL", "DamagedDataError", "DatasetCache", "DatasetKey"]
 
 log = logging.getLogger(__name__)
 
-MANIFEST = "manifest.json"
-DATASETS = "datasets"
 DATA = "data"
-PARTIAL = ".partial"
 COPY_BYTES = 1 << 22
 WRITERS = 8
 FORMAT = 2
@@ -83,12 +95,21 @@ class DatasetKey:
 class DatasetCache:
     """Data sets below one directory, of which any number of processes may ask.
 
-    `waiting` is called when another process makes or copies the same data and has to be awaited.
+    `waiting` is called when another process makes or copies the same data and has to be awaited,
+    `removed` for each data set that has to go so that the one just made may stay.
     """
 
-    def __init__(self, root: Path, waiting: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self,
+        root: Path,
+        waiting: Callable[[], None] = lambda: None,
+        removed: Callable[[KeptDataset], None] = lambda _: None,
+    ) -> None:
         self._root = root
         self._waiting = waiting
+        self._removed = removed
+        # A limit that is no size is refused before anything is made.
+        asked_limit_bytes()
 
     def copy_to(
         self,
@@ -108,18 +129,12 @@ class DatasetCache:
         """
         place = self._root / key.name
         try:
-            with self._locked(key):
+            self._root.mkdir(parents=True, exist_ok=True)
+            with locked(self._root, key.name, self._waiting):
                 if not (place / MANIFEST).is_file():
                     self._make(place, make)
                 house(_bytes_of(place))
-                try:
-                    return _copy_verified(place, target)
-                except DamagedDataError as error:
-                    log.warning("%s: %s; it is made anew", place, error)
-                    shutil.rmtree(place)
-                    shutil.rmtree(target, ignore_errors=True)
-                    self._make(place, make)
-                    return _copy_verified(place, target)
+                return self._copied(place, target, make)
         except OSError as error:
             where = error.filename or self._root
             raise RunFailedError(
@@ -128,10 +143,24 @@ class DatasetCache:
                 " have some."
             ) from error
 
+    def _copied(
+        self, place: Path, target: Path, make: Callable[[Path], dict[str, Any]]
+    ) -> dict[str, Any]:
+        try:
+            manifest = _copy_verified(place, target)
+        except DamagedDataError as error:
+            log.warning("%s: %s; it is made anew", place, error)
+            shutil.rmtree(place)
+            shutil.rmtree(target, ignore_errors=True)
+            self._make(place, make)
+            manifest = _copy_verified(place, target)
+        note_use(place)
+        return manifest
+
     def _make(self, place: Path, make: Callable[[Path], dict[str, Any]]) -> None:
         partial = place.with_name(place.name + PARTIAL)
         # Only the holder of the lock is here: what an interrupted load or removal left is debris.
-        shutil.rmtree(partial, ignore_errors=True)
+        remove_partial(partial)
         (partial / DATA).mkdir(parents=True)
         shutil.rmtree(place, ignore_errors=True)
         try:
@@ -143,30 +172,27 @@ class DatasetCache:
             facts["links"] = _links(partial / DATA)
             write_json(partial / MANIFEST, facts)
             partial.rename(place)
+            self._make_room(place)
         except BaseException:
             shutil.rmtree(partial, ignore_errors=True)
             raise
 
+    def _make_room(self, place: Path) -> None:
+        limit = limit_bytes(self._root)
+        for dataset in evict(self._root, limit, spared=place.name):
+            log.warning(
+                "data set %s is removed (%s): all may take %s together, or as much as"
+                " ASSAY_CACHE_KEEP says",
+                dataset.name,
+                bytes_text(dataset.bytes),
+                bytes_text(limit),
+            )
+            self._removed(dataset)
+
     def sweep(self) -> None:
         """Removes what loads left that were killed; those under way hold their lock."""
-        for partial in self._root.glob(f"*{PARTIAL}"):
-            with (self._root / f".{partial.name.removesuffix(PARTIAL)}.lock").open("w") as lock:
-                try:
-                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                except BlockingIOError:
-                    continue
-                shutil.rmtree(partial, ignore_errors=True)
-
-    @contextmanager
-    def _locked(self, key: DatasetKey) -> Iterator[None]:
-        self._root.mkdir(parents=True, exist_ok=True)
-        with (self._root / f".{key.name}.lock").open("w") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                self._waiting()
-                fcntl.flock(lock, fcntl.LOCK_EX)
-            yield
+        for name in sweep(self._root):
+            log.info("%s is removed: its process was killed", self._root / name)
 
 
 def _bytes_of(place: Path) -> int:

@@ -125,6 +125,9 @@ def slowed(
     try:
         channel.send("slow", **job)
         started = _answer(channel, run.raw / LOG_FILE)
+        # A number is the engine's own as long as the engine is there, and the slower has it open.
+        if (ended := subject.last_words()) is not None:
+            raise RunFailedError(f"--slow: the engine cannot be slowed: {ended}")
         yield {child.pid: ACCOUNT_PROBES}
         run.update(slowing=_done(channel, request, started["scheduled"]))
     finally:

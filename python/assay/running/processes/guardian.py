@@ -54,6 +54,8 @@ MARK_FILE = "guardian.mark"
 CHANGES_DIR = "changes"
 JOURNAL_SUFFIX = ".json"
 UNDO_PROGRAM = Path(__file__).absolute().parents[1] / "changes" / "undo.py"
+SEGMENTS = Path("/proc/sysvipc/shm")
+MEMORY_PROGRAM = Path(__file__).absolute().with_name("shared_memory.py")
 CONTROL_VARIABLE = "ASSAY_CONTROL_FD"
 INSTANCE_VARIABLE = "ASSAY_INSTANCE"
 
@@ -178,6 +180,21 @@ def put_back(directory: Path) -> bool:
     return subprocess.run(program, stdin=subprocess.DEVNULL, check=False).returncode == 0
 
 
+def free_memory(directory: Path) -> None:
+    """Removes shared memory of servers that were killed and had their data below a directory.
+
+    To be called when its processes are gone and before its data go.
+    """
+    try:
+        segments = SEGMENTS.read_bytes().splitlines()[1:]
+    except OSError:  # this kernel has none
+        return
+    if not segments:
+        return
+    program = [sys.executable, "-I", "-S", str(MEMORY_PROGRAM), str(directory)]
+    subprocess.run(program, stdin=subprocess.DEVNULL, check=False)
+
+
 def take_lock(path: Path) -> int | None:
     """Takes the lock on a file, which is made if missing; None when another process has it.
 
@@ -265,7 +282,7 @@ class _Guard:
             self._turn()
 
     def end(self) -> None:
-        """Stops every group, kills every other descendant, removes the directory.
+        """Stops every group, kills every other descendant, removes memory and directory.
 
         The youngest group is the first: what drives a server is gone before the server goes.
         The directory is left when a process cannot be killed, which may still write there, and when
@@ -277,7 +294,10 @@ class _Guard:
             give_up_s = (child.kill_at_s or 0.0) + KILL_PATIENCE_S
             while child.id in self.children and time.monotonic() < give_up_s:
                 self._turn(1.0)
-        if self._kill_descendants() and put_back(self.directory):
+        if not self._kill_descendants():
+            return
+        free_memory(self.directory)
+        if put_back(self.directory):
             remove_tree(self.directory)
 
     def tell_broken(self, error: str) -> None:

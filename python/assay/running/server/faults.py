@@ -131,8 +131,9 @@ def _killed(root: int) -> list[Process]:
     The root is stopped first, so that it starts no other meanwhile, and killed last, so that those
     below it do not hear of its end and take leave of their clients.
     """
-    process = read_process(root)
-    if process is None or not process.alive or root == os.getpid():
+    # What we started descends from us; whoever else has the number by now does not.
+    process = next((p for p in live_descendants(os.getpid()) if p.pid == root), None)
+    if process is None:
         return []
     send_signal(process, signal.SIGSTOP)
     processes = [*live_descendants(root), process]

@@ -11,6 +11,7 @@ import os
 import re
 import signal
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -71,6 +72,29 @@ def sweep(instances_dir: Path) -> list[Swept]:
         return [_sweep_one(entry) for entry in entries if entry.is_symlink() or entry.is_dir()]
     finally:
         os.close(lock)
+
+
+def is_live(directory: Path) -> bool:
+    """Whether an instance directory is in use: by its owner or a guardian, or it is being made."""
+    try:
+        owner = _read_owner(directory)
+        if owner is None and time.time() - directory.stat().st_mtime < UNOWNED_AGE_S:
+            return True
+        return (owner is not None and lives_here(owner)) or is_guarded(directory)
+    except OSError:  # gone, or not ours to read
+        return False
+
+
+def is_guarded(directory: Path) -> bool:
+    """Whether a guardian has an instance, and puts things back when its owner is gone."""
+    if not (directory / guardian.LOCK_FILE).exists():
+        return False
+    with suppress(OSError):
+        lock = guardian.take_lock(directory / guardian.LOCK_FILE)
+        if lock is None:
+            return True
+        os.close(lock)
+    return False
 
 
 def _sweep_one(directory: Path) -> Swept:
@@ -137,6 +161,7 @@ def clear(directory: Path, *, comparable: bool) -> Swept:
     if stuck := _until_gone(doomed, KILLED_PATIENCE_S):
         pids = ", ".join(str(process.pid) for process in stuck)
         return Swept(directory, "left", f"SIGKILL did not end {pids}; the next start looks again")
+    guardian.free_memory(directory)
     if not guardian.put_back(directory):
         reason = "what its run changed on this host is not put back: `assay doctor --restore`"
         return Swept(directory, "left", reason)

@@ -120,7 +120,11 @@ def _embedded(
 def _cache(loading: Loading) -> DatasetCache:
     loading.teller.phase("data")
     waiting = "waiting for another run that uses this data"
-    return DatasetCache(cache_dir() / DATASETS, lambda: loading.teller.phase(waiting))
+    return DatasetCache(
+        cache_dir() / DATASETS,
+        lambda: loading.teller.phase(waiting),
+        lambda removed: loading.teller.phase(f"data set {removed.name} is removed"),
+    )
 
 
 def key_of(asked: Asked) -> DatasetKey:

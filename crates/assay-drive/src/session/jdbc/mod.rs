@@ -206,6 +206,7 @@ impl Session for JdbcSession {
     }
 
     fn fetched(&mut self) -> Result<Fetched, SessionError> {
+        self.linked.settle();
         self.digest_held()?;
         Ok(Fetched::of(&self.digesting.digest))
     }

@@ -433,6 +433,7 @@ impl Session for MysqlSession {
     }
 
     fn fetched(&mut self) -> Result<Fetched, SessionError> {
+        self.linked.settle();
         if let Some(fetched) = Fetched::read_by(&self.conductor) {
             return Ok(fetched);
         }

@@ -352,6 +352,7 @@ impl Session for PostgresSession {
     }
 
     fn fetched(&mut self) -> Result<Fetched, SessionError> {
+        self.linked.settle();
         if let Some(fetched) = Fetched::read_by(&self.conductor) {
             return Ok(fetched);
         }

@@ -1,0 +1,197 @@
+"""Lists everything that runs, installations and loads have left on this host that ended or died.
+
+Nothing is changed by looking. What belongs to somebody who lives is not listed.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay.engines.obtaining import LOCK_FILE as INSTALL_LOCK
+from assay.engines.obtaining import PARTIAL as INSTALL_PARTIAL
+from assay.running.changes.block_device import MOUNTS, unescaped
+from assay.running.changes.left import changed_now
+from assay.running.changes.limits.hierarchies import find_hierarchies
+from assay.running.changes.undo import BLOCK_DEVICES, GROUP_MEMBERS
+from assay.running.data.dataset_lock import lock_file, locked_names
+from assay.running.data.kept_datasets import DATASETS, partial_names
+from assay.running.processes.guardian import INSTANCE_VARIABLE, all_processes
+from assay.running.processes.shared_memory import abandoned
+from assay.running.server.instances import UNOWNED_AGE_S, is_live
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+CHANGE, CONTROL_GROUP, DATA, INSTANCE = "change", "control group", "data", "instance"
+LOOP_DEVICE, MEMORY, MOUNT = "loop device", "shared memory", "mount"
+PROCESS, SOCKET = "process", "socket"
+KINDS = (
+    *(CHANGE, CONTROL_GROUP, DATA, INSTANCE, LOOP_DEVICE),
+    *(MEMORY, MOUNT, PROCESS, SOCKET),
+)
+GROUP_PREFIX = "assay-"
+SOCKETS = Path("/proc/net/unix")
+RESTORE = "`assay doctor --restore` removes it, and so does the next run"
+PRUNE = "`assay cache prune` removes it, and so does the next run"
+
+
+@dataclass(frozen=True)
+class LeftBehind:
+    """One thing that was left.
+
+    Attributes:
+        kind: One of `KINDS`.
+        words: What it is and where.
+        mend: What removes it.
+        run: Id of the run that it is of; None: it is of none, or that is not known.
+        pid: The process that left it; None: that is not known.
+        since_s: When it was made, in seconds since 1970; None: that is not known.
+    """
+
+    kind: str
+    words: str
+    mend: str = RESTORE
+    run: str | None = None
+    pid: int | None = None
+    since_s: float | None = None
+
+
+def left_behind(instances: Path, cache: Path) -> list[LeftBehind]:
+    """Return all that was left by whoever had instances and a cache in these directories."""
+    places = _Dead(instances)
+    return [
+        *places.directories(),
+        *places.processes(),
+        *places.mounts(),
+        *places.loop_devices(),
+        *places.sockets(),
+        *places.control_groups(),
+        *_changes(instances),
+        *_memory(),
+        *_half_data(cache / DATASETS),
+        *_half_installed(cache / "engines"),
+    ]
+
+
+class _Dead:
+    """Instances whose owner and guardian are gone."""
+
+    def __init__(self, instances: Path) -> None:
+        self._instances = instances.resolve()
+
+    def directories(self) -> Iterator[LeftBehind]:
+        for path in sorted(self._instances.glob("[!.]*")):
+            if path.is_dir() and self._run_of(path):
+                yield LeftBehind(INSTANCE, f"directory {path}", run=path.name)
+
+    def processes(self) -> Iterator[LeftBehind]:
+        """Processes that an instance's mark shows, or that work in its directory."""
+        for process in all_processes():
+            if process.alive and (run := self._run_of_process(process.pid)):
+                yield LeftBehind(PROCESS, f"process {process.pid} of {run}", run=run)
+
+    def mounts(self) -> Iterator[LeftBehind]:
+        for line in MOUNTS.read_text(encoding="utf-8", errors="replace").splitlines():
+            place = Path(unescaped(line.split()[4]))
+            if run := self._run_of(place):
+                yield LeftBehind(MOUNT, f"mounted at {place}", run=run)
+
+    def loop_devices(self) -> Iterator[LeftBehind]:
+        for file in sorted(BLOCK_DEVICES.glob("loop*/loop/backing_file")):
+            with suppress(OSError):  # freed just now
+                behind = Path(file.read_text(encoding="utf-8").rstrip("\n"))
+                if run := self._run_of(behind):
+                    name = file.parent.parent.name
+                    yield LeftBehind(LOOP_DEVICE, f"/dev/{name} of {behind}", run=run)
+
+    def sockets(self) -> Iterator[LeftBehind]:
+        for line in SOCKETS.read_text(encoding="utf-8", errors="replace").splitlines()[1:]:
+            place = line.partition(" /")[2]
+            if place and (run := self._run_of(Path(f"/{place}"))):
+                yield LeftBehind(SOCKET, f"somebody listens at /{place}", run=run)
+
+    def control_groups(self) -> Iterator[LeftBehind]:
+        """Groups without a process. Another user's run may have made one just now."""
+        groups = find_hierarchies()
+        above = {*groups.first.values(), groups.second, groups.top} - {None}
+        found = {path for place in above if place for path in place.glob(f"{GROUP_PREFIX}*")}
+        for path in sorted(found):
+            run = path.name.removeprefix(GROUP_PREFIX)
+            if not is_live(self._instances / run) and _is_deserted(path):
+                yield LeftBehind(CONTROL_GROUP, f"control group {path}", f"rmdir {path}", run)
+
+    def _run_of(self, path: Path) -> str | None:
+        """The dead run that a path is of; None: of none, or it goes on."""
+        if not path.is_relative_to(self._instances) or path == self._instances:
+            return None
+        run = path.relative_to(self._instances).parts[0]
+        return None if is_live(self._instances / run) else run
+
+    def _run_of_process(self, pid: int) -> str | None:
+        process = Path(f"/proc/{pid}")
+        mark = f"{INSTANCE_VARIABLE}=".encode()
+        try:
+            variables = (process / "environ").read_bytes().split(b"\0")
+            marks = [one.removeprefix(mark) for one in variables if one.startswith(mark)]
+            named = [Path(os.fsdecode(one)) for one in marks]
+            runs = [self._run_of(path) for path in (*named, (process / "cwd").readlink())]
+        except OSError:  # gone, or somebody else's
+            return None
+        dead = [run for run in runs if run is not None]
+        return dead[0] if dead else None
+
+
+def _changes(instances: Path) -> Iterator[LeftBehind]:
+    for left in changed_now(instances):
+        if left.whose == "left":
+            yield LeftBehind(CHANGE, f"{left.run}: {'; '.join(left.words)}", run=left.run)
+
+
+def _memory() -> Iterator[LeftBehind]:
+    for memory in abandoned():
+        files = "".join(f" {file}" for file in memory.files)
+        mend = f"ipcrm -m {memory.segment.id}" + (f" && rm{files}" if files else "")
+        created_s, pid = float(memory.segment.created_s), memory.segment.creator_pid
+        yield LeftBehind(MEMORY, memory.words, mend, pid=pid, since_s=created_s)
+
+
+def _half_data(root: Path) -> Iterator[LeftBehind]:
+    for name in sorted({*partial_names(root), *locked_names(root)}):
+        if not _is_held(lock_file(root, name)):
+            half = "half a data set" if name in partial_names(root) else "lock of a data set"
+            yield LeftBehind(DATA, f"{half}: {root / name}", PRUNE)
+
+
+def _half_installed(engines: Path) -> Iterator[LeftBehind]:
+    for partial in sorted(engines.glob(f"*/{INSTALL_PARTIAL}*")):
+        if not _is_held(partial.parent / INSTALL_LOCK):
+            mend = f"`assay engines install {partial.parent.name}` removes it"
+            yield LeftBehind(DATA, f"half an engine: {partial}", mend)
+
+
+def _is_deserted(group: Path) -> bool:
+    with suppress(OSError):
+        age_s = time.time() - group.stat().st_mtime
+        return age_s > UNOWNED_AGE_S and not (group / GROUP_MEMBERS).read_text(encoding="ascii")
+    return False
+
+
+def _is_held(lock: Path) -> bool:
+    """Whether a process has the lock of a file; the file is not made."""
+    try:
+        descriptor = os.open(lock, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False

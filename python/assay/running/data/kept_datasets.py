@@ -1,0 +1,177 @@
+"""Lists the data sets that are kept, and removes those that were used longest ago."""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from assay.model.errors import UsageError
+from assay.model.units import size_bytes
+from assay.running.data.dataset_lock import locked_if_free, locked_names
+from assay.running.processes.shared_memory import remove_below
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+log = logging.getLogger(__name__)
+
+DATASETS = "datasets"
+MANIFEST = "manifest.json"
+PARTIAL = ".partial"
+KEEP_VARIABLE = "ASSAY_CACHE_KEEP"
+# Of the space that there would be without data sets: a run needs a copy of its own, too.
+KEEP_SHARE = 0.5
+BLOCK_BYTES = 512  # of `st_blocks`, whatever the file system's own blocks are
+
+
+@dataclass(frozen=True)
+class KeptDataset:
+    """A data set that can be used by a run, or made again.
+
+    Attributes:
+        name: Of its directory: workload, scale, engine, and a digest of all it depends on.
+        bytes: Space that it takes on the disk.
+        used_s: When a run last copied it, in seconds since 1970.
+    """
+
+    name: str
+    bytes: int
+    used_s: float
+
+
+def kept_datasets(root: Path) -> list[KeptDataset]:
+    """Return the data sets below a directory, the one that was used last at the end."""
+    places = (path for path in _directories(root) if not path.name.endswith(PARTIAL))
+    kept = [dataset for dataset in map(_kept, places) if dataset is not None]
+    return sorted(kept, key=lambda dataset: dataset.used_s)
+
+
+def note_use(place: Path) -> None:
+    """Note that a data set was used just now."""
+    os.utime(place / MANIFEST)
+
+
+def asked_limit_bytes() -> int | None:
+    """Return the space that `ASSAY_CACHE_KEEP` leaves to data sets; None: it is not set.
+
+    Raises:
+        UsageError: If it is no size.
+    """
+    asked = os.environ.get(KEEP_VARIABLE)
+    return parse_keep(KEEP_VARIABLE, asked) if asked else None
+
+
+def limit_bytes(root: Path) -> int:
+    """Return the space that data sets may take together.
+
+    It is what `ASSAY_CACHE_KEEP` says, else half of what would be free without them.
+
+    Raises:
+        UsageError: If `ASSAY_CACHE_KEEP` is no size.
+    """
+    asked_bytes = asked_limit_bytes()
+    if asked_bytes is not None:
+        return asked_bytes
+    existing = next(path for path in [root.absolute(), *root.absolute().parents] if path.exists())
+    kept_bytes = sum(dataset.bytes for dataset in kept_datasets(root))
+    return round((shutil.disk_usage(existing).free + kept_bytes) * KEEP_SHARE)
+
+
+def parse_keep(option: str, text: str) -> int:
+    """Return the bytes of a size such as 20GB, or 0. Raises `UsageError`."""
+    size = size_bytes(text)
+    if size is None:
+        raise UsageError(f"{option} {text}: write a size, such as 20GB, or 0 to keep nothing")
+    return size
+
+
+def evict(root: Path, keep_bytes: int, spared: str | None = None) -> list[KeptDataset]:
+    """Removes data sets until the others take at most `keep_bytes`; returns those removed.
+
+    The first to go is the one that was used longest ago. One that a run copies or makes at this
+    moment stays, and so does the one whose name is `spared`.
+    """
+    kept = kept_datasets(root)
+    total_bytes, removed = sum(dataset.bytes for dataset in kept), []
+    for dataset in kept:
+        if total_bytes <= keep_bytes:
+            break
+        if dataset.name != spared and _remove(root, dataset.name):
+            total_bytes -= dataset.bytes
+            removed.append(dataset)
+    return removed
+
+
+def partial_names(root: Path) -> list[str]:
+    """Return the names of data sets that are being made, or were left half made."""
+    paths = _directories(root, f"*{PARTIAL}")
+    return sorted(path.name.removesuffix(PARTIAL) for path in paths)
+
+
+def sweep(root: Path) -> list[str]:
+    """Removes what killed processes left: data sets that are not whole, locks that nobody holds.
+
+    Returns:
+        The names of files and directories that were removed.
+    """
+    partial, locks = set(partial_names(root)), set(locked_names(root))
+    removed = []
+    for name in sorted(partial | locks):
+        # The lock's file goes when it is given back.
+        with locked_if_free(root, name) as is_free:
+            if is_free:
+                removed += [f".{name}.lock"] * (name in locks)
+                removed += [f"{name}{PARTIAL}"] * (name in partial)
+                remove_partial(root / f"{name}{PARTIAL}")
+    return removed
+
+
+def remove_partial(partial: Path) -> None:
+    """Removes what a killed load left: files, and shared memory of the server that it loaded."""
+    remove_below(partial)
+    shutil.rmtree(partial, ignore_errors=True)
+
+
+def _remove(root: Path, name: str) -> bool:
+    """Removes a data set; False: a run uses it, or it cannot be removed."""
+    partial = root / f"{name}{PARTIAL}"
+    with locked_if_free(root, name) as is_free:
+        if not is_free:
+            return False
+        try:
+            shutil.rmtree(partial, ignore_errors=True)
+            # What is half removed is no data set, and the next sweep removes the rest.
+            (root / name).rename(partial)
+            shutil.rmtree(partial)
+        except OSError as error:
+            log.warning("data set %s cannot be removed: %s", name, error)
+            return False
+        return True
+
+
+def _directories(root: Path, pattern: str = "*") -> Iterator[Path]:
+    return (path for path in root.glob(pattern) if path.is_dir() and not path.is_symlink())
+
+
+def _kept(place: Path) -> KeptDataset | None:
+    """Return what is known of a data set; None: it was removed just now."""
+    manifest = place / MANIFEST
+    try:
+        used_s = (manifest if manifest.is_file() else place).stat().st_mtime
+    except FileNotFoundError:
+        return None
+    return KeptDataset(place.name, _disk_bytes(place), used_s)
+
+
+def _disk_bytes(place: Path) -> int:
+    blocks = 0
+    for directory, _, files in os.walk(place):
+        for file in files:
+            with suppress(FileNotFoundError):
+                blocks += os.lstat(os.path.join(directory, file)).st_blocks  # noqa: PTH118 - thousands
+    return blocks * BLOCK_BYTES

@@ -1,0 +1,188 @@
+"""Shared memory that PostgreSQL's servers leave when they are killed: finds it, and removes it.
+
+Such a server keeps a small System V segment. Its head names the data directory, and the file of
+/dev/shm that lists the server's other files there. A server that starts again on the same data
+directory removes all of it; where the directory goes, nobody would. The kernel counts who has a
+segment attached: one that nobody has is of a server all of whose processes are gone.
+
+It is executed by path, with `python -I -S`, by a guardian, and imports nothing of Assay.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import struct
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+SEGMENTS = Path("/proc/sysvipc/shm")
+FILES = Path("/dev/shm")  # noqa: S108 - it is where they are
+FILE_PREFIX = "PostgreSQL."
+# Every data directory has this file.
+VERSION_FILE = "PG_VERSION"
+# A server takes one of the next keys where that of its directory's number is another's.
+KEYS_MAX = 16
+
+_MAGIC, _CONTROL_MAGIC = 679834894, 0x9A503D32
+# `PGShmemHeader`: magic, creator, total, free, control, a pointer, device, inode.
+_HEADER = struct.Struct("=iiQQI4xQQQ")
+# `dsm_control_header`: magic, items, room for items; then items, which begin with handle and count.
+_CONTROL, _CONTROL_BYTES, _ITEM = struct.Struct("=III"), 16, struct.Struct("=II")
+_KEY_MASK = 0xFFFFFFFF
+_SHM_RDONLY, _IPC_RMID = 0o10000, 0
+_LIBC = ctypes.CDLL(None, use_errno=True)
+_LIBC.shmat.restype = ctypes.c_void_p
+_LIBC.shmat.argtypes = (ctypes.c_int, ctypes.c_void_p, ctypes.c_int)
+_LIBC.shmdt.argtypes = (ctypes.c_void_p,)
+_NOWHERE = ctypes.c_void_p(-1).value
+
+
+@dataclass(frozen=True)
+class Segment:
+    """One line of /proc/sysvipc/shm that has the size of such a segment."""
+
+    id: int
+    key: int
+    creator_pid: int
+    attached: int
+    created_s: int
+
+
+@dataclass(frozen=True)
+class ServerMemory:
+    """Shared memory of one server.
+
+    Attributes:
+        segment: Its System V segment.
+        device, inode: Of its data directory.
+        files: Its files in /dev/shm, as far as they are there.
+    """
+
+    segment: Segment
+    device: int
+    inode: int
+    files: tuple[Path, ...]
+
+    @property
+    def words(self) -> str:
+        """What it is."""
+        server = f"a PostgreSQL server that is gone (pid {self.segment.creator_pid})"
+        files = "".join(f", {file}" for file in self.files)
+        return f"shared memory of {server}: System V segment {self.segment.id}{files}"
+
+    def remove(self) -> None:
+        """Removes it. Raises OSError: it is somebody else's."""
+        for file in self.files:
+            with suppress(FileNotFoundError):
+                file.unlink()
+        if _LIBC.shmctl(self.segment.id, _IPC_RMID, None) != 0:
+            number = ctypes.get_errno()
+            raise OSError(number, os.strerror(number), f"segment {self.segment.id}")
+
+
+def segments() -> list[Segment]:
+    """System V segments of the size that PostgreSQL's have; none where the kernel has no such."""
+    try:
+        lines = SEGMENTS.read_text(encoding="ascii").splitlines()[1:]
+    except FileNotFoundError:
+        return []
+    rows = [[int(field) for field in line.split()] for line in lines]
+    # key, id, rights, size, creator, last user, attached, four owners, three times
+    return [
+        Segment(row[1], row[0] & _KEY_MASK, row[4], row[6], row[13])
+        for row in rows
+        if row[3] == _HEADER.size
+    ]
+
+
+def abandoned(inode: int | None = None) -> list[ServerMemory]:
+    """Memory of servers that are gone: of all, or of one data directory by its inode."""
+    free = [segment for segment in segments() if segment.attached == 0]
+    if inode is not None:
+        free = [one for one in free if (one.key - inode) & _KEY_MASK < KEYS_MAX]
+    return [memory for memory in map(_memory, free) if memory is not None]
+
+
+def remove_below(directory: Path) -> list[str]:
+    """Removes the memory of servers that are gone and had their data below a directory.
+
+    Returns:
+        What could not be removed.
+    """
+    left = []
+    for data in _data_directories(directory):
+        status = data.stat()
+        for memory in abandoned(status.st_ino):
+            if (memory.device, memory.inode) != (status.st_dev, status.st_ino):
+                continue
+            try:
+                memory.remove()
+            except OSError as failure:
+                left.append(f"{memory.words}: {failure}")
+    return left
+
+
+def _data_directories(directory: Path) -> Iterator[Path]:
+    # Nobody's segments: there is nothing to be looked for.
+    if all(segment.attached for segment in segments()):
+        return
+    for path, directories, files in os.walk(directory):
+        if VERSION_FILE in files:
+            directories.clear()
+            yield Path(path)
+
+
+def _memory(segment: Segment) -> ServerMemory | None:
+    head = _content(segment.id)
+    if head is None:
+        return None
+    magic, _, _, _, control, _, device, inode = _HEADER.unpack(head)
+    if magic != _MAGIC:
+        return None
+    return ServerMemory(segment, device, inode, tuple(_files(control)))
+
+
+def _content(segment_id: int) -> bytes | None:
+    """The bytes of a segment; None: it is gone, or somebody else's."""
+    address = _LIBC.shmat(segment_id, None, _SHM_RDONLY)
+    if address == _NOWHERE:
+        return None
+    try:
+        return ctypes.string_at(address, _HEADER.size)
+    finally:
+        _LIBC.shmdt(address)
+
+
+def _files(control: int) -> Iterator[Path]:
+    """The file that lists a server's files, and those."""
+    listing = FILES / f"{FILE_PREFIX}{control}"
+    try:
+        text = listing.read_bytes()
+        magic, count, room = _CONTROL.unpack_from(text)
+    except (OSError, struct.error):
+        return
+    if magic != _CONTROL_MAGIC or room == 0 or count > room:
+        return
+    item_bytes = (len(text) - _CONTROL_BYTES) // room
+    for number in range(count):
+        handle, references = _ITEM.unpack_from(text, _CONTROL_BYTES + number * item_bytes)
+        file = FILES / f"{FILE_PREFIX}{handle}"
+        if references and file.exists():
+            yield file
+    yield listing
+
+
+def main(arguments: list[str]) -> int:
+    """Argument: a directory, below which killed servers had their data."""
+    left = remove_below(Path(arguments[0]))
+    for problem in left:
+        sys.stderr.write(f"shared memory is left: {problem}\n")
+    return 1 if left else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,1 @@
+"""Verbs of what there is: engines, workloads, studies, data, and what this host allows."""

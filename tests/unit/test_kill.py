@@ -1,0 +1,35 @@
+"""A kill of a run ends the engine's processes and nobody else's."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+from assay.running.processes.guardian import live_descendants, read_process
+from assay.running.server.faults import _killed
+
+SLEEP = "import time; time.sleep(60)"
+
+
+def test_a_process_is_killed_with_all_below_it() -> None:
+    parent = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {SLEEP!r}])"
+    with subprocess.Popen([sys.executable, "-c", parent]) as root:
+        while not (below := live_descendants(root.pid)):
+            time.sleep(0.01)
+        assert [process.pid for process in _killed(root.pid)] == [below[0].pid, root.pid]
+    assert root.returncode == -signal.SIGKILL
+
+
+def test_who_has_the_number_of_an_engine_that_ended_is_left_alone() -> None:
+    told = subprocess.check_output(["sh", "-c", "sleep 60 >/dev/null & echo $!"])
+    stranger = int(told)
+    try:
+        assert _killed(stranger) == []
+        process = read_process(stranger)
+        assert process is not None
+        assert process.state == "S"
+    finally:
+        os.kill(stranger, signal.SIGKILL)
