@@ -66,7 +66,7 @@ def read_case(
         counters=counted,
         settings=run.environment.get("engine", {}).get("settings") or {},
         advice=engine.get("advice") or {},
-        plans=by_table(plans.plans, {*tables, *plans.tables, *(plans.indexes or {})}),
+        plans=by_table(plans.plans, {*map(_bare, tables), *plans.tables, *(plans.indexes or {})}),
         profile=profile,
         statements=_statements(run),
         results={op.name: columns for op in operations if (columns := _columns(run, op.name))},
@@ -93,6 +93,11 @@ def read_case(
         disk=disk_use_of(run),
         own_tables=bool((run.facts.get("workload") or {}).get("own_tables")),
     )
+
+
+def _bare(table: str) -> str:
+    """Return a table's name without its schema, as statements give it other names."""
+    return table.rpartition(".")[2]
 
 
 def is_prepared(run: Run) -> bool:
