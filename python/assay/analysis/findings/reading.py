@@ -10,6 +10,7 @@ import polars as pl
 
 from assay.analysis.composite.played import played
 from assay.analysis.counters.engine_counters import around
+from assay.analysis.data_size import data_bytes
 from assay.analysis.findings.case import Case
 from assay.analysis.findings.engine_facts import TableFacts
 from assay.analysis.host.disk_use import disk_use_of
@@ -91,6 +92,7 @@ def read_case(
         workers=other_work_of(run),
         neighbours=neighbours_of(run),
         disk=disk_use_of(run),
+        data_bytes=data_bytes(run),
         own_tables=bool((run.facts.get("workload") or {}).get("own_tables")),
     )
 
