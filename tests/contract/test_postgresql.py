@@ -1035,6 +1035,49 @@ class TestCounters:
         reader.close()
         shared.engine.run_script(instance, "drop table told")
 
+    def test_tables_of_other_schemas_are_told_with_their_schema(
+        self, shared: Started, instance: Instance
+    ) -> None:
+        make = """
+            create schema aside; create table aside.told (a int) with (autovacuum_enabled = off);
+            insert into aside.told select generate_series(1, 1000);
+            create table many (a int) partition by list (a);
+            select pg_stat_force_next_flush();
+        """
+        shared.engine.run_script(instance, make)
+        reader = shared.engine.counters(instance)
+
+        def rows_of(table: str) -> dict[str, float]:
+            return {row[2]: row[3] for row in reader.read() if row[:2] == ("tables", table)}
+
+        assert eventually(lambda: rows_of("aside.told").get("rows") == 1000)
+        assert rows_of("aside.told")["analyzed"] == 0
+        assert not [row for row in reader.read() if row[0] == "tables" and "pg_" in row[1]]
+        reader.close()
+        shared.engine.run_script(instance, "drop schema aside cascade; drop table many")
+
+    def test_a_database_of_thousands_of_tables_is_told_of_the_largest(
+        self, shared: Started, instance: Instance
+    ) -> None:
+        make = """
+            do $$ begin
+                execute 'create schema many';
+                for i in 1 .. 400 loop execute format('create table many.t%s (a int)', i); end loop;
+            end $$;
+            insert into many.t400 values (1);
+            select pg_stat_force_next_flush();
+        """
+        shared.engine.run_script(instance, make)
+        reader = shared.engine.counters(instance)
+
+        def tables() -> set[str]:
+            return {row[1] for row in reader.read() if row[0] == "tables"}
+
+        assert eventually(lambda: "many.t400" in tables())
+        assert len(tables()) == 300
+        reader.close()
+        shared.engine.run_script(instance, "drop schema many cascade")
+
     def test_activity_tells_who_does_what(self, shared: Started, instance: Instance) -> None:
         reader = shared.engine.counters(instance)
         by_pid = {activity.pid: activity for activity in reader.activity()}

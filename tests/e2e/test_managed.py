@@ -14,6 +14,8 @@ from urllib.parse import quote
 import psycopg
 import pytest
 
+from assay.engines.postgresql import reading_only
+from assay.engines.postgresql.connecting import read_dsn
 from tests.e2e.conftest import PATIENCE_S
 from tests.e2e.server import DATABASE, HOST, PASSWORD, RunningServer
 from tests.e2e.test_running_server import BRIEF, folder_of, outcomes, url_of
@@ -28,9 +30,9 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-@pytest.fixture
-def pooler(server: RunningServer, tmp_path: Path) -> Iterator[str]:
-    """The address of a PgBouncer in transaction mode before the server."""
+@pytest.fixture(params=["pool_mode = transaction"])
+def pooler(request: pytest.FixtureRequest, server: RunningServer, tmp_path: Path) -> Iterator[str]:
+    """The address of a PgBouncer before the server, in transaction mode unless asked otherwise."""
     if PGBOUNCER is None:
         pytest.skip("pgbouncer is not installed: make pgbouncer")
     tmp_path.chmod(0o755)
@@ -43,7 +45,7 @@ def pooler(server: RunningServer, tmp_path: Path) -> Iterator[str]:
         f"{DATABASE} = host={HOST} port={server.port} dbname={DATABASE} user=owner\n"
         "[pgbouncer]\n"
         f"listen_addr = {HOST}\nlisten_port = {port}\nunix_socket_dir =\n"
-        f"auth_type = trust\nauth_file = {tmp_path}/users.txt\npool_mode = transaction\n"
+        f"auth_type = trust\nauth_file = {tmp_path}/users.txt\n{request.param}\n"
     )
     # It refuses to run as root.
     user = ["-u", UNPRIVILEGED] if os.geteuid() == 0 else []
@@ -71,13 +73,55 @@ def await_pooler(address: str) -> None:
             return
 
 
-def test_a_pooler_that_cannot_be_told_to_read_only_is_refused_with_the_mends(
+@pytest.fixture
+def numbers(server: RunningServer) -> Iterator[None]:
+    """A sequence, and a function that takes a number of it though its name says nothing of it."""
+    server.asked("create sequence numbers")
+    server.asked(
+        "create function hides() returns bigint language sql as $$ select nextval('numbers') $$"
+    )
+    server.asked("grant all on sequence numbers to owner")
+    try:
+        yield
+    finally:
+        server.asked("drop function hides")
+        server.asked("drop sequence numbers")
+
+
+def test_behind_a_pooler_each_operation_reads_only_by_its_transaction(
+    server_lab, pooler, server, tmp_path, numbers
+):
+    folder = folder_of(tmp_path, count=COUNT, hides="select hides()")
+    document = server_lab.document("run", str(folder), "--dsn", pooler, *BRIEF, code=3)
+    assert outcomes(document) == {"count": "ok", "hides": "failed"}
+    assert document["conditions"]["writes"]["server_told"] == "begin read only"
+    assert server.asked("select is_called from numbers") == [(False,)]
+
+
+@pytest.mark.parametrize(
+    "pooler",
+    [
+        "pool_mode = transaction",
+        "pool_mode = session",
+        "pool_mode = transaction\nignore_startup_parameters = options",
+    ],
+    indirect=True,
+)
+def test_a_pooler_is_found_whether_it_refuses_or_drops_the_setting(pooler):
+    address = reading_only.read_only(read_dsn(pooler))
+    connection, reached = reading_only.connected(address, "assay test")
+    connection.close()
+    assert reached == {"dsn": read_dsn(pooler)["dsn"], reading_only.BY_TRANSACTION: True}
+
+
+def test_an_operation_that_ends_its_transaction_is_refused_behind_a_pooler(
     server_lab, pooler, tmp_path
 ):
-    told = server_lab.assay("run", str(folder_of(tmp_path, count=COUNT)), "--dsn", pooler, *BRIEF)
+    folder = folder_of(tmp_path, count=f"begin;\n{COUNT};\ncommit")
+    told = server_lab.assay("run", str(folder), "--dsn", pooler, *BRIEF)
     assert told.returncode == 1
-    assert "pooler" in told.stderr
-    assert "name the server itself" in told.stderr
+    assert "a pooler stands between, and 2 statements would end it" in told.stderr
+    assert "queries/count.sql:1: begin begins or ends a transaction" in told.stderr
     assert "--allow-writes" in told.stderr
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
 
@@ -24,7 +24,7 @@ from assay.model.catalogue import Index
 from assay.model.finding import Finding
 from assay.model.plan import PlanNode
 from tests.cases import ADVICE, case, even, node, operation, passes, plan, plans
-from tests.truths import counted, looped, planned, spilled
+from tests.truths import WHOLE_S, counted, looped, planned, spilled
 
 if TYPE_CHECKING:
     from assay.analysis.findings.case import Case
@@ -441,6 +441,37 @@ class TestRoundTrips:
 
     def test_two_are_not_many(self) -> None:
         assert round_trips.find(sent(*self.ALIKE[:2])) == []
+
+
+class TestTablesOfOtherSchemas:
+    """Facts of a table that sessions do not find by its bare name are told under both names."""
+
+    NEVER: ClassVar = {"sales.orders": TableFacts(rows=1e6, analyzed=False)}
+    CAN: ClassVar = {"statements": {"statistics": "s.sql", "vacuum": "v.sql"}}
+
+    def of(self, schema: str) -> Case:
+        outer = node("scan", object="orders", schema=schema, estimated_rows=1, rows=10_000)
+        inner = node("index scan", object="lines", seconds=WHOLE_S / 2)
+        joined = node("nested loop", outer, inner, rows=10_000, seconds=0.0)
+        return planned(0.5, joined, tables=self.NEVER, advice=self.CAN)
+
+    def test_missing_statistics_are_told_and_the_statement_has_the_schema(self) -> None:
+        (finding,) = stale_statistics.find(self.of("sales"))
+        assert finding.claim.startswith("No statistics of sales.orders were ever gathered")
+        assert finding.advice is not None
+        assert (finding.advice.subject, finding.advice.values) == ("orders", {"schema": "sales"})
+
+    def test_a_table_of_the_same_name_elsewhere_is_another_one(self) -> None:
+        assert stale_statistics.find(self.of("archive")) == []
+
+    def test_dead_rows_of_them_are_told(self) -> None:
+        scan = node(object="orders", schema="sales", seconds=1.0)
+        tables = {"sales.orders": TableFacts(rows=1.0, dead_rows=1.0)}
+        (finding,) = dead_rows.find(
+            case(operation(), plans=plans(plan(scan)), tables=tables, advice=self.CAN)
+        )
+        assert finding.advice is not None
+        assert (finding.advice.subject, finding.advice.values) == ("orders", {"schema": "sales"})
 
 
 class TestDeadRows:

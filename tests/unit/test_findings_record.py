@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import tomllib
 from typing import TYPE_CHECKING, Any
 
@@ -303,6 +304,31 @@ class TestSmallCache:
                 environment={"host": {"memory_bytes": memory_bytes}},
             )
         )
+        assert finding.advice is not None
+        assert finding.advice.values == {"value": str(value)}
+
+    @pytest.mark.parametrize(
+        ("tables", "data_bytes", "value"),
+        [
+            # A file of which no tables are told needs a cache of its own size, and room.
+            ({}, 20.0 * MIB, 22 * MIB),
+            # Nothing is known of the size: a cache of all that was missed holds the data.
+            ({}, None, 2345 * MIB),
+            # Tables of other schemas, which no plan reads, need no room.
+            ({"t": TableFacts(bytes=MIB), "x.t": TableFacts(bytes=GIB)}, None, 4 * MIB),
+        ],
+    )
+    def test_the_cache_that_is_advised_is_no_larger_than_the_data_need(
+        self, tables: dict[str, TableFacts], data_bytes: float | None, value: int
+    ) -> None:
+        run_case = dataclasses.replace(
+            copied(0.5),
+            tables=tables,
+            data_bytes=data_bytes,
+            settings={"shared_buffers": "1MB"},
+            environment={"host": {"memory_bytes": 24 * GIB}},
+        )
+        (finding,) = small_cache.find(run_case)
         assert finding.advice is not None
         assert finding.advice.values == {"value": str(value)}
 

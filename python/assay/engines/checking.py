@@ -36,6 +36,18 @@ class ReadsOnly(Protocol):
 
 
 @runtime_checkable
+class ReadsOnlyByTransaction(Protocol):
+    """Servers that may be reached by connections that keep no setting, as behind a pooler."""
+
+    def read_only_transaction(self, instance: Instance) -> str | None:
+        """Return the statement that begins a transaction that refuses writes.
+
+        None where the instance's connections refuse writes by themselves, or may write.
+        """
+        ...
+
+
+@runtime_checkable
 class OpensFiles(Protocol):
     """Embedded engines that open a database file of somebody's, see `Place.file`."""
 

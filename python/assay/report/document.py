@@ -231,7 +231,12 @@ def _writes(facts: dict[str, Any]) -> WritesSection | None:
     if writes is None:
         return None
     kept = [f"{entry['operation']}: {entry['reason']}" for entry in writes["kept"]]
-    return {"leave": writes["leave"], "server_told": writes["server_told"], "kept": kept}
+    return {
+        "leave": writes["leave"],
+        "server_told": writes["server_told"],
+        "by_transaction": writes.get("by_transaction", False),
+        "kept": kept,
+    }
 
 
 def _fleet(facts: dict[str, Any]) -> FleetSection | None:

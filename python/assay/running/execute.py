@@ -172,7 +172,10 @@ class _Execution:
     def _steps(self, guardian: Guardian) -> Steps:
         """Return the steps between loading the data and timing."""
         if self._request.dsn is not None:
-            self._run.update(state=state_of(self._request).facts())
+            state = state_of(self._request)
+            if self._asked.file is not None:
+                state.data_bytes = self._asked.file.stat().st_size
+            self._run.update(state=state.facts())
         return Steps(
             self._changes,
             change=partial(self._prepare, guardian) if self._request.prepare else None,

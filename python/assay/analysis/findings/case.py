@@ -75,6 +75,7 @@ class Case:
         statements: Text of each operation, as it was sent but for drawn values.
         results: Columns that each operation returned, of those whose rows were kept.
         tables: By name.
+        data_bytes: Size of the data on disk; None: not known.
         executions: One row an execution that succeeded, warm-up included, as `EXECUTIONS`.
         where: Where the time of all operations together went; empty where that is not known.
         throttled_share: Share of the measured part during which a CPU limit held the engine back.
@@ -154,6 +155,7 @@ class Case:
     look_interval_s: float | None = None
     fleet_share: float | None = None
     own_tables: bool = False
+    data_bytes: float | None = None
     counted_scans: Mapping[str, str] = field(default_factory=dict)
     is_observed: bool = False
 

@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from assay.model.finding import Advice
 from assay.model.units import size_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from assay.model.finding import AdviceKind
+    from assay.model.plan import PlanNode
 
 
 @dataclass(frozen=True)
@@ -26,6 +34,24 @@ class TableFacts:
     estimated_rows: float | None = None
     bytes: float | None = None
     analyzed: bool | None = None
+
+
+def known_table(tables: Mapping[str, TableFacts], node: PlanNode) -> str | None:
+    """Return the name under which facts of a plan node's table are told; None: none are.
+
+    A table that sessions do not find without its schema has the schema in its name.
+    """
+    if node.object is None:
+        return None
+    names = (f"{node.schema}.{node.object}", node.object)
+    return next((name for name in names if name in tables), None)
+
+
+def table_advice(kind: AdviceKind, name: str, node: PlanNode, gain: float) -> Advice:
+    """Return advice about the table of a plan node, whose facts are told under a name."""
+    if node.object is None or name == node.object:
+        return Advice(kind, name, {}, gain)
+    return Advice(kind, node.object, {"schema": node.schema or ""}, gain)
 
 
 @dataclass(frozen=True)

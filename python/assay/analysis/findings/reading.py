@@ -10,6 +10,7 @@ import polars as pl
 
 from assay.analysis.composite.played import played
 from assay.analysis.counters.engine_counters import around
+from assay.analysis.data_size import data_bytes
 from assay.analysis.findings.case import Case
 from assay.analysis.findings.engine_facts import TableFacts
 from assay.analysis.host.disk_use import disk_use_of
@@ -66,7 +67,7 @@ def read_case(
         counters=counted,
         settings=run.environment.get("engine", {}).get("settings") or {},
         advice=engine.get("advice") or {},
-        plans=by_table(plans.plans, {*tables, *plans.tables, *(plans.indexes or {})}),
+        plans=by_table(plans.plans, {*map(_bare, tables), *plans.tables, *(plans.indexes or {})}),
         profile=profile,
         statements=_statements(run),
         results={op.name: columns for op in operations if (columns := _columns(run, op.name))},
@@ -92,8 +93,14 @@ def read_case(
         workers=other_work_of(run),
         neighbours=neighbours_of(run),
         disk=disk_use_of(run),
+        data_bytes=data_bytes(run),
         own_tables=bool((run.facts.get("workload") or {}).get("own_tables")),
     )
+
+
+def _bare(table: str) -> str:
+    """Return a table's name without its schema, as statements give it other names."""
+    return table.rpartition(".")[2]
 
 
 def is_prepared(run: Run) -> bool:

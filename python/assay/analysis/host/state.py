@@ -36,7 +36,7 @@ class StartingState:
         how: What was done, in words.
         left: What was not done, or was of no effect, in words.
         host_changes: What was changed that others on the host notice.
-        data_bytes: Size of the data files; None where they are not ours.
+        data_bytes: Size of the data files, or of the file that is asked; None of others' servers.
         resident_bytes_before_start: How much of them was in memory before the engine started; None
             where it went on after loading.
         resident_bytes_after_start: The same when it was up, nothing asked yet; None: not looked at.

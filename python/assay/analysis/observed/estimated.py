@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from assay.analysis.findings.engine_facts import known_table
 from assay.analysis.observed.scanned import only_scan
 
 if TYPE_CHECKING:
@@ -95,6 +96,7 @@ def _removed_rows(node: PlanNode, tables: Mapping[str, TableFacts]) -> float | N
         return node.removed_rows
     if not node.is_full_scan or not node.condition or node.estimated_rows is None:
         return None
-    facts = tables.get(node.object or "")
+    name = known_table(tables, node)
+    facts = None if name is None else tables[name]
     whole = None if facts is None else facts.estimated_rows or facts.rows
     return None if whole is None else max(0.0, whole - node.estimated_rows)

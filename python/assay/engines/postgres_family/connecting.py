@@ -63,8 +63,8 @@ MENDS = (
     (
         r"unsupported startup parameter",
         (
-            "a pooler between refuses settings of the session, so the server cannot be told to"
-            " read only: name the server itself in --dsn, or say --allow-writes"
+            "a pooler between refuses settings of the session: leave --set and the options of the"
+            " DSN out, or name the server itself in --dsn"
         ),
     ),
     (

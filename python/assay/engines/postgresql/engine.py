@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, cast
 from assay import _core
 from assay.engines.contract import EngineError, Instance
 from assay.engines.obtaining import obtain
-from assay.engines.postgresql import capturing, loading, logs, schemas, trying
-from assay.engines.postgresql.connecting import connect, read_dsn, resolved_dsn, with_options
+from assay.engines.postgresql import capturing, loading, logs, reading_only, schemas, trying
+from assay.engines.postgresql.connecting import read_dsn, resolved_dsn, with_options
 from assay.engines.postgresql.constants import PostgresConstants
 from assay.engines.postgresql.counters import PostgresCounters
 from assay.engines.postgresql.explaining import PostgresPlans
@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from assay.model.script import Script
 
 ADMINISTRATION = "assay administration"
-# What every connection of an address is told that may only read.
-READ_ONLY = {"default_transaction_read_only": "on"}
 # The source of counters that whoever watches statements reads itself.
 STATEMENTS = "statements"
 # Settings that are command lines of the shell: nobody can tell what in them is a secret.
@@ -51,7 +49,7 @@ class PostgresEngine:
     sessions connect to, and for private servers `dsn_tcp`, the same over TCP, `pid` and `data`.
     """
 
-    reads_only_by = "default_transaction_read_only=on"
+    reads_only_by = f"{reading_only.SETTING}={reading_only.VALUE}"
 
     def __init__(self, facts: EngineFacts) -> None:
         self._facts = facts
@@ -87,8 +85,12 @@ class PostgresEngine:
         return with_options(dsn, settings)
 
     def read_only(self, address: Address) -> Address:
-        """By a setting of the session, so that each of its transactions reads only."""
-        return {**address, "dsn": with_options(address["dsn"], READ_ONLY)}
+        """By a setting of the session; behind a pooler by each transaction."""
+        return reading_only.read_only(address)
+
+    def read_only_transaction(self, instance: Instance) -> str | None:
+        """Behind a pooler, which keeps no setting of a session."""
+        return reading_only.BEGIN if self._reads_by_transaction(instance) else None
 
     def try_statements(
         self, instance: Instance, operations: Sequence[Sequence[Trial]]
@@ -105,7 +107,7 @@ class PostgresEngine:
 
         Of a server that is not ours, the instance's address is the one that was come to.
         """
-        connection = connect(address["dsn"], ADMINISTRATION)
+        connection, address = reading_only.connected(address, ADMINISTRATION)
         if "data" in address:
             instance = Instance({}, connection, address=address)
             loading.add_extensions(instance)
@@ -249,7 +251,8 @@ class PostgresEngine:
 
     def plan_reader(self, instance: Instance) -> PostgresPlans:
         """A reader on a connection of its own."""
-        return PostgresPlans(instance.address["dsn"])
+        dsn = instance.address["dsn"]
+        return PostgresPlans(dsn, reads_only=self._reads_by_transaction(instance))
 
     def plan(self, text: str, operation: str, statement: int, native: str) -> Plan:
         """Parse the text of EXPLAIN."""
@@ -265,6 +268,10 @@ class PostgresEngine:
         """Return the sessions of some of the clients."""
         dsn, facts = instance.address["dsn"], json.dumps(script.facts())
         return [_core.PostgresSession(dsn, facts, seed, number) for number in numbers]
+
+    @staticmethod
+    def _reads_by_transaction(instance: Instance) -> bool:
+        return bool(instance.address.get(reading_only.BY_TRANSACTION))
 
 
 def _may_hold_a_secret(name: str) -> bool:

@@ -22,8 +22,9 @@ LOST = "the server ended the transaction"
 class PostgresPlans:
     """See `assay.engines.contract`: `PlanReader`, `PlaysPrograms` and what plan readers may be."""
 
-    def __init__(self, dsn: str) -> None:
-        self._asker = PlanAsker(dsn)
+    def __init__(self, dsn: str, *, reads_only: bool = False) -> None:
+        """Connects. With `reads_only` each transaction is told to refuse writes."""
+        self._asker = PlanAsker(dsn, reads_only=reads_only)
         self._cache = PlanCache(self._asker)
         self._facts = PlanFacts(self._asker, self._cache)
 

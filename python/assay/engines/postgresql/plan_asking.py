@@ -40,7 +40,7 @@ class PlanAsker:
     cache, which would be in the time of planning, and a statement that is cancelled has estimates.
     """
 
-    def __init__(self, dsn: str) -> None:
+    def __init__(self, dsn: str, *, reads_only: bool = False) -> None:
         import psycopg
         from psycopg.types.string import TextLoader
 
@@ -50,11 +50,14 @@ class PlanAsker:
         # The server's own words, not what they mean in Python.
         self.connection.adapters.register_loader("json", TextLoader)
         self.cursor = psycopg.RawCursor(self.connection)
+        self._reads_only = reads_only
 
     @contextmanager
     def begun(self, limit_s: float) -> Iterator[None]:
         """A transaction that is rolled back, with a limit for each statement."""
         with self.connection.transaction(force_rollback=True):
+            if self._reads_only:
+                self.connection.execute(file_text("trying/read_only.sql"))
             limit_ms = str(max(1, round(limit_s * MS_PER_S)) if limit_s else 0)
             self.connection.execute(file_text("plans/limit.sql"), [limit_ms])
             yield

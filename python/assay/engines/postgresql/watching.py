@@ -15,6 +15,7 @@ from assay.engines.postgresql.loading import execute
 from assay.engines.postgresql.plan_asking import ESTIMATED, OF_ESTIMATES, PlanAsker, steers
 from assay.engines.postgresql.plan_cache import PlanCache
 from assay.engines.postgresql.plan_facts import PlanFacts
+from assay.engines.postgresql.reading_only import REFUSED, SETTING, VALUE
 from assay.engines.postgresql.statements import CONF, file_text
 from assay.engines.watching import PlannedOnly, Sight
 from assay.model.secrets import sql_without_secrets
@@ -41,12 +42,10 @@ LOOKS, EXAMPLES, SIGHT, TEXTS = (
 )
 # What sessions beside the work of others are given: they cannot write, and wait for nobody.
 GUEST = {
-    "default_transaction_read_only": "on",
+    SETTING: VALUE,
     "lock_timeout": "200ms",
     "statement_timeout": "5s",
 }
-# What a pooler says of options that it does not pass on.
-POOLER = "unsupported startup parameter"
 # From which on a plan for all values can be asked for.
 GENERIC_PLAN = 16
 # At looks with a statement that was not seen before, its example is read; so often at most.
@@ -64,7 +63,7 @@ def guest_dsn(dsn: str) -> str:
         guest = with_options(dsn, GUEST)
         connect(guest, WATCHING).close()
     except EngineError as error:
-        if POOLER not in str(error):
+        if REFUSED not in str(error):
             raise
         log.warning("a pooler takes no settings of sessions: they are not set to read only")
         return dsn
@@ -202,7 +201,7 @@ class WatchedPlans(PlannedOnly):
     """See `PlannedOnly`; plans are made in a transaction that is rolled back."""
 
     def __init__(self, dsn: str) -> None:
-        self._asker = PlanAsker(dsn)
+        self._asker = PlanAsker(dsn, reads_only=True)
         self._facts = PlanFacts(self._asker, PlanCache(self._asker))
         self._major = self._asker.connection.info.server_version // VERSION_STEP
 

@@ -30,11 +30,22 @@ def writes_sentences(writes: WritesSection | None) -> str:
         )
         return (
             "The tables are not Assay's: statements were read for words that write, of which there"
-            f" were none, {server}."
+            f" were none, {server}.{_around(writes)}"
         )
     kept = "".join(f" Not taken back: {entry}." for entry in writes["kept"])
     return (
         "Each operation was played between begin and rollback, which are in its latency and are"
         " statements of their own; writing the log at a commit is not in it. Numbers of sequences"
         f" are not taken back.{kept}"
+    )
+
+
+def _around(writes: WritesSection) -> str:
+    """Return what a transaction around each operation means for its latency; empty: none was."""
+    # A document of an earlier version does not have it.
+    if not writes.get("by_transaction"):
+        return ""
+    return (
+        " A pooler keeps no setting of a session, so each operation was played in a transaction of"
+        " its own, whose begin and rollback are in its latency."
     )

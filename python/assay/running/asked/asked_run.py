@@ -45,6 +45,8 @@ class Asked:
         product: None for a server that runs already.
         preflight: Facts of the statements that were prepared before the run; None: none were.
         pooled: Whether a pooler between gives each transaction any of its connections.
+        begin_read_only: The statement that begins each operation, where connections keep no
+            setting that refuses writes; None: they keep it, or may write.
     """
 
     request: RunRequest
@@ -55,6 +57,7 @@ class Asked:
     product: Product | None
     preflight: dict[str, Any] | None = None
     pooled: bool = False
+    begin_read_only: str | None = None
 
     @property
     def origin(self) -> Mapping[str, Any]:
@@ -116,11 +119,13 @@ class Asked:
     @cached_property
     def script(self) -> Script:
         """Return the script that sessions execute."""
+        if self.begin_read_only is not None:
+            return rolled_back(self.plain_script, self.begin_read_only)
         return rolled_back(self.plain_script) if self.request.roll_back else self.plain_script
 
     @cached_property
     def plain_script(self) -> Script:
-        """Return the script without the transactions that `--roll-back` adds."""
+        """Return the script without the transactions that are put around its operations."""
         if self.test is not None and self.planned_test is not None:
             return self._texts(self.test).script(self.planned_test.pieces)
         request = self.request
@@ -180,7 +185,7 @@ class Asked:
                 "waits": self.engine.waits(),
             },
             "durability": self.durability(self.request.engine_settings),
-            "writes": writing_facts(self),
+            "writes": writing_facts(self, self.begin_read_only),
             "preflight": self.preflight,
             "order": self.order.facts(self.engine.facts.rows_by_key),
             "test": None if self.test is None else self.test.facts(),

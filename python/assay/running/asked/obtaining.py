@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from assay.engines.checking import TellsPooler
+from assay.engines.checking import ReadsOnlyByTransaction, TellsPooler
 from assay.engines.contract import (
     ChecksSettings,
     Embedded,
@@ -22,12 +22,19 @@ from assay.model.errors import UsageError
 from assay.running.asked.asked_run import Asked, dsn_with_settings
 from assay.running.asked.played import played_statements
 from assay.running.asked.preflight import preflight
-from assay.running.asked.writing import check_others, check_unknown, guarded, reads_only
+from assay.running.asked.writing import (
+    check_others,
+    check_transactions,
+    check_unknown,
+    guarded,
+    reads_only,
+)
 from assay.running.host.places import engines_dir
 from assay.running.server.bridging import loads, reached_before
 from assay.running.telling import Teller, telling
 
 if TYPE_CHECKING:
+    from assay.engines.contract import Instance
     from assay.running.asked.request import RunRequest
 
 
@@ -38,6 +45,7 @@ class Obtained(NamedTuple):
     version: str
     preflight: dict[str, Any] | None = None
     pooled: bool = False
+    begin_read_only: str | None = None
 
 
 def obtained(asked: Asked, teller: Teller) -> Obtained:
@@ -81,7 +89,7 @@ def _looked_at(asked: Asked) -> Obtained:
         instance = behaviour.attach(address)
         try:
             pooled = isinstance(behaviour, TellsPooler) and behaviour.is_pooled(instance)
-            facts = None
+            facts, begin = None, None
             if asked.workload.makes_data:
                 _check_pooled(asked, pooled=pooled)
                 if not loads(behaviour, instance):
@@ -89,9 +97,25 @@ def _looked_at(asked: Asked) -> Obtained:
             else:
                 facts = preflight(played_statements(asked), behaviour, instance)
                 check_unknown(asked)
-            return Obtained(None, behaviour.version(instance), facts, pooled)
+                begin = _begin_read_only(asked, instance)
+            return Obtained(None, behaviour.version(instance), facts, pooled, begin)
         finally:
             behaviour.detach(instance)
+
+
+def _begin_read_only(asked: Asked, instance: Instance) -> str | None:
+    """Return what begins each operation where only a transaction refuses writes.
+
+    Raises:
+        UsageError: If an operation has a transaction of its own, which would end that one.
+    """
+    behaviour = asked.behaviour
+    if not reads_only(asked) or not isinstance(behaviour, ReadsOnlyByTransaction):
+        return None
+    begin = behaviour.read_only_transaction(instance)
+    if begin is not None:
+        check_transactions(asked)
+    return begin
 
 
 def _check_pooled(asked: Asked, *, pooled: bool) -> None:

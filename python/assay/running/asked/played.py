@@ -62,7 +62,7 @@ class PlayedRun(Protocol):
 
     @property
     def plain_script(self) -> Script:
-        """The script without the transactions that `--roll-back` adds."""
+        """The script without the transactions that are put around its operations."""
         ...
 
 
@@ -111,9 +111,9 @@ def played_statements(asked: PlayedRun) -> list[list[PlayedStatement]]:
     ]
 
 
-def rolled_back(script: Script) -> Script:
+def rolled_back(script: Script, begin_text: str = BEGIN) -> Script:
     """Return the script with each operation in a transaction that is rolled back."""
-    begin, end = ScriptStatement(BEGIN), ScriptStatement(ROLLBACK)
+    begin, end = ScriptStatement(begin_text), ScriptStatement(ROLLBACK)
     return replace(
         script,
         operations=tuple(

@@ -76,6 +76,21 @@ def check_unknown(asked: PlayedRun) -> None:
         _refuse(asked, lambda effect: effect.kind != "reads")
 
 
+def check_transactions(asked: PlayedRun) -> None:
+    """Refuse operations that end the transaction by which alone the server refuses writes.
+
+    Raises:
+        UsageError: With file, line and reason of each, and what allows it.
+    """
+    lines = _lines(asked, lambda effect: effect.rollback == "ends")
+    if lines:
+        raise UsageError(
+            "the server refuses writes only within a transaction around each operation, as a pooler"
+            f" stands between, and {_counted(lines)} would end it:\n{_listed(lines)}\nNothing was"
+            " played. Name the server itself in --dsn, or say --allow-writes"
+        )
+
+
 def _refuse(asked: PlayedRun, refused: Callable[[Effect], bool]) -> None:
     lines = _lines(asked, refused)
     if lines:
@@ -100,10 +115,12 @@ def check_others(asked: PlayedRun) -> None:
         )
 
 
-def writing_facts(asked: PlayedRun) -> dict[str, Any] | None:
+def writing_facts(asked: PlayedRun, begin: str | None) -> dict[str, Any] | None:
     """Return what the run may do to tables that are not ours, for the record; None: all are ours.
 
-    `kept` is what a rollback does not take back, by operation.
+    `begin` begins a transaction around each operation by which the server refuses writes; None: the
+    connections keep a setting, or may write. `kept` is what a rollback does not take back, by
+    operation.
     """
     request = asked.request
     if not asks_others(asked):
@@ -118,8 +135,8 @@ def writing_facts(asked: PlayedRun) -> dict[str, Any] | None:
         ]
     told = None
     if leave == READ_ONLY and isinstance(asked.behaviour, ReadsOnly | OpensFiles):
-        told = asked.behaviour.reads_only_by
-    return {"leave": leave, "server_told": told, "kept": kept}
+        told = begin or asked.behaviour.reads_only_by
+    return {"leave": leave, "server_told": told, "by_transaction": begin is not None, "kept": kept}
 
 
 def _check_options(asked: PlayedRun) -> None:

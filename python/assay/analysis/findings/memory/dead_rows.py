@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from assay.analysis.findings.engine_facts import known_table, table_advice
 from assay.analysis.findings.plans.plan_time import fraction_of, reach_of, scaled, timed_nodes
 from assay.analysis.findings.waiting.old_snapshot import (
     end_words,
@@ -12,7 +13,7 @@ from assay.analysis.findings.waiting.old_snapshot import (
     holder_evidence,
     holder_words,
 )
-from assay.model.finding import Advice, Evidence
+from assay.model.finding import Evidence
 from assay.model.units import bytes_text, count_text, percent_text
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def _finding(case: Case, table: str, facts: TableFacts, dead: float) -> Finding:
     scans = [
         timed
         for timed in timed_nodes(case)
-        if timed.node.object == table and timed.node.operator in SCANS
+        if timed.node.operator in SCANS and known_table(case.tables, timed.node) == table
     ]
     fractions = scaled(fraction_of(scans), dead)
     effect = case.of_run(fractions)
@@ -74,8 +75,8 @@ def _finding(case: Case, table: str, facts: TableFacts, dead: float) -> Finding:
         f" past them took {percent_text(effect)} of the time"
     )
     advice, to_try = None, f"clean {table} of its dead rows"
-    if case.can("vacuum"):
-        advice = Advice("vacuum", table, {}, effect)
+    if case.can("vacuum") and scans:
+        advice = table_advice("vacuum", table, scans[0].node, effect)
         does = f"cleans {table} of its dead rows{case.beside('vacuum')}"
         to_try = case.try_words(METHOD, fractions, does)
     keeper = holder(case)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
+from assay.analysis.findings.engine_facts import known_table
 from assay.analysis.findings.memory.cache import (
     HITS,
     MISSED_BYTES,
@@ -39,6 +41,8 @@ HOST_SHARE_MAX = 0.4
 # An engine that reads a table through keeps no more of it than a quarter of the cache.
 OF_LARGEST_TABLE = 4
 STEP_BYTES = 1 << 20
+# What a cache needs beside the data that it holds.
+ROOM = 1.1
 
 
 def find(case: Case) -> list[Finding]:
@@ -64,7 +68,9 @@ def find(case: Case) -> list[Finding]:
     evidence.append(Evidence(f"{percent_text(1 - missed)} were found", f"counter:{HITS}"))
     if setting is not None and setting.value is not None:
         evidence.append(Evidence(f"{setting.text}", f"setting:{setting.name}"))
-    advice = _advice(case, setting, effect) if setting is not None else None
+    advice = None
+    if setting is not None:
+        advice = _advice(case, setting, _needed_bytes(case, setting, missed_bytes), effect)
     to_try = "a larger cache of the engine's own"
     if setting is not None and advice is not None:
         larger = bytes_text(int(advice.values["value"]))
@@ -118,16 +124,32 @@ def _copying(tree: TimeNode) -> float:
     return kernel / on_cpu * tree.share_of(COMPUTING) if on_cpu else 0.0
 
 
-def _advice(case: Case, setting: Setting, effect: float) -> Advice | None:
-    """Return a cache size for the tables, within the host's memory; None if it is no larger."""
-    sizes = [facts.bytes for facts in case.tables.values() if facts.bytes]
+def _needed_bytes(case: Case, setting: Setting, missed_bytes: float) -> float:
+    """Return the cache that holds the tables; of data of unknown size, all that was missed, too."""
+    sizes = _table_bytes(case)
+    if sizes:
+        return max(sum(sizes), OF_LARGEST_TABLE * max(sizes))
+    if case.data_bytes is not None:
+        return ROOM * case.data_bytes
+    return (setting.bytes or 0) + missed_bytes
+
+
+def _table_bytes(case: Case) -> list[float]:
+    """Return the sizes of tables: of those that need their schema only where a plan reads them."""
+    nodes = [node for plans in case.plans.values() for plan in plans for node in plan.root.walk()]
+    read = {known_table(case.tables, node) for node in nodes}
+    return [
+        facts.bytes
+        for name, facts in case.tables.items()
+        if facts.bytes and ("." not in name or name in read)
+    ]
+
+
+def _advice(case: Case, setting: Setting, needed_bytes: float, effect: float) -> Advice | None:
+    """Return the needed cache size, within the host's memory; None if it is no larger."""
     host = case.memory_bytes
-    wanted = max(sum(sizes), OF_LARGEST_TABLE * max(sizes)) if sizes else None
-    allowed = None if host is None else HOST_SHARE_MAX * host
-    limits = [size for size in (wanted, allowed) if size is not None]
-    if not limits:
-        return None
-    value = max(1, round(min(limits) / STEP_BYTES)) * STEP_BYTES
+    allowed = needed_bytes if host is None else HOST_SHARE_MAX * host
+    value = max(1, math.ceil(min(needed_bytes, allowed) / STEP_BYTES)) * STEP_BYTES
     if setting.bytes is not None and value <= setting.bytes:
         return None
     return Advice("setting", ROLE, {"value": str(value)}, effect)

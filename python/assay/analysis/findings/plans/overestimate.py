@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from assay.analysis.findings.engine_facts import known_table, table_advice
 from assay.analysis.findings.plans.misestimate import operator_words
 from assay.analysis.findings.plans.plan_time import timed_nodes
-from assay.model.finding import Advice, Evidence
+from assay.model.finding import Evidence
 from assay.model.units import count_text, percent_text, seconds_text
 
 if TYPE_CHECKING:
@@ -91,7 +92,8 @@ def _finding(case: Case, origin: Timed, other: Alternative, nodes: Sequence[Time
     ]
     chosen = ", ".join(dict.fromkeys(map(operator_words, large))) or origin.plan.line
     times = f"{seconds_text(other.seconds)}, and {seconds_text(other.seconds_changed)}"
-    table = _table(origin)
+    reader = _reader(origin)
+    table = None if reader is None else known_table(case.tables, reader) or reader.object
     of = operator_words(node) if node.object or table is None else f"{node.native} of {table}"
     condition = f" for {node.condition}" if node.condition else ""
     claim = (
@@ -109,9 +111,9 @@ def _finding(case: Case, origin: Timed, other: Alternative, nodes: Sequence[Time
     ]
     advice, to_try = None, _statistics_words(table, node.condition)
     changed = None if table is None else _changed(case, table, node)
-    if table is not None and changed is not None and case.can("statistics"):
+    if table and reader and changed is not None and case.can("statistics"):
         evidence.append(Evidence(changed, f"catalogue:{table}"))
-        advice = Advice("statistics", table, {}, effect)
+        advice = table_advice("statistics", table, reader, effect)
         to_try = case.try_words(METHOD, fractions, f"gathers statistics of {table}")
     tells: Tells = "cause"
     if node.operator == GROUPS:
@@ -128,10 +130,10 @@ def _statistics_words(table: str | None, condition: str | None) -> str:
     return f"statistics{of} over columns together" + (f", for {condition}" if condition else "")
 
 
-def _table(origin: Timed) -> str | None:
-    """The table that an operator reads; of a look into an index, that of the operator above it."""
+def _reader(origin: Timed) -> PlanNode | None:
+    """Return the node that names the table that is read: of a look into an index the one above."""
     below = (origin.node, *reversed(origin.above[-1:]))
-    return next((node.object for node in below if node.object is not None), None)
+    return next((node for node in below if node.object is not None), None)
 
 
 def _changed(case: Case, table: str, node: PlanNode) -> str | None:

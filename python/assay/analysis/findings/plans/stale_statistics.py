@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from assay.analysis.findings.case import names_text, product
+from assay.analysis.findings.engine_facts import known_table, table_advice
 from assay.analysis.findings.plans.estimates import Hurt, hurts
 from assay.model.finding import Advice, Evidence
 from assay.model.units import count_text, percent_text, seconds_text
@@ -32,12 +33,15 @@ FASTER_MAX = 0.8
 
 def find(case: Case) -> list[Finding]:
     """Return one finding a table whose outdated statistics caused a costly wrong estimate."""
-    by_table: dict[str, list[Hurt]] = {}
+    by_table: dict[str, list[tuple[Hurt, PlanNode]]] = {}
     for hurt in hurts(case):
-        table = changed_since(case, hurt)
-        if table is not None:
-            by_table.setdefault(table, []).append(hurt)
-    findings = [_finding(case, table, table_hurts) for table, table_hurts in by_table.items()]
+        stale = changed_since(case, hurt)
+        if stale is not None:
+            by_table.setdefault(stale[0], []).append((hurt, stale[1]))
+    findings = [
+        _finding(case, table, scans[0][1], [hurt for hurt, _ in scans])
+        for table, scans in by_table.items()
+    ]
     findings += _gathering_findings(case)
     return [finding for finding in findings if finding.effect_share >= EFFECT_MIN]
 
@@ -97,17 +101,21 @@ def _faster(case: Case, operation: str, other: Alternative) -> Finding:
     return finding.without_interval().of("computing", saved=(0.0, effect))
 
 
-def changed_since(case: Case, hurt: Hurt) -> str | None:
-    """Return the table below a wrong estimate whose outdated statistics explain it."""
+def changed_since(case: Case, hurt: Hurt) -> tuple[str, PlanNode] | None:
+    """Return the table whose outdated statistics explain a wrong estimate, and its scan."""
     node = hurt.origin.node
     unexpected = (node.rows or 0.0) - (node.estimated_rows or 0.0)
-    scans = [scan for scan in node.walk() if scan.object in case.tables]
+    scans = [(known_table(case.tables, scan), scan) for scan in node.walk()]
     explaining = [
-        (case.tables[scan.object].changed_rows or 0.0, scan.object)
-        for scan in scans
-        if scan.object is not None and _is_stale(case.tables[scan.object], unexpected)
+        (name, scan)
+        for name, scan in scans
+        if name is not None and _is_stale(case.tables[name], unexpected)
     ]
-    return max(explaining)[1] if explaining else None
+    return max(
+        explaining,
+        key=lambda known: (case.tables[known[0]].changed_rows or 0.0, known[0]),
+        default=None,
+    )
 
 
 def _is_stale(facts: TableFacts, unexpected: float) -> bool:
@@ -120,7 +128,7 @@ def _is_stale(facts: TableFacts, unexpected: float) -> bool:
     return facts.rows >= SIZE_FACTOR * max(facts.estimated_rows, 1.0)
 
 
-def _finding(case: Case, table: str, table_hurts: Sequence[Hurt]) -> Finding:
+def _finding(case: Case, table: str, scan: PlanNode, table_hurts: Sequence[Hurt]) -> Finding:
     facts = case.tables[table]
     fractions = {hurt.origin.operation: hurt.fraction for hurt in table_hurts}
     names = case.largest_first(fractions)
@@ -133,7 +141,7 @@ def _finding(case: Case, table: str, table_hurts: Sequence[Hurt]) -> Finding:
     if case.can("statistics"):
         excess = {hurt.origin.operation: hurt.excess for hurt in table_hurts}
         gain = case.of_run(product(fractions, excess))
-        advice = Advice("statistics", table, {}, gain)
+        advice = table_advice("statistics", table, scan, gain)
         to_try = case.try_words(METHOD, fractions, f"gathers statistics of {table}")
     evidence = [
         Evidence(

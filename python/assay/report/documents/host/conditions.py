@@ -32,6 +32,9 @@ class WritesSection(TypedDict):
     """Rolled back: each operation was played between begin and rollback, both in its latency."""
     server_told: str | None
     """How the server was told to refuse writes; null: it was not, or cannot be."""
+    by_transaction: bool
+    """Whether it was told at the beginning of a transaction around each operation, as a pooler
+    keeps no setting; its begin and rollback are in the latency."""
     kept: list[str]
     """What a rollback does not take back, as `operation: reason`."""
 
