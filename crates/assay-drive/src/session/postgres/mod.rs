@@ -9,8 +9,15 @@
 pub mod batch;
 pub mod cancel;
 pub mod config;
+#[cfg(test)]
+mod config_tests;
 pub mod copy;
+pub mod dsn;
 pub mod link;
+pub mod passwords;
+pub mod proofs;
+mod proving;
+pub mod role;
 pub mod startup;
 pub mod values;
 
