@@ -41,7 +41,9 @@ class Player:
 
 @final
 class PostgresSession:
-    def __new__(cls, dsn: str, script: str, seed: int, number: int) -> PostgresSession: ...
+    def __new__(
+        cls, dsn: str, script: str, seed: int, number: int, passing: Sequence[str] = ()
+    ) -> PostgresSession: ...
 
 @final
 class PythonSession:

@@ -19,6 +19,7 @@ from assay.engines.discovery import find_engine
 from assay.record.writer import new_run_id
 from assay.running.processes.launcher import Guardian
 from assay.running.server.serving import ServerLauncher
+from tests.certificates import NAMES, Authority, make_authority
 from tests.e2e.conftest import POSTGRESQL
 
 HOST = "127.0.0.1"
@@ -36,6 +37,12 @@ PROOFS = {
     "trusted": "trust",
     "banned": "reject",
 }
+# Roles that come in over TLS only, in the clear only, and by a certificate of the authority.
+BY_LINE = {
+    "secured": ("hostssl", "scram-sha-256"),
+    "clear": ("hostnossl", "scram-sha-256"),
+    "certified": ("hostssl", "cert"),
+}
 CONNECTIONS_MAX = 20
 SETTINGS = {
     "max_connections": str(CONNECTIONS_MAX),
@@ -48,13 +55,14 @@ SETTINGS = {
 
 @dataclass(frozen=True)
 class RunningServer:
-    """A server at work. `certificate` is None where it has no TLS."""
+    """A server at work. `certificate`, that of its authority, is None where it has no TLS."""
 
     pid: int
     port: int
     administration: str
     log: Path
     certificate: Path | None
+    authority: Authority | None = None
 
     def asked(
         self, statement: str, *values: Any, database: str = DATABASE
@@ -115,7 +123,10 @@ def running_server(cache: Path, folder: Path) -> Iterator[RunningServer]:
     engine = find_engine("postgresql").engine()
     wanted = Wanted(cache / "assay" / "engines", WITH_TLS or POSTGRESQL.partition("@")[2])
     product = engine.obtain(wanted, tell_nobody)
-    certificate = make_certificate(folder, "server") if WITH_TLS else None
+    authority = make_authority(folder) if WITH_TLS else None
+    certificate = (
+        authority.sign("server", "server", f"subjectAltName={NAMES}") if authority else None
+    )
     with Guardian(new_run_id("test", "postgresql"), folder / "instances") as guardian:
         data = guardian.directory / "data"
         data.mkdir(mode=0o700)
@@ -126,24 +137,29 @@ def running_server(cache: Path, folder: Path) -> Iterator[RunningServer]:
             key = certificate.with_suffix(".key")
             launcher.own(key)
             settings |= {"ssl": "on", "ssl_cert_file": str(certificate), "ssl_key_file": str(key)}
+            settings |= {"ssl_ca_file": str(folder / "root.crt")}
         address = engine.start(product, Place(data, launcher.scratch), settings, launcher)
         port = int(conninfo_to_dict(address["dsn"])["port"])
         log = folder / "server.log"
-        server = RunningServer(address["pid"], port, address["dsn"], log, certificate)
-        _let_in(launcher.scratch / "hba.conf")
+        root = authority.certificate if authority else None
+        server = RunningServer(address["pid"], port, address["dsn"], log, root, authority)
+        _let_in(launcher.scratch / "hba.conf", with_tls=authority is not None)
         _fill(server)
         yield server
         launcher.stop()
 
 
-def _let_in(hba: Path) -> None:
+def _let_in(hba: Path, *, with_tls: bool) -> None:
     lines = ["local all assay trust"]
     lines += [f"host all {role} {HOST}/32 {proof}" for role, proof in PROOFS.items()]
+    for role, (line, proof) in BY_LINE.items() if with_tls else ():
+        lines += [f"{line} all {role} {HOST}/32 {proof}", f"host all {role} {HOST}/32 reject"]
     hba.write_text("\n".join([*lines, f"host all all {HOST}/32 scram-sha-256", ""]))
 
 
 def _fill(server: RunningServer) -> None:
-    for role, proof in PROOFS.items():
+    for role in (*PROOFS, *BY_LINE):
+        proof = PROOFS.get(role)
         kept = "md5" if proof == "md5" else "scram-sha-256"
         made = sql.SQL("create role {} login password {}").format(
             sql.Identifier(role), sql.Literal(PASSWORD)

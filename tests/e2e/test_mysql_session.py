@@ -148,7 +148,7 @@ def test_a_line_is_encrypted_and_asks_who_the_server_is(running: Running, tmp_pa
         pytest.skip("no openssl to make a certificate")
     cipher = "select variable_value from information_schema.session_status"
     cipher += " where variable_name = 'ssl_version'"
-    for mode, seen in (("disable", ""), ("require", "TLSv1.3"), ("verify-full", "TLSv1.3")):
+    for mode, seen in (("disabled", ""), ("required", "TLSv1.3"), ("verify-identity", "TLSv1.3")):
         tls = {"mode": mode, "ca": str(running.certificate)}
         operations = {"asked": [cipher]}
         session = opened(running.config(tls=tls), operations)

@@ -16,6 +16,7 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict
 
 from assay import _core
+from assay.engines.discovery import find_engines
 from assay.model.script import Script, ScriptOperation, ScriptStatement
 from tests.e2e.conftest import wait_until
 from tests.e2e.server import DATABASE, HOST, PASSWORD, RunningServer, make_certificate
@@ -233,6 +234,33 @@ def test_a_request_to_cancel_goes_over_tls_too(server, certificate, tmp_path):
     of = played(tmp_path, [session], operations, operation_deadline_ns=100_000_000)
     assert of.events["error"].to_list() == ["deadline"]
     wait_until(lambda: not server.busy(), "the statement goes on")
+
+
+# Errors that pass.
+
+
+@pytest.mark.parametrize(("passing", "retries"), [((), 0), (("23505",), 3)])
+def test_a_key_that_is_taken_is_tried_again_on_an_engine_that_needs_it_only(
+    server, tmp_path, passing, retries
+):
+    server.asked("create table taken (id int primary key)")
+    server.asked("insert into taken values (1)")
+    server.asked("grant insert on taken to owner")
+    operations = {"taken": ["insert into taken values (1)"]}
+    session = _core.PostgresSession(server.dsn(), script_of(operations), 1, 0, passing)
+    try:
+        events = played(tmp_path, [session], operations, retries_max=3).events
+    finally:
+        server.asked("drop table taken")
+    assert events["error"].to_list() == ["23505"]
+    assert events["retries"].to_list() == [retries]
+
+
+def test_the_one_engine_that_needs_it_says_so():
+    needing = {
+        folder.facts.name for folder in find_engines().values() if folder.facts.passing_errors
+    }
+    assert needing == {"postgresql"}
 
 
 # Values: what was fetched is what was kept, and is digested as any engine's rows.

@@ -6,11 +6,10 @@ import json
 from pathlib import Path
 from unittest.mock import MagicMock
 
-import pymysql
 import pytest
 
 from assay.engines.contract import EngineError
-from assay.engines.mysql_family import loading
+from assay.engines.mysql_family import loading, proving
 from assay.engines.mysql_family.activity import ThreadCounters
 from assay.engines.mysql_family.configuration import write_configuration
 from assay.engines.mysql_family.connecting import (
@@ -118,7 +117,7 @@ class TestSessions:
         read = read_dsn("mysql://me:pw@db/shop?set.sql_mode=ANSI&ssl_ca=/a.pem")
         document = json.loads(session_config(read, init=["select 1"]))
         assert (document["host"], document["user"], document["database"]) == ("db", "me", "shop")
-        assert document["tls"] == {"mode": "verify-ca", "ca": "/a.pem"}
+        assert (document["tls"]["mode"], document["tls"]["ca"]) == ("verify-ca", "/a.pem")
         assert document["init"] == ["set session `sql_mode` = ANSI", "select 1"]
 
 
@@ -143,7 +142,7 @@ class TestOwnConnections:
     def ours(self, monkeypatch: pytest.MonkeyPatch) -> MagicMock:
         """A connection with number 7."""
         connection = MagicMock(open=True, thread_id=lambda: 7)
-        monkeypatch.setattr(pymysql, "connect", lambda **_: connection)
+        monkeypatch.setattr(proving, "GuardedConnection", lambda **_: connection)
         opened(read_dsn("mysql://shop@127.0.0.1/shop"))
         return connection
 

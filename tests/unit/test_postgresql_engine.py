@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from psycopg.conninfo import conninfo_to_dict
 
 from assay.engines.contract import (
     ChecksSettings,
@@ -18,6 +19,7 @@ from assay.engines.contract import (
 )
 from assay.engines.discovery import find_engine
 from assay.engines.loading import BulkLoads, HasKeys, LoadSettings, LoadsTablesTogether
+from assay.engines.postgres_family.connecting import guarded
 from assay.engines.postgresql import engine as module
 from assay.engines.postgresql import loading
 from assay.engines.postgresql.connecting import connect, read_dsn
@@ -145,16 +147,45 @@ class TestDsn:
         assert e.value.__suppress_context__ or e.value.__context__ is None
 
     @pytest.mark.parametrize("said", ["DSN", "environment"])
-    def test_channel_binding_that_must_be_is_refused_with_the_mend(
+    def test_sessions_that_are_to_be_spread_are_refused_with_the_mend(
         self, monkeypatch: pytest.MonkeyPatch, said: str
     ) -> None:
-        dsn = "host=here dbname=d"
+        dsn = "host=here,there dbname=d"
         if said == "DSN":
-            dsn += " channel_binding=require"
+            dsn += " load_balance_hosts=random"
         else:
-            monkeypatch.setenv("PGCHANNELBINDING", "require")
-        with pytest.raises(EngineError, match=r"channel_binding=require.*sslmode=verify-full"):
+            monkeypatch.setenv("PGLOADBALANCEHOSTS", "random")
+        with pytest.raises(EngineError, match=r"load_balance_hosts=random.*go to one server"):
             read_dsn(dsn)
+
+    @pytest.mark.parametrize(
+        ("dsn", "is_guarded"),
+        [
+            ("host=db.example", True),
+            ("host=db.example sslmode=require", True),
+            ("host=db.example sslmode=require sslrootcert=/nosuch", True),
+            ("host=db.example sslmode=require sslrootcert=/etc/passwd", False),
+            ("host=db.example sslmode=verify-ca", False),
+            ("host=db.example sslmode=prefer sslrootcert=/etc/passwd", True),
+            ("host=db.example require_auth=password", False),
+            ("host=localhost hostaddr=192.0.2.1", True),
+            ("host=db.example hostaddr=127.0.0.1", False),
+            ("host=localhost,db.example", True),
+            ("host=/run/x,::1,127.0.0.9", False),
+            ("", False),
+            ("service=away", True),
+            ("service=allowing", False),
+        ],
+    )
+    def test_a_password_in_the_clear_is_forbidden_where_it_may_go_to_anyone(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dsn: str, is_guarded: bool
+    ) -> None:
+        services = tmp_path / "services"
+        away = "host=db.example\nuser=me\n"
+        services.write_text(f"[away]\n{away}\n[allowing]\n{away}require_auth=password\n")
+        monkeypatch.setenv("PGSERVICEFILE", str(services))
+        monkeypatch.setenv("HOME", str(tmp_path))
+        assert (conninfo_to_dict(guarded(dsn)).get("require_auth") == "!password") is is_guarded
 
     def test_a_password_is_not_told_when_nothing_listens(self) -> None:
         with pytest.raises(EngineError, match=r"u@127\.0\.0\.1:1/d: nothing listens there") as e:

@@ -76,14 +76,22 @@ impl Peer {
 
 /// What comes of connecting to a server that behaves like this.
 fn with(password: &str, serve: impl FnOnce(Peer) + Send + 'static) -> Result<Connection, String> {
+    with_more(password, r#""timeout_s": 5"#, serve)
+}
+
+/// The same with more of the configuration.
+fn with_more(
+    password: &str,
+    more: &str,
+    serve: impl FnOnce(Peer) + Send + 'static,
+) -> Result<Connection, String> {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     let server = thread::spawn(move || {
         let (line, _) = listener.accept().unwrap();
         serve(Peer { line, number: 0 });
     });
-    let text =
-        format!(r#"{{"user": "me", "port": {port}, "password": "{password}", "timeout_s": 5}}"#);
+    let text = format!(r#"{{"user": "me", "port": {port}, "password": "{password}", {more}}}"#);
     let config: Config = serde_json::from_str(&text).unwrap();
     let connected = connect(&config, CapabilityFlags::empty()).map_err(|error| error.to_string());
     server.join().unwrap();
@@ -167,8 +175,32 @@ fn proofs_that_are_not_spoken_or_not_safe_are_refused_with_the_mend() {
         foreign.contains("client_ed25519") && foreign.contains("use an account with"),
         "{foreign}"
     );
-    assert!(refused("mysql_clear_password").contains("use TLS"));
     assert!(refused("mysql_old_password").contains("not spoken here"));
+}
+
+#[test]
+fn a_key_that_is_known_before_is_used_and_none_is_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let key = folder.path().join("key.pem");
+    std::fs::write(&key, PUBLIC_KEY).unwrap();
+    let more = format!(r#""server_public_key": "{}""#, key.display());
+    let connected = with_more("secret", &more, |mut peer| {
+        peer.greet("caching_sha2_password");
+        peer.read();
+        peer.send(&[1, 4]);
+        assert_eq!(peer.read().len(), 256);
+        peer.send(OK);
+    });
+    connected.unwrap();
+}
+
+#[test]
+fn a_server_without_tls_is_refused_by_the_modes_that_want_it() {
+    for mode in ["required", "verify-ca", "verify-identity"] {
+        let more = format!(r#""tls": {{"mode": "{mode}"}}"#);
+        let refused = with_more("secret", &more, |mut peer| peer.greet("mysql_native_password"));
+        assert!(refused.unwrap_err().contains("ssl_mode=preferred goes without"), "{mode}");
+    }
 }
 
 #[test]

@@ -7,9 +7,13 @@ use std::mem::MaybeUninit;
 const ENTRY_BYTES: usize = 16 << 10;
 
 /// The name of the effective user; `None` where the host knows none.
-#[expect(unsafe_code, reason = "the library fills in an entry whose texts are in our buffer")]
 pub fn user_name() -> Option<String> {
-    let uid = rustix::process::geteuid().as_raw();
+    name_of_user(rustix::process::geteuid().as_raw())
+}
+
+/// The name of a user by number; `None` where the host knows none.
+#[expect(unsafe_code, reason = "the library fills in an entry whose texts are in our buffer")]
+pub fn name_of_user(uid: u32) -> Option<String> {
     let mut texts = vec![0 as c_char; ENTRY_BYTES];
     let mut entry = MaybeUninit::<libc::passwd>::zeroed();
     let mut result = std::ptr::null_mut();

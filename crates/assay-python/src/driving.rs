@@ -78,13 +78,21 @@ struct PyPostgresSession(Mutex<Option<PostgresSession>>);
 #[pymethods]
 impl PyPostgresSession {
     /// Connects to `dsn` as session `number`, to execute a script (JSON) with values drawn from
-    /// `seed`.
+    /// `seed`. `passing` are errors, by SQLSTATE, that another attempt may cure on this server.
     #[new]
-    fn new(py: Python<'_>, dsn: &str, script: &str, seed: u64, number: u32) -> PyResult<Self> {
+    #[pyo3(signature = (dsn, script, seed, number, passing = Vec::new()))]
+    fn new(
+        py: Python<'_>,
+        dsn: &str,
+        script: &str,
+        seed: u64,
+        number: u32,
+        passing: Vec<String>,
+    ) -> PyResult<Self> {
         let script = Arc::new(read_script(script)?);
         let session = py.detach(|| {
             let config = Config::from_environment(dsn).map_err(|error| error.to_string())?;
-            PostgresSession::open(config, script, seed, number).map_err(|error| error.message)
+            PostgresSession::open(config, script, seed, number, passing).map_err(|e| e.message)
         });
         let session = session.map_err(errors::SessionOpenError::new_err)?;
         Ok(Self(Mutex::new(Some(session))))

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::io::{self, ErrorKind};
-use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
+use std::net::{TcpStream, ToSocketAddrs};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -33,6 +33,8 @@ impl fmt::Display for Place {
 pub enum SslMode {
     /// Never.
     Disable,
+    /// If the server wants it; whoever the server is.
+    Allow,
     /// If the server has it; whoever the server is.
     #[default]
     Prefer,
@@ -166,13 +168,16 @@ pub fn dial_host(host: &str, port: u16, timeout: Duration) -> io::Result<TcpStre
     Err(last)
 }
 
-/// Whether nobody else can listen: the line is encrypted, or does not leave this host.
-pub fn is_near(stream: &Stream) -> bool {
+/// Whether only the server that is meant can read what is sent: it is on this host, or it has
+/// proved over TLS who it is.
+pub fn is_private(stream: &Stream, is_verified: bool) -> bool {
     match stream {
-        Stream::Unix(_) | Stream::Tls(_) => true,
-        Stream::Tcp(line) => line.peer_addr().is_ok_and(|a: SocketAddr| match a.ip() {
-            IpAddr::V4(address) => address.is_loopback(),
-            IpAddr::V6(address) => address.is_loopback(),
-        }),
+        Stream::Unix(_) => true,
+        Stream::Tls(line) => is_verified || is_loopback(&line.sock),
+        Stream::Tcp(line) => is_loopback(line),
     }
+}
+
+fn is_loopback(line: &TcpStream) -> bool {
+    line.peer_addr().is_ok_and(|address| address.ip().to_canonical().is_loopback())
 }

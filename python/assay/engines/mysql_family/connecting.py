@@ -7,11 +7,13 @@ import json
 import os
 import re
 import socket
+import ssl
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 from weakref import WeakSet
 
 from assay.engines.contract import EngineError
+from assay.engines.mysql_family import securing
 from assay.engines.mysql_family.statements import filled
 from assay.model.secrets import without_secrets
 
@@ -28,13 +30,13 @@ CONNECT_PATIENCE_S = 10
 PORT = 3306
 SCHEME = "mysql"
 # What a DSN may say after its question mark; anything with this before it is a session's setting.
-OPTIONS = ("unix_socket", "ssl_ca", "connect_timeout")
+OPTIONS = ("unix_socket", *securing.OPTIONS, "connect_timeout")
 SETTING = "set."
 # What the server's list of connections tells of ours.
 PROGRAM = "assay"
 PASSWORD_VARIABLE = "MYSQL_PWD"  # noqa: S105 - where it is, not what it is
 GIVEN_IN = f"{PASSWORD_VARIABLE} or in the DSN"
-NOBODY_LISTENS = 2002
+NOBODY_LISTENS, UNSECURED = 2002, 2026
 # Error numbers of server and client library, and what to do.
 MENDS = {
     1040: "the server has no connection left: raise its max_connections, or end other clients",
@@ -51,7 +53,9 @@ MENDS = {
     1698: f"the server does not accept this user so: give a password in {GIVEN_IN}",
     NOBODY_LISTENS: "nothing listens there: start the server, or mend host and port",
     2003: "nothing listens there: start the server, or mend host and port",
-    2026: "the connection is not secured as asked: mend ssl_ca or the certificate",
+    UNSECURED: "the connection is not secured as asked: mend ssl_mode, ssl_ca or the certificate",
+    2061: "the password was not handed over",
+    3159: "the server wants TLS: write ssl_mode=required, or one that verifies",
 }
 
 
@@ -84,7 +88,7 @@ def read_dsn(dsn: str, schemes: Sequence[str] = ()) -> Address:
         "user": unquote(url.username or os.environ.get("USER", "")),
         "password": os.environ.get(PASSWORD_VARIABLE, "") if given is None else given,
         "database": unquote(url.path.lstrip("/")) or None,
-        "ssl_ca": said.get("ssl_ca"),
+        **securing.read_security(said),
         "connect_timeout": int(said.get("connect_timeout", CONNECT_PATIENCE_S)),
         "settings": {
             name.removeprefix(SETTING): value
@@ -106,7 +110,6 @@ def session_config(address: Address, init: Sequence[str] = ()) -> str:
 
     `init` are statements that each connection begins with, after the settings of the address.
     """
-    ca = address.get("ssl_ca")
     settings = [set_session(name, value) for name, value in address.get("settings", {}).items()]
     config = {
         "host": address["host"],
@@ -115,7 +118,7 @@ def session_config(address: Address, init: Sequence[str] = ()) -> str:
         "user": address["user"],
         "password": address["password"],
         "database": address["database"],
-        "tls": {"mode": "verify-ca" if ca else "prefer", "ca": ca},
+        **securing.session_security(address),
         "init": [*settings, *init],
         "timeout_s": address.get("connect_timeout", CONNECT_PATIENCE_S),
     }
@@ -136,7 +139,8 @@ def opened(address: Address, **more: Any) -> pymysql.Connection[Any]:  # noqa: A
     """A connection with the address's settings. Raises what pymysql raises."""
     import pymysql
 
-    ca = address.get("ssl_ca")
+    from assay.engines.mysql_family.proving import GuardedConnection
+
     given = {
         "user": address["user"],
         "password": address["password"],
@@ -145,13 +149,14 @@ def opened(address: Address, **more: Any) -> pymysql.Connection[Any]:  # noqa: A
         "autocommit": True,
         "program_name": PROGRAM,
         "connect_timeout": address.get("connect_timeout", CONNECT_PATIENCE_S),
-        **({"ssl_ca": ca} if ca else {}),
+        **securing.client_security(address),
     }
     path = address["unix_socket"]
     if path is None:
-        connection = pymysql.connect(host=address["host"], port=address["port"], **(given | more))
+        where = {"host": address["host"], "port": address["port"]}
+        connection = GuardedConnection(**(where | given | more))
     else:
-        connection = pymysql.connect(defer_connect=True, **(given | more))
+        connection = GuardedConnection(defer_connect=True, **(given | more))
         connection.connect(_connected(path, given["connect_timeout"]))
     _own.add(connection)
     try:
@@ -229,7 +234,10 @@ def _explained(error: Exception, address: Address) -> str:
     said = error_text(error)
     if address["password"]:
         said = said.replace(address["password"], "***")
-    mend = MENDS.get(error.args[0] if error.args else 0)
+    number = error.args[0] if error.args else 0
+    if isinstance(getattr(error, "original_exception", None), ssl.SSLError):
+        number = UNSECURED
+    mend = MENDS.get(number)
     if mend is None:
         return f"{where} cannot be reached. It was said: {said}"
     return f"{where}: {mend}. It was said: {said}"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from ipaddress import ip_address
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.engines.contract import EngineError
@@ -18,6 +20,14 @@ if TYPE_CHECKING:
 
 CONNECT_PATIENCE_S = 10
 GIVEN_IN = "PGPASSWORD, in a password file (PGPASSFILE, ~/.pgpass) or in the DSN"
+# What a server that has not proved who it is may not ask for, unless the DSN allows it.
+REQUIRED_PROOF = "!password"
+CLEARTEXT = (
+    "the password goes in the clear only to a server that has proved who it is"
+    " (sslmode=verify-full with sslrootcert), or with require_auth=password"
+)
+# A value that the client's library refuses after it has read everything, and before it connects.
+UNCONNECTED = "nowhere"
 # What the client's library or the server says, and what to do. The first that fits counts.
 MENDS = (
     (
@@ -27,6 +37,13 @@ MENDS = (
     (
         r"no password supplied|fe_sendauth",
         f"the server wants a password: give it in {GIVEN_IN}",
+    ),
+    (
+        r"authentication method requirement|channel binding",
+        (
+            f"the server does not ask for a proof as it should: {CLEARTEXT}, or mend require_auth"
+            " or channel_binding"
+        ),
     ),
     (
         r"authentication failed|role .* does not exist|not permitted to log in",
@@ -91,12 +108,63 @@ def connect(dsn: str, purpose: str, title: str) -> Connection:
 
     given = conninfo_to_dict(dsn)
     patience_s = given.get("connect_timeout", CONNECT_PATIENCE_S)
-    whole = make_conninfo(dsn, application_name=purpose, connect_timeout=patience_s)
+    whole = make_conninfo(guarded(dsn), application_name=purpose, connect_timeout=patience_s)
     try:
         return psycopg.connect(whole, autocommit=True)
     except psycopg.Error as error:
         password = str(given.get("password") or "")
         raise EngineError(_explained(title, str(error), given, password)) from None
+
+
+def guarded(dsn: str) -> str:
+    """Return the DSN, by which no password goes in the clear to a server that may be anyone.
+
+    A DSN, service file or environment that says `require_auth` has its way.
+    """
+    from psycopg.conninfo import make_conninfo
+
+    said = resolved(dsn)
+    if "require_auth" in said or _is_verified(said) or _is_here(said):
+        return dsn
+    return make_conninfo(dsn, require_auth=REQUIRED_PROOF)
+
+
+def resolved(dsn: str) -> dict[str, str]:
+    """Return what a DSN, its service, the environment and the library's defaults say together."""
+    from psycopg.conninfo import make_conninfo
+    from psycopg.pq import PGconn
+
+    connection = PGconn.connect_start(
+        make_conninfo(dsn, load_balance_hosts=UNCONNECTED).encode("utf-8")
+    )
+    try:
+        return {
+            option.keyword.decode(): option.val.decode() for option in connection.info if option.val
+        }
+    finally:
+        connection.finish()
+
+
+def _is_verified(said: Mapping[str, str]) -> bool:
+    """Whether the server has to prove who it is, which a root certificate adds to `require`."""
+    mode = said.get("sslmode", "prefer")
+    if mode != "require":
+        return mode in {"verify-ca", "verify-full"}
+    root = said.get("sslrootcert") or Path.home() / ".postgresql" / "root.crt"
+    return Path(root).exists()
+
+
+def _is_here(said: Mapping[str, str]) -> bool:
+    """Whether each host is this one: a socket, its loopback, or the default, which is a socket."""
+    hosts = (said.get("hostaddr") or said.get("host") or "").split(",")
+    return all(host in {"", "localhost"} or host[0] in "/@" or _is_loopback(host) for host in hosts)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def _explained(title: str, message: str, given: Mapping[str, object], password: str) -> str:

@@ -19,9 +19,11 @@ if TYPE_CHECKING:
 
 TITLE = "PostgreSQL"
 # What chooses among servers, and has no meaning any more when one is chosen.
-CHOOSING = ("load_balance_hosts", "service", "servicefile", "target_session_attrs")
-# What a service may say beside where the server is.
-OF_A_SERVICE = ("options", "passfile", "sslmode", "sslrootcert")
+CHOOSING = {"load_balance_hosts": "disable", "target_session_attrs": "any"}
+SERVICE = ("service", "servicefile")
+# What a connection tells in a better way itself, and what is the administration's own.
+LED = ("host", "hostaddr", "port", "dbname", "user", "password")
+OWN = ("application_name", "connect_timeout", "client_encoding")
 
 
 def read_dsn(dsn: str) -> Address:
@@ -41,7 +43,7 @@ def read_dsn(dsn: str) -> Address:
     # A password that is not escaped ends up in one of these.
     if "@" in str(keywords.get("host", "")) or re.search(r"[^\d,]", str(keywords.get("port", ""))):
         raise unreadable
-    _refuse_binding(keywords.get("channel_binding", os.environ.get("PGCHANNELBINDING")))
+    _refuse_spreading(keywords.get("load_balance_hosts", os.environ.get("PGLOADBALANCEHOSTS")))
     return {"dsn": make_conninfo("", **keywords)}
 
 
@@ -71,26 +73,29 @@ def resolved_dsn(dsn: str, connection: psycopg.Connection[tuple[object, ...]]) -
 
     info = connection.info
     keywords = conninfo_to_dict(dsn)
-    given = {key: str(value) for key, value in keywords.items() if key not in CHOOSING}
     used = info.get_parameters()
-    _refuse_binding(used.get("channel_binding"))
+    _refuse_spreading(used.get("load_balance_hosts"))
+    given = {key: str(value) for key, value in keywords.items() if key not in SERVICE}
+    # The service and the environment are read here once, for all sessions.
+    rest = {key: used[key] for key in used if key not in (*SERVICE, *LED, *OWN)}
     led = {"host": info.host, "port": str(info.port), "dbname": info.dbname, "user": info.user}
     # The client's library notes here, too, what it found for a host's name that it was told.
     is_found = "host" in keywords or "PGHOST" in os.environ
     is_said = "hostaddr" in keywords or "PGHOSTADDR" in os.environ
     if is_said or ("hostaddr" in used and not is_found):
         led["hostaddr"] = info.hostaddr
-    from_service = {key: used[key] for key in OF_A_SERVICE if key in used}
+        # An address alone is no name that a certificate has to be for.
+        led["host"] = "" if info.host == info.hostaddr else info.host
     if info.password:
-        from_service["password"] = info.password
-    return make_conninfo("", **(from_service | given | led))
+        rest["password"] = info.password
+    return make_conninfo("", **(rest | given | led | CHOOSING))
 
 
-def _refuse_binding(binding: object) -> None:
-    if binding == "require":
+def _refuse_spreading(balance: object) -> None:
+    if balance == "random":
         raise EngineError(
-            "channel_binding=require: sessions that are measured cannot bind to the channel. Leave"
-            " it out, and let sslmode=verify-full prove who the server is."
+            "load_balance_hosts=random: all sessions of a run go to one server, whose counters and"
+            " plans are read. Leave it out, or name a proxy that spreads connections."
         )
 
 

@@ -267,7 +267,8 @@ class PostgresEngine:
     ) -> list[object]:
         """Return the sessions of some of the clients."""
         dsn, facts = instance.address["dsn"], json.dumps(script.facts())
-        return [_core.PostgresSession(dsn, facts, seed, number) for number in numbers]
+        passing = self._facts.passing_errors
+        return [_core.PostgresSession(dsn, facts, seed, number, passing) for number in numbers]
 
     @staticmethod
     def _reads_by_transaction(instance: Instance) -> bool:

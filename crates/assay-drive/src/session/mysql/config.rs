@@ -6,11 +6,62 @@ use std::time::Duration;
 use serde::Deserialize;
 
 use crate::session::connecting::{Place, Secret};
-use crate::session::tls::Tls;
+use crate::session::tls::{Identity, Policy, Trust};
 
 const HOST: &str = "127.0.0.1";
 const PORT: u16 = 3306;
 const TIMEOUT_S: u64 = 10;
+
+/// How far TLS goes, in the words of MySQL's clients.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TlsMode {
+    /// Never.
+    Disabled,
+    /// If the server has it; whoever the server is.
+    #[default]
+    Preferred,
+    /// Always; whoever the server is.
+    Required,
+    /// Always; the certificate is from an authority that is trusted.
+    VerifyCa,
+    /// And it names the host.
+    VerifyIdentity,
+}
+
+/// How far TLS goes, whom it trusts, and who the client is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tls {
+    /// How far it goes; a socket has none.
+    #[serde(default)]
+    pub mode: TlsMode,
+    /// Certificates that are trusted; `None`: the host's.
+    #[serde(default)]
+    pub ca: Option<PathBuf>,
+    /// The client's certificate.
+    #[serde(default)]
+    pub cert: Option<PathBuf>,
+    /// Its private key.
+    #[serde(default)]
+    pub key: Option<PathBuf>,
+}
+
+impl Tls {
+    /// The rules that the mode stands for.
+    pub fn policy(&self) -> Policy {
+        let verifies = matches!(self.mode, TlsMode::VerifyCa | TlsMode::VerifyIdentity);
+        let trust = match &self.ca {
+            _ if !verifies => Trust::Anyone,
+            Some(path) => Trust::File(path.clone()),
+            None => Trust::Host,
+        };
+        let pair = self.cert.clone().zip(self.key.clone());
+        let identity = pair.map(|(certificate, key)| Identity { certificate, key });
+        let checks_name = self.mode == TlsMode::VerifyIdentity;
+        Policy { trust, checks_name, identity, ..Policy::default() }
+    }
+}
 
 /// All that a connection needs to know; its JSON form is what engines write.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -36,6 +87,12 @@ pub struct Config {
     /// Encryption.
     #[serde(default)]
     pub tls: Tls,
+    /// The key that passwords are encrypted with for this server, known before it is asked.
+    #[serde(default)]
+    pub server_public_key: Option<PathBuf>,
+    /// Whether a password may go to a server that has not proved who it is.
+    #[serde(default)]
+    pub trusts_any_server: bool,
     /// Statements that each new connection executes before anything else.
     #[serde(default)]
     pub init: Vec<String>,
@@ -67,8 +124,6 @@ impl Config {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::connecting::SslMode;
-
     fn read(text: &str) -> Result<Config, String> {
         serde_json::from_str(text).map_err(|error| error.to_string())
     }
@@ -77,7 +132,7 @@ mod tests {
     fn what_nobody_says_is_as_people_expect() {
         let config = read(r#"{"user": "me"}"#).unwrap();
         assert_eq!(config.place(), Place::Tcp("127.0.0.1".into(), 3306));
-        assert_eq!((config.tls.mode, config.password()), (SslMode::Prefer, b"".as_slice()));
+        assert_eq!((config.tls.mode, config.password()), (TlsMode::Preferred, b"".as_slice()));
     }
 
     #[test]
@@ -86,9 +141,24 @@ mod tests {
             "tls": {"mode": "verify-ca", "ca": "/c"}, "init": ["set a = 1"], "timeout_s": 3}"#;
         let config = read(text).unwrap();
         assert_eq!(config.place(), Place::Unix("/s".into()));
-        assert_eq!((config.tls.mode, config.timeout().as_secs()), (SslMode::VerifyCa, 3));
+        assert_eq!((config.tls.mode, config.timeout().as_secs()), (TlsMode::VerifyCa, 3));
         assert!(!format!("{config:?}").contains("p:w"));
         assert!(read(r#"{"user": "me", "hots": "h"}"#).unwrap_err().contains("hots"));
         assert!(read(r#"{"user": "me", "tls": {"mode": "yes"}}"#).is_err());
+    }
+
+    #[test]
+    fn only_the_modes_that_verify_ask_who_the_server_is() {
+        let policy = |mode: &str| {
+            let text = format!(r#"{{"user": "me", "tls": {{"mode": "{mode}", "ca": "/c"}}}}"#);
+            read(&text).unwrap().tls.policy()
+        };
+        for mode in ["disabled", "preferred", "required"] {
+            assert!(!policy(mode).verifies(), "{mode}");
+        }
+        assert_eq!(policy("verify-ca").trust, Trust::File("/c".into()));
+        assert!(!policy("verify-ca").checks_name);
+        assert!(policy("verify-identity").checks_name && policy("verify-identity").verifies());
+        assert!(read(r#"{"user": "me", "tls": {"mode": "require"}}"#).is_err());
     }
 }

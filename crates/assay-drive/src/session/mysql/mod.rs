@@ -16,6 +16,7 @@ pub mod held;
 pub mod link;
 pub mod load;
 pub mod packets;
+mod proving;
 pub mod startup;
 pub mod statements;
 pub mod values;

@@ -2,25 +2,21 @@
 
 use std::io::{self, Read, Write};
 
-use mysql_common::auth::plugins::{AuthProc, ChallengeResponsePlugin, Context};
 use mysql_common::constants::{CapabilityFlags, MariadbCapabilities, UTF8MB4_GENERAL_CI};
-use mysql_common::packets::{AuthPlugin, HandshakeResponse, SslRequest};
+use mysql_common::packets::SslRequest;
 use mysql_common::proto::MySerialize;
 
-use super::config::Config;
+use super::config::{Config, TlsMode};
 use super::packets::{self, ERR, Fields, HEADER_BYTES};
-use crate::session::connecting::{ConnectError, Place, SslMode, dial_host, dial_socket};
+use crate::session::connecting::{ConnectError, Place, dial_host, dial_socket};
 use crate::session::stream::Stream;
 use crate::session::tls;
 
 /// No packet before the first request is nearly as long.
 const BODY_BYTES_MAX: usize = 1 << 20;
 /// The longest packet that is announced; what the server takes is its own setting.
-const PACKET_BYTES: u32 = 1 << 30;
+pub(super) const PACKET_BYTES: u32 = 1 << 30;
 const PROTOCOL: u8 = 10;
-const OK: u8 = 0x00;
-const MORE: u8 = 0x01;
-const SWITCH: u8 = 0xfe;
 /// Bytes of the random text that proofs are made with.
 const NONCE_BYTES: usize = 20;
 
@@ -56,12 +52,12 @@ pub struct Connection {
 
 /// What the server says first.
 #[derive(Clone, Debug)]
-struct Greeting {
+pub(super) struct Greeting {
     id: u32,
-    nonce: Vec<u8>,
-    capabilities: CapabilityFlags,
+    pub(super) nonce: Vec<u8>,
+    pub(super) capabilities: CapabilityFlags,
     extensions: MariadbCapabilities,
-    plugin: Vec<u8>,
+    pub(super) plugin: Vec<u8>,
 }
 
 impl Greeting {
@@ -99,7 +95,7 @@ impl Greeting {
 }
 
 /// Bytes up to the next zero.
-fn text<'a>(fields: &mut Fields<'a>) -> Result<&'a [u8], String> {
+pub(super) fn text<'a>(fields: &mut Fields<'a>) -> Result<&'a [u8], String> {
     let length = fields.0.iter().position(|byte| *byte == 0).ok_or(packets::SHORT)?;
     let text = fields.bytes(length)?;
     fields.byte()?;
@@ -140,45 +136,16 @@ pub fn connect(config: &Config, more: CapabilityFlags) -> Result<Connection, Con
 }
 
 /// The conversation before the first request.
-struct Talk<'a> {
-    stream: Stream,
+pub(super) struct Talk<'a> {
+    pub(super) stream: Stream,
     place: &'a Place,
-    config: &'a Config,
+    pub(super) config: &'a Config,
     /// The sequence number of the next packet, whoever sends it.
     number: u8,
 }
 
-/// What a proof is made of.
-struct Proof<'a> {
-    password: &'a [u8],
-    nonce: &'a [u8],
-    stream: &'a Stream,
-}
-
-impl Context for Proof<'_> {
-    fn pass(&self) -> &[u8] {
-        self.password
-    }
-
-    fn is_ipc_transport(&self) -> bool {
-        matches!(self.stream, Stream::Unix(_))
-    }
-
-    fn is_tls_transport(&self) -> bool {
-        matches!(self.stream, Stream::Tls(_))
-    }
-
-    fn scramble(&self) -> &[u8] {
-        self.nonce
-    }
-
-    fn server_key_pem(&self) -> Option<&[u8]> {
-        None
-    }
-}
-
 impl Talk<'_> {
-    fn send(&mut self, body: &[u8]) -> Result<(), ConnectError> {
+    pub(super) fn send(&mut self, body: &[u8]) -> Result<(), ConnectError> {
         let mut out = Vec::with_capacity(HEADER_BYTES + body.len());
         let place = packets::begin(&mut out);
         out.extend_from_slice(body);
@@ -188,7 +155,7 @@ impl Talk<'_> {
     }
 
     /// The next packet; an error of the server is ours.
-    fn next(&mut self) -> Result<Vec<u8>, ConnectError> {
+    pub(super) fn next(&mut self) -> Result<Vec<u8>, ConnectError> {
         let mut header = [0; HEADER_BYTES];
         self.stream.read_exact(&mut header).map_err(|error| self.unreached(&error))?;
         let length = u32::from_le_bytes([header[0], header[1], header[2], 0]) as usize;
@@ -222,12 +189,12 @@ impl Talk<'_> {
         let has_tls = greeting.capabilities.contains(CapabilityFlags::CLIENT_SSL);
         let mode = self.config.tls.mode;
         let Place::Tcp(host, _) = self.place else { return Ok(self) };
-        if mode == SslMode::Disable || mode == SslMode::Prefer && !has_tls {
+        if mode == TlsMode::Disabled || mode == TlsMode::Preferred && !has_tls {
             return Ok(self);
         }
         let tls = |reason: String| ConnectError::Tls { place: self.place.to_string(), reason };
         if !has_tls {
-            return Err(tls("the server has none; the mode prefer goes without".into()));
+            return Err(tls("the server has none; ssl_mode=preferred goes without".into()));
         }
         let mut body = Vec::new();
         let asked = (capabilities | CapabilityFlags::CLIENT_SSL) & greeting.capabilities;
@@ -236,125 +203,25 @@ impl Talk<'_> {
             .serialize(&mut body);
         self.send(&body)?;
         let Stream::Tcp(line) = self.stream else { return Ok(self) };
-        let trusted = self.config.tls.ca.as_deref();
-        let stream = tls::encrypt(mode, trusted, host, line).map_err(tls)?;
+        let stream = tls::encrypt(&self.config.tls.policy(), host, line).map_err(tls)?;
         Ok(Self { stream: Stream::Tls(Box::new(stream)), ..self })
-    }
-
-    /// Says who we are, and answers what the server asks until it is content.
-    fn prove(
-        mut self,
-        greeting: &Greeting,
-        mut capabilities: CapabilityFlags,
-        extensions: MariadbCapabilities,
-    ) -> Result<(Stream, u16), ConnectError> {
-        if matches!(self.stream, Stream::Tls(_)) {
-            capabilities |= CapabilityFlags::CLIENT_SSL;
-        }
-        let mut nonce = greeting.nonce.clone();
-        // The server's favourite need not be the account's: then it asks for another one.
-        let favourite = AuthPlugin::from_bytes(&greeting.plugin);
-        let plugin = match favourite {
-            AuthPlugin::CachingSha2Password | AuthPlugin::Sha256Password => favourite,
-            _ => AuthPlugin::MysqlNativePassword,
-        };
-        let (mut proof, first) = self.begin(&plugin, &nonce)?;
-        let mut body = Vec::new();
-        let database = self.config.database.as_deref().map(str::as_bytes);
-        HandshakeResponse::new(
-            Some(first.unwrap_or_default()),
-            (5, 5, 3),
-            Some(self.config.user.as_bytes()),
-            database,
-            Some(plugin),
-            capabilities & greeting.capabilities,
-            None,
-            PACKET_BYTES,
-        )
-        .with_mariadb_ext_capabilities(extensions)
-        .serialize(&mut body);
-        self.send(&body)?;
-        loop {
-            let body = self.next()?;
-            let answer = match body.split_first() {
-                Some((&OK, rest)) => {
-                    let status = status(rest).map_err(|reason| self.garbled(reason))?;
-                    return Ok((self.stream, status));
-                }
-                Some((&SWITCH, rest)) => {
-                    let mut fields = Fields(rest);
-                    let name = text(&mut fields).map_err(|_| {
-                        self.proof("a proof of before version 4.1: give the account a newer one")
-                    })?;
-                    nonce = fields.0.strip_suffix(&[0]).unwrap_or(fields.0).to_vec();
-                    let (next, answer) = self.begin(&AuthPlugin::from_bytes(name), &nonce)?;
-                    proof = next;
-                    Some(answer.unwrap_or_default())
-                }
-                Some((&MORE, challenge)) => self.go_on(&mut proof, &nonce, challenge)?,
-                _ => return Err(self.garbled("no answer to a proof".into())),
-            };
-            if let Some(answer) = answer {
-                self.send(&answer)?;
-            }
-        }
-    }
-
-    /// Begins a proof of the kind that the server wants, and what is sent first.
-    fn begin(
-        &self,
-        plugin: &AuthPlugin<'_>,
-        nonce: &[u8],
-    ) -> Result<(AuthProc, Option<Vec<u8>>), ConnectError> {
-        let clear = *plugin == AuthPlugin::MysqlClearPassword;
-        if clear && matches!(self.stream, Stream::Tcp(_)) {
-            return Err(self.proof(
-                "the password in the clear over a line that others can read: use TLS (mode require)",
-            ));
-        }
-        let name = String::from_utf8_lossy(plugin.as_bytes()).into_owned();
-        let foreign = || {
-            self.proof(&format!(
-                "a proof by the plugin {name}, which is not spoken here: use an account with \
-                 caching_sha2_password or mysql_native_password"
-            ))
-        };
-        if *plugin == AuthPlugin::MysqlOldPassword {
-            return Err(foreign());
-        }
-        let mut proof = plugin.init().map_err(|_| foreign())?;
-        let proving = Proof { password: self.config.password(), nonce, stream: &self.stream };
-        let answer = proof.run(proving, nonce).map_err(|_| foreign())?;
-        Ok((proof, answer.data().map(<[u8]>::to_vec)))
-    }
-
-    fn go_on(
-        &self,
-        proof: &mut AuthProc,
-        nonce: &[u8],
-        challenge: &[u8],
-    ) -> Result<Option<Vec<u8>>, ConnectError> {
-        let proving = Proof { password: self.config.password(), nonce, stream: &self.stream };
-        let answer = proof.run(proving, challenge);
-        let answer = answer.map_err(|error| self.garbled(format!("in a proof: {error}")))?;
-        Ok(answer.data().map(<[u8]>::to_vec))
     }
 
     fn unreached(&self, error: &io::Error) -> ConnectError {
         ConnectError::unreached(self.place, self.config.timeout(), error)
     }
 
-    fn proof(&self, what: &str) -> ConnectError {
+    pub(super) fn proof(&self, what: &str) -> ConnectError {
         ConnectError::Proof { place: self.place.to_string(), what: what.into() }
     }
 
-    fn garbled(&self, reason: String) -> ConnectError {
+    pub(super) fn garbled(&self, reason: String) -> ConnectError {
         ConnectError::Protocol { place: self.place.to_string(), product: "MySQL", reason }
     }
 }
 
 /// The status flags of an OK packet, behind its first byte.
-fn status(body: &[u8]) -> Result<u16, String> {
+pub(super) fn status(body: &[u8]) -> Result<u16, String> {
     let mut fields = Fields(body);
     fields.number()?;
     fields.number()?;
@@ -413,7 +280,7 @@ fn mend(number: u16) -> &'static str {
         1129 => "; it took this host for an attacker: flush hosts there",
         1130 => "; make an account for this host",
         1203 | 1226 => "; ask for fewer --clients, or raise max_user_connections",
-        3159 => "; it wants TLS: use the mode require",
+        3159 => "; it wants TLS: use ssl_mode=required",
         _ => "",
     }
 }

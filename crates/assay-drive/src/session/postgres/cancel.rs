@@ -5,18 +5,19 @@ use std::io::{Read, Write};
 use bytes::BytesMut;
 use postgres_protocol::message::frontend;
 
-use super::config::Config;
-use crate::session::connecting::{ConnectError, Place};
+use super::config::{Config, Server};
+use crate::session::connecting::ConnectError;
 use crate::session::interrupt::{ANSWER_PATIENCE, Means};
 use crate::session::linked::closer;
 
-use super::startup::{Connection, open};
+use super::startup::{Connection, Method, open};
 
 /// What is needed to end what one connection's server process is doing.
 #[derive(Clone, Debug)]
 pub struct Cancel {
     config: Config,
-    place: Place,
+    server: Server,
+    method: Method,
     backend_pid: i32,
     secret_key: i32,
 }
@@ -26,7 +27,8 @@ impl Cancel {
     pub fn new(config: &Config, connection: &Connection) -> Self {
         Self {
             config: Config { timeout: ANSWER_PATIENCE, ..config.clone() },
-            place: connection.place.clone(),
+            server: connection.server.clone(),
+            method: Method::of(&connection.stream),
             backend_pid: connection.backend_pid,
             secret_key: connection.secret_key,
         }
@@ -35,7 +37,7 @@ impl Cancel {
     /// Sends the request over a line of its own and waits until the server has taken it. Whether
     /// it came in time shows in how the operation ends.
     pub fn send(&self) -> Result<(), ConnectError> {
-        let mut line = open(&self.config, &self.place)?;
+        let mut line = open(&self.config, &self.server, self.method)?;
         let mut request = BytesMut::new();
         frontend::cancel_request(self.backend_pid, self.secret_key, &mut request);
         let sent = line.write_all(&request).and_then(|()| line.flush());

@@ -1,58 +1,46 @@
-//! Where a server is and who asks: URLs, `key=value` texts, the PG* variables and the password
-//! file, as PostgreSQL's own clients read them.
+//! Where a server is, who asks, and what each has to prove: what a description means to libpq.
 
-use std::collections::BTreeMap;
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use assay_kernel::user::user_name;
 
+use super::dsn::{self, Said};
+use super::passwords::{SOCKET_DIRS, Wanted, password_from};
+use super::proofs::{Allowed, Binding};
+use super::role::Role;
 use crate::session::connecting::{Place, Secret, SslMode};
+use crate::session::tls::{Identity, Policy, Trust, Versions};
 
-/// What can be said of a connection, and the variable that says it where the text does not.
-const KEYS: &[(&str, Option<&str>)] = &[
-    ("application_name", Some("PGAPPNAME")),
-    ("connect_timeout", Some("PGCONNECT_TIMEOUT")),
-    ("dbname", Some("PGDATABASE")),
-    ("host", Some("PGHOST")),
-    ("hostaddr", Some("PGHOSTADDR")),
-    ("options", Some("PGOPTIONS")),
-    ("passfile", Some("PGPASSFILE")),
-    ("password", Some("PGPASSWORD")),
-    ("port", Some("PGPORT")),
-    ("sslmode", Some("PGSSLMODE")),
-    ("sslrootcert", Some("PGSSLROOTCERT")),
-    ("user", Some("PGUSER")),
-];
-/// Known to PostgreSQL's clients, and without a meaning for a session that is measured.
-const IGNORED: &[&str] = &[
-    "channel_binding",
-    "client_encoding",
-    "fallback_application_name",
-    "gssencmode",
-    "keepalives",
-    "keepalives_count",
-    "keepalives_idle",
-    "keepalives_interval",
-    "load_balance_hosts",
-    "target_session_attrs",
-    "tcp_user_timeout",
-];
 const PORT: u16 = 5432;
 const APPLICATION: &str = "assay";
 const TIMEOUT: Duration = Duration::from_secs(10);
-/// Where servers put their sockets when nobody says otherwise.
-const SOCKET_DIRS: [&str; 2] = ["/var/run/postgresql", "/tmp"];
+/// Where the home directory has certificates and keys.
+const FOLDER: &str = ".postgresql";
+/// The protocol's name where TLS begins at once.
+const PROTOCOL: &[u8] = b"postgresql";
+
+/// One server of the list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Server {
+    /// Where it is.
+    pub place: Place,
+    /// The host as it was written, which its certificate has to name; `None`: only an address was.
+    pub name: Option<String>,
+    /// The password for it.
+    pub password: Option<Secret>,
+}
 
 /// All that a connection needs to know.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
-    /// Where the server may be.
-    pub places: Vec<Place>,
+    /// Servers in the order in which they are tried.
+    pub servers: Vec<Server>,
+    /// What a server has to be to be taken.
+    pub role: Role,
     /// Who asks.
     pub user: String,
-    /// How they prove it.
-    pub password: Option<Secret>,
     /// Which database.
     pub database: String,
     /// Settings of the session, as the server's command line has them.
@@ -61,8 +49,14 @@ pub struct Config {
     pub application: String,
     /// How far TLS goes.
     pub ssl: SslMode,
-    /// Certificates that are trusted; `None`: the host's.
-    pub trusted: Option<PathBuf>,
+    /// The rules of encrypted lines.
+    pub tls: Policy,
+    /// Proofs that a server may ask for; `None`: any, the password as it is only in private.
+    pub allowed: Option<Allowed>,
+    /// Whether SCRAM is bound to the encrypted line.
+    pub binding: Binding,
+    /// Whose process has to be behind a socket.
+    pub peer: Option<String>,
     /// How long one place may take to answer.
     pub timeout: Duration,
 }
@@ -82,11 +76,11 @@ pub struct Surroundings<'a> {
     pub variable: &'a dyn Fn(&str) -> Option<String>,
     /// A file's text and the bits of its mode, if it can be read.
     pub file: &'a dyn Fn(&Path) -> Option<(String, u32)>,
+    /// Whether there is such a file.
+    pub exists: &'a dyn Fn(&Path) -> bool,
     /// The user of this process.
     pub user: &'a dyn Fn() -> Option<String>,
 }
-
-type Said = BTreeMap<String, String>;
 
 impl Config {
     /// Reads a text, with the process's environment and files.
@@ -99,6 +93,7 @@ impl Config {
         let around = Surroundings {
             variable: &|name| std::env::var(name).ok(),
             file: &file,
+            exists: &|path| path.exists(),
             user: &user_name,
         };
         Self::read(text, &around)
@@ -106,77 +101,143 @@ impl Config {
 
     /// Reads a text: a URL, or `key=value` pairs.
     pub fn read(text: &str, around: &Surroundings<'_>) -> Result<Self, ConfigError> {
-        let mut said = match ["postgresql://", "postgres://"]
-            .iter()
-            .find_map(|scheme| text.trim().strip_prefix(scheme))
-        {
-            Some(rest) => read_url(rest)?,
-            None => read_pairs(text)?,
-        };
-        check_keys(&said)?;
-        for (key, variable) in KEYS {
-            if let (false, Some(variable)) = (said.contains_key(*key), variable)
-                && let Some(value) = (around.variable)(variable)
-            {
-                said.insert((*key).into(), value);
-            }
-        }
-        Self::resolved(&said, around)
-    }
-
-    fn resolved(said: &Said, around: &Surroundings<'_>) -> Result<Self, ConfigError> {
-        let value_of = |key: &str| said.get(key).filter(|value| !value.is_empty()).cloned();
-        let Some(user) = value_of("user").or_else(|| (around.user)()) else {
+        let said = dsn::read(text, around.variable)?;
+        let value = |key: &str| said.get(key).filter(|value| !value.is_empty()).cloned();
+        let Some(user) = value("user").or_else(|| (around.user)()) else {
             return wrong("no user is named: write user=NAME, or set PGUSER");
         };
-        let database = value_of("dbname").unwrap_or_else(|| user.clone());
-        let (places, hosts) =
-            places(value_of("hostaddr").or_else(|| value_of("host")), value_of("port"))?;
-        let password = value_of("password").map(Secret).or_else(|| {
-            let home = (around.variable)("HOME").map(PathBuf::from);
-            let path =
-                value_of("passfile").map(PathBuf::from).or(home.map(|h| h.join(".pgpass")))?;
-            password_from(&(around.file)(&path)?, &hosts, &database, &user)
-        });
+        let database = value("dbname").unwrap_or_else(|| user.clone());
+        let application = value("application_name").or_else(|| value("fallback_application_name"));
+        let ssl = ssl_mode(&said)?;
+        let allowed = value("require_auth").map(|text| Allowed::read(&text)).transpose()?;
         Ok(Self {
-            places,
+            servers: servers(&said, &user, &database, around)?,
+            role: Role::read(value("target_session_attrs").as_deref())?,
+            tls: policy(&said, ssl, around)?,
             user,
-            password,
             database,
-            options: value_of("options"),
-            application: value_of("application_name").unwrap_or_else(|| APPLICATION.into()),
-            ssl: ssl_mode(value_of("sslmode").as_deref())?,
-            trusted: value_of("sslrootcert").filter(|path| path != "system").map(PathBuf::from),
-            timeout: timeout(value_of("connect_timeout").as_deref())?,
+            options: value("options"),
+            application: application.unwrap_or_else(|| APPLICATION.into()),
+            ssl,
+            allowed,
+            binding: Binding::read(value("channel_binding").as_deref())?,
+            peer: value("requirepeer"),
+            timeout: timeout(value("connect_timeout").as_deref())?,
         })
     }
 }
 
-fn check_keys(said: &Said) -> Result<(), ConfigError> {
-    for key in said.keys() {
-        if KEYS.iter().any(|(known, _)| known == key) || IGNORED.contains(&key.as_str()) {
-            continue;
+fn ssl_mode(said: &Said) -> Result<SslMode, ConfigError> {
+    let value = |key: &str| said.get(key).map(String::as_str).filter(|value| !value.is_empty());
+    let is_system = value("sslrootcert") == Some("system");
+    let mode = match value("sslmode") {
+        None if is_system => SslMode::VerifyFull,
+        None | Some("prefer") => SslMode::Prefer,
+        Some("allow") => SslMode::Allow,
+        Some("disable") => SslMode::Disable,
+        Some("require") => SslMode::Require,
+        Some("verify-ca") => SslMode::VerifyCa,
+        Some("verify-full") => SslMode::VerifyFull,
+        Some(other) => {
+            return wrong(format!(
+                "sslmode {other:?}: one of disable, allow, prefer, require, verify-ca, verify-full"
+            ));
         }
-        let keys: Vec<&str> = KEYS.iter().map(|(key, _)| *key).collect();
-        return wrong(format!(
-            "the description of the server has {key:?}, which is not known here; known are {}",
-            keys.join(", ")
-        ));
+    };
+    if is_system && mode != SslMode::VerifyFull {
+        return wrong("sslrootcert=system: write sslmode=verify-full, or leave sslmode out");
     }
-    Ok(())
+    match value("sslnegotiation") {
+        Some("direct") if matches!(mode, SslMode::Disable | SslMode::Allow | SslMode::Prefer) => {
+            wrong("sslnegotiation=direct: write sslmode=require, verify-ca or verify-full")
+        }
+        None | Some("postgres" | "direct") => Ok(mode),
+        Some(other) => wrong(format!("sslnegotiation {other:?}: one of postgres, direct")),
+    }
 }
 
-fn ssl_mode(text: Option<&str>) -> Result<SslMode, ConfigError> {
-    match text {
-        // Whether the server has TLS decides. Unlike libpq, a refusal is not tried the other way.
-        None | Some("prefer" | "allow") => Ok(SslMode::Prefer),
-        Some("disable") => Ok(SslMode::Disable),
-        Some("require") => Ok(SslMode::Require),
-        Some("verify-ca") => Ok(SslMode::VerifyCa),
-        Some("verify-full") => Ok(SslMode::VerifyFull),
-        Some(other) => wrong(format!(
-            "sslmode {other:?}: one of disable, allow, prefer, require, verify-ca, verify-full"
-        )),
+/// The rules of encrypted lines. As in libpq, certificates that are trusted are looked at in every
+/// mode that encrypts, so `require` with a root certificate is `verify-ca`.
+fn policy(said: &Said, ssl: SslMode, around: &Surroundings<'_>) -> Result<Policy, ConfigError> {
+    let files = Files { said, around };
+    let verifies = matches!(ssl, SslMode::VerifyCa | SslMode::VerifyFull);
+    let value = |key: &str| said.get(key).map(String::as_str).filter(|value| !value.is_empty());
+    let revoked = files.named("sslcrl", "root.crl");
+    Ok(Policy {
+        trust: files.trust(verifies)?,
+        checks_name: ssl == SslMode::VerifyFull,
+        revoked: revoked.filter(|path| value("sslcrl").is_some() || (around.exists)(path)),
+        identity: files.identity(value("sslcertmode"))?,
+        hides_name: value("sslsni") == Some("0"),
+        versions: versions(value("ssl_min_protocol_version"), value("ssl_max_protocol_version"))?,
+        protocol: (value("sslnegotiation") == Some("direct")).then_some(PROTOCOL),
+    })
+}
+
+/// Files that a description names, or that the home directory has.
+struct Files<'a> {
+    said: &'a Said,
+    around: &'a Surroundings<'a>,
+}
+
+impl Files<'_> {
+    fn named(&self, key: &str, name: &str) -> Option<PathBuf> {
+        let said = self.said.get(key).filter(|path| !path.is_empty()).map(PathBuf::from);
+        let home = || (self.around.variable)("HOME").map(PathBuf::from);
+        said.or_else(|| Some(home()?.join(FOLDER).join(name)))
+    }
+
+    fn trust(&self, verifies: bool) -> Result<Trust, ConfigError> {
+        let Some(path) = self.named("sslrootcert", "root.crt") else {
+            return if verifies {
+                wrong("no root certificate is named: write sslrootcert=FILE, or system")
+            } else {
+                Ok(Trust::Anyone)
+            };
+        };
+        if path == Path::new("system") {
+            let file = (self.around.variable)("SSL_CERT_FILE").map(PathBuf::from);
+            return Ok(file.map_or(Trust::Host, Trust::File));
+        }
+        Ok(if verifies || (self.around.exists)(&path) { Trust::File(path) } else { Trust::Anyone })
+    }
+
+    /// A certificate that is not there is none, as in libpq.
+    fn identity(&self, mode: Option<&str>) -> Result<Option<Identity>, ConfigError> {
+        match mode {
+            Some("disable") => return Ok(None),
+            None | Some("allow") => {}
+            Some("require") => {
+                return wrong(
+                    "sslcertmode=require: sessions cannot see whether the server asked for their \
+                     certificate. Have its pg_hba.conf ask for one: clientcert=verify-full",
+                );
+            }
+            Some(other) => {
+                return wrong(format!("sslcertmode {other:?}: one of disable, allow"));
+            }
+        }
+        let certificate = self.named("sslcert", "postgresql.crt");
+        let key = self.named("sslkey", "postgresql.key");
+        let pair = certificate.filter(|path| (self.around.exists)(path)).zip(key);
+        Ok(pair.map(|(certificate, key)| Identity { certificate, key }))
+    }
+}
+
+fn versions(least: Option<&str>, most: Option<&str>) -> Result<Versions, ConfigError> {
+    let number = |text: Option<&str>, default: u8| match text {
+        None => Ok(default),
+        Some("TLSv1") => Ok(0),
+        Some("TLSv1.1") => Ok(1),
+        Some("TLSv1.2") => Ok(2),
+        Some("TLSv1.3") => Ok(3),
+        Some(other) => wrong(format!("TLS version {other:?}: one of TLSv1.2, TLSv1.3")),
+    };
+    match (number(least, 2)?, number(most, 3)?) {
+        (0..=2, 3) => Ok(Versions::Both),
+        (0..=2, 2) => Ok(Versions::Only12),
+        (3, 3) => Ok(Versions::Only13),
+        _ => wrong("ssl_max_protocol_version: sessions speak TLSv1.2 and TLSv1.3"),
     }
 }
 
@@ -188,295 +249,81 @@ fn timeout(text: Option<&str>) -> Result<Duration, ConfigError> {
     }
 }
 
-/// Places by lists of hosts and ports, with the host that the password file knows each by.
-#[allow(clippy::type_complexity)]
-fn places(
-    hosts: Option<String>,
-    ports: Option<String>,
-) -> Result<(Vec<Place>, Vec<(String, u16)>), ConfigError> {
-    let mut numbers = Vec::new();
-    for text in ports.as_deref().unwrap_or("").split(',') {
-        numbers.push(match text.trim() {
-            "" => PORT,
-            text => match text.parse() {
-                Ok(number) if number > 0 => number,
-                _ => return wrong(format!("port {text:?} is no number from 1 to 65535")),
-            },
-        });
-    }
-    let hosts = hosts.unwrap_or_default();
-    let hosts: Vec<&str> = hosts.split(',').map(str::trim).collect();
-    if numbers.len() != 1 && numbers.len() != hosts.len() {
-        return wrong(format!("{} ports for {} hosts", numbers.len(), hosts.len()));
-    }
-    let (mut places, mut named) = (Vec::new(), Vec::new());
-    for (index, host) in hosts.iter().enumerate() {
-        let port = if numbers.len() == 1 { numbers[0] } else { numbers[index] };
-        let socket = |dir: &str| Place::Unix(Path::new(dir).join(format!(".s.PGSQL.{port}")));
-        match *host {
-            "" => {
-                places.extend(SOCKET_DIRS.map(socket));
-                places.push(Place::Tcp("localhost".into(), port));
-                named.push(("localhost".into(), port));
-            }
-            dir if dir.starts_with('/') => {
-                places.push(socket(dir));
-                named.push((dir.into(), port));
-                named.push(("localhost".into(), port));
-            }
-            host => {
-                places.push(Place::Tcp(host.into(), port));
-                named.push((host.into(), port));
-            }
-        }
-    }
-    Ok((places, named))
-}
-
-/// `user:password@host:port,host/database?key=value&...`, behind the scheme.
-fn read_url(rest: &str) -> Result<Said, ConfigError> {
-    let mut said = Said::new();
-    let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
-    let (place, database) = place.split_once('/').unwrap_or((place, ""));
-    let (who, hosts) = place.rsplit_once('@').unwrap_or(("", place));
-    let (user, password) = who.split_once(':').unwrap_or((who, ""));
-    let mut set = |key: &str, value: &str| -> Result<(), ConfigError> {
-        if !value.is_empty() {
-            said.insert(key.into(), decoded(value)?);
-        }
-        Ok(())
-    };
-    set("user", user)?;
-    set("password", password)?;
-    set("dbname", database)?;
-    let (mut names, mut ports) = (Vec::new(), Vec::new());
-    for host in hosts.split(',') {
-        // An address of version 6 stands in brackets, because it has colons of its own.
-        let (name, port) = match host.strip_prefix('[').and_then(|host| host.split_once(']')) {
-            Some((address, behind)) => (address, behind.strip_prefix(':').unwrap_or("")),
-            None => host.split_once(':').unwrap_or((host, "")),
-        };
-        names.push(name);
-        ports.push(port);
-    }
-    set("host", &names.join(","))?;
-    if ports.iter().any(|port| !port.is_empty()) {
-        set("port", &ports.join(","))?;
-    }
-    for pair in query.split('&').filter(|pair| !pair.is_empty()) {
-        let Some((key, value)) = pair.split_once('=') else {
-            return wrong(format!("{pair:?} in the URL: write key=value"));
-        };
-        set(&decoded(key)?, value)?;
-    }
-    Ok(said)
-}
-
-fn decoded(text: &str) -> Result<String, ConfigError> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        if byte != b'%' {
-            bytes.push(byte);
-            continue;
-        }
-        let digit = |byte: Option<u8>| char::from(byte?).to_digit(16);
-        match (digit(rest.next()), digit(rest.next())) {
-            (Some(high), Some(low)) => bytes.push((high * 16 + low) as u8),
-            _ => return wrong("a % in the URL is not followed by two hexadecimal digits"),
-        }
-    }
-    String::from_utf8(bytes).or_else(|_| wrong("the URL is not UTF-8 behind its % signs"))
-}
-
-/// `key = value key='a value with \' and \\'`.
-fn read_pairs(text: &str) -> Result<Said, ConfigError> {
-    let mut said = Said::new();
-    let mut rest = text.trim_start();
-    while !rest.is_empty() {
-        let Some((key, behind)) = rest.split_once('=') else {
-            return wrong(
-                "the description of the server is neither a URL (postgresql://user@host/database) \
-                 nor key=value pairs",
-            );
-        };
-        let (value, behind) = read_value(behind.trim_start())?;
-        said.insert(key.trim().into(), value);
-        rest = behind.trim_start();
-    }
-    Ok(said)
-}
-
-/// A value, quoted or not, and what is behind it.
-fn read_value(text: &str) -> Result<(String, &str), ConfigError> {
-    let quoted = text.starts_with('\'');
-    let mut value = String::new();
-    let mut letters = text.char_indices().skip(usize::from(quoted));
-    while let Some((at, letter)) = letters.next() {
-        match letter {
-            '\\' => match letters.next() {
-                Some((_, escaped)) => value.push(escaped),
-                None => return wrong("the description of the server ends in a backslash"),
-            },
-            '\'' if quoted => return Ok((value, &text[at + 1..])),
-            letter if letter.is_whitespace() && !quoted => return Ok((value, &text[at..])),
-            letter => value.push(letter),
-        }
-    }
-    if quoted {
-        return wrong("a quote in the description of the server is not closed");
-    }
-    Ok((value, ""))
-}
-
-/// The first line `host:port:database:user:password` that fits, each field or `*`.
-fn password_from(
-    (text, mode): &(String, u32),
-    hosts: &[(String, u16)],
-    database: &str,
+fn servers(
+    said: &Said,
     user: &str,
-) -> Option<Secret> {
-    // A file that others may read is not taken, as PostgreSQL's clients do not.
-    if mode & 0o077 != 0 {
-        return None;
-    }
-    for line in text.lines().filter(|line| !line.starts_with('#')) {
-        let [host, port, base, name, password] = fields(line)?;
-        let fits = |field: &str, value: &str| field == "*" || field == value;
-        let here = hosts.iter().any(|(h, p)| fits(&host, h) && fits(&port, &p.to_string()));
-        if here && fits(&base, database) && fits(&name, user) {
-            return Some(Secret(password));
+    database: &str,
+    around: &Surroundings<'_>,
+) -> Result<Vec<Server>, ConfigError> {
+    let value = |key: &str| said.get(key).filter(|value| !value.is_empty());
+    let home = || (around.variable)("HOME").map(PathBuf::from);
+    let path = value("passfile").map(PathBuf::from).or_else(|| Some(home()?.join(".pgpass")));
+    let file = path.and_then(|path| (around.file)(&path));
+    let password = |host: &str, port: u16| {
+        let said = value("password").cloned().map(Secret);
+        let wanted = Wanted { host, port, database, user };
+        said.or_else(|| password_from(file.as_ref()?, wanted))
+    };
+    let mut servers = Vec::new();
+    for (host, address, port) in hosts(said)? {
+        let known = if host.is_empty() { address } else { host };
+        let password = password(known, port);
+        let name = (!host.is_empty()).then(|| host.to_owned());
+        for place in places(host, address, port) {
+            servers.push(Server { place, name: name.clone(), password: password.clone() });
         }
     }
-    None
+    Ok(servers)
 }
 
-/// Five fields; `\:` and `\\` stand for themselves.
-fn fields(line: &str) -> Option<[String; 5]> {
-    let mut fields: [String; 5] = Default::default();
-    let mut place = 0;
-    let mut letters = line.chars();
-    while let Some(letter) = letters.next() {
-        match letter {
-            '\\' => fields[place].push(letters.next()?),
-            ':' if place < 4 => place += 1,
-            letter => fields[place].push(letter),
+/// Where one host may be: at its address, else by its name.
+fn places(host: &str, address: &str, port: u16) -> Vec<Place> {
+    let socket = |dir: &str| Place::Unix(Path::new(dir).join(format!(".s.PGSQL.{port}")));
+    match (address, host) {
+        ("", "") => {
+            let mut places = SOCKET_DIRS.map(socket).to_vec();
+            places.push(Place::Tcp("localhost".into(), port));
+            places
         }
+        ("", dir) if dir.starts_with('/') => vec![socket(dir)],
+        ("", host) => vec![Place::Tcp(host.into(), port)],
+        (address, _) => vec![Place::Tcp(address.into(), port)],
     }
-    // A line with fewer fields fits nothing.
-    if place < 4 {
-        fields[0] = "\0".into();
-    }
-    Some(fields)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    fn read_with(
-        text: &str,
-        variables: &[(&str, &str)],
-        file: Option<(&str, u32)>,
-    ) -> Result<Config, ConfigError> {
-        let variable = |name: &str| {
-            variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
-        };
-        let file = |_: &Path| file.map(|(text, mode)| (text.to_owned(), mode));
-        let user = || Some("me".to_owned());
-        Config::read(text, &Surroundings { variable: &variable, file: &file, user: &user })
+/// Each server's host, address and port; what is not said is empty.
+fn hosts(said: &Said) -> Result<Vec<(&str, &str, u16)>, ConfigError> {
+    let list = |key: &str| -> Vec<&str> {
+        said.get(key).map_or("", String::as_str).split(',').map(str::trim).collect()
+    };
+    let (hosts, addresses) = (list("host"), list("hostaddr"));
+    let (has_hosts, has_addresses) = (hosts != [""], addresses != [""]);
+    if has_hosts && has_addresses && hosts.len() != addresses.len() {
+        return wrong(format!("{} addresses for {} hosts", addresses.len(), hosts.len()));
     }
-
-    fn read(text: &str) -> Config {
-        read_with(text, &[], None).unwrap()
+    if let Some(address) = addresses.iter().find(|a| !a.is_empty() && a.parse::<IpAddr>().is_err())
+    {
+        return wrong(format!("hostaddr {address:?} is no address: write a name into host"));
     }
-
-    fn tcp(host: &str, port: u16) -> Place {
-        Place::Tcp(host.into(), port)
+    let count = if has_addresses { addresses.len() } else { hosts.len() };
+    let ports = list("port");
+    if ports.len() != 1 && ports.len() != count {
+        return wrong(format!("{} ports for {count} hosts", ports.len()));
     }
-
-    #[test]
-    fn a_url_says_everything() {
-        let url = "postgresql://jo%40x:p%3Aw@h1:6000,[::1]:6001/my%20db?sslmode=require&options=-c%20a%3Db";
-        let config = read(url);
-        assert_eq!(config.places, [tcp("h1", 6000), tcp("::1", 6001)]);
-        assert_eq!((config.user.as_str(), config.database.as_str()), ("jo@x", "my db"));
-        assert_eq!(config.password, Some(Secret("p:w".into())));
-        assert_eq!((config.ssl, config.options.as_deref()), (SslMode::Require, Some("-c a=b")));
-        assert!(!format!("{config:?}").contains("p:w"));
+    let nth = |list: &[&'_ str], index: usize| -> usize { index.min(list.len() - 1) };
+    let mut servers = Vec::new();
+    for index in 0..count {
+        let host = if has_hosts { hosts[index] } else { "" };
+        let address = if has_addresses { addresses[index] } else { "" };
+        servers.push((host, address, port(ports[nth(&ports, index)])?));
     }
+    Ok(servers)
+}
 
-    #[test]
-    fn pairs_may_be_quoted_and_sockets_are_directories() {
-        let config = read(r"host=/run/x port = 7 user='a b' password='\'\\' dbname=d");
-        assert_eq!(config.places, [Place::Unix("/run/x/.s.PGSQL.7".into())]);
-        assert_eq!((config.user.as_str(), config.database.as_str()), ("a b", "d"));
-        assert_eq!(config.password, Some(Secret(r"'\".into())));
-        assert_eq!(
-            read("postgresql://%2Frun%2Fx/d").places,
-            [Place::Unix("/run/x/.s.PGSQL.5432".into())]
-        );
-    }
-
-    #[test]
-    fn what_nobody_says_is_as_people_expect() {
-        let config = read("");
-        assert_eq!((config.user.as_str(), config.database.as_str()), ("me", "me"));
-        assert_eq!(config.places[0], Place::Unix("/var/run/postgresql/.s.PGSQL.5432".into()));
-        assert_eq!(config.places[2], tcp("localhost", 5432));
-        assert_eq!((config.application.as_str(), config.ssl), ("assay", SslMode::Prefer));
-    }
-
-    #[test]
-    fn variables_say_what_the_text_does_not() {
-        let variables = [("PGHOST", "other"), ("PGPORT", "99"), ("PGUSER", "you")];
-        let config = read_with("host=h", &variables, None).unwrap();
-        assert_eq!((config.places, config.user), (vec![tcp("h", 99)], "you".into()));
-    }
-
-    #[test]
-    fn the_password_file_is_read_by_its_first_line_that_fits() {
-        let text = "# no\nh:1:*:*:wrong\n*:5432:d\\:x:me:right:er\\\\\n*:*:*:*:last";
-        let asked = |text: &str, mode, dsn: &str| {
-            let home = [("HOME", "/home/me")];
-            read_with(dsn, &home, Some((text, mode))).unwrap().password
-        };
-        let secret = |text: &str| Some(Secret(text.into()));
-        assert_eq!(asked(text, 0o100_600, "host=h dbname=d:x"), secret(r"right:er\"));
-        assert_eq!(asked(text, 0o100_600, "host=h port=2 dbname=e"), secret("last"));
-        assert_eq!(asked(text, 0o100_644, "host=h"), None, "others may read it");
-        assert_eq!(asked("h:1", 0o100_600, "host=h port=1"), None);
-        assert_eq!(asked(text, 0o100_600, "host=h password=mine"), secret("mine"));
-    }
-
-    #[test]
-    fn what_cannot_be_read_says_why() {
-        let refused = |text: &str| read_with(text, &[], None).unwrap_err().to_string();
-        assert!(refused("hots=a").contains("\"hots\"") && refused("hots=a").contains("host"));
-        assert!(refused("nonsense").contains("neither a URL"));
-        assert!(refused("host='a").contains("not closed"));
-        assert!(refused("port=x").contains("\"x\""));
-        assert!(refused("host=a,b port=1,2,3").contains("3 ports for 2 hosts"));
-        assert!(refused("sslmode=yes").contains("verify-full"));
-        assert!(refused("postgresql://h/d?a").contains("key=value"));
-        assert!(refused("postgresql://%zz").contains("hexadecimal"));
-    }
-
-    proptest! {
-        #[test]
-        fn any_text_is_read_or_refused(text in ".{0,80}", file in ".{0,80}") {
-            let home = [("HOME", "/home/me")];
-            let _ = read_with(&text, &home, Some((&file, 0o600)));
-            let _ = read_with(&format!("postgresql://{text}"), &home, None);
-        }
-
-        #[test]
-        fn quoted_values_come_back(value in ".{0,40}") {
-            prop_assume!(!value.is_empty());
-            let quoted = value.replace('\\', r"\\").replace('\'', r"\'");
-            let config = read(&format!("host=h user='{quoted}'"));
-            prop_assert_eq!(config.user, value);
-        }
+fn port(text: &str) -> Result<u16, ConfigError> {
+    match text.parse() {
+        Err(_) if text.is_empty() => Ok(PORT),
+        Ok(number) if number > 0 => Ok(number),
+        _ => wrong(format!("port {text:?} is no number from 1 to 65535")),
     }
 }

@@ -1,6 +1,8 @@
 //! Rows into a table by COPY in its binary form, over several connections that take batches from
 //! one source. Each connection is one transaction; the first error ends all of them.
 
+use std::sync::Arc;
+
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     Date32Type, Decimal128Type, Float64Type, Int32Type, Int64Type, TimestampMicrosecondType,
@@ -61,7 +63,7 @@ fn copy_some<R: RecordBatchReader>(
     source: &Source<R>,
 ) -> Result<u64, String> {
     let connection = connect(config).map_err(|error| error.to_string())?;
-    let mut link = Link::new(connection);
+    let mut link = Link::new(connection, Arc::default());
     let name = format!("\"{}\"", table.replace('"', "\"\""));
     let columns = columns_of(&mut link, &name)?;
     let freeze = if way == Way::Fill {

@@ -1,6 +1,7 @@
 //! One connection's requests and answers: what is encoded, what is parsed, and the stream between.
 
 use std::io::Write;
+use std::sync::Arc;
 
 use bytes::BytesMut;
 use fallible_iterator::FallibleIterator;
@@ -24,8 +25,6 @@ use crate::session::value::Bound;
 pub const VERSION_WITH_FLUSH: u32 = 15;
 const SERIALIZATION_FAILURE: &str = "40001";
 const DEADLOCK_DETECTED: &str = "40P01";
-/// A key that a concurrent transaction made is no conflict when the transaction is made again.
-const UNIQUE_VIOLATION: &str = "23505";
 
 /// What the server answered, as far as a session cares.
 pub enum Reply {
@@ -45,6 +44,10 @@ pub enum Reply {
 pub struct Link {
     version: u32,
     parameters: Vec<u32>,
+    /// Errors that may pass beside those that every server's may, by SQLSTATE.
+    passing: Arc<[String]>,
+    /// Whether what is executed now knows such errors.
+    pub knows_passing: bool,
     /// Its line.
     pub line: Line<BytesMut, Tagged>,
 }
@@ -84,7 +87,9 @@ impl MessageLink for Link {
 
 impl Link {
     /// A link over a connection that is ready for its first request.
-    pub fn new(connection: Connection) -> Self {
+    ///
+    /// `passing` are errors, by SQLSTATE, that another attempt may cure on this server.
+    pub fn new(connection: Connection, passing: Arc<[String]>) -> Self {
         let version = connection.parameters.get("server_version");
         let version = version.and_then(|text| text.split(|c: char| !c.is_ascii_digit()).next());
         let mut line = Line::new(connection.stream, BytesMut::with_capacity(4 << 10));
@@ -93,7 +98,29 @@ impl Link {
             version: version.and_then(|number| number.parse().ok()).unwrap_or(0),
             line,
             parameters: Vec::new(),
+            passing,
+            knows_passing: false,
         }
+    }
+
+    /// The server's error with its SQLSTATE as class.
+    fn server_error(&self, mut fields: ErrorFields<'_>) -> std::io::Result<SessionError> {
+        let (mut class, mut message) = (String::from("XX000"), String::new());
+        while let Some(field) = fields.next()? {
+            let text = String::from_utf8_lossy(field.value_bytes());
+            match field.type_() {
+                b'C' => class = text.into_owned(),
+                b'M' => message.insert_str(0, &text),
+                b'D' => message = format!("{message}; {text}"),
+                b'H' => message = format!("{message} (hint: {text})"),
+                b'P' => message = format!("{message} at character {text}"),
+                _ => {}
+            }
+        }
+        let is_passing = self.knows_passing && self.passing.contains(&class);
+        let retryable =
+            is_passing || matches!(class.as_str(), SERIALIZATION_FAILURE | DEADLOCK_DETECTED);
+        Ok(SessionError { class, message, retryable })
     }
 
     /// Major version of the server; 0 if it does not tell.
@@ -285,9 +312,9 @@ impl Link {
     fn rare(&mut self, message: Message) -> Result<Option<Reply>, SessionError> {
         let mut bytes = BytesMut::from(self.line.inbox.whole(message));
         match Known::parse(&mut bytes).map_err(SessionError::broken)? {
-            Some(Known::ErrorResponse(body)) => {
-                Ok(Some(Reply::Error(server_error(body.fields()).map_err(SessionError::broken)?)))
-            }
+            Some(Known::ErrorResponse(body)) => Ok(Some(Reply::Error(
+                self.server_error(body.fields()).map_err(SessionError::broken)?,
+            ))),
             Some(Known::ParameterDescription(body)) => {
                 self.parameters = parameters(&body).map_err(SessionError::broken)?;
                 Ok(None)
@@ -404,23 +431,4 @@ fn columns(body: &RowDescriptionBody) -> std::io::Result<Vec<Column>> {
     body.fields()
         .map(|field| Ok(Column { name: field.name().into(), kind: Kind::of(field.type_oid()) }))
         .collect()
-}
-
-/// The server's error with its SQLSTATE as class.
-fn server_error(mut fields: ErrorFields<'_>) -> std::io::Result<SessionError> {
-    let (mut class, mut message) = (String::from("XX000"), String::new());
-    while let Some(field) = fields.next()? {
-        let text = String::from_utf8_lossy(field.value_bytes());
-        match field.type_() {
-            b'C' => class = text.into_owned(),
-            b'M' => message.insert_str(0, &text),
-            b'D' => message = format!("{message}; {text}"),
-            b'H' => message = format!("{message} (hint: {text})"),
-            b'P' => message = format!("{message} at character {text}"),
-            _ => {}
-        }
-    }
-    let retryable =
-        matches!(class.as_str(), SERIALIZATION_FAILURE | DEADLOCK_DETECTED | UNIQUE_VIOLATION);
-    Ok(SessionError { class, message, retryable })
 }

@@ -9,8 +9,15 @@
 pub mod batch;
 pub mod cancel;
 pub mod config;
+#[cfg(test)]
+mod config_tests;
 pub mod copy;
+pub mod dsn;
 pub mod link;
+pub mod passwords;
+pub mod proofs;
+mod proving;
+pub mod role;
 pub mod startup;
 pub mod values;
 
@@ -65,6 +72,8 @@ pub struct PostgresSession {
     linked: Linked<Link>,
     backend: Option<Backend>,
     names: Vec<Vec<String>>,
+    /// Errors that another attempt may cure on this server.
+    passing: Arc<[String]>,
     described: Vec<Vec<Option<Described>>>,
     operation: usize,
     /// The statement that the conductor named last.
@@ -77,12 +86,15 @@ pub struct PostgresSession {
 }
 
 impl PostgresSession {
-    /// Opens session number `number` of a run.
+    /// Opens session number `number` of a run. `passing` are errors, by SQLSTATE, that another attempt
+    /// may cure on this server, in operations that are statements only: a program of ours never
+    /// makes one key twice, so there such an error is a defect.
     pub fn open(
         config: Config,
         script: Arc<Script>,
         seed: u64,
         number: u32,
+        passing: Vec<String>,
     ) -> Result<Self, SessionError> {
         let described = script.operations.iter().map(|o| vec![None; o.statements.len()]).collect();
         let named = |(operation, asked): (usize, &ScriptOperation)| {
@@ -91,6 +103,7 @@ impl PostgresSession {
         let mut session = Self {
             names: script.operations.iter().enumerate().map(named).collect(),
             config,
+            passing: passing.into(),
             conductor: Conductor::new(script, seed, number)?,
             linked: Linked::default(),
             backend: None,
@@ -110,7 +123,7 @@ impl PostgresSession {
         let connection = startup::connect(&self.config)?;
         self.backend = u32::try_from(connection.backend_pid).ok().map(Backend::Process);
         let means = cancel::means(&self.config, &connection);
-        self.linked.connected(Link::new(connection), means)?;
+        self.linked.connected(Link::new(connection, Arc::clone(&self.passing)), means)?;
         for statements in &mut self.described {
             statements.fill(None);
         }
@@ -120,6 +133,11 @@ impl PostgresSession {
     fn begin_operation(&mut self, operation: u16) -> Result<Step, SessionError> {
         if self.linked.link.is_none() {
             self.connect()?;
+        }
+        let script = self.conductor.script();
+        let is_plain = script.operations[usize::from(operation)].program.is_none();
+        if let Some(link) = &mut self.linked.link {
+            link.knows_passing = is_plain;
         }
         self.conductor.begin(operation);
         self.linked.begin();

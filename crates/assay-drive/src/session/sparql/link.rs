@@ -55,7 +55,7 @@ impl Link {
             None => Stream::Tcp(line),
             Some(tls) if tls.mode == SslMode::Disable => Stream::Tcp(line),
             Some(told) => {
-                let encrypted = tls::encrypt(told.mode, told.ca.as_deref(), &config.host, line);
+                let encrypted = tls::encrypt(&told.policy(), &config.host, line);
                 let refused = |reason| ConnectError::Tls { place: place.to_string(), reason };
                 Stream::Tls(Box::new(encrypted.map_err(refused)?))
             }

@@ -1,0 +1,357 @@
+"""One DSN means the same to libpq, which administration uses, and to the driver's sessions."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+from psycopg.conninfo import make_conninfo
+
+from assay import _core
+from assay.engines.contract import EngineError
+from assay.engines.postgres_family.connecting import connect
+from assay.engines.postgresql.connecting import read_dsn, resolved_dsn
+from tests.certificates import make_authority
+from tests.e2e.conftest import wait_until
+from tests.e2e.server import DATABASE, HOST, PASSWORD, RunningServer
+from tests.forwarding import AWAY, Forwarder, needs_address
+
+SCRIPT = '{"operations": []}'
+NAME = "one of a table"
+TLS, CLEAR, REFUSED = "by TLS", "in the clear", "refused"
+Said = dict[str, str | None]
+
+
+class Files:
+    """Certificates and password files that DSNs of the table name."""
+
+    def __init__(self, server: RunningServer, folder: Path) -> None:
+        assert server.authority is not None
+        self.root = server.authority.certificate
+        self.strange = make_authority(folder, "strange").certificate
+        self.client = server.authority.sign("client", "certified", "")
+        self.key = self.client.with_suffix(".key")
+        self.open_key = folder / "open.key"
+        shutil.copy(self.key, self.open_key)
+        self.open_key.chmod(0o644)
+        self.nothing = folder / "nosuch"
+        self.passwords = folder / "passwords"
+        escaped = PASSWORD.replace("\\", "\\\\").replace(":", "\\:")
+        lines = [f"db.example:*:*:owner:{escaped}", "127.0.0.1:*:*:owner:wrong", "broken\\"]
+        self.passwords.write_text("\n".join([*lines, f"localhost:*:*:*:{escaped}", ""]))
+        self.passwords.chmod(0o600)
+
+
+@pytest.fixture(scope="module")
+def files(server: RunningServer, tmp_path_factory: pytest.TempPathFactory) -> Files:
+    if server.authority is None:
+        pytest.skip("needs Maven, which brings a build with TLS, and openssl")
+    return Files(server, tmp_path_factory.mktemp("files"))
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home directory without certificates, and an environment that says nothing."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for name in [name for name in os.environ if name.startswith("PG")]:
+        monkeypatch.delenv(name)
+    (tmp_path / ".postgresql").mkdir()
+    return tmp_path
+
+
+def dsn_of(server: RunningServer, files: Files, said: Said) -> str:
+    filled = {k: v and v.format(port=server.port, **vars(files)) for k, v in said.items()}
+    return server.dsn(**({"hostaddr": HOST, "application_name": NAME} | filled))
+
+
+def by_libpq(dsn: str) -> str:
+    """How libpq connects."""
+    try:
+        with psycopg.connect(dsn) as connection:
+            return TLS if connection.pgconn.ssl_in_use else CLEAR
+    except psycopg.OperationalError:
+        return REFUSED
+
+
+def by_session(server: RunningServer, dsn: str) -> tuple[str, str]:
+    """How a session connects, and its words."""
+    wait_until(lambda: not server.sessions(NAME), "another session of the table goes on")
+    try:
+        session = _core.PostgresSession(dsn, SCRIPT, 1, 0)
+    except _core.SessionOpenError as error:
+        return REFUSED, str(error)
+    asked = "select ssl from pg_stat_ssl join pg_stat_activity using (pid)"
+    ((is_encrypted,),) = server.asked(f"{asked} where application_name = %s", NAME)
+    del session
+    return (TLS if is_encrypted else CLEAR), ""
+
+
+VERIFIED = {"sslmode": "verify-full", "sslrootcert": "{root}"}
+CERTIFIED = {"user": "certified", "password": None, "sslmode": "require"}
+# What is said beside host 127.0.0.1, port, user, password and database, and how that connects.
+TABLE: list[tuple[Said, str]] = [
+    # The modes.
+    ({}, TLS),
+    ({"sslmode": "disable"}, CLEAR),
+    ({"sslmode": "allow"}, CLEAR),
+    ({"sslmode": "prefer"}, TLS),
+    ({"sslmode": "require"}, TLS),
+    ({"sslmode": "allow", "user": "secured"}, TLS),
+    ({"sslmode": "prefer", "user": "clear"}, CLEAR),
+    ({"sslmode": "require", "user": "clear"}, REFUSED),
+    ({"sslmode": "disable", "user": "secured"}, REFUSED),
+    ({"sslmode": "prefer", "user": "banned"}, REFUSED),
+    # Root certificates.
+    ({"sslmode": "require", "sslrootcert": "{root}"}, TLS),
+    ({"sslmode": "require", "sslrootcert": "{strange}"}, REFUSED),
+    ({"sslmode": "require", "sslrootcert": "{nothing}"}, TLS),
+    ({"sslmode": "prefer", "sslrootcert": "{strange}"}, CLEAR),
+    ({"sslmode": "prefer", "sslrootcert": "{root}"}, TLS),
+    ({"sslmode": "verify-ca", "sslrootcert": "{root}"}, TLS),
+    ({"sslmode": "verify-ca", "sslrootcert": "{strange}"}, REFUSED),
+    ({"sslmode": "verify-ca", "sslrootcert": "{nothing}"}, REFUSED),
+    ({"sslmode": "verify-ca"}, REFUSED),
+    ({"sslrootcert": "system"}, REFUSED),
+    ({"sslmode": "require", "sslrootcert": "system"}, REFUSED),
+    # Names and addresses.
+    (VERIFIED, TLS),
+    ({**VERIFIED, "host": "db.example"}, TLS),
+    ({**VERIFIED, "host": "DB.Example"}, TLS),
+    ({**VERIFIED, "host": "other.example"}, REFUSED),
+    ({**VERIFIED, "host": None}, REFUSED),
+    ({"sslmode": "verify-ca", "sslrootcert": "{root}", "host": None}, TLS),
+    ({"host": "other.example", "sslmode": "verify-ca", "sslrootcert": "{root}"}, TLS),
+    # The password file.
+    ({"host": "db.example", "password": None, "passfile": "{passwords}"}, TLS),
+    ({"host": None, "password": None, "passfile": "{passwords}"}, REFUSED),
+    ({"host": "localhost", "password": None, "passfile": "{passwords}"}, TLS),
+    ({"host": "other.example", "password": None, "passfile": "{passwords}"}, REFUSED),
+    # Client certificates.
+    ({**CERTIFIED, "sslcert": "{client}", "sslkey": "{key}"}, TLS),
+    ({**CERTIFIED, "sslcert": "{client}", "sslkey": "{open_key}"}, REFUSED),
+    ({**CERTIFIED, "sslcert": "{client}", "sslkey": "{nothing}"}, REFUSED),
+    ({**CERTIFIED, "sslcert": "{client}", "sslkey": "{key}", "sslcertmode": "disable"}, REFUSED),
+    (CERTIFIED, REFUSED),
+    # Proofs.
+    ({"require_auth": "scram-sha-256"}, TLS),
+    ({"require_auth": "md5"}, REFUSED),
+    ({"require_auth": "md5,scram-sha-256"}, TLS),
+    ({"require_auth": "md5, scram-sha-256"}, REFUSED),
+    ({"require_auth": "!scram-sha-256"}, REFUSED),
+    ({"require_auth": "none"}, REFUSED),
+    ({"require_auth": "password", "user": "plain"}, TLS),
+    ({"require_auth": "!password", "user": "plain"}, REFUSED),
+    ({"require_auth": "md5", "user": "old"}, TLS),
+    ({"require_auth": "scram-sha-256", "user": "trusted"}, REFUSED),
+    ({"require_auth": "none", "user": "trusted"}, TLS),
+    ({"require_auth": "!none", "user": "trusted"}, REFUSED),
+    # Channel binding.
+    ({"channel_binding": "require"}, TLS),
+    ({"channel_binding": "require", "sslmode": "disable"}, REFUSED),
+    ({"channel_binding": "require", "user": "old"}, REFUSED),
+    ({"channel_binding": "require", "user": "trusted"}, REFUSED),
+    ({"channel_binding": "disable"}, TLS),
+    # More of TLS.
+    ({"sslnegotiation": "direct", "sslmode": "require"}, TLS),
+    ({"sslnegotiation": "direct", "sslmode": "prefer"}, REFUSED),
+    ({"ssl_max_protocol_version": "TLSv1.2"}, TLS),
+    ({"ssl_min_protocol_version": "TLSv1.3"}, TLS),
+    ({"sslsni": "0", **VERIFIED}, TLS),
+    # Several servers.
+    ({"host": "127.0.0.1,127.0.0.1", "hostaddr": None, "port": "1,{port}"}, TLS),
+    ({"host": "a,b", "hostaddr": "127.0.0.1,127.0.0.1", "port": "1,{port}"}, TLS),
+    ({"host": "a,b"}, REFUSED),
+    ({"target_session_attrs": "read-write"}, TLS),
+    ({"target_session_attrs": "primary"}, TLS),
+    ({"target_session_attrs": "standby"}, REFUSED),
+    ({"target_session_attrs": "prefer-standby"}, TLS),
+    (
+        {"target_session_attrs": "read-write", "options": "-c default_transaction_read_only=on"},
+        REFUSED,
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("said", "expected"), TABLE, ids=str)
+def test_it_means_the_same_to_both(
+    server: RunningServer, files: Files, said: Said, expected: str
+) -> None:
+    dsn = dsn_of(server, files, said)
+    assert by_libpq(dsn) == expected
+    outcome, words = by_session(server, dsn)
+    assert outcome == expected, words
+    assert PASSWORD not in words
+
+
+# The same by the environment and by files of the home directory.
+BY_ENVIRONMENT: list[tuple[dict[str, str], Said, str]] = [
+    ({"PGSSLMODE": "verify-full", "PGSSLROOTCERT": "{root}"}, {}, TLS),
+    ({"PGSSLMODE": "verify-full", "PGSSLROOTCERT": "{root}"}, {"host": "other.example"}, REFUSED),
+    ({"PGREQUIREAUTH": "md5"}, {}, REFUSED),
+    ({"PGCHANNELBINDING": "require"}, {"sslmode": "disable"}, REFUSED),
+    ({"PGSSLCERT": "{client}", "PGSSLKEY": "{key}"}, CERTIFIED, TLS),
+    ({"PGTARGETSESSIONATTRS": "standby"}, {}, REFUSED),
+    ({"SSL_CERT_FILE": "{root}"}, {"sslrootcert": "system"}, TLS),
+    ({"SSL_CERT_FILE": "{strange}"}, {"sslrootcert": "system"}, REFUSED),
+]
+
+
+@pytest.mark.parametrize(("variables", "said", "expected"), BY_ENVIRONMENT, ids=str)
+def test_the_environment_means_the_same_to_both(
+    server: RunningServer,
+    files: Files,
+    monkeypatch: pytest.MonkeyPatch,
+    variables: dict[str, str],
+    said: Said,
+    expected: str,
+) -> None:
+    dsn = dsn_of(server, files, said)
+    with monkeypatch.context() as patch:
+        for name, value in variables.items():
+            patch.setenv(name, value.format(**vars(files)))
+        assert by_libpq(dsn) == expected
+        try:
+            session = _core.PostgresSession(dsn, SCRIPT, 1, 0)
+        except _core.SessionOpenError:
+            session = None
+    assert (session is None) is (expected == REFUSED)
+
+
+@pytest.mark.parametrize(
+    ("kept", "said", "expected"),
+    [
+        ({"root.crt": "root"}, {"sslmode": "require"}, TLS),
+        ({"root.crt": "strange"}, {"sslmode": "require"}, REFUSED),
+        ({"root.crt": "root"}, {"sslmode": "verify-full", "host": "other.example"}, REFUSED),
+        ({"postgresql.crt": "client", "postgresql.key": "key"}, CERTIFIED, TLS),
+        ({"postgresql.crt": "client"}, CERTIFIED, REFUSED),
+    ],
+    ids=str,
+)
+def test_files_of_the_home_directory_mean_the_same_to_both(
+    server: RunningServer,
+    files: Files,
+    home: Path,
+    kept: dict[str, str],
+    said: Said,
+    expected: str,
+) -> None:
+    for name, source in kept.items():
+        shutil.copy(vars(files)[source], home / ".postgresql" / name)
+    dsn = dsn_of(server, files, said)
+    outcome, words = by_session(server, dsn)
+    assert (by_libpq(dsn), outcome) == (expected, expected), words
+
+
+@pytest.fixture
+def common_name_only(server: RunningServer, files: Files) -> Iterator[None]:
+    """The server has a certificate without alternative names for as long."""
+    assert server.authority is not None
+    folder, saved = server.authority.folder, {}
+    for name in ("server.crt", "server.key"):
+        saved[name] = (folder / name).read_bytes()
+    made = server.authority.sign("named", "*.common.example", "")
+    try:
+        for name in saved:
+            (folder / name).write_bytes(
+                (made.parent / name.replace("server", "named")).read_bytes()
+            )
+        server.asked("select pg_reload_conf()")
+        wait_until(lambda: by_libpq(_of_common_name(server, files)) == TLS, "it is not read anew")
+        yield
+    finally:
+        for name, content in saved.items():
+            (folder / name).write_bytes(content)
+        server.asked("select pg_reload_conf()")
+        dsn = dsn_of(server, files, VERIFIED)
+        wait_until(lambda: by_libpq(dsn) == TLS, "it is not read anew")
+
+
+def _of_common_name(server: RunningServer, files: Files) -> str:
+    return dsn_of(server, files, {**VERIFIED, "host": "db.common.example"})
+
+
+@pytest.mark.usefixtures("common_name_only")
+def test_a_common_name_counts_where_there_is_no_other(server: RunningServer, files: Files) -> None:
+    for host, expected in (
+        ("db.common.example", TLS),
+        ("a.db.common.example", REFUSED),
+        ("common.example", REFUSED),
+        (HOST, REFUSED),
+    ):
+        dsn = dsn_of(server, files, {**VERIFIED, "host": host})
+        outcome, words = by_session(server, dsn)
+        assert (by_libpq(dsn), outcome) == (expected, expected), f"{host}: {words}"
+
+
+def by_administration(dsn: str) -> str:
+    """How administration connects."""
+    try:
+        with connect(read_dsn(dsn)["dsn"], NAME, "PostgreSQL") as connection:
+            return TLS if connection.pgconn.ssl_in_use else CLEAR
+    except EngineError:
+        return REFUSED
+
+
+@needs_address
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ({}, REFUSED),
+        ({"sslmode": "disable"}, REFUSED),
+        ({"sslmode": "require"}, REFUSED),
+        ({"sslmode": "require", "sslrootcert": "{root}"}, TLS),
+        ({"sslmode": "verify-ca", "sslrootcert": "{root}"}, TLS),
+        ({"host": "db.example", **VERIFIED}, TLS),
+        ({"require_auth": "password"}, TLS),
+        ({"require_auth": "password", "sslmode": "disable"}, CLEAR),
+        ({"user": "owner"}, TLS),
+        ({"user": "old", "sslmode": "disable"}, CLEAR),
+        ({"user": "trusted"}, TLS),
+    ],
+    ids=str,
+)
+def test_a_password_goes_in_the_clear_to_a_server_that_proved_who_it_is(
+    server: RunningServer, files: Files, said: Said, expected: str
+) -> None:
+    with Forwarder(server.port, AWAY or HOST) as port:
+        given = {"user": "plain", "host": AWAY, "hostaddr": AWAY, "port": str(port)} | said
+        dsn = dsn_of(server, files, given)
+        assert by_administration(dsn) == expected
+        outcome, words = by_session(server, dsn)
+    assert outcome == expected, words
+    assert "require_auth=password" in words or expected != REFUSED
+
+
+def test_sessions_have_what_a_service_and_the_environment_say(
+    server: RunningServer, files: Files, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    services = home / "services"
+    said = {"host": "db.example", "hostaddr": HOST, "port": server.port, "sslmode": "verify-full"}
+    said |= {"sslrootcert": files.root, "user": "owner", "channel_binding": "require"}
+    services.write_text("\n".join(["[here]", *(f"{k}={v}" for k, v in said.items()), ""]))
+    with monkeypatch.context() as patch:
+        patch.setenv("PGSERVICEFILE", str(services))
+        patch.setenv("PGREQUIREAUTH", "scram-sha-256")
+        dsn = make_conninfo("", service="here", password=PASSWORD, dbname=DATABASE)
+        with connect(dsn, "administration", "PostgreSQL") as connection:
+            led = resolved_dsn(dsn, connection)
+    kept = psycopg.conninfo.conninfo_to_dict(led)
+    expected = {"host": "db.example", "hostaddr": HOST, "sslmode": "verify-full"}
+    expected |= {"channel_binding": "require", "require_auth": "scram-sha-256"}
+    assert {key: kept.get(key) for key in expected} == expected
+    assert "application_name" not in kept
+    assert by_session(server, make_conninfo(led, application_name=NAME))[0] == TLS
+
+
+def test_the_process_behind_a_socket_is_the_one_that_is_meant(server: RunningServer) -> None:
+    folder = psycopg.conninfo.conninfo_to_dict(server.administration)["host"]
+    owner = Path(f"{folder}/.s.PGSQL.{server.port}").owner()
+    for name, expected in ((owner, CLEAR), ("nobody-such", REFUSED)):
+        dsn = make_conninfo(server.administration, requirepeer=name, application_name=NAME)
+        outcome, words = by_session(server, dsn)
+        assert (by_libpq(dsn), outcome) == (expected, expected), words
