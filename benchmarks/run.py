@@ -66,6 +66,7 @@ SMOKE: dict[str, tuple[str, ...]] = {
     "elasticity": ("--smoke", "--repeat", "1", "--min-time", "100ms"),
     "fleet": ("--seconds", "1", "--smoke"),
     "jdbc": ("--rounds", "1", "--seconds", "0.3", "--clients", "1"),
+    "kills": ("--kind", "embedded, load", "--kills", "2"),
     "planted_causes": ("--smoke",),
     "probe_overhead": ("--scale", "0.01", "--pairs", "1", "--seconds", "0.2"),
     "profile_agreement": ("--scale", "0.01", "--seconds", "0.5"),
