@@ -100,9 +100,9 @@ class Slowed:
         self.raw.mkdir()
         self.run = Recorded(self.raw)
 
-    def of(self, pid: int, slow: dict[str, float]) -> Any:
+    def of(self, pid: int, slow: dict[str, float], last_words: str | None = None) -> Any:
         request = RunRequest(workload="tpch", engine="duckdb", scale=0.01, slow=slow)
-        subject = Subject("duckdb", {}, embedded=True)
+        subject = Subject("duckdb", {}, embedded=True, last_words=lambda: last_words)
         run: Any = self.run
         return slowed(request, self.guardian, subject, [pid], self.raw, run)
 
@@ -308,6 +308,20 @@ class TestNobodyStaysStopped:
         with pytest.raises(RuntimeError, match="of the run"):
             while_stopped(lab, busy, fail)
         assert stays_awake(busy)
+
+    def test_who_has_the_number_of_an_engine_that_ended_is_let_go(self, lab: Slowed) -> None:
+        with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as stranger:
+            try:
+                with (
+                    pytest.raises(RunFailedError, match="cannot be slowed: it was ended by signal"),
+                    lab.of(stranger.pid, {"cpu": 50.0}, "it was ended by signal 9"),
+                ):
+                    pytest.fail("it was slowed")
+                process = read_process(stranger.pid)
+                assert process is not None
+                assert process.state == "R"
+            finally:
+                stranger.kill()
 
     def test_who_is_not_there_cannot_be_slowed(self, lab: Slowed) -> None:
         with subprocess.Popen(["true"]) as gone:

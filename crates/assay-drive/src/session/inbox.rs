@@ -1,15 +1,12 @@
 //! What the server sends, in one buffer that is parsed in place. Rows stay where they are until
 //! the operation is let go, so that they are digested after the clock was read, without a copy.
 
+use super::need::Need;
+
 /// Room that is kept free for the next read.
 const ROOM_BYTES: usize = 8 << 10;
 /// The least that a buffer which has grown has room for.
 const GROWN_BYTES: usize = 4 * ROOM_BYTES;
-/// So many operations in a row have to need far less room than there is before some is given back:
-/// growing again is time of the operation that needs it.
-const OPERATIONS_BEFORE_SHRINKING: u32 = 1000;
-/// Room is given back where there is this many times as much as was needed.
-const EXCESS: usize = 4;
 /// A message that says it is longer than this is none.
 const MESSAGE_BYTES_MAX: usize = 1 << 30;
 /// Tag and length.
@@ -79,9 +76,7 @@ pub struct Inbox<F: Framing = Tagged> {
     bytes: Vec<u8>,
     filled: usize,
     parsed: usize,
-    /// The most that was filled since it was last looked whether there is too much room.
-    needed: usize,
-    operations: u32,
+    need: Need,
     /// How messages are told from each other.
     pub framing: F,
 }
@@ -151,21 +146,16 @@ impl<F: Framing> Inbox<F> {
     /// An operation has ended, and its time with it: gives room back that no operation has needed
     /// for long. All that is there stays.
     pub fn settle(&mut self) {
-        self.operations += 1;
-        if self.operations < OPERATIONS_BEFORE_SHRINKING {
-            return;
-        }
-        let needed = self.needed.max(self.filled);
-        if self.bytes.len() > EXCESS * needed.max(GROWN_BYTES) {
-            self.bytes.truncate((2 * needed).max(GROWN_BYTES));
+        self.need.note(self.filled);
+        if let Some(room) = self.need.ended(self.bytes.len()) {
+            self.bytes.truncate(room);
             self.bytes.shrink_to_fit();
         }
-        (self.needed, self.operations) = (0, 0);
     }
 
     /// Forgets what was parsed; what was not stays.
     pub fn clear(&mut self) {
-        self.needed = self.needed.max(self.filled);
+        self.need.note(self.filled);
         self.framing.clear();
         self.bytes.copy_within(self.parsed..self.filled, 0);
         self.filled -= self.parsed;
@@ -195,6 +185,7 @@ fn message_at(bytes: &[u8], place: usize) -> Result<Option<Message>, Garbled> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::need::OPERATIONS_BEFORE_SHRINKING;
     use super::*;
     use proptest::prelude::*;
 

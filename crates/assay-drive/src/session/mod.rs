@@ -8,6 +8,7 @@ pub mod line;
 pub mod linked;
 pub mod loading;
 pub mod mysql;
+mod need;
 pub mod null;
 pub mod postgres;
 pub mod rows;

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::super::need::Need;
 use super::super::rows;
 use super::super::value::{Shape, Value};
 use super::super::{Fetched, SessionError};
@@ -52,6 +53,7 @@ pub struct Answers {
     /// Reads the answer under way, of which a part was digested already.
     reading: Option<Reader>,
     dropped: bool,
+    need: Need,
 }
 
 impl Answers {
@@ -71,6 +73,7 @@ impl Answers {
     /// Digests and forgets what is held and what is there of the answer under way, because it is
     /// too much.
     pub fn drop_part(&mut self, form: Form, body: &mut Vec<u8>) -> Result<(), SessionError> {
+        self.need.note(self.held_bytes() + body.len());
         self.digested()?;
         self.there = 0;
         self.dropped = true;
@@ -154,6 +157,20 @@ impl Answers {
         self.there -= 1;
         read.map_err(|error| failed.unwrap_or(error))?;
         Ok(rows)
+    }
+
+    /// The time of an operation has ended: gives room back, of `body` too, where the next answer
+    /// will be, that none has needed for long.
+    pub fn settle(&mut self, body: Option<&mut Vec<u8>>) {
+        self.need.note(self.held_bytes());
+        let held = self.held.iter_mut().map(|held| &mut held.body);
+        let mut bodies: Vec<&mut Vec<u8>> = held.chain(body).collect();
+        let room = bodies.iter().map(|body| body.capacity()).sum();
+        if let Some(room) = self.need.ended(room) {
+            for body in &mut bodies {
+                body.shrink_to(room);
+            }
+        }
     }
 
     /// Counts and digests all rows, where no program has read them.
@@ -292,6 +309,7 @@ impl Rows for Keeping<'_> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::need::OPERATIONS_BEFORE_SHRINKING;
     use super::*;
     use arrow_array::cast::AsArray;
     use arrow_array::types::{Float64Type, TimestampMicrosecondType};
@@ -313,6 +331,25 @@ mod tests {
         let mut file =
             arrow_ipc::reader::FileReader::try_new(File::open(path).unwrap(), None).unwrap();
         file.next().unwrap().unwrap()
+    }
+
+    #[test]
+    fn room_for_a_large_answer_is_given_back_when_none_is_as_large_for_long() {
+        const LARGE: usize = 4 << 20;
+        let (mut answers, mut body) = (Answers::default(), Vec::new());
+        let mut room_after = |length: usize, operations: u32| {
+            for _ in 0..operations {
+                answers.clear();
+                body.resize(length, b'a');
+                answers.take(Form::Tsv, &mut body).unwrap();
+                answers.settle(Some(&mut body));
+                assert_eq!(answers.held_bytes(), length);
+            }
+            answers.held[0].body.capacity() + body.capacity()
+        };
+        assert!(room_after(LARGE, 1) >= LARGE);
+        assert!(room_after(10, OPERATIONS_BEFORE_SHRINKING - 2) >= LARGE);
+        assert!(room_after(10, 2 * OPERATIONS_BEFORE_SHRINKING) < 1 << 17);
     }
 
     const TSV: &str = "?n\t?x\n1\t<a>\n1.50\t\"b\"\n\t2\n";

@@ -260,6 +260,7 @@ impl Session for SparqlSession {
     }
 
     fn fetched(&mut self) -> Result<Fetched, SessionError> {
+        self.answers.settle(self.linked.link.as_mut().map(|link| &mut link.response.body));
         self.answers.fetched(&self.conductor)
     }
 
