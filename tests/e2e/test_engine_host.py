@@ -67,3 +67,22 @@ def test_samples_are_those_of_the_engine_s_host(place, server, server_lab):
         assert times.min() < events["started_ns"].min()
         assert times.max() > events["finished_ns"].max()
     assert not list(Path(run.dir / "raw" / "fleet").glob("*"))
+
+
+def test_an_observation_has_the_server_s_processes_from_the_agent_on_its_host(
+    place, server, server_lab
+):
+    look = ["observe", "--dsn", url_of(server), "--time", "3s", "--no-page", "--no-plans"]
+    result = server_lab.assay(*look, "--fleet", place, "--engine-host", "db", "--json")
+    assert result.returncode == 0, result.stderr
+    run = Run(max(server_lab.runs.iterdir()))
+    hosts = {name: probe.get("host") for name, probe in run.facts["probes"].items()}
+    there = {"disks", "neighbours", "processes", "system"}
+    assert hosts == dict.fromkeys(there, "db") | {"engine": None, "statements": None}
+    assert run.facts["engine_host"]["error"] is None
+    processes = run.table("processes")
+    engine = processes.filter(processes["account"] == "engine")
+    assert server.pid in engine["pid"].to_list()
+    assert run.environment["accounts"][str(server.pid)] == "engine"
+    beside = run.table("run-host/processes")
+    assert set(beside["account"].unique()) == {"probes"}

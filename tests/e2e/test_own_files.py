@@ -40,6 +40,18 @@ analyze;
 with recursive n(i) as (select 51 union all select i + 1 from n where i < 60000)
 insert into orders select i, i % 20000, i % 2, printf('%.80c', 'x') from n;
 """
+# Without statistics a state, which all orders have, is taken to find few of them.
+UNKNOWN = """
+create table customers (id integer primary key, region integer);
+create table orders (id integer primary key, customer_id integer, state integer, day integer);
+create index by_state on orders (state);
+create index by_customer on orders (customer_id);
+create index by_region on customers (region);
+with recursive n(i) as (select 1 union all select i + 1 from n where i < 10000)
+insert into customers select i, case when i % 1000 = 0 then 7 else i % 3 end from n;
+with recursive n(i) as (select 1 union all select i + 1 from n where i < 50000)
+insert into orders select i, i % 10000, 1, i % 365 from n;
+"""
 MAKE = 'create index "assay_orders_customer_id" on "orders" ("customer_id");'
 KEY, STALE = "missing-index:by_customer", "stale-statistics:late"
 INDEXES = "select name from sqlite_schema where type = 'index' order by 1"
@@ -244,6 +256,27 @@ def test_statistics_are_gathered_measured_and_the_former_ones_put_back(journey, 
     (operation,) = tried["operations"]
     assert operation["gain"]["share"] > 0.5
     assert file.asked(STATISTICS) == statistics
+
+
+def test_statistics_of_a_join_are_gathered_and_a_file_without_any_has_none_afterwards(
+    journey, tmp_path
+):
+    lab, *_ = journey
+    file = file_of(tmp_path / "shop", UNKNOWN)
+    joined = (
+        "select sum(o.day) from orders as o join customers as c on c.id = o.customer_id"
+        " where o.state = 1 and c.region = 7"
+    )
+    folder = folder_of(tmp_path, joined=joined)
+    objects = file.asked("select type, name from sqlite_master order by 1, 2")
+    document = lab.document("run", str(folder), "--dsn", file.dsn, *BRIEF)
+    key = "stale-statistics:joined"
+    change = finding_of(document, key)["change"]
+    assert sorted(change["sql"].splitlines()) == ['analyze "customers";', 'analyze "orders";']
+    tried = lab.document("try", document["run"], key, "--allow-changes", "--repeat", "1")
+    (operation,) = tried["operations"]
+    assert operation["gain"]["share"] > 0.5
+    assert file.asked("select type, name from sqlite_master order by 1, 2") == objects
 
 
 def test_an_index_of_a_duckdb_file_is_tried_and_taken_back(journey, tmp_path):

@@ -209,6 +209,28 @@ class TestMisestimate:
         assert modules == [method]
 
 
+class TestMissingIndexOfOwnStatements:
+    """One of two statements of somebody's own, beside one that takes all of the run's time."""
+
+    def of(self, slow_s: float, **fields: Any) -> list[Finding]:
+        scan = node("scan", object="lines", condition="(line = 7)", rows=1.0, removed_rows=1e6)
+        scan = dataclasses.replace(scan, seconds=slow_s * 0.9)
+        other = operation("q2", share=0.98)
+        slow = operation(share=0.02, overrides={"seconds": slow_s}, cpu_user=1.0)
+        root = node("aggregate", scan, seconds=slow_s * 0.1)
+        return missing_index.find(case(slow, other, plans=plans(plan(root)), **fields))
+
+    def test_it_is_told_though_the_run_has_a_longer_one(self) -> None:
+        (finding,) = self.of(0.05, own_tables=True)
+        assert finding.fractions == pytest.approx({"q1": 0.9})
+        assert finding.effect_share == pytest.approx(0.018)
+
+    def test_of_a_quick_one_and_of_a_workload_s_share_it_is_not(self) -> None:
+        assert self.of(0.001, own_tables=True) == []
+        assert self.of(0.05) == []
+        assert self.of(0.05, own_tables=True, load=object()) == []
+
+
 class TestIndex:
     @pytest.mark.parametrize(
         ("condition", "columns"),

@@ -719,6 +719,21 @@ class TestServersOfThreads:
         )
         assert row["coverage"] == approximately(1.0)
 
+    def test_a_thread_that_looks_after_the_server_is_no_idle_worker(self, threaded: Lab) -> None:
+        """It wakes up now and then, as InnoDB's do, and so it was counted as at work."""
+        self.write(threaded, {OWN: 0.3, RUN: 0.7}, {POOL: 1.0})
+        seconds = threaded.until_ns - BEGUN_NS
+        waking = [lasting(RUN, 1), lasting(POOL, 112)] * (seconds // (113 * MS))
+        threaded.threads[1] = Thread(ROOT, POOL_TID, "server", BEGUN_NS, waking)
+        threaded.at_work = 2
+        threaded.directory /= "with upkeep"
+        row = split(threaded.write())["q1"]
+        assert row["threads_s"] == pytest.approx(20.0 * 1.01, rel=WITHIN)
+        assert row["idle"] / row["threads_s"] == approximately(0.0)
+        assert shares_of(row, "client", "cpu_user") == approximately(
+            {"client": 0.3, "cpu_user": 0.7}
+        )
+
     def test_after_a_crash_another_process_is_the_same_server(self, threaded: Lab) -> None:
         threaded.at_work = 1
         doings = threaded.serial(100, 200, {READ: 0.4, RUN: 0.6}, rest=OWN)

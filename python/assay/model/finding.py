@@ -92,7 +92,8 @@ class Advice:
         subject: The role of a setting (`work_memory`), the name of one, what is limited, a
             level of durability, or a table.
         values: What it needs: `value` of a setting; `columns` of an index, separated by commas,
-            and the table's `schema` where it is known.
+            and the table's `schema` where it is known; `tables`, separated by commas, where it is
+            about several.
         gain_share: Share of the run's time that it is predicted to save; None: not predicted.
     """
 
@@ -100,6 +101,12 @@ class Advice:
     subject: str
     values: Mapping[str, str] = field(default_factory=dict)
     gain_share: float | None = None
+
+    @property
+    def tables(self) -> list[str]:
+        """The tables that it is about, which is the subject alone unless several are named."""
+        named = [name.strip() for name in self.values.get("tables", "").split(",")]
+        return list(filter(None, named)) or [self.subject]
 
 
 @dataclass(frozen=True)

@@ -29,9 +29,13 @@ from assay.probes.streams import write_no_events
 from assay.record.layout import ACCOUNT_ENGINE, ACCOUNT_PROBES, KIND_OBSERVED, LOG_FILE
 from assay.record.reader import Run
 from assay.record.writer import RunWriter, ensure_runs_dir, new_run_id
+from assay.running.fleet.contract import HOST_PROBES
+from assay.running.fleet.meeting import gathered
+from assay.running.fleet.observer import engine_observer
 from assay.running.host.environment import describe_host, describe_ourselves
 from assay.running.log_file import log_into
 from assay.running.observing import observed
+from assay.running.server.subject import Subject
 from assay.running.watched_plans import capture_plans
 
 if TYPE_CHECKING:
@@ -42,6 +46,8 @@ if TYPE_CHECKING:
     from assay.engines.watching import StatementWatcher
     from assay.probes.contract import Probe
     from assay.running.asked.observe import Observation
+    from assay.running.asked.request import RunRequest
+    from assay.running.fleet.observer import Observer
     from assay.running.telling import Teller
 
     # A statement with its name.
@@ -81,14 +87,24 @@ def observe(observation: Observation, runs: Path, teller: Teller) -> Path:
         run = opened.enter_context(RunWriter(ensure_runs_dir(runs), run_id, facts))
         opened.enter_context(log_into(run.raw / LOG_FILE))
         teller.record(run.dir)
-        _Looking(observation, server, run, teller).carry_out()
+        agents = opened.enter_context(gathered(observation.request, None, run.raw, teller))
+        request, subject = _of_agent(observation.request), server.subject(observation)
+        observer = opened.enter_context(engine_observer(agents, request, subject, run))
+        _Looking(observation, server, run, teller, observer).carry_out()
         return run.dir
+
+
+def _of_agent(request: RunRequest) -> RunRequest:
+    """Return the request as the agent on the server's host has it: it looks less often."""
+    probes = tuple(name for name in HOST_PROBES if name not in LEFT_OUT)
+    interval_s = max(request.probe_interval_s, REST_INTERVAL_S)
+    return request.changed(probes=probes, probe_interval_s=interval_s)
 
 
 class _Reached:
     """A server with all that is asked of it: two connections that stay, and facts."""
 
-    def __init__(self, behaviour: Any, instance: Instance) -> None:  # noqa: ANN401 - many protocols
+    def __init__(self, behaviour: Any, instance: Instance, *, has_agent: bool) -> None:  # noqa: ANN401 - many protocols
         self.instance = replace(instance, handle=None)
         self.counters: CounterReader | None = None
         self.version: str = behaviour.version(instance)
@@ -97,7 +113,7 @@ class _Reached:
         self.port = behaviour.port(instance) if isinstance(behaviour, TellsPort) else None
         self.watcher: StatementWatcher = behaviour.watcher(instance)
         self.limits = list(self.watcher.sight.limits)
-        if not self.pids:
+        if not self.pids and not has_agent:
             self.limits.append(ELSEWHERE)
         self._read_counters(behaviour, instance)
 
@@ -106,6 +122,11 @@ class _Reached:
             self.counters = behaviour.counters_beside(instance)
         except (EngineError, OSError) as error:
             self.limits.append(f"the engine's own counters: {error}")
+
+    def subject(self, observation: Observation) -> Subject:
+        """Return the server as an agent on its host looks for it."""
+        reached = {"address": self.instance.address}
+        return Subject(observation.engine.facts.name, reached, self.pids, port=self.port)
 
     def close(self) -> None:
         """Ends both connections."""
@@ -123,7 +144,8 @@ def _reached(observation: Observation) -> Iterator[_Reached]:
     try:
         instance = behaviour.attach(behaviour.guest(observation.dsn))
         try:
-            server = _Reached(behaviour, instance)
+            has_agent = observation.request.engine_host is not None
+            server = _Reached(behaviour, instance, has_agent=has_agent)
         finally:
             behaviour.detach(instance)
     except OSError as error:
@@ -138,12 +160,18 @@ class _Looking:
     """One observation under way."""
 
     def __init__(
-        self, observation: Observation, server: _Reached, run: RunWriter, teller: Teller
+        self,
+        observation: Observation,
+        server: _Reached,
+        run: RunWriter,
+        teller: Teller,
+        observer: Observer | None,
     ) -> None:
         self._observation = observation
         self._server = server
         self._run = run
         self._teller = teller
+        self._observer = observer
         self._probe_facts: dict[str, Any] = {}
         self._begun_ns = self._ended_ns = 0
         self._stopped = False
@@ -168,10 +196,14 @@ class _Looking:
         self._run.seal()
 
     def _describe(self) -> None:
+        own = {str(pid): name for pid, name in self._followed()}
+        whose: dict[str, Any] = {"host": describe_host(Path("/")), "accounts": own}
+        if self._observer is not None:
+            there = {"host": self._observer.host, "accounts": self._observer.accounts}
+            whose = {**there, "run_host": whose}
         self._run.write_environment(
             {
-                "host": describe_host(Path("/")),
-                "accounts": {str(pid): name for pid, name in self._followed()},
+                **whose,
                 "assay": describe_ourselves(),
                 "engine": {
                     "version": self._server.version,
@@ -184,7 +216,8 @@ class _Looking:
         )
 
     def _followed(self) -> tuple[tuple[int, str], ...]:
-        pids = dict.fromkeys(self._server.pids, ACCOUNT_ENGINE)
+        here = self._server.pids if self._observer is None else ()
+        pids = dict.fromkeys(here, ACCOUNT_ENGINE)
         return (*pids.items(), (os.getpid(), ACCOUNT_PROBES))
 
     def _look_with(self, probes: list[Probe]) -> None:
@@ -192,6 +225,9 @@ class _Looking:
         often = self._observation.request.probe_interval_s
         facts = self._probe_facts
         with ExitStack() as stack:
+            if self._observer is not None:
+                beside = self._target(max(often, REST_INTERVAL_S))
+                probes = stack.enter_context(self._observer.at_work(probes, beside, facts))
             # The one that everything needs comes first.
             for probe in sorted(probes, key=lambda probe: probe.name != StatementsProbe.name):
                 interval_s = max(often, INTERVALS_S.get(probe.name, REST_INTERVAL_S))

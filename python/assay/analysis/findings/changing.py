@@ -33,25 +33,32 @@ def change_of(advice: Advice, facts: Mapping[str, Any]) -> Change | None:
     if advice.kind == "setting":
         statements = _setting(advice, facts, [texts.get(file) for file in files])
     else:
-        columns = [name.strip() for name in advice.values.get("columns", "").split(",")]
-        schema, quote = advice.values.get("schema"), facts.get("quote", '"')
+        quote = facts.get("quote", '"')
         statements = [
-            None
-            if texts.get(file) is None
-            else statement_of(
-                texts[file],
-                advice.subject,
-                list(filter(None, columns)),
-                expression=advice.values.get("expression"),
-                schema=schema,
-                quote=quote,
-            ).strip()
+            None if (template := texts.get(file)) is None else _of_tables(advice, template, quote)
             for file in files
         ]
     make, undo = statements
     if make is None:
         return None
     return Change(make, undo, _costs(advice, facts, running["costs"]))
+
+
+def _of_tables(advice: Advice, template: str, quote: str) -> str:
+    """Return the statements of a template for each table that advice is about."""
+    columns = [name.strip() for name in advice.values.get("columns", "").split(",")]
+    statements = [
+        statement_of(
+            template,
+            table,
+            list(filter(None, columns)),
+            expression=advice.values.get("expression"),
+            schema=advice.values.get("schema"),
+            quote=quote,
+        ).strip()
+        for table in advice.tables
+    ]
+    return "\n".join(statements)
 
 
 def is_of_session(advice: Advice, facts: Mapping[str, Any]) -> bool:

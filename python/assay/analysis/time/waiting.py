@@ -260,11 +260,11 @@ def _at_work(
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Threads at work in each pass (life, sequence, kind), and sequence, threads_at_work.
 
-    A server's threads that work for other clients are in neither.
+    A server's threads that work for other clients, or look after the server, are in neither.
     """
     at_work = threads.of_process(spans, lives_of(spans), passes, counted)
     if run.facts["engine"].get("kind") != "server":
-        return at_work.drop("rank"), counted
+        return at_work.drop("rank", "ran_share"), counted
     named = named_spans(run, spans, spans.with_columns(pl.lit(value=True).alias("with_workers")))
     others = threads.for_others(at_work, named, passes)
     fewer = others.group_by("sequence", maintain_order=True).agg(pl.len().alias("others"))
@@ -272,7 +272,9 @@ def _at_work(
     count = counted.join(fewer, on="sequence", how="left").select(
         "sequence", left.alias("threads_at_work")
     )
-    return at_work.join(others, on=["life", "sequence"], how="anti").drop("rank"), count
+    return at_work.join(others, on=["life", "sequence"], how="anti").drop(
+        "rank", "ran_share"
+    ), count
 
 
 def _of_process(run: Run, spans: pl.DataFrame, passes: pl.DataFrame) -> Terms:

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 LEADER, WORKER, HELPER, STRANGER = "leader", "worker", "helper", "stranger"
 # The name that the driver gives to threads of sessions that block.
 SESSION_THREAD = "session"
+# A thread of a server that ran for less of an operation, and slept where it sleeps between
+# operations, too, looks after the server: an idle thread of a pool that served it ran more.
+UPKEEP_SHARE_MAX = 0.05
 # Threads of these kinds count as long as they exist, asleep or not.
 AT_WORK = (LEADER, WORKER)
 
@@ -179,7 +182,7 @@ def is_one_process(lives: pl.DataFrame) -> bool:
 def of_process(
     spans: pl.DataFrame, lives: pl.DataFrame, passes: pl.DataFrame, counted: pl.DataFrame
 ) -> pl.DataFrame:
-    """The threads at work in each pass: life, sequence, kind, rank (1 ran most).
+    """The threads at work in each pass: life, sequence, kind, rank (1 ran most), ran_share.
 
     In a pass that is shorter than the time between two looks none was seen to run: then it was the
     thread of a session, where an embedded engine has such.
@@ -194,17 +197,19 @@ def of_process(
     serves = pl.col("life").is_in(sessions_of(spans).implode())
     ran_ns = pl.col("on_cpu_grown_ns") + serves.cast(pl.Int64)
     rank = ran_ns.rank("ordinal", descending=True).over("sequence")
+    ran_share = pl.col("on_cpu_grown_ns") / (pl.col("finished_ns") - pl.col("started_ns"))
     return (
-        grown.with_columns(rank.alias("rank"))
+        grown.with_columns(rank.alias("rank"), ran_share.alias("ran_share"))
         .filter(pl.col("rank") <= pl.col("threads_at_work"))
-        .select("life", "sequence", pl.lit(LEADER).alias("kind"), "rank")
+        .select("life", "sequence", pl.lit(LEADER).alias("kind"), "rank", "ran_share")
     )
 
 
 def for_others(at_work: pl.DataFrame, named: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:
-    """Of those at work in each pass, the ones that work for other clients: life, sequence.
+    """Of those at work in each pass, the ones that work for others than it: life, sequence.
 
-    They ran less than another one, and their sleep was for a client, most of it.
+    They ran less than another one, and their sleep was for a client, most of it; or they ran
+    hardly, and slept as they do between operations: these look after the server.
 
     Args:
         at_work: As `of_process` gives them.
@@ -215,9 +220,14 @@ def for_others(at_work: pl.DataFrame, named: pl.DataFrame, passes: pl.DataFrame)
     slept_ns = pl.min_horizontal("end_ns", "finished_ns") - pl.max_horizontal(
         "begin_ns", "started_ns"
     )
-    of_client_ns = slept_ns.filter(pl.col("by_kernel") == "client").sum()
     waiting = asleep.group_by("life", "sequence", maintain_order=True).agg(
-        (of_client_ns > 0.5 * slept_ns.sum()).alias("is")
+        (slept_ns.filter(pl.col("by_kernel") == cause).sum() > 0.5 * slept_ns.sum()).alias(cause)
+        for cause in ("client", "idle")
     )
-    candidates = at_work.filter(pl.col("rank") > 1).select("life", "sequence")
-    return candidates.join(waiting.filter("is").drop("is"), on=["life", "sequence"], how="semi")
+    looks_after = pl.col("idle") & (pl.col("ran_share") < UPKEEP_SHARE_MAX)
+    return (
+        at_work.filter(pl.col("rank") > 1)
+        .join(waiting, on=["life", "sequence"])
+        .filter(pl.col("client") | looks_after)
+        .select("life", "sequence")
+    )

@@ -45,8 +45,8 @@ def agent(
     """Drives a share of the clients of runs that are started elsewhere, until Ctrl-C.
 
     On the host of the server that is measured it may drive nothing and observe the server's
-    processes instead: `assay run ... --engine-host NAME`. It has to see them, as root or as the
-    user whose they are.
+    processes instead: `assay run ... --engine-host NAME`, and `assay observe` likewise. It has to
+    see them, as root or as the user whose they are.
 
     An agent does what its owner asks: whoever reaches it has it load any server, and can run any
     code as its user. So it listens on loopback only, unless connections are encrypted and both

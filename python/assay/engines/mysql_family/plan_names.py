@@ -20,6 +20,8 @@ _QUOTED = re.compile(rf"({_STRING})|`([A-Za-z_]\w*)`", re.DOTALL)
 _COLUMN = re.compile(
     rf"({_STRING})|(?<![\w.$`])(?:([A-Za-z_$][\w$]*)\.)?([A-Za-z_$][\w$]*)\.(?=[\w$`])", re.DOTALL
 )
+# How the servers write a condition that holds for rows that an outer join found.
+_OF_OUTER_JOIN = re.compile(r"\btrigcond\b|<if>|is_not_null_compl")
 
 
 def with_schemas(root: PlanNode, database: str | None = None) -> PlanNode:
@@ -36,7 +38,7 @@ def with_schemas(root: PlanNode, database: str | None = None) -> PlanNode:
         for schema, table in _tables(node.condition or ""):
             named.setdefault(table, set()).add(schema or database)
     schemas = {table: next(iter(found)) for table, found in named.items() if len(found) == 1}
-    return _conditions(_placed(plain, schemas), _without_schemas)
+    return _conditions(_placed(plain, schemas, database), _without_schemas)
 
 
 def _without_quotes(condition: str) -> str:
@@ -52,6 +54,19 @@ def _tables(condition: str) -> Iterable[tuple[str | None, str]]:
     return ((match[2], match[3]) for match in _COLUMN.finditer(condition) if match[1] is None)
 
 
+def _own_schema(node: PlanNode, database: str | None) -> str | None:
+    """Return the schema of a scan's table by its own filter, where its name is of two schemas.
+
+    The filter of a scan names columns of its table and of tables that are read before it; that of
+    an outer join may name those before it alone.
+    """
+    condition = node.condition or ""
+    if not node.is_full_scan or _OF_OUTER_JOIN.search(condition):
+        return None
+    schemas = {schema or database for schema, name in _tables(condition) if name == node.object}
+    return schemas.pop() if len(schemas) == 1 else None
+
+
 def _conditions(node: PlanNode, change: Callable[[str], str]) -> PlanNode:
     return replace(
         node,
@@ -60,9 +75,9 @@ def _conditions(node: PlanNode, change: Callable[[str], str]) -> PlanNode:
     )
 
 
-def _placed(node: PlanNode, schemas: Mapping[str, str | None]) -> PlanNode:
+def _placed(node: PlanNode, schemas: Mapping[str, str | None], database: str | None) -> PlanNode:
     return replace(
         node,
-        schema=node.schema or schemas.get(node.object or ""),
-        children=tuple(_placed(child, schemas) for child in node.children),
+        schema=node.schema or schemas.get(node.object or "") or _own_schema(node, database),
+        children=tuple(_placed(child, schemas, database) for child in node.children),
     )

@@ -29,18 +29,25 @@ def exact_undo(connection: apsw.Connection, make: str, undo: str) -> str:
     if not tables:
         return undo
     present = {row[0].lower() for row in connection.execute(script("tables.sql"))}
-    lines: list[str] = []
-    for name in STATISTICS:
-        if name not in present:
-            lines.append(script("undoing/drop.sql", table=name))
-            continue
-        for table in tables:
-            lines.append(
-                script("undoing/remove.sql", table=name, text=apsw.format_sql_value(table))
-            )
-            rows = connection.execute(script(f"undoing/{name}.sql"), (table,))
-            lines += [text for (text,) in rows]
-    return "\n".join([*map(str.strip, lines), f"{script('plans/reload.sql').strip()};"])
+    lines = [
+        text
+        for name in STATISTICS
+        if name in present
+        for table in tables
+        for text in _former_rows(connection, name, table)
+    ]
+    if lines:
+        lines.append(f"{script('plans/reload.sql').strip()};")
+    # Reading statistics anew makes the tables that are missing, so these are dropped last.
+    drops = [script("undoing/drop.sql", table=name) for name in STATISTICS if name not in present]
+    return "\n".join(map(str.strip, [*lines, *drops]))
+
+
+def _former_rows(connection: apsw.Connection, name: str, table: str) -> list[str]:
+    """Return statements that give a table of the file the statistics that it has now."""
+    remove = script("undoing/remove.sql", table=name, text=apsw.format_sql_value(table))
+    rows = connection.execute(script(f"undoing/{name}.sql"), (table,))
+    return [remove, *(text for (text,) in rows)]
 
 
 def _analysed(connection: apsw.Connection, statement: str) -> list[str]:

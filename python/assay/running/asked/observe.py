@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -12,10 +13,17 @@ from assay.engines.discovery import find_engine, find_engines
 from assay.engines.watching import WatchesStatements
 from assay.model.errors import UsageError
 from assay.record.layout import KIND_OBSERVED
+from assay.running.asked.agent_options import EngineHostName, FleetPlain, FleetTls
 from assay.running.asked.declaring import Group, Option, long_name
 from assay.running.asked.parsing import above_zero, duration_s, probe_interval_s
 from assay.running.asked.request import RunRequest
 from assay.running.asked.understanding import engine_of
+from assay.running.fleet.asked import (
+    check_network,
+    parse_engine_host,
+    parse_fleet,
+    tls_directory,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,6 +47,17 @@ class ObserveOptions(BaseModel):
         str | None,
         Option(Group.SERVER, "Its engine [default: what --dsn names].", "NAME"),
     ] = None
+    fleet: Annotated[
+        str | None,
+        Option(
+            Group.SERVER,
+            "Where the agent on the server's host has joined (see `assay agent`).",
+            "tcp://HOST:PORT",
+        ),
+    ] = None
+    fleet_plain: FleetPlain = False
+    fleet_tls: FleetTls = None
+    engine_host: EngineHostName = None
     time: Annotated[
         str | None,
         Option(Group.OBSERVATION, "How long to look [default: 60s].", "TIME"),
@@ -144,6 +163,7 @@ def observation_of(options: ObserveOptions) -> Observation:
     time_s = None
     if not options.until_stopped:
         time_s = above_zero("--time", duration_s("--time", options.time or TIME_DEFAULT))
+    tls = _checked_agent(options)
     request = RunRequest(
         workload=KIND_OBSERVED,
         engine=name,
@@ -153,8 +173,39 @@ def observation_of(options: ObserveOptions) -> Observation:
         probe_interval_s=probe_interval_s(options.probe_interval),
         plans=options.plans,
         plans_executed=False,
+        fleet=options.fleet,
+        fleet_tls=tls,
+        engine_host=options.engine_host,
     )
     return Observation(request, engine, behaviour, options.dsn, time_s)
+
+
+def _checked_agent(options: ObserveOptions) -> str | None:
+    """Return the folder of certificates by which the agent on the server's host is reached.
+
+    Raises:
+        UsageError: If what is said of the agent contradicts itself.
+    """
+    if options.fleet is None:
+        if options.engine_host or options.fleet_plain or options.fleet_tls:
+            raise UsageError("--engine-host: say --fleet, too: where the agent has joined")
+        return None
+    if options.engine_host is None:
+        raise UsageError(
+            "--fleet: an observation drives nothing; name the agent on the server's host with"
+            " --engine-host, or leave --fleet out"
+        )
+    asked = parse_fleet(options.fleet)
+    if asked.meeting is None or asked.hosts is not None:
+        raise UsageError(
+            f"--fleet {options.fleet}: name the place where the agent on the server's host has"
+            " joined, as tcp://HOST:PORT"
+        )
+    check_network(asked.meeting, options.fleet_tls, "--fleet-", plain=options.fleet_plain)
+    parse_engine_host(options.engine_host)
+    if options.fleet_tls is None:
+        return None
+    return str(tls_directory(str(Path(options.fleet_tls).expanduser()), "--fleet-"))
 
 
 def _able() -> str:

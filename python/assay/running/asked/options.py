@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from assay.engines.durability import LEVELS
 from assay.model.errors import UsageError, suggestion
 from assay.model.language import LANGUAGES
+from assay.running.asked.agent_options import EngineHostName, FleetPlain, FleetTls
 from assay.running.asked.declaring import Group, Needs, Option, Table, Text, Texts
 from assay.running.asked.parsing import PARAMETERS, TESTS, number_of_clients
 
@@ -43,24 +44,8 @@ class PlainOptions(BaseModel):
             "N|[N@]tcp://HOST:PORT",
         ),
     ] = None
-    fleet_plain: Annotated[
-        bool,
-        Option(
-            Group.SERVER,
-            "Allow --fleet tcp://... over a network that is yours alone.",
-            needs=Needs.FLEET,
-        ),
-    ] = False
-    engine_host: Annotated[
-        str | None,
-        Option(
-            Group.SERVER,
-            "With --fleet tcp://... and --dsn: the agent on the server's host, which observes the"
-            " server's processes there (these, or who listens on its port) and drives nothing.",
-            "NAME[:PID,...]",
-            needs=Needs.FLEET,
-        ),
-    ] = None
+    fleet_plain: FleetPlain = False
+    engine_host: EngineHostName = None
     keep_data: Annotated[
         bool, Option(Group.SERVER, "With --dsn: leave the tables for the next run.")
     ] = False
@@ -279,15 +264,7 @@ class RunOptions(PlainOptions):
             "FILE.jar|GROUP:ARTEFACT:VERSION",
         ),
     ] = ()
-    fleet_tls: Annotated[
-        str | None,
-        Option(
-            Group.SERVER,
-            "With --fleet tls://...: folder with ca.pem, cert.pem and key.pem.",
-            "DIR",
-            needs=Needs.FLEET,
-        ),
-    ] = None
+    fleet_tls: FleetTls = None
     bin_dir: Annotated[
         str | None, Option(Group.SERVER, "Take the server's programs from here.", "DIR")
     ] = None

@@ -140,12 +140,15 @@ class Agents:
     ) -> None:
         """Waits until enough agents are there, and the one on the engine's host beside them.
 
+        `wanted` drive; None: as many as there are, one at least.
+
         Raises:
             RunFailedError: If they do not come.
         """
         from distributed.core import rpc
 
         arguments = self._security.get_connection_args("client")
+        least = 1 if wanted is None else wanted
         deadline_s = time.monotonic() + JOINING_S
         drivers: list[tuple[str, str]] = []
         named: dict[str, str] = {}
@@ -162,10 +165,10 @@ class Agents:
             named = {str(worker["name"]): address for address, worker in workers.items()}
             drivers = sorted(item for item in named.items() if item[0] != engine_host)
             tell.amount(len(drivers), wanted, "hosts")
-            if len(drivers) >= (wanted or 1) and (engine_host is None or engine_host in named):
+            if len(drivers) >= least and (engine_host is None or engine_host in named):
                 break
             await asyncio.sleep(LOOK_S)
-        if len(drivers) < (wanted or 1):
+        if len(drivers) < least:
             raise RunFailedError(_too_few(meeting, len(drivers), wanted, failure))
         if engine_host is not None:
             self.engine_host = await self._met(engine_host, named.get(engine_host), meeting)
@@ -270,11 +273,12 @@ class Agents:
 
 @contextmanager
 def gathered(
-    request: RunRequest, guardian: Guardian, raw: Path, teller: Teller
+    request: RunRequest, guardian: Guardian | None, raw: Path, teller: Teller
 ) -> Iterator[Agents | None]:
     """The agents of a run's fleet; those of our own end when the block is left.
 
-    None where no fleet is asked for.
+    None where no fleet is asked for. Without a guardian nothing is driven, and only the agent on
+    the engine's host is waited for.
 
     Raises:
         RunFailedError: If they do not come.
@@ -296,7 +300,8 @@ def gathered(
             with _place(asked, agents, guardian, raw) as meeting:
                 named = parse_engine_host(request.engine_host)
                 name = None if named is None else named.name
-                agents.run(agents.meet(meeting, asked.hosts, name, teller))
+                wanted = 0 if guardian is None else asked.hosts
+                agents.run(agents.meet(meeting, wanted, name, teller))
                 yield agents
                 # Shares end with their connections, before agents of our own do.
                 agents.leave_all()
@@ -305,11 +310,12 @@ def gathered(
 
 
 @contextmanager
-def _place(asked: Fleet, agents: Agents, guardian: Guardian, raw: Path) -> Iterator[Meeting]:
+def _place(asked: Fleet, agents: Agents, guardian: Guardian | None, raw: Path) -> Iterator[Meeting]:
     """Where agents are met: as asked, or on this host with agents of our own."""
     if asked.meeting is not None:
         yield asked.meeting
         return
+    assert guardian is not None  # noqa: S101 - an observation names a place
     scheduler = agents.run(_scheduler())
     children: list[Child] = []
     try:

@@ -31,7 +31,11 @@ def prepared_with(
         raise CannotError(facts.without.get(doing, f"it has no statement for {doing}"))
     template = (engine.folder / facts.statements[doing]).read_text(encoding="utf-8")
     expression = advice.values.get("expression")
-    sql = facts.statement(template, advice.subject, columns_of(advice), expression=expression)
+    columns = columns_of(advice)
+    sql = "\n".join(
+        facts.statement(template, table, columns, expression=expression).strip()
+        for table in advice.tables
+    )
     label = label_of(advice)
     return ChangedRun(label, request.changed(prepare={**request.prepare, label: sql}))
 
@@ -39,7 +43,9 @@ def prepared_with(
 def label_of(advice: Advice) -> str:
     """What a change of a table is called: `index of orders (customer)`."""
     columns = columns_of(advice) or [text for text in (advice.values.get("expression"),) if text]
-    return f"{advice.kind} of {advice.subject}" + (f" ({', '.join(columns)})" if columns else "")
+    return f"{advice.kind} of {', '.join(advice.tables)}" + (
+        f" ({', '.join(columns)})" if columns else ""
+    )
 
 
 def columns_of(advice: Advice) -> list[str]:

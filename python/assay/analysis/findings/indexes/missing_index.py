@@ -35,6 +35,10 @@ REMOVED_SHARE_MIN_BY_COLUMN = 0.999
 READ_ROWS_MIN = 100
 # Less is worth no index: it costs every write.
 EFFECT_MIN = 0.05
+# Statements that somebody put beside each other say nothing of how often each is asked, so the
+# share of such a run is no measure: there it counts what an operation that is not quick would save.
+OWN_EFFECT_MIN = 0.5
+SLOW_MIN_S = 0.005
 
 _TEXT = re.compile(r"'(?:[^']|'')*'")
 # What an index is entered by stands before what its rows are then filtered by.
@@ -76,7 +80,19 @@ def find(case: Case) -> list[Finding]:
         for (table, schema, columns), scans in by_index.items()
         if usable_index(case, table, columns, schema) is None
     ]
-    return [finding for finding in findings if finding.effect_share >= EFFECT_MIN]
+    return [finding for finding in findings if _is_worth_it(case, finding)]
+
+
+def _is_worth_it(case: Case, finding: Finding) -> bool:
+    """Whether the scans take much of the run, or of a slow operation of somebody's own."""
+    if finding.effect_share >= EFFECT_MIN:
+        return True
+    if case.load is not None or case.is_observed or not case.own_tables:
+        return False
+    return any(
+        fraction >= OWN_EFFECT_MIN and case.seconds.get(operation, 0.0) >= SLOW_MIN_S
+        for operation, fraction in finding.fractions.items()
+    )
 
 
 def _is_by_setting(case: Case, timed: Timed) -> bool:

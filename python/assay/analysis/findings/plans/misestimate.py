@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from assay.analysis.findings.engine_facts import known_table, table_advice
 from assay.analysis.findings.plans.estimates import Hurt, hurts
 from assay.analysis.findings.plans.plan_time import scaled
 from assay.analysis.findings.plans.stale_statistics import changed_since
-from assay.model.finding import Advice, Evidence
+from assay.model.finding import Evidence
 from assay.model.units import count_text, percent_text
 
 if TYPE_CHECKING:
@@ -40,8 +41,9 @@ def _finding(case: Case, hurt: Hurt) -> Finding:
     advice, to_try = None, f"assay explain {case.run_id} --operation {operation}"
     if table is not None and node.operator.endswith("scan") and case.can("statistics"):
         gain = case.of_run(scaled(fractions, hurt.excess))
-        advice = Advice("statistics", table, {}, gain)
-        to_try = case.try_words(METHOD, fractions, f"gathers statistics of {table}")
+        name = known_table(case.tables, node) or table
+        advice = table_advice("statistics", name, node, gain)
+        to_try = case.try_words(METHOD, fractions, f"gathers statistics of {name}")
     evidence = [Evidence(_chain(hurt), f"plan:{operation}")]
     return (
         case.finding(METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice)

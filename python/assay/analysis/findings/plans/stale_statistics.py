@@ -86,14 +86,11 @@ def _faster(case: Case, operation: str, other: Alternative) -> Finding:
         Evidence(f"{operation}: {times} after gathering statistics", f"clock:{operation}"),
         Evidence(f"{chosen} became {other.summary}", f"plan:{operation}"),
     ]
-    advice = None
-    if len(tables) == 1 and case.can("statistics"):
-        advice = Advice("statistics", next(iter(tables)), {}, case.of_run(fractions))
-    to_try = (
-        "gather statistics (analyze)"
-        if advice is None
-        else case.try_words(METHOD, fractions, f"gathers statistics of {advice.subject}")
-    )
+    advice, to_try = None, "gather statistics (analyze)"
+    if tables and case.can("statistics"):
+        several = {"tables": ", ".join(tables)} if len(tables) > 1 else {}
+        advice = Advice("statistics", next(iter(tables)), several, case.of_run(fractions))
+        to_try = case.try_words(METHOD, fractions, f"gathers statistics{of}")
     finding = case.finding(
         METHOD, claim, fractions, to_try=to_try, evidence=evidence, advice=advice
     )

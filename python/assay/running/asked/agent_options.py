@@ -1,0 +1,35 @@
+"""Options of the agent on the engine's host, which runs and observations share."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from assay.running.asked.declaring import Group, Needs, Option
+
+FleetPlain = Annotated[
+    bool,
+    Option(
+        Group.SERVER,
+        "Allow --fleet tcp://... over a network that is yours alone.",
+        needs=Needs.FLEET,
+    ),
+]
+FleetTls = Annotated[
+    str | None,
+    Option(
+        Group.SERVER,
+        "With --fleet tls://...: folder with ca.pem, cert.pem and key.pem.",
+        "DIR",
+        needs=Needs.FLEET,
+    ),
+]
+EngineHostName = Annotated[
+    str | None,
+    Option(
+        Group.SERVER,
+        "With --fleet tcp://... and --dsn: the agent on the server's host, which observes the"
+        " server's processes there (these, or who listens on its port) and drives nothing.",
+        "NAME[:PID,...]",
+        needs=Needs.FLEET,
+    ),
+]
