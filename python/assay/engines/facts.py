@@ -49,8 +49,8 @@ class EngineFacts(BaseModel):
         transactions: Whether statements between `begin` and `commit` are done whole or not at all.
         programs: Whether its session plays programs of the driver that read rows; all play others.
         pipelines: Whether its session can send statements before earlier answers have come.
-        passing_errors: Classes of errors that another attempt may cure, beside serialization failures
-            and deadlocks; not in operations that are programs of the driver.
+        passing_errors: Classes of errors that another attempt may cure, beside serialization
+            failures and deadlocks; not in operations that are programs of the driver.
         settings: Defaults that ours differ from the product's in, each with its reason in README.
         durability: Levels of durability that it has, by name; empty: it has none to choose from.
         operations_of: The engine whose `operations.toml` says what its functions do, because both
