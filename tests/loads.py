@@ -108,6 +108,7 @@ def write_load(
     engine_cores: float = 0.6,
     driver_cores: float = 0.3,
     pin: dict[str, list[int]] | None = None,
+    limit_ns: int = 0,
     run_id: str = "20261120T101500Z-point-select-postgresql-abc123",
     **more: Any,
 ) -> Path:
@@ -121,6 +122,7 @@ def write_load(
         engine_cores: CPU seconds a second of the engine's process.
         driver_cores: The same of the driver's.
         pin: CPUs of `engine` and `client`.
+        limit_ns: Time-out of an operation; 0: none.
         run_id: The run's id.
         more: Further keys of the plan's phase.
     """
@@ -130,6 +132,7 @@ def write_load(
     (directory / "derived").mkdir()
     write_stream(raw / "events.arrows", events, batches=4)
     facts = load_facts(arrival, seconds, run_id, **more)
+    facts["plan"]["operation_deadline_ns"] = limit_ns
     ended_ns = BEGUN_NS + round(seconds * S)
     times = list(range(BEGUN_NS - SAMPLE_NS, ended_ns + 2 * SAMPLE_NS, SAMPLE_NS))
     _write_samples(raw, times, engine_cores, driver_cores)

@@ -25,11 +25,13 @@ from assay.engines.discovery import find_engine
 from assay.engines.loading import HasKeys, LoadSettings, LoadsTablesTogether, Prepares
 from assay.engines.mysql_family import loading
 from assay.engines.mysql_family.configured import default_settings
+from assay.engines.mysql_family.connecting import connect, session_config
 from assay.engines.plan_reading import HasPlans
 from assay.model.other_work import SNAPSHOT
 from assay.running.server.serving import unprivileged_user
 from tests.contract.playing import assert_played_and_undone
 from tests.family import Started
+from tests.forwarding import AWAY, Forwarder, needs_address
 from tests.products import obtained
 
 if TYPE_CHECKING:
@@ -76,6 +78,49 @@ def make(shared: Started, instance: Instance, more: str) -> None:
 
 def rows(instance: Instance, sql: str) -> list[tuple[Any, ...]]:
     return list(loading.execute(instance.handle, sql))
+
+
+@pytest.fixture
+def unknown(shared: Started, instance: Instance) -> str:
+    """A new account's name and password: the server does not remember its hash."""
+    shared.engine.run_script(instance, "drop user if exists guest@'%'")
+    shared.engine.run_script(instance, "create user guest@'%' identified by 'guests-secret'")
+    return "guest:guests-secret"
+
+
+def logged_in(shared: Started, dsn: str, *, by_session: bool) -> None:
+    address = shared.engine.address(dsn)
+    if by_session:
+        _core.MysqlSession(session_config(address), '{"operations": []}', 1, 0)
+    else:
+        connect(address).close()
+
+
+@needs_address
+@pytest.mark.parametrize("by_session", [False, True])
+@pytest.mark.parametrize(
+    ("said", "is_let_in"),
+    [
+        ("", False),
+        ("ssl_mode=required", False),
+        ("ssl_mode=disabled", False),
+        ("ssl_mode=verify-ca&ssl_ca={data}/ca.pem", True),
+        ("ssl_mode=disabled&server_public_key={data}/public_key.pem", True),
+        ("ssl_mode=disabled&get_server_public_key=1", True),
+        ("ssl_mode=required&get_server_public_key=1", True),
+    ],
+)
+def test_a_password_that_is_not_remembered_goes_to_a_server_that_is_known(
+    shared: Started, unknown: str, said: str, is_let_in: bool, by_session: bool
+) -> None:
+    query = said.format(data=shared.address["data"])
+    with Forwarder(int(shared.address["port"]), AWAY or "") as port:
+        dsn = f"mysql://{unknown}@{AWAY}:{port}/?{query}"
+        if is_let_in:
+            logged_in(shared, dsn, by_session=by_session)
+            return
+        with pytest.raises((EngineError, _core.SessionOpenError), match="ssl_mode=verify-ca"):
+            logged_in(shared, dsn, by_session=by_session)
 
 
 def test_it_can_what_it_says() -> None:

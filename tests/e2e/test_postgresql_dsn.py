@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 from collections.abc import Iterator
@@ -21,7 +22,7 @@ from tests.e2e.server import DATABASE, HOST, PASSWORD, RunningServer
 from tests.forwarding import AWAY, Forwarder, needs_address
 
 SCRIPT = '{"operations": []}'
-NAME = "one of a table"
+NUMBERS = itertools.count()
 TLS, CLEAR, REFUSED = "by TLS", "in the clear", "refused"
 Said = dict[str, str | None]
 
@@ -65,7 +66,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def dsn_of(server: RunningServer, files: Files, said: Said) -> str:
     filled = {k: v and v.format(port=server.port, **vars(files)) for k, v in said.items()}
-    return server.dsn(**({"hostaddr": HOST, "application_name": NAME} | filled))
+    return server.dsn(**({"hostaddr": HOST} | filled))
 
 
 def by_libpq(dsn: str) -> str:
@@ -79,13 +80,13 @@ def by_libpq(dsn: str) -> str:
 
 def by_session(server: RunningServer, dsn: str) -> tuple[str, str]:
     """How a session connects, and its words."""
-    wait_until(lambda: not server.sessions(NAME), "another session of the table goes on")
+    name = f"session {next(NUMBERS)} of a table"
     try:
-        session = _core.PostgresSession(dsn, SCRIPT, 1, 0)
+        session = _core.PostgresSession(f"{dsn} application_name='{name}'", SCRIPT, 1, 0)
     except _core.SessionOpenError as error:
         return REFUSED, str(error)
     asked = "select ssl from pg_stat_ssl join pg_stat_activity using (pid)"
-    ((is_encrypted,),) = server.asked(f"{asked} where application_name = %s", NAME)
+    ((is_encrypted,),) = server.asked(f"{asked} where application_name = %s", name)
     del session
     return (TLS if is_encrypted else CLEAR), ""
 
@@ -291,7 +292,7 @@ def test_a_common_name_counts_where_there_is_no_other(server: RunningServer, fil
 def by_administration(dsn: str) -> str:
     """How administration connects."""
     try:
-        with connect(read_dsn(dsn)["dsn"], NAME, "PostgreSQL") as connection:
+        with connect(read_dsn(dsn)["dsn"], "administration", "PostgreSQL") as connection:
             return TLS if connection.pgconn.ssl_in_use else CLEAR
     except EngineError:
         return REFUSED
@@ -345,13 +346,13 @@ def test_sessions_have_what_a_service_and_the_environment_say(
     expected |= {"channel_binding": "require", "require_auth": "scram-sha-256"}
     assert {key: kept.get(key) for key in expected} == expected
     assert "application_name" not in kept
-    assert by_session(server, make_conninfo(led, application_name=NAME))[0] == TLS
+    assert by_session(server, led)[0] == TLS
 
 
 def test_the_process_behind_a_socket_is_the_one_that_is_meant(server: RunningServer) -> None:
     folder = psycopg.conninfo.conninfo_to_dict(server.administration)["host"]
     owner = Path(f"{folder}/.s.PGSQL.{server.port}").owner()
     for name, expected in ((owner, CLEAR), ("nobody-such", REFUSED)):
-        dsn = make_conninfo(server.administration, requirepeer=name, application_name=NAME)
+        dsn = make_conninfo(server.administration, requirepeer=name)
         outcome, words = by_session(server, dsn)
         assert (by_libpq(dsn), outcome) == (expected, expected), words

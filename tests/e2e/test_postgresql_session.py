@@ -239,21 +239,38 @@ def test_a_request_to_cancel_goes_over_tls_too(server, certificate, tmp_path):
 # Errors that pass.
 
 
-@pytest.mark.parametrize(("passing", "retries"), [((), 0), (("23505",), 3)])
-def test_a_key_that_is_taken_is_tried_again_on_an_engine_that_needs_it_only(
-    server, tmp_path, passing, retries
-):
+@pytest.fixture
+def taken(server):
+    """A table whose one key is taken."""
     server.asked("create table taken (id int primary key)")
     server.asked("insert into taken values (1)")
     server.asked("grant insert on taken to owner")
-    operations = {"taken": ["insert into taken values (1)"]}
+    yield "insert into taken values (1)"
+    server.asked("drop table taken")
+
+
+@pytest.mark.parametrize(("passing", "retries"), [((), 0), (("23505",), 3)])
+def test_a_key_that_is_taken_is_tried_again_on_an_engine_that_needs_it_only(
+    server, tmp_path, taken, passing, retries
+):
+    operations = {"taken": [taken]}
     session = _core.PostgresSession(server.dsn(), script_of(operations), 1, 0, passing)
-    try:
-        events = played(tmp_path, [session], operations, retries_max=3).events
-    finally:
-        server.asked("drop table taken")
+    events = played(tmp_path, [session], operations, retries_max=3).events
     assert events["error"].to_list() == ["23505"]
     assert events["retries"].to_list() == [retries]
+
+
+def test_a_program_never_makes_a_key_twice_so_that_one_that_is_taken_is_no_accident(
+    server, tmp_path, taken
+):
+    texts = {"begin": "begin", "district": taken, "low_stock": "select 1", "commit": "commit"}
+    statements = tuple(ScriptStatement(text, name=name) for name, text in texts.items())
+    operation = ScriptOperation("taken", statements, program="tpcc.stock-level")
+    script = json.dumps(Script((operation,), parameters={"warehouses": 1}).facts())
+    session = _core.PostgresSession(server.dsn(), script, 1, 0, ("23505",))
+    events = played(tmp_path, [session], {"taken": []}, retries_max=3).events
+    assert events["error"].to_list() == ["23505"]
+    assert events["retries"].to_list() == [0]
 
 
 def test_the_one_engine_that_needs_it_says_so():

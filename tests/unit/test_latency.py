@@ -22,8 +22,10 @@ from assay.analysis.load.latency import (
     measured_times,
     succeeded,
 )
+from assay.analysis.load.metrics import load_metrics
 from assay.analysis.load.summary import per_second, summarise_load
 from assay.analysis.load.view import CURVES_MAX, load_view
+from assay.analysis.load.wasted_work import Work
 from assay.analysis.load_plan import load_of
 from assay.record.reader import Run
 from tests.conftest import stream_table
@@ -221,6 +223,47 @@ class TestPlayedLoads:
         run = Run(write_load(tmp_path, open_load(1_000, 1), rows, 0.003))
         assert summarise_load(run) is None
         assert load_view(run) is None
+
+
+class TestWithFailed:
+    """A server that refuses what would be slow must not look fast."""
+
+    def run_of(self, root: Path, *, limit_ns: int) -> Run:
+        fine = [an_operation(n, n * MS, 0, MS) for n in range(90)]
+        refused = [
+            an_operation(n, n * MS, 0, MS, outcome="failed", error="53300") for n in range(90, 96)
+        ]
+        late = [an_operation(96, 96 * MS, 0, 3 * S, outcome="failed", error="deadline")]
+        skipped = [an_operation(n, n * MS, 0, 0, **SKIPPED) for n in range(97, 100)]
+        directory = write_load(
+            root, open_load(1_000, 1), [*fine, *refused, *late, *skipped], 0.1, limit_ns=limit_ns
+        )
+        return Run(directory)
+
+    def test_what_failed_or_never_started_counts_at_its_time_out(self, tmp_path: Path) -> None:
+        load = summarise_load(self.run_of(tmp_path, limit_ns=2 * S))
+        assert load is not None
+        failing = load.all_operations.latency_with_failed
+        assert failing is not None
+        assert (load.all_operations.latency.count, failing.count) == (90, 100)
+        assert load.all_operations.latency.p95 == pytest.approx(0.001)
+        assert (failing.p50, failing.p90) == (pytest.approx(0.001), pytest.approx(0.001))
+        assert (failing.p95, failing.p99) == (pytest.approx(2.0), pytest.approx(2.0))
+        assert failing.max == pytest.approx(3.0)
+        metrics = load_metrics(load, None, Work(0, None, 0, {}, 0.0, 0.0))
+        assert metrics["latency_with_failed_seconds_p99"] == pytest.approx(2.0)
+
+    def test_without_a_time_out_nobody_can_say(self, tmp_path: Path) -> None:
+        load = summarise_load(self.run_of(tmp_path, limit_ns=0))
+        assert load is not None
+        assert load.all_operations.latency_with_failed is None
+
+    def test_where_all_succeeded_it_would_be_the_same(self, tmp_path: Path) -> None:
+        rows = [an_operation(n, n * MS, 0, MS) for n in range(9)]
+        directory = write_load(tmp_path, open_load(1_000, 1), rows, 0.01, limit_ns=S)
+        load = summarise_load(Run(directory))
+        assert load is not None
+        assert load.all_operations.latency_with_failed is None
 
 
 class TestView:

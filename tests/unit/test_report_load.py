@@ -55,14 +55,14 @@ def lost(runs: Path) -> Path:
     return write_load(runs, open_load(1_000, 2), rows, SECONDS, engine_cores=1.7, driver_cores=0.15)
 
 
-def failing(runs: Path) -> Path:
+def failing(runs: Path, limit_ns: int = 0) -> Path:
     """A closed load in which one operation of a hundred fails."""
     failed = {"outcome": "failed", "error": "40001", "rows": None, "digest": None}
     rows = [
         an_operation(n, n * MS, 0, MS // 2, **(failed if n % 100 == 3 else {}))
         for n in range(12_000)
     ]
-    return write_load(runs, closed(8), rows, SECONDS)
+    return write_load(runs, closed(8), rows, SECONDS, limit_ns=limit_ns)
 
 
 def shown(directory: Path) -> str:
@@ -117,6 +117,12 @@ class TestTerminal:
 
     def test_a_closed_load_with_failures(self, tmp_path: Path) -> None:
         assert_golden("terminal-closed-failing.txt", shown(failing(tmp_path)))
+
+    def test_failures_are_seen_in_percentiles_at_their_time_out(self, tmp_path: Path) -> None:
+        text = " ".join(shown(failing(tmp_path, limit_ns=5 * S)).split())
+        assert "with those at their time-out p50 500 µs" in text
+        assert "p99.9 5.00 s" in text
+        assert "time-out" not in shown(failing(tmp_path / "without"))
 
     @pytest.mark.parametrize("width", [60, 80, 100])
     def test_no_line_is_wider_than_the_terminal(self, tmp_path: Path, width: int) -> None:
@@ -197,6 +203,11 @@ class TestPage:
             assert f">{column.heading}</button>" in text
         for name in OPERATIONS:
             assert f">{name}</td>" in text
+
+    def test_failures_are_seen_in_percentiles_at_their_time_out(self, tmp_path: Path) -> None:
+        words = "With failed operations at their time-out: p50"
+        assert words in self.text(failing(tmp_path, limit_ns=5 * S))
+        assert words not in self.text(failing(tmp_path / "without"))
 
     def test_it_says_how_latency_was_counted(self, tmp_path: Path) -> None:
         assert "1,000/s became due by the clock" in self.text(held(tmp_path / "a"))

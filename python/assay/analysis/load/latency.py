@@ -105,6 +105,17 @@ def succeeded(times: pl.DataFrame) -> pl.DataFrame:
     )
 
 
+def latency_with_failed(times: pl.DataFrame, limit_ns: int) -> pl.Series:
+    """Latencies of all operations, in ns; one that failed or never started takes its time-out.
+
+    What failed later than that takes as long as it took.
+    """
+    took = pl.col("finished_ns") - pl.col("scheduled_ns")
+    at_least = pl.max_horizontal(took, pl.lit(limit_ns))
+    counted = pl.when(pl.col("outcome") == "ok").then(took).otherwise(at_least)
+    return times.select(counted.alias("latency_ns"))["latency_ns"]
+
+
 def distribution(times_ns: pl.Series) -> Distribution:
     """The percentiles of times without nulls, in any order."""
     ranked = times_ns.sort()

@@ -23,6 +23,10 @@ NAMES = (
     "latency_seconds_p99",
     "latency_seconds_p999",
     "latency_seconds_max",
+    "latency_with_failed_seconds_p50",
+    "latency_with_failed_seconds_p95",
+    "latency_with_failed_seconds_p99",
+    "latency_with_failed_seconds_p999",
     "failed_share",
     "skipped_share",
     "retries",
@@ -33,6 +37,7 @@ NAMES = (
     "engine_cpu_seconds_per_operation",
     "driver_cpu_seconds_per_operation",
 )
+WITH_FAILED = ("p50", "p95", "p99", "p999")
 
 
 def no_load_metrics() -> dict[str, float | None]:
@@ -50,20 +55,26 @@ def load_metrics(
         for name, value in asdict(whole.latency).items()
         if name != "count"
     }
-    return latency | {
-        "operations": whole.scheduled,
-        "throughput_per_s": whole.throughput_per_s,
-        "statements_per_s": work.answered / load.window.seconds,
-        "failed_share": whole.failed / whole.scheduled if whole.scheduled else None,
-        "skipped_share": whole.skipped / whole.scheduled if whole.scheduled else None,
-        "retries": whole.retries,
-        "wasted_share": work.wasted_share,
-        "waiting_end": load.schedule.waiting_end if load.schedule else None,
-        "on_time_share": load.schedule.on_time_share if load.schedule else None,
-        "mixes_per_s": sequence.mixes_per_s if sequence else None,
-        "engine_cpu_seconds_per_operation": cpu_per_operation(load, used, ACCOUNT_ENGINE),
-        "driver_cpu_seconds_per_operation": cpu_per_operation(load, used, ACCOUNT_DRIVER),
-    }
+    failing = asdict(whole.latency_with_failed) if whole.latency_with_failed else {}
+    with_failed = {f"latency_with_failed_seconds_{name}": failing.get(name) for name in WITH_FAILED}
+    return (
+        latency
+        | with_failed
+        | {
+            "operations": whole.scheduled,
+            "throughput_per_s": whole.throughput_per_s,
+            "statements_per_s": work.answered / load.window.seconds,
+            "failed_share": whole.failed / whole.scheduled if whole.scheduled else None,
+            "skipped_share": whole.skipped / whole.scheduled if whole.scheduled else None,
+            "retries": whole.retries,
+            "wasted_share": work.wasted_share,
+            "waiting_end": load.schedule.waiting_end if load.schedule else None,
+            "on_time_share": load.schedule.on_time_share if load.schedule else None,
+            "mixes_per_s": sequence.mixes_per_s if sequence else None,
+            "engine_cpu_seconds_per_operation": cpu_per_operation(load, used, ACCOUNT_ENGINE),
+            "driver_cpu_seconds_per_operation": cpu_per_operation(load, used, ACCOUNT_DRIVER),
+        }
+    )
 
 
 def cpu_per_operation(load: LoadSummary, used: Accounts | None, account: str) -> float | None:

@@ -16,6 +16,7 @@ from assay.analysis.load.latency import (
     by_interval,
     distribution,
     interval_for,
+    latency_with_failed,
     measured_times,
     succeeded,
 )
@@ -43,6 +44,8 @@ class OperationLoad:
         throughput_per_s: Operations that succeeded, a second.
         latency: From when it was due.
         service: From when it was started.
+        latency_with_failed: The same, with what failed or never started at its time-out; None where
+            all succeeded, and without a time-out. Of all operations only.
     """
 
     scheduled: int
@@ -55,6 +58,7 @@ class OperationLoad:
     latency: Distribution
     service: Distribution
     retries_by_class: dict[str, int] = field(default_factory=dict)
+    latency_with_failed: Distribution | None = None
 
 
 @dataclass(frozen=True)
@@ -123,7 +127,7 @@ def summarise_load(run: Run) -> LoadSummary | None:
     return LoadSummary(
         load=load,
         window=window,
-        all_operations=_all_operations(times, window),
+        all_operations=_all_operations(times, window, run),
         by_name=_with_classes(_by_name(times, window), retries_by_class(run)),
         pace=_pace(times, window, waiting),
         schedule=_schedule(times, waiting, window, load),
@@ -154,9 +158,12 @@ def run_backlog(times: pl.DataFrame, window: Window, load: Load) -> pl.DataFrame
     return backlog(times, window, round((load.late_limit_s or 0.0) / NS))
 
 
-def _all_operations(times: pl.DataFrame, window: Window) -> OperationLoad:
-    ended = succeeded(times)
-    return _operation(_counts(times).row(0, named=True), ended, window, None)
+def _all_operations(times: pl.DataFrame, window: Window, run: Run) -> OperationLoad:
+    whole = _operation(_counts(times).row(0, named=True), succeeded(times), window, None)
+    limit_ns = int(run.facts["plan"].get("operation_deadline_ns", 0))
+    if not limit_ns or whole.ok == whole.scheduled:
+        return whole
+    return replace(whole, latency_with_failed=distribution(latency_with_failed(times, limit_ns)))
 
 
 def _by_name(times: pl.DataFrame, window: Window) -> dict[str, OperationLoad]:

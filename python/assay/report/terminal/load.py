@@ -83,6 +83,7 @@ def load_figures(document: RunDocument) -> list[str] | None:
         ("skipped", metrics["skipped_share"]),
     ):
         figures += [f"{label} {percent_text(share)}"] if share else []
+    figures += with_failed(document)
     if metrics["retries"]:
         figures.append(f"retries {metrics['retries']:,}")
     figures += [
@@ -94,6 +95,23 @@ def load_figures(document: RunDocument) -> list[str] | None:
         if seconds is not None
     ]
     return figures
+
+
+def with_failed(document: RunDocument) -> list[str]:
+    """Percentiles in which failed operations count at their time-out; none where all succeeded."""
+    metrics = document["metrics"]
+    # A document that was kept before there were such figures has none of them.
+    figures = [
+        f"{label} {seconds_text(seconds)}"
+        for label, seconds in (
+            ("p50", metrics.get("latency_with_failed_seconds_p50")),
+            ("p95", metrics.get("latency_with_failed_seconds_p95")),
+            ("p99", metrics.get("latency_with_failed_seconds_p99")),
+            ("p99.9", metrics.get("latency_with_failed_seconds_p999")),
+        )
+        if seconds is not None
+    ]
+    return [f"with those at their time-out {', '.join(figures)}"] if figures else []
 
 
 def load_operation(operation: OperationRow, name_width: int) -> tuple[str, list[str]]:

@@ -41,6 +41,12 @@ class RunMetrics(TypedDict):
     latency_seconds_p999: MeasuredValue
     """Null for fewer than 1,000 operations."""
     latency_seconds_max: MeasuredValue
+    latency_with_failed_seconds_p50: MeasuredValue
+    """Of a load with `--timeout` in which operations failed or never started: the same over all
+    operations, with those at their time-out, or at the longer time that they took."""
+    latency_with_failed_seconds_p95: MeasuredValue
+    latency_with_failed_seconds_p99: MeasuredValue
+    latency_with_failed_seconds_p999: MeasuredValue
     failed_share: MeasuredValue
     """Of a load: of the operations that were due."""
     skipped_share: MeasuredValue
