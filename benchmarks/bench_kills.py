@@ -29,6 +29,7 @@ from tests.e2e.conftest import Lab
 
 from assay.model.units import NS_PER_S
 from assay.record.reader import Run
+from assay.running.changes.left_behind import DATA
 
 KILLS = 200
 # Of what was measured so much may be missing before the kill.
@@ -180,11 +181,11 @@ def killed(lab: Lab, kind: Kind, after_s: float) -> Killed:
 def _left(lab: Lab) -> Iterator[str]:
     """What is left when all had time to go."""
     deadline_s = time.monotonic() + GONE_WITHIN_S
-    while (lab.strays() or lab.left_behind()) and time.monotonic() < deadline_s:
+    # Half a data set stays until the next run, which makes it anew.
+    while (lab.strays() or lab.left_behind(DATA)) and time.monotonic() < deadline_s:
         time.sleep(0.1)
     yield from (f"process {pid}" for pid in lab.strays())
-    # Half a data set is made anew by the next run, and told until then.
-    yield from (words for words in lab.left_behind() if ".partial" not in words)
+    yield from lab.left_behind(DATA)
 
 
 def _unreadable(lab: Lab, record: Path) -> str | None:
