@@ -143,6 +143,16 @@ class TestStatements:
                 connection.execute(sql)
                 connection.execute("drop index if exists " + indexes(connection))
 
+    def test_statistics_of_several_tables_are_a_statement_each(self) -> None:
+        advice = Advice("statistics", "orders", {"tables": "orders, customers"})
+        changed = followed(request("sqlite"), advice, find_engine("sqlite"))
+        ((label, sql),) = changed.request.prepare.items()
+        assert label == "statistics of orders, customers"
+        assert [text.strip(" ;\n") for text in split(sql)] == [
+            'analyze "orders"',
+            'analyze "customers"',
+        ]
+
     def test_vacuum_names_its_table_in_each_statement(self) -> None:
         changed = followed(request(), Advice("vacuum", 'a"b'), find_engine("postgresql"))
         (sql,) = changed.request.prepare.values()

@@ -32,9 +32,8 @@ def prepared_with(
     template = (engine.folder / facts.statements[doing]).read_text(encoding="utf-8")
     expression = advice.values.get("expression")
     columns = columns_of(advice)
-    sql = "\n".join(
-        facts.statement(template, table, columns, expression=expression).strip()
-        for table in advice.tables
+    sql = "".join(
+        facts.statement(template, table, columns, expression=expression) for table in advice.tables
     )
     label = label_of(advice)
     return ChangedRun(label, request.changed(prepare={**request.prepare, label: sql}))
