@@ -28,8 +28,10 @@ def place(server: RunningServer, server_lab: Lab):
     """Where two agents have been asked to: `a`, and `db` for the engine's host."""
     server_lab.extra_env["ASSAY_RUN_DSN"] = url_of(server)
     address = f"tcp://127.0.0.1:{free_port()}"
-    agents = [server_lab.begin("agent", address, "--listen")]
-    agents += [server_lab.begin("agent", address, "--name", name) for name in ("a", "db")]
+    agents = [server_lab.begin("agent", address, "--listen", "--plain")]
+    agents += [
+        server_lab.begin("agent", address, "--plain", "--name", name) for name in ("a", "db")
+    ]
     yield address
     for process in agents:
         process.send_signal(signal.SIGTERM)
@@ -39,7 +41,9 @@ def place(server: RunningServer, server_lab: Lab):
 
 
 def test_samples_are_those_of_the_engine_s_host(place, server, server_lab):
-    result = server_lab.assay(*MIX, *BRIEF, "--fleet", place, "--engine-host", "db", "--json")
+    result = server_lab.assay(
+        *MIX, *BRIEF, "--fleet", place, "--fleet-plain", "--engine-host", "db", "--json"
+    )
     # Others use this host, too, so that the verdict may be unknown.
     assert result.returncode == 0, result.stderr
     assert json.loads(result.stdout)["conditions"]["fleet"]["engine_host"] == "db"

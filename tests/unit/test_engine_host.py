@@ -48,15 +48,17 @@ def test_what_is_none_is_refused(text):
 
 def test_it_needs_a_fleet_that_meets_and_a_server_that_is_not_ours():
     dsn = "postgresql://u@db/x"
-    assert asked(**MIX, dsn=dsn, fleet=PLACE, engine_host="db").engine_host == "db"
+    assert (
+        asked(**MIX, dsn=dsn, fleet=PLACE, fleet_plain=True, engine_host="db").engine_host == "db"
+    )
     with pytest.raises(UsageError, match="say --fleet, too"):
         asked(**MIX, dsn=dsn, engine_host="db")
     with pytest.raises(UsageError, match=r"--engine-host: agents of our own.*--fleet tcp://"):
         asked(**MIX, dsn=dsn, fleet="2", engine_host="db")
     with pytest.raises(UsageError, match="--engine-host: an engine of ours is on this host"):
-        asked(**MIX, fleet=PLACE, engine_host="db")
+        asked(**MIX, fleet=PLACE, fleet_plain=True, engine_host="db")
     with pytest.raises(UsageError, match="--engine-host and --block-trace"):
-        asked(**MIX, dsn=dsn, fleet=PLACE, engine_host="db", block_trace=True)
+        asked(**MIX, dsn=dsn, fleet=PLACE, fleet_plain=True, engine_host="db", block_trace=True)
 
 
 def test_the_engine_is_who_listens_on_its_port_or_who_is_named():

@@ -58,10 +58,12 @@ def test_what_is_no_fleet_is_refused(text):
         parse_fleet(text)
 
 
-def test_only_loopback_goes_without_certificates_or_permission():
-    check_network(LOOPBACK, None, "--", plain=False)
-    check_network(Meeting("tcp", "localhost", 1), None, "--", plain=False)
+def test_no_address_goes_without_certificates_or_permission():
+    check_network(LOOPBACK, None, "--", plain=True)
     check_network(ELSEWHERE, None, "--", plain=True)
+    for here in (LOOPBACK, Meeting("tcp", "localhost", 1)):
+        with pytest.raises(UsageError, match=r"any account of this host.*--tls.*--plain"):
+            check_network(here, None, "--", plain=False)
     with pytest.raises(UsageError, match=r"other hosts.*--fleet-tls.*--fleet-plain"):
         check_network(ELSEWHERE, None, "--fleet-", plain=False)
     with pytest.raises(UsageError, match="takes certificates"):

@@ -354,3 +354,12 @@ class TestVersion1:
                 groups.group_of(wish, find_hierarchies(), journal)
         finally:
             assert journal.undo() == []
+
+
+def test_nobody_is_told_to_own_a_whole_controller(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    place = tmp_path / "cpu"
+    with pytest.raises(UsageError) as refused:
+        groups.check(["cpu"], Hierarchies(first={"cpu": place}))
+    assert f"chown -R $USER {place}/assay;" in str(refused.value)
+    assert f"Never chown {place} itself" in str(refused.value)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from assay.record.places import runs_dir
 from assay.record.reader import list_runs
 from assay.report.kept import stored
-from assay.report.results.runs import unjudged_row
+from assay.report.results.runs import UNREADABLE, unjudged_row
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,4 +24,10 @@ def runs(runs: Path | str | None = None) -> list[dict[str, Any]]:
         None, and the other keys are what its own file says: `run`, `path`, `workload`, `engine`,
         `title`, `state` and `status`.
     """
-    return [stored(path) or unjudged_row(path) for path in list_runs(runs_dir(runs))]
+    return [_row(path) for path in list_runs(runs_dir(runs))]
+
+
+def _row(directory: Path) -> dict[str, Any]:
+    """Return the kept document of a record that can be read; else the row of its own file."""
+    row = unjudged_row(directory)
+    return row if row["state"] == UNREADABLE else stored(directory) or row

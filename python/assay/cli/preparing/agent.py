@@ -37,8 +37,7 @@ def agent(
         bool,
         typer.Option(
             "--plain",
-            help="Allow an address that others reach without TLS, on a network that is yours"
-            " alone.",
+            help="Allow an address without TLS, where host and network are yours alone.",
         ),
     ] = False,
 ) -> None:
@@ -49,14 +48,14 @@ def agent(
     see them, as root or as the user whose they are.
 
     An agent does what its owner asks: whoever reaches it has it load any server, and can run any
-    code as its user. So it listens on loopback only, unless connections are encrypted and both
-    ends have certificates.
+    code as its user, on loopback every account of the host. So connections are encrypted and
+    both ends have certificates, unless --plain is said.
 
     \b
     Examples:
-      assay agent tcp://127.0.0.1:8786 --listen     where all meet: here
-      assay agent tcp://127.0.0.1:8786              drive for whoever asks there
-      assay agent tls://driver-1:8786 --tls certs
+      assay agent tls://driver-1:8786 --tls certs --listen   where all meet: here
+      assay agent tls://driver-1:8786 --tls certs            drive for runs there
+      assay agent tcp://127.0.0.1:8786 --plain               on a host all yours
       assay run tpcc --dsn ... --clients 64 --fleet tls://driver-1:8786 ...
       assay run tpcc --dsn ... --clients 64 --fleet tls://driver-1:8786 ...
                      --engine-host db

@@ -10,7 +10,7 @@ FleetPlain = Annotated[
     bool,
     Option(
         Group.SERVER,
-        "Allow --fleet tcp://... over a network that is yours alone.",
+        "Allow --fleet tcp://... where host and network are yours alone.",
         needs=Needs.FLEET,
     ),
 ]

@@ -16,7 +16,7 @@ from assay.model.errors import UsageError, suggestion
 from assay.model.language import LANGUAGES
 from assay.running.asked.agent_options import EngineHostName, FleetPlain, FleetTls
 from assay.running.asked.declaring import Group, Needs, Option, Table, Text, Texts
-from assay.running.asked.parsing import PARAMETERS, TESTS, number_of_clients
+from assay.running.asked.parsing import PARAMETERS, SEED_MAX, TESTS, number_of_clients
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -161,7 +161,9 @@ class PlainOptions(BaseModel):
         ),
         Field(ge=1),
     ] = None
-    seed: Annotated[int, Option(Group.LOAD, "Seed of everything that is drawn."), Field(ge=0)] = 1
+    seed: Annotated[
+        int, Option(Group.LOAD, "Seed of everything that is drawn."), Field(ge=0, le=SEED_MAX)
+    ] = 1
     foreign_keys: Annotated[
         bool, Option(Group.DATA, "Load the data with the workload's foreign keys.")
     ] = False

@@ -60,6 +60,15 @@ def read_prepare(files: Sequence[str], folder: Path = Path()) -> dict[str, str]:
     return texts
 
 
+# Sessions beyond this have no free ports and descriptors on any host.
+CLIENTS_MAX = 100_000
+# The driver draws from seeds of 64 bits, of which the record keeps the sign.
+SEED_MAX = 2**63 - 1
+DURATION_MAX_S = 365 * 86_400
+# The driver begins some 2 million operations a second; a plan of far more fills the disk.
+RATE_MAX_PER_S = 10_000_000
+
+
 def parse_state(text: str) -> tuple[str, int]:
     """State and number of untimed passes, from a name of `STATES`, or `hot:3`.
 
@@ -101,8 +110,8 @@ def number_of_clients(said: str | int) -> int:
             f"--clients {text}: a run has one number of clients; assay sweep WORKLOAD --clients"
             f" {text} makes a run of each"
         )
-    if not text.strip().isdecimal() or int(text) < 1:
-        raise UsageError(f"--clients {text}: it is a whole number from 1 on")
+    if not text.strip().isdecimal() or not 1 <= int(text) <= CLIENTS_MAX:
+        raise UsageError(f"--clients {text}: it is a whole number from 1 to {CLIENTS_MAX:,}")
     return int(text)
 
 
@@ -113,9 +122,12 @@ def duration_s(option: str, text: str) -> float:
         UsageError: If it is no time.
     """
     try:
-        return parse_duration_s(text)
+        seconds = parse_duration_s(text)
     except ValueError as error:
         raise UsageError(f"{option}: {error}; write it like 30s, 1.5m or 200ms") from error
+    if seconds > DURATION_MAX_S:
+        raise UsageError(f"{option} {text}: it is at most {DURATION_MAX_S:,} s, a year")
+    return seconds
 
 
 def above_zero(option: str, number: float) -> float:
@@ -123,6 +135,13 @@ def above_zero(option: str, number: float) -> float:
     if not 0 < number < float("inf"):
         raise UsageError(f"{option} {number:g}: it must be above 0")
     return number
+
+
+def rate_per_s(rate: float) -> float:
+    """Operations per second of `--rate`. Raises `UsageError` if no driver can start so many."""
+    if above_zero("--rate", rate) > RATE_MAX_PER_S:
+        raise UsageError(f"--rate {rate:g}: it is at most {RATE_MAX_PER_S:,} a second")
+    return rate
 
 
 def probe_interval_s(text: str) -> float:

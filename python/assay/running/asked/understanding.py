@@ -31,6 +31,7 @@ from assay.running.asked.parsing import (
     duration_s,
     parse_probes,
     probe_interval_s,
+    rate_per_s,
     read_prepare,
 )
 from assay.running.asked.refusing import refuse_unknown, refuse_useless
@@ -138,7 +139,7 @@ def _load(
         "parameters": options.parameters or PARAMETERS[options.test is not None],
         "clients": options.clients or _clients(options, facts, mixed=mixed),
         **_recorded(options, given, facts, mixed=mixed),
-        "rate_per_s": above_zero("--rate", rate) if mixed and rate is not None else None,
+        "rate_per_s": rate_per_s(rate) if mixed and rate is not None else None,
         "think_time": mixed and options.think_time,
         "pipeline": mixed and options.pipeline,
         "retries_max": _retries(options, facts, mixed=mixed),
@@ -323,7 +324,9 @@ def engine_of(
         UsageError: If no engine speaks it, or a version is asked of a running server.
     """
     if given is not None:
-        name, _, version = given.partition("@")
+        name, separator, version = given.partition("@")
+        if separator and not version:
+            raise UsageError(f"--engine {given}: no version follows @; leave @ out for the default")
         if dsn is not None and version:
             raise UsageError(f"--engine {given}: a running server has the version that it has")
         return name, version or None

@@ -12,6 +12,7 @@ import signal
 import sys
 import tempfile
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import dask
@@ -287,12 +288,12 @@ async def _work(
 
 
 def main() -> int:
-    """An agent of our own on this host, for one run: the address is its argument."""
+    """Serve one run of this host: arguments are address, name and folder of credentials."""
     from assay.running.fleet.asked import parse_meeting, security
 
-    address, name = sys.argv[1:]
+    address, name, credentials = sys.argv[1:]
     meeting = parse_meeting(address, "agent")
-    serve(meeting, security(None), name=name, listen=False, tell=log.warning)
+    serve(meeting, security(Path(credentials)), name=name, listen=False, tell=log.warning)
     return 0
 
 

@@ -1,6 +1,6 @@
 """Parses `--fleet` and the address of `assay agent`, and checks who may be reached how.
 
-Invariant: what is not loopback is reached with TLS, or by explicit permission.
+Invariant: every address is reached with TLS, or by explicit permission.
 """
 
 from __future__ import annotations
@@ -158,11 +158,12 @@ def check_network(meeting: Meeting, tls: str | None, prefix: str, *, plain: bool
         raise UsageError(f"{meeting.address} takes certificates: name them with {prefix}tls DIR")
     if meeting.scheme == PLAIN and tls is not None:
         raise UsageError(f"{prefix}tls: {meeting.address} is without TLS; write it as tls://")
-    if meeting.scheme == PLAIN and not meeting.is_loopback and not plain:
+    if meeting.scheme == PLAIN and not plain:
+        reached = "any account of this host" if meeting.is_loopback else "other hosts"
         raise UsageError(
-            f"{meeting.address} can be reached by other hosts, and who reaches an agent has it do"
-            f" what it likes. Use tls:// with {prefix}tls DIR, or say {prefix}plain where the"
-            " network is yours alone"
+            f"{meeting.address} can be reached by {reached}, and who reaches an agent can run any"
+            f" code as its user. Use tls:// with {prefix}tls DIR, or say {prefix}plain where host"
+            " and network are yours alone"
         )
 
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from assay.model.errors import RunFailedError
 from assay.running.fleet.asked import (
+    ENCRYPTED,
     Fleet,
     Meeting,
     parse_engine_host,
@@ -35,6 +36,7 @@ from assay.running.fleet.contract import (
     SILENCE_S,
     whose,
 )
+from assay.running.fleet.credentials import write_credentials
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Iterator
@@ -292,12 +294,12 @@ def gathered(
 
     teller.phase("fleet")
     asked = parse_fleet(request.fleet)
-    tls = None if request.fleet_tls is None else tls_directory(request.fleet_tls, "--fleet-")
+    tls = _credentials(request, asked, guardian)
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     with dask.config.set(QUIET):
         agents = Agents(security(tls))
         try:
-            with _place(asked, agents, guardian, raw) as meeting:
+            with _place(asked, agents, tls, guardian, raw) as meeting:
                 named = parse_engine_host(request.engine_host)
                 name = None if named is None else named.name
                 wanted = 0 if guardian is None else asked.hosts
@@ -309,21 +311,31 @@ def gathered(
             agents.close()
 
 
+def _credentials(request: RunRequest, asked: Fleet, guardian: Guardian | None) -> Path | None:
+    """Return the folder of certificates: the one that is named, or a new one for own agents."""
+    if asked.meeting is None:
+        assert guardian is not None  # noqa: S101 - an observation names a place
+        return write_credentials(guardian.directory)
+    return None if request.fleet_tls is None else tls_directory(request.fleet_tls, "--fleet-")
+
+
 @contextmanager
-def _place(asked: Fleet, agents: Agents, guardian: Guardian | None, raw: Path) -> Iterator[Meeting]:
+def _place(
+    asked: Fleet, agents: Agents, tls: Path | None, guardian: Guardian | None, raw: Path
+) -> Iterator[Meeting]:
     """Where agents are met: as asked, or on this host with agents of our own."""
     if asked.meeting is not None:
         yield asked.meeting
         return
     assert guardian is not None  # noqa: S101 - an observation names a place
-    scheduler = agents.run(_scheduler())
+    scheduler = agents.run(_scheduler(tls))
     children: list[Child] = []
     try:
-        meeting = Meeting("tcp", "127.0.0.1", scheduler.port)
+        meeting = Meeting(ENCRYPTED, "127.0.0.1", scheduler.port)
         for number in range(asked.hosts or 1):
             # One by one: what was started ends even where the next one cannot be.
             child = guardian.start(
-                [*AGENT, meeting.address, f"agent-{number}"],
+                [*AGENT, meeting.address, f"agent-{number}", str(tls)],
                 # What it keeps aside goes with the run, however the agent ends.
                 env=os.environ | {"TMPDIR": str(guardian.directory)},
                 cwd=guardian.directory,
@@ -338,10 +350,10 @@ def _place(asked: Fleet, agents: Agents, guardian: Guardian | None, raw: Path) -
         agents.run(scheduler.close())
 
 
-async def _scheduler() -> Scheduler:
+async def _scheduler(tls: Path | None) -> Scheduler:
     from assay.running.fleet.agent import scheduler_at
 
-    return await scheduler_at(Meeting("tcp", "127.0.0.1", 0), security(None))
+    return await scheduler_at(Meeting(ENCRYPTED, "127.0.0.1", 0), security(tls))
 
 
 def _checked(name: str, address: str, who: object) -> Agent:

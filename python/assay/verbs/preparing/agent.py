@@ -31,11 +31,11 @@ def agent(
         listen: Be that place, and drive nothing: one host of all says this.
         name: Of this agent, once among all; None: the host's name.
         tls: Folder with `ca.pem`, `cert.pem` and `key.pem`.
-        plain: Allow an address that others reach without TLS, on a network that is yours alone.
+        plain: Allow an address without TLS, where host and network are yours alone.
         tell: Hears a line about each event.
 
     Raises:
-        UsageError: For an address that is none, or that others reach without TLS.
+        UsageError: For an address that is none, or that is without TLS and not allowed.
         RunFailedError: If the address cannot be bound, or another agent has the name.
     """
     meeting = parse_meeting(address, "agent")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.engines.contract import Wanted
 from assay.engines.discovery import find_engine, find_engines
+from assay.model.errors import UsageError
 from assay.running.host.places import engines_dir
 from assay.running.telling import telling
 from assay.verbs.shared.watching import Logged
@@ -89,7 +90,9 @@ def install(name: str, teller: Teller | None = None) -> InstalledEngine:
         UsageError: If there is no such engine.
         EngineError: If it cannot be had.
     """
-    asked, _, version = name.partition("@")
+    asked, separator, version = name.partition("@")
+    if separator and not version:
+        raise UsageError(f"{name}: no version follows @; leave @ out for the default")
     folder = find_engine(asked)
     wanted = Wanted(engines_dir(), version or None)
     product = folder.engine().obtain(wanted, telling(teller or Logged()))

@@ -57,8 +57,12 @@ def check(limits: Iterable[str], hierarchies: Hierarchies) -> None:
 def _check_writable(limits: Iterable[str], hierarchies: Hierarchies) -> None:
     for controller in first.needed_controllers(limits):
         group = hierarchies.first[controller]
+        own = group / "assay"
         if not os.access(group, os.W_OK):
             raise UsageError(
                 f"--limit: {group} is not ours to make groups in: run as root, or have root make"
-                f" it yours (`chown -R $USER {group}`)"
+                " a group of your own and move your shell there"
+                f" (`mkdir {own}; chown -R $USER {own};"
+                f" echo SHELL_PID > {own}/cgroup.procs`). Never chown {group} itself: who owns it"
+                " can change the limits of all services in it"
             )

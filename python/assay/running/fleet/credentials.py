@@ -1,0 +1,37 @@
+"""Makes the certificate by which a run and agents of its own know each other.
+
+It is made anew for each run, and goes with the run's private folder. Who cannot read its key
+cannot speak to the run's scheduler or to its agents.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from assay.running.fleet.asked import TLS_FILES
+
+FOLDER = "fleet-tls"
+
+
+def write_credentials(private: Path) -> Path:
+    """Write a new certificate below a folder and return its folder, as `security` takes it.
+
+    Both are readable by their owner only: folder 0700, files 0600.
+    """
+    from distributed.security import Security
+
+    made = Security.temporary()
+    folder = private / FOLDER
+    folder.mkdir(mode=0o700)
+    # A certificate that signed itself is its own authority.
+    texts = (made.tls_ca_file, made.tls_scheduler_cert, made.tls_scheduler_key)
+    for name, text in zip(TLS_FILES, texts, strict=True):
+        _write_private(folder / name, text)
+    return folder
+
+
+def _write_private(path: Path, text: str) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w", encoding="ascii") as file:
+        file.write(text)

@@ -1,0 +1,56 @@
+"""Numbers that no run can carry out are refused before anything is loaded."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+import pytest
+
+from assay.cli.main import run_command
+from assay.model.errors import UsageError
+from assay.report.exports import _inert
+from assay.verbs.preparing.engines import install
+from tests.unit.test_fleet_asked import asked
+
+MIX: dict[str, Any] = {"workload": "point-select", "engine": "null", "clients": 2}
+
+
+@pytest.mark.parametrize(
+    ("beyond", "message"),
+    [
+        ({"rate": 1e18}, "--rate 1e[+]18: it is at most 10,000,000 a second"),
+        ({"time": "1e9s"}, "--time"),
+        ({"time": "99999999999s"}, "--time 99999999999s: it is at most 31,536,000 s"),
+        ({"engine": "postgresql@"}, "--engine postgresql@: no version follows @"),
+    ],
+)
+def test_what_no_run_can_carry_out_is_refused_before_work(beyond, message):
+    with pytest.raises(UsageError, match=message):
+        asked(**(MIX | beyond))
+
+
+@pytest.mark.parametrize(
+    "option",
+    [("--seed", str(2**64)), ("--clients", "99999999"), ("--engine", "null@")],
+)
+def test_a_command_line_beyond_range_ends_with_1_and_without_record(option, tmp_path, capsys):
+    given = ["run", "point-select", "--clients", "2", "--engine", "null", *option]
+    assert run_command([*given, "--time", "100ms", "--runs", str(tmp_path)]) == 1
+    assert option[0] in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_engine_without_its_version_is_not_installed():
+    with pytest.raises(UsageError, match="no version follows @"):
+        install("postgresql@")
+
+
+def test_texts_of_a_csv_file_are_no_formulas():
+    hostile = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "plain", None]
+    table = pl.DataFrame({"text": hostile, "number": [-1] * 7})
+    kept = table.with_columns(pl.col("text").cast(pl.Categorical))
+    for written in (_inert(table), _inert(kept)):
+        shown = ["'=1+1", "'+1", "'-1", "'@SUM(A1)", "'\t=1", "plain", None]
+        assert written["text"].to_list() == shown
+        assert written["number"].to_list() == [-1] * 7
