@@ -98,7 +98,8 @@ def test_the_configuration_gives_defaults_and_flags_win(lab, tmp_path, monkeypat
     monkeypatch.chdir(tmp_path)
     (tmp_path / "assay.toml").write_text('[run]\nengine = "null"\nmin_time = "100ms"\n')
     assert lab.document("run", "tpch")["engine"] == "null"
-    assert lab.document("run", "tpch", "--engine", "duckdb", *SMALL)["engine"] == "duckdb"
+    short = (*SMALL, "-o", "q06", "--no-plans")
+    assert lab.document("run", "tpch", "--engine", "duckdb", *short)["engine"] == "duckdb"
 
 
 # Wrong data and wrong answers: never a result.
@@ -165,7 +166,7 @@ def test_an_operation_over_its_time_is_cancelled_and_failed(lab, tmp_path):
     endless = "select count(*) from range(100000000000) as a(n) where sin(n) > 2"
     (workload / "operations" / "q07.sql").write_text(endless)
     lab.extra_env["ASSAY_WORKLOADS"] = str(workload.parent)
-    document = lab.document("run", "mine", *SMALL, "--timeout", "2s", code=3)
+    document = lab.document("run", "mine", *SMALL, "--no-plans", "--timeout", "1s", code=3)
     outcomes = {operation["name"]: operation for operation in document["operations"]}
     assert outcomes["q07"]["error"] == "deadline"
     assert outcomes["q12"]["outcome"] == "ok"

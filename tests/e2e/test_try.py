@@ -56,7 +56,7 @@ def facts_of(lab: Lab, run_id: str) -> dict[str, Any]:
 class TestDuckDB:
     def test_a_setting_is_tried_in_turns_and_the_prediction_is_kept(self, lab: Lab) -> None:
         lab.document(*DUCKDB)
-        trial = tried(lab, advice("setting", "parallel_workers", value="1"), 3)
+        trial = tried(lab, advice("setting", "parallel_workers", value="1"), 2)
         assert trial["change"] == "threads=1"
         assert trial["answers"]["verdict"] == "valid"
         assert [operation["operation"] for operation in trial["operations"]] == ["q01", "q18"]
