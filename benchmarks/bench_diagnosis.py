@@ -108,7 +108,7 @@ def _arguments() -> argparse.Namespace:
     options.add_argument("--smoke", action="store_true", help="one cell, a short budget")
     asked = options.parse_args()
     if asked.smoke:
-        asked.cell, asked.budget, asked.pairs = SMOKE_CELL, "6s", 0
+        asked.cell, asked.budget, asked.pairs = SMOKE_CELL, "12s", 0
     return asked
 
 

@@ -26,7 +26,7 @@ from assay.report.sections.why import why_document
 ASSAY = [sys.executable, "-m", "assay.cli.main"]
 # What the elasticities of a mixture are to be known to.
 WITHIN = 0.1
-SMOKE_BUDGET = "10s"
+SMOKE_BUDGET = "20s"
 
 
 def main() -> None:
