@@ -129,7 +129,7 @@ def _corrupt(dataset: Path, *, forge: bool) -> None:
 def test_a_wrong_answer_never_looks_like_a_result(own_cache_lab, loaded):
     lab = own_cache_lab
     _corrupt(copy_data(lab, loaded, "duckdb"), forge=True)
-    document = lab.document("run", "tpch", *SMALL, code=3)
+    document = lab.document("run", "tpch", *SMALL, "--no-plans", code=3)
     assert document["verdict"] == "invalid"
     assert document["checks"][0]["check"] == "answers"
     assert "instead of" in document["checks"][0]["reason"]
@@ -142,7 +142,7 @@ def test_a_wrong_answer_never_looks_like_a_result(own_cache_lab, loaded):
 def test_damaged_data_is_noticed_and_made_anew(own_cache_lab, loaded):
     lab = own_cache_lab
     _corrupt(copy_data(lab, loaded, "duckdb"), forge=False)
-    document = lab.document("run", "tpch", *SMALL)
+    document = lab.document("run", "tpch", *SMALL, "--no-plans")
     assert {c["check"]: c["verdict"] for c in document["checks"]}["answers"] == "valid"
     assert "made anew" in (Path(document["path"]) / "raw" / "assay.log").read_text()
 
@@ -151,7 +151,7 @@ def test_a_failed_query_makes_the_run_invalid_and_the_others_go_on(lab, tmp_path
     workload = _copied_workload(tmp_path, "mine")
     (workload / "operations" / "q07.sql").write_text("select nosuch from lineitem")
     lab.extra_env["ASSAY_WORKLOADS"] = str(workload.parent)
-    document = lab.document("run", "mine", *SMALL, code=3)
+    document = lab.document("run", "mine", *SMALL, "--no-plans", code=3)
     outcomes = {operation["name"]: operation for operation in document["operations"]}
     assert outcomes["q07"]["outcome"] == "failed"
     assert outcomes["q07"]["seconds"] is None
