@@ -72,7 +72,10 @@ pgbouncer: ## PgBouncer for the test behind a pooler, from Debian's packages; no
 
 receivers: .venv/.receivers ## tools that open exports, for the tests that have them open some
 
-test: setup lint test-rust test-python ## everything that CI runs
+test: setup ## everything that CI runs
+	@# Types are checked on one core while the tests of the core are built on the other.
+	$(MAKE) --jobs=2 --output-sync=target lint test-rust
+	$(MAKE) test-python
 
 lint: .venv/.packages ## formatting, lints, types, layers, licences
 	cargo fmt --all --check

@@ -234,7 +234,7 @@ def ours_us(cell: Cell, at: Target, seconds: int, cpu: int, *, pipelined: bool) 
 def script_of(work: str, engine: str) -> tuple[dict[str, Any], list[int]]:
     """What our sessions execute, and how often each operation of it."""
     if work == "tpcb":
-        return {"operations": [pgbench.OPERATIONS["tpcb"]]}, [1]
+        return {"operations": [pgbench.operations()["tpcb"]]}, [1]
     if work == "point-select":
         text = "SELECT c FROM sbtest1 WHERE id = $1"
         draws = [pgbench.drawn("id", 1, peers.ROWS)]

@@ -32,13 +32,13 @@ from assay.engines.bridge.process import JAR, await_bridge, command
 from assay.engines.bridge.statements import marked_script
 from assay.model.script import Script
 from assay.running.host.places import engines_dir
-from pgbench import OPERATIONS, cpu_s, drawn, prepare, statement  # benchmarks/pgbench.py
+from pgbench import SCALE, cpu_s, drawn, operations, prepare, statement  # benchmarks/pgbench.py
 from servers import Server, server  # benchmarks/servers.py
 
 DRIVER = "org.postgresql:postgresql:42.7.4"
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 ROWS = 100_000
-ALL_OPERATIONS = OPERATIONS | {
+READ_ROWS = {
     "rows": {
         "name": "rows",
         "draws": [drawn("low", 1, ROWS)],
@@ -58,6 +58,7 @@ def main() -> None:
     options.add_argument("--rounds", type=int, default=5)
     options.add_argument("--seconds", type=float, default=3.0)
     options.add_argument("--engine", default="postgresql@15")
+    options.add_argument("--scale", type=int, default=SCALE, help="of pgbench's tables")
     options.add_argument("--clients", type=int, help="only with so many")
     options.add_argument("--child", help=argparse.SUPPRESS)
     asked = options.parse_args()
@@ -67,13 +68,13 @@ def main() -> None:
     cells = [cell for cell in CELLS if asked.clients in {None, cell[1]}]
     settings = {"max_connections": "100", "synchronous_commit": "off"}
     with server(asked.engine, settings, "tcp") as running, bridge() as (socket, pid):
-        prepare(running)
+        prepare(running, asked.scale)
         ways = {"native": {"dsn": running.dsn}, "bridged": {"jdbc": address(running, socket)}}
         taken: dict[tuple[str, int], list[dict[str, dict[str, float]]]] = {c: [] for c in cells}
         for number in range(asked.rounds + 1):
             for cell in cells:
                 order = list(ways) if number % 2 else list(ways)[::-1]
-                by_way = {way: measured(ways[way], cell, asked.seconds, pid) for way in order}
+                by_way = {way: measured(ways[way], cell, asked, pid) for way in order}
                 if number:
                     taken[cell].append(by_way)
     print(f"PostgreSQL {running.version}, {asked.rounds} rounds of {asked.seconds:g} s")
@@ -105,9 +106,12 @@ def address(running: Server, socket: Path) -> dict:
     return {"socket": str(socket), "url": url, "properties": properties}
 
 
-def measured(way: dict, cell: tuple[str, int], seconds: float, bridge_pid: int) -> dict[str, float]:
+def measured(
+    way: dict, cell: tuple[str, int], asked: argparse.Namespace, bridge_pid: int
+) -> dict[str, float]:
     """Operations a second, and CPU microseconds an operation of driver and bridge."""
-    job = json.dumps({**way, "work": cell[0], "clients": cell[1], "seconds": seconds})
+    of = {"scale": asked.scale, "seconds": asked.seconds}
+    job = json.dumps({**way, "work": cell[0], "clients": cell[1], **of})
     before_s = process_cpu_s(bridge_pid)
     ended = subprocess.run(
         [sys.executable, __file__, "--child", job], check=True, capture_output=True, text=True
@@ -132,7 +136,7 @@ def drive_once(job: dict) -> None:
     """In a process of its own: opens sessions, drives, tells CPU time and operations."""
     from assay import _core
 
-    script = {"operations": [ALL_OPERATIONS[job["work"]]], "prepared": True}
+    script = {"operations": [(operations(job["scale"]) | READ_ROWS)[job["work"]]], "prepared": True}
     if "dsn" in job:
         script_text = json.dumps(script)
         sessions = [

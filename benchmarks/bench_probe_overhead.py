@@ -37,19 +37,20 @@ def main() -> None:
     options.add_argument("--scale", type=float, default=0.1)
     options.add_argument("--pairs", type=int, default=9, help="rounds, at least")
     options.add_argument("--seconds", type=float, default=30.0, help="of each side, at least")
+    options.add_argument("--turn", type=float, default=TURN_S, help="seconds of passes, at least")
     options.add_argument("--probe", action="append", help="only this one; all by default")
     asked = options.parse_args()
     for engine in asked.engine or ["duckdb", "postgresql"]:
         with passes(engine, asked.scale) as running, running.counters() as counters:
             print(f"{engine} {running.version}, TPC-H SF {asked.scale:g}", flush=True)
-            compare(running, Probes(counters, asked.probe), asked.pairs, asked.seconds)
+            compare(running, Probes(counters, asked.probe), asked)
 
 
-def compare(running: Passes, probes: Probes, pairs: int, least_s: float) -> None:
+def compare(running: Passes, probes: Probes, asked: argparse.Namespace) -> None:
     running.take()
-    count = math.ceil(TURN_S / sum(running.take()))
+    count = math.ceil(asked.turn / sum(running.take()))
     sides = {WITHOUT: lambda *_: nullcontext(perf.Cost()), WITH: probes.observing}
-    print_rounds(rounds(running, sides, pairs, least_s, count), "the probes'")
+    print_rounds(rounds(running, sides, asked.pairs, asked.seconds, count), "the probes'")
     shares = {name: statistics.median(samples) for name, samples in probes.core_shares.items()}
     listed = ", ".join(f"{name} {share:.2%}" for name, share in shares.items())
     print(f"  the probes' own CPU: {sum(shares.values()):.2%} of one core ({listed})")

@@ -88,7 +88,7 @@ def profiled(place: Path, run: list[str], hz: int, seconds: float) -> Path:
 
 
 def carry_out(command: list[str], seconds: float) -> None:
-    whole = [*command, "--min-time", f"{seconds:.0f}s"]
+    whole = [*command, "--min-time", f"{seconds:.1f}s"]
     done = subprocess.run(whole, check=False, capture_output=True, text=True)
     if done.returncode != 0:
         raise SystemExit(f"{' '.join(whole)} ended with {done.returncode}: {done.stderr}")

@@ -8,12 +8,12 @@ import subprocess
 from servers import Server  # benchmarks/servers.py
 
 SCALE = 10
-ACCOUNTS, TELLERS, BRANCHES = 100_000 * SCALE, 10 * SCALE, SCALE
+ACCOUNTS, TELLERS, BRANCHES = 100_000, 10, 1
 
 
-def prepare(running: Server) -> None:
+def prepare(running: Server, scale: int = SCALE) -> None:
     """Makes and fills the tables."""
-    command = [str(running.bin / "pgbench"), "-i", "-q", "-s", str(SCALE), *running.client_options]
+    command = [str(running.bin / "pgbench"), "-i", "-q", "-s", str(scale), *running.client_options]
     subprocess.run(command, env=running.env, check=True, capture_output=True)
 
 
@@ -32,34 +32,42 @@ def statement(text: str, *values: int) -> dict:
     return {"text": text, "values": list(values)}
 
 
-OPERATIONS = {
-    "select": {
-        "name": "select",
-        "draws": [drawn("aid", 1, ACCOUNTS)],
-        "statements": [statement("SELECT abalance FROM pgbench_accounts WHERE aid = $1", 0)],
-    },
-    "tpcb": {
-        "name": "tpcb",
-        "draws": [
-            drawn("aid", 1, ACCOUNTS),
-            drawn("bid", 1, BRANCHES),
-            drawn("tid", 1, TELLERS),
-            drawn("delta", -5000, 5000),
-        ],
-        "statements": [
-            statement("BEGIN"),
-            statement("UPDATE pgbench_accounts SET abalance = abalance + $1 WHERE aid = $2", 3, 0),
-            statement("SELECT abalance FROM pgbench_accounts WHERE aid = $1", 0),
-            statement("UPDATE pgbench_tellers SET tbalance = tbalance + $1 WHERE tid = $2", 3, 2),
-            statement("UPDATE pgbench_branches SET bbalance = bbalance + $1 WHERE bid = $2", 3, 1),
-            statement(
-                "INSERT INTO pgbench_history (tid, bid, aid, delta, mtime) VALUES ($1, $2, $3, $4, CURRENT_TIMESTAMP)",
-                2,
-                1,
-                0,
-                3,
-            ),
-            statement("END"),
-        ],
-    },
-}
+def operations(scale: int = SCALE) -> dict[str, dict]:
+    """Return its transactions, over the rows that there are at a scale."""
+    return {
+        "select": {
+            "name": "select",
+            "draws": [drawn("aid", 1, ACCOUNTS * scale)],
+            "statements": [statement("SELECT abalance FROM pgbench_accounts WHERE aid = $1", 0)],
+        },
+        "tpcb": {
+            "name": "tpcb",
+            "draws": [
+                drawn("aid", 1, ACCOUNTS * scale),
+                drawn("bid", 1, BRANCHES * scale),
+                drawn("tid", 1, TELLERS * scale),
+                drawn("delta", -5000, 5000),
+            ],
+            "statements": [
+                statement("BEGIN"),
+                statement(
+                    "UPDATE pgbench_accounts SET abalance = abalance + $1 WHERE aid = $2", 3, 0
+                ),
+                statement("SELECT abalance FROM pgbench_accounts WHERE aid = $1", 0),
+                statement(
+                    "UPDATE pgbench_tellers SET tbalance = tbalance + $1 WHERE tid = $2", 3, 2
+                ),
+                statement(
+                    "UPDATE pgbench_branches SET bbalance = bbalance + $1 WHERE bid = $2", 3, 1
+                ),
+                statement(
+                    "INSERT INTO pgbench_history (tid, bid, aid, delta, mtime) VALUES ($1, $2, $3, $4, CURRENT_TIMESTAMP)",
+                    2,
+                    1,
+                    0,
+                    3,
+                ),
+                statement("END"),
+            ],
+        },
+    }

@@ -19,7 +19,7 @@ from tests.e2e.test_running_server import folder_of, url_of
 # The index saves nearly all of the time, so that a busy host leaves no doubt of it.
 TABLES = """create table views (id integer primary key, page integer not null, agent text);
 insert into views
-with recursive made (id) as (select 1 union all select id + 1 from made where id < 100000)
+with recursive made (id) as (select 1 union all select id + 1 from made where id < 30000)
 select id, (id * 37) % 4000 + 1, 'browser number ' || (id % 50) from made;
 """
 FILES = {

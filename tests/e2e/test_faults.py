@@ -99,7 +99,8 @@ def test_the_configuration_gives_defaults_and_flags_win(lab, tmp_path, monkeypat
     monkeypatch.chdir(tmp_path)
     (tmp_path / "assay.toml").write_text('[run]\nengine = "null"\nmin_time = "100ms"\n')
     assert lab.document("run", "tpch")["engine"] == "null"
-    assert lab.document("run", "tpch", "--engine", "duckdb", *SMALL)["engine"] == "duckdb"
+    short = (*SMALL, "-o", "q06", "--no-plans")
+    assert lab.document("run", "tpch", "--engine", "duckdb", *short)["engine"] == "duckdb"
 
 
 # Wrong data and wrong answers: never a result.
@@ -129,7 +130,7 @@ def _corrupt(dataset: Path, *, forge: bool) -> None:
 def test_a_wrong_answer_never_looks_like_a_result(own_cache_lab, loaded):
     lab = own_cache_lab
     _corrupt(copy_data(lab, loaded, "duckdb"), forge=True)
-    document = lab.document("run", "tpch", *SMALL, code=3)
+    document = lab.document("run", "tpch", *SMALL, "--no-plans", code=3)
     assert document["verdict"] == "invalid"
     assert document["checks"][0]["check"] == "answers"
     assert "instead of" in document["checks"][0]["reason"]
@@ -142,7 +143,7 @@ def test_a_wrong_answer_never_looks_like_a_result(own_cache_lab, loaded):
 def test_damaged_data_is_noticed_and_made_anew(own_cache_lab, loaded):
     lab = own_cache_lab
     _corrupt(copy_data(lab, loaded, "duckdb"), forge=False)
-    document = lab.document("run", "tpch", *SMALL)
+    document = lab.document("run", "tpch", *SMALL, "--no-plans")
     assert {c["check"]: c["verdict"] for c in document["checks"]}["answers"] == "valid"
     assert "made anew" in (Path(document["path"]) / "raw" / "assay.log").read_text()
 
@@ -151,7 +152,7 @@ def test_a_failed_query_makes_the_run_invalid_and_the_others_go_on(lab, tmp_path
     workload = _copied_workload(tmp_path, "mine")
     (workload / "operations" / "q07.sql").write_text("select nosuch from lineitem")
     lab.extra_env["ASSAY_WORKLOADS"] = str(workload.parent)
-    document = lab.document("run", "mine", *SMALL, code=3)
+    document = lab.document("run", "mine", *SMALL, "--no-plans", code=3)
     outcomes = {operation["name"]: operation for operation in document["operations"]}
     assert outcomes["q07"]["outcome"] == "failed"
     assert outcomes["q07"]["seconds"] is None
@@ -166,7 +167,7 @@ def test_an_operation_over_its_time_is_cancelled_and_failed(lab, tmp_path):
     endless = "select count(*) from range(100000000000) as a(n) where sin(n) > 2"
     (workload / "operations" / "q07.sql").write_text(endless)
     lab.extra_env["ASSAY_WORKLOADS"] = str(workload.parent)
-    document = lab.document("run", "mine", *SMALL, "--timeout", "2s", code=3)
+    document = lab.document("run", "mine", *SMALL, "--no-plans", "--timeout", "1s", code=3)
     outcomes = {operation["name"]: operation for operation in document["operations"]}
     assert outcomes["q07"]["error"] == "deadline"
     assert outcomes["q12"]["outcome"] == "ok"

@@ -163,7 +163,7 @@ def test_without_leave_nothing_is_done_and_the_statement_is_shown(journey):
 def test_with_leave_it_is_made_measured_and_taken_back(journey):
     lab, file, _, document = journey
     rows = file.asked(SUMS)
-    tried = lab.document("try", document["run"], KEY, "--allow-changes", "--repeat", "2")
+    tried = lab.document("try", document["run"], KEY, "--allow-changes", "--repeat", "1")
     (operation,) = [row for row in tried["operations"] if row["operation"] == "by_customer"]
     assert operation["gain"]["share"] > 0.5
     assert file.asked(INDEXES) == []

@@ -22,7 +22,7 @@ from tests.products import obtained
 
 PASSWORD = "secret"  # noqa: S105 - made up, and gone with the server
 KEY = "missing-index:by_customer"
-BRIEF = ["--min-time", "300ms"]
+BRIEF = ["--min-time", "100ms"]
 QUERIES = {
     "by_customer": "select order_id, amount from sales.orders where customer_id = 4711",
     "by_region": "select region, count(*) from sales.customers group by region",
@@ -200,7 +200,7 @@ def test_without_leave_nothing_is_changed(journey, own) -> None:
 def test_with_leave_it_is_made_measured_and_taken_back(journey, own) -> None:
     lab, _, document = journey
     told = lab.document(
-        "try", document["run"], KEY, "--dsn", own.dsn, "--allow-changes", "--repeat", "2"
+        "try", document["run"], KEY, "--dsn", own.dsn, "--allow-changes", "--repeat", "1"
     )
     (operation,) = [row for row in told["operations"] if row["operation"] == "by_customer"]
     assert operation["gain"]["share"] > 0.5

@@ -245,7 +245,7 @@ class TestPostgreSQL:
     def test_a_server_that_goes_away_while_it_is_asked_costs_the_plans_only(
         self, server_lab: Lab, tmp_path: Path
     ) -> None:
-        slow = "select count(*) from generate_series(1, 1000000)"
+        slow = "select count(*) from generate_series(1, 500000)"
         folder = folder_of(tmp_path, **{f"slow{number:02}": slow for number in range(40)})
         arguments = ("run", folder, "--engine", POSTGRESQL, "--min-time", "1ms", "--json")
         started = server_lab.begin(*arguments)

@@ -8,7 +8,7 @@ import pytest
 
 from tests.e2e.conftest import POSTGRESQL, Lab
 
-SWEEP = ["sweep", "tpcb", "--engine", POSTGRESQL, "--clients", "1,2,4", "--time", "3s"]
+SWEEP = ["sweep", "tpcb", "--engine", POSTGRESQL, "--clients", "1,2,4", "--time", "1500ms"]
 SWEEP += ["--warmup", "0s", "--no-plans", "--repeat", "1", "--durability", "none"]
 STATEMENTS = 7
 

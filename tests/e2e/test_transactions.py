@@ -40,7 +40,7 @@ def laboratory(server_place: Path) -> Iterator[Lab]:
 
 @pytest.fixture(scope="module")
 def tpcc(laboratory: Lab) -> dict:
-    return laboratory.document(*TPCC, "--clients", "2", "--time", "3s", "--durability", "relaxed")
+    return laboratory.document(*TPCC, "--clients", "2", "--time", "2s", "--durability", "relaxed")
 
 
 def test_the_mix_is_whole_and_the_data_are_consistent(tpcc: dict) -> None:

@@ -32,20 +32,25 @@ KINDS: dict[str, Callable[[Path], Path]] = {
 }
 
 
+@pytest.fixture(scope="module")
+def charts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Charts]:
+    """The charts of one run of every kind."""
+    runs = {kind: Run(write(tmp_path_factory.mktemp(kind))) for kind, write in KINDS.items()}
+    return {
+        kind: Charts(document(run, run.dir), read_timeline(run), read_load(run))
+        for kind, run in runs.items()
+    }
+
+
 @pytest.mark.parametrize("kind", list(KINDS))
-def test_what_is_drawn_follows_the_schema(tmp_path: Path, kind: str) -> None:
-    directory = KINDS[kind](tmp_path)
-    run = Run(directory)
-    charts = Charts(document(run, directory), read_timeline(run), read_load(run))
-    drawn = [name for name in charts.names if charts.why_empty(name) is None]
+def test_what_is_drawn_follows_the_schema(charts: dict[str, Charts], kind: str) -> None:
+    of_kind = charts[kind]
+    drawn = [name for name in of_kind.names if of_kind.why_empty(name) is None]
     assert drawn
     for name in drawn:
-        assert charts[name].to_dict()["$schema"], name
+        assert of_kind[name].to_dict()["$schema"], name
 
 
-def test_all_charts_are_among_them(tmp_path: Path) -> None:
-    drawn = set()
-    for kind, write in KINDS.items():
-        run = Run(write(tmp_path / kind))
-        drawn |= set(Charts(document(run, run.dir), read_timeline(run), read_load(run)).names)
+def test_all_charts_are_among_them(charts: dict[str, Charts]) -> None:
+    drawn = {name for of_kind in charts.values() for name in of_kind.names}
     assert drawn == set(Charts.NAMES)

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,8 @@ ANSWERS = {
     "value": None,
     "threshold": None,
 }
+# Documents that were made, by what the test is about.
+DOCUMENTS: dict[str, dict[str, Any]] = {}
 
 
 @pytest.fixture(autouse=True)
@@ -57,6 +60,14 @@ def _verified(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def document_of(tmp_path: Path, **about: Any) -> dict[str, Any]:
+    """The document of a test; one is made for all tests that ask for the same."""
+    key = repr(sorted(about.items()))
+    if key not in DOCUMENTS:
+        DOCUMENTS[key] = made_document(tmp_path, **about)
+    return deepcopy(DOCUMENTS[key])
+
+
+def made_document(tmp_path: Path, **about: Any) -> dict[str, Any]:
     """The document of a test, which holds to its schema."""
     directory = write_test(tmp_path, PlayedTest(**about))
     made = document(Run(directory), directory)
@@ -180,7 +191,7 @@ class TestNeverAPlainName:
         message: str,
     ) -> None:
         monkeypatch.setattr("assay.report.document.judge", lambda _: checks)
-        made = document_of(tmp_path)
+        made = made_document(tmp_path)
         assert made["test"]["left_out"] == [message]
         assert_not_named(made)
 
