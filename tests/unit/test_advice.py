@@ -53,6 +53,16 @@ class TestSettings:
         assert change.request == request(engine).changed(settings=expected)
         assert [change.text] == [f"{name}={told}" for name, told in expected.items()]
 
+    @pytest.mark.parametrize(
+        ("engine", "dsn"),
+        [("postgresql", "postgresql://localhost/shop"), ("mariadb", "mysql://localhost/shop")],
+    )
+    def test_a_running_server_is_not_given_what_no_session_can_have(
+        self, engine: str, dsn: str
+    ) -> None:
+        with pytest.raises(UsageError, match="no session can have its own"):
+            followed(request(engine, dsn=dsn), setting("cache", str(1 << 30)), find_engine(engine))
+
     def test_other_settings_stay(self) -> None:
         asked = request(settings={"jit": "on", "work_mem": "1MB"})
         changed = followed(asked, setting("jit", "off"), find_engine("postgresql"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from assay.engines.advice import CannotError
 from assay.study.experiments.contract import ChangedRun, Experiment, value_of
 
 if TYPE_CHECKING:
@@ -13,7 +14,10 @@ if TYPE_CHECKING:
 
 
 def _follow(request: RunRequest, advice: Advice, engine: EngineFolder) -> ChangedRun:
-    name, value = engine.advising().setting(advice.subject, value_of(advice))
+    facts = engine.advising()
+    name, value = facts.setting(advice.subject, value_of(advice))
+    if request.dsn is not None and not facts.settings[advice.subject].session:
+        raise CannotError(f"{name} is the whole server's: no session can have its own")
     settings = {**request.settings, name: value}
     return ChangedRun(f"{name}={value}", request.changed(settings=settings))
 
