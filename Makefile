@@ -16,7 +16,7 @@ export VIRTUAL_ENV := $(CURDIR)/.venv
 # Where Python is told to write no bytecode, each worker of the tests would compile all of them anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help options schemas setup demo test test-long lint test-rust test-python dolt cluster bench bench-smoke answers lock fmt clean browser xfs pgbouncer receivers
+.PHONY: help options schemas setup demo test test-long lint test-rust test-python dolt cluster bench bench-smoke faults answers lock fmt clean browser xfs pgbouncer receivers
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' Makefile | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -106,6 +106,9 @@ cluster: setup ## bring the clustered engines (gigabytes, once): their tests are
 
 bench: setup ## Assay against its peers, side by side in one run (hours); a table at the end
 	$(BIN)/python benchmarks/run.py
+
+faults: setup ## runs of every kind killed at 200 random instants, and what is left of them (an hour)
+	$(BIN)/python benchmarks/bench_kills.py --kills 200
 
 bench-smoke: setup ## every benchmark in its smallest form: do they still run?
 	$(BIN)/python benchmarks/run.py --smoke

@@ -81,11 +81,11 @@ def rows(instance: Instance, sql: str) -> list[tuple[Any, ...]]:
 
 
 @pytest.fixture
-def unknown(shared: Started, instance: Instance) -> str:
+def unknown(shared: Started, instance: Instance) -> Iterator[str]:
     """A new account's name and password: the server does not remember its hash."""
-    shared.engine.run_script(instance, "drop user if exists guest@'%'")
     shared.engine.run_script(instance, "create user guest@'%' identified by 'guests-secret'")
-    return "guest:guests-secret"
+    yield "guest:guests-secret"
+    shared.engine.run_script(instance, "drop user guest@'%'")
 
 
 def logged_in(shared: Started, dsn: str, *, by_session: bool) -> None:

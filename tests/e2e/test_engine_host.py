@@ -77,7 +77,8 @@ def test_an_observation_has_the_server_s_processes_from_the_agent_on_its_host(
     place, server, server_lab
 ):
     look = ["observe", "--dsn", url_of(server), "--time", "3s", "--no-page", "--no-plans"]
-    result = server_lab.assay(*look, "--fleet", place, "--engine-host", "db", "--json")
+    there_is = ("--fleet", place, "--fleet-plain", "--engine-host", "db")
+    result = server_lab.assay(*look, *there_is, "--json")
     assert result.returncode == 0, result.stderr
     run = Run(max(server_lab.runs.iterdir()))
     hosts = {name: probe.get("host") for name, probe in run.facts["probes"].items()}

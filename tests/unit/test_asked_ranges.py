@@ -10,6 +10,7 @@ import pytest
 from assay.cli.main import run_command
 from assay.model.errors import UsageError
 from assay.report.exports import _inert
+from assay.running.asked.understanding import engine_of
 from assay.verbs.preparing.engines import install
 from tests.unit.test_fleet_asked import asked
 
@@ -39,6 +40,42 @@ def test_a_command_line_beyond_range_ends_with_1_and_without_record(option, tmp_
     assert run_command([*given, "--time", "100ms", "--runs", str(tmp_path)]) == 1
     assert option[0] in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("workload", ["tpch", "ssb", "tpcc"])
+def test_data_that_the_disk_has_no_room_for_is_refused_with_both_sizes(workload, tmp_path, capsys):
+    given = ["run", workload, "--engine", "sqlite", "--scale", "100000", "--clients", "1"]
+    given = given[:-2] if workload == "ssb" else given
+    assert run_command([*given, "--runs", str(tmp_path)]) == 1
+    assert "has room for" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("engine", "dsn", "right"),
+    [
+        ("mariadb", "postgresql://me@localhost/shop", "one of PostgreSQL"),
+        ("postgresql", "mysql://me@localhost/shop", "one of MySQL"),
+        ("sqlite", "duckdb:/tmp/shop.duckdb", "one of DuckDB"),
+    ],
+)
+def test_an_address_of_another_engine_is_told_as_such(engine, dsn, right):
+    with pytest.raises(UsageError, match=right):
+        engine_of(engine, dsn)
+
+
+def test_an_address_that_both_engines_speak_is_taken():
+    assert engine_of("mariadb", "mysql://me@localhost/shop") == ("mariadb", None)
+
+
+def test_an_empty_file_of_answers_is_refused_before_work(tmp_path, capsys):
+    (tmp_path / "q.sql").write_text("select 1 as n", "utf-8")
+    (tmp_path / "answers").mkdir()
+    (tmp_path / "answers" / "q.csv").touch()
+    runs = tmp_path / "runs"
+    assert run_command(["run", str(tmp_path), "--runs", str(runs)]) == 1
+    assert "q.csv is empty: its first line names the columns" in capsys.readouterr().err
+    assert not runs.exists()
 
 
 def test_an_engine_without_its_version_is_not_installed():

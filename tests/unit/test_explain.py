@@ -166,6 +166,7 @@ def test_a_run_under_way_is_said_to_be_so(
     facts |= {"status": "running"}
     facts["request"] |= {"profile_hz": 499}
     (directory / "run.json").write_text(json.dumps(facts), encoding="utf-8")
+    (directory / "SEAL").unlink()
     code, out, _ = explained(capsys, tmp_path)
     assert code == 0
     assert "under way" in out
@@ -192,6 +193,7 @@ def test_a_machine_that_allowed_no_samples_is_told(
     facts = json.loads((directory / "run.json").read_text(encoding="utf-8"))
     facts["probes"]["profile"] = {"error": "perf_event_paranoid is 4", "cost": "samples"}
     (directory / "run.json").write_text(json.dumps(facts), encoding="utf-8")
+    write_seal(directory)
     code, out, _ = explained(capsys, tmp_path)
     assert code == 0
     assert "perf_event_paranoid is 4" in out
@@ -329,7 +331,8 @@ class TestPlans:
     ) -> None:
         directory = with_plans(as_sampled(write_run(runs, run_id=OTHER)), tpch_plans())
         (directory / "raw" / "plans" / "plans.json").write_text("{", encoding="utf-8")
-        code, out, _ = explained(capsys, runs, "latest", "--operation", "q01")
-        assert code == 0
+        code, out, err = explained(capsys, runs, "latest", "--operation", "q01")
+        assert code == 3
+        assert "is not as it was sealed: raw/plans/plans.json" in " ".join(err.split())
         assert "plans.json cannot be read" in " ".join(out.split())
         assert "of CPU time in" in out

@@ -190,8 +190,8 @@ def test_a_setting_that_no_engine_has_is_refused_with_the_nearest(
     ("text", "message"),
     [
         ("1,2,4", "assay sweep WORKLOAD --clients 1,2,4 makes a run of each"),
-        ("0", "it is a whole number from 1 on"),
-        ("x", "it is a whole number from 1 on"),
+        ("0", "it is a whole number from 1 to 100,000"),
+        ("x", "it is a whole number from 1 to 100,000"),
     ],
 )
 def test_a_run_has_one_number_of_clients(

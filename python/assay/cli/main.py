@@ -17,6 +17,7 @@ import typer
 
 from assay.cli.shared.configuration import defaults
 from assay.cli.shared.output import complain, say_json
+from assay.cli.shared.streams import open_standard_streams, output_error
 from assay.cli.shared.verbs import SETTINGS, VERBS, LazyVerbs, command_of
 from assay.model.errors import AssayError, RunFailedError, UsageError
 
@@ -117,7 +118,12 @@ def main() -> None:
     gc.set_threshold(OBJECTS_PER_COLLECTION)
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _stop)
-    sys.exit(run_command())
+    open_standard_streams()
+    code = run_command()
+    if error := output_error():
+        complain(f"the result could not be written: {error.strerror}")
+        code = code or RunFailedError.exit_code
+    sys.exit(code)
 
 
 if __name__ == "__main__":

@@ -48,6 +48,20 @@ def kept_rows(workload: Workload, scale: float, language: Language = SQL) -> dic
     return dict(sorted(files.items()))
 
 
+def check_answers(workload: Workload, scale: float, language: Language = SQL) -> None:
+    """Refuse files of expected rows that have not even the names of columns.
+
+    Raises:
+        UsageError: With the file.
+    """
+    for path in kept_rows(workload, scale, language).values():
+        if not path.stat().st_size:
+            raise UsageError(
+                f"{path} is empty: its first line names the columns. Remove it, or keep the answer"
+                " anew with `assay answers`"
+            )
+
+
 def own_answers_folder(workload: Workload, scale: float, language: Language = SQL) -> Path:
     """The folder in which answers of one's own are kept, whether it is there or not."""
     there = answers_folder(workload, scale, language)

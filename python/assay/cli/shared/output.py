@@ -22,7 +22,8 @@ def folded(message: str) -> str:
 
 def say_json(document: object) -> None:
     """Exactly one JSON document on stdout."""
-    json.dump(document, sys.stdout, indent=1, ensure_ascii=False, default=str)
+    few_letters = (sys.stdout.encoding or "").lower().replace("-", "") != "utf8"
+    json.dump(document, sys.stdout, indent=1, ensure_ascii=few_letters, default=str)
     sys.stdout.write("\n")
     sys.stdout.flush()
 

@@ -14,7 +14,9 @@ from assay.running.asked.asked_run import Asked, language_asked
 from assay.running.asked.checking import check_request
 from assay.running.asked.obtaining import check_settings, obtained
 from assay.running.asked.preflight import check_tables
+from assay.running.asked.space import check_space
 from assay.running.asked.writing import check_writes
+from assay.workloads.answers import check_answers
 from assay.workloads.discovery import find_workload
 
 if TYPE_CHECKING:
@@ -56,6 +58,8 @@ def considered(request: RunRequest) -> Asked:
         behaviour.speak(language)
     check_request(request, workload, engine, behaviour, language)
     asked = Asked(request, workload, engine, behaviour, "", None)
+    check_space(request, workload, engine)
+    check_answers(workload, request.scale, language)
     check_writes(asked)
     check_tables(asked)
     asked.facts()

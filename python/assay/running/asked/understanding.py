@@ -329,15 +329,12 @@ def engine_of(
             raise UsageError(f"--engine {given}: no version follows @; leave @ out for the default")
         if dsn is not None and version:
             raise UsageError(f"--engine {given}: a running server has the version that it has")
+        if dsn is not None:
+            _check_scheme(name, dsn)
         return name, version or None
     if dsn is None:
         return ENGINE_DEFAULTS[language], None
-    speaking = [
-        (len(scheme), name)
-        for name, folder in find_engines().items()
-        for scheme in folder.facts.schemes
-        if dsn.startswith(f"{scheme}:")
-    ]
+    speaking = _speaking(dsn)
     if not speaking:
         raise UsageError(
             f"no engine speaks the scheme of --dsn {without_secrets(dsn)}: write it as"
@@ -345,3 +342,28 @@ def engine_of(
         )
     # Of `jdbc:` and the same for one product, the longer one says more.
     return max(speaking)[1], None
+
+
+def _speaking(dsn: str) -> list[tuple[int, str]]:
+    """Engines that speak the scheme of an address, each with the letters of its scheme."""
+    return [
+        (len(scheme), name)
+        for name, folder in find_engines().items()
+        for scheme in folder.facts.schemes
+        if dsn.startswith(f"{scheme}:")
+    ]
+
+
+def _check_scheme(engine: str, dsn: str) -> None:
+    """Refuses an address of one engine with the name of another that is spoken to otherwise."""
+    engines = find_engines()
+    if engine not in engines or not engines[engine].facts.schemes:
+        return
+    names = [name for _, name in sorted(_speaking(dsn))]
+    session = engines[engine].facts.session
+    if names and engine not in names and all(engines[n].facts.session != session for n in names):
+        title = engines[names[-1]].facts.title
+        raise UsageError(
+            f"--engine {engine}: the address {without_secrets(dsn)} is one of {title}; leave"
+            f" --engine out, or write the address as {engines[engine].facts.schemes[0]}:..."
+        )

@@ -77,9 +77,14 @@ def limit_bytes(root: Path) -> int:
     asked_bytes = asked_limit_bytes()
     if asked_bytes is not None:
         return asked_bytes
+    return round(space_bytes(root) * KEEP_SHARE)
+
+
+def space_bytes(root: Path) -> int:
+    """Return what would be free on the disk of data sets without any of them."""
     existing = next(path for path in [root.absolute(), *root.absolute().parents] if path.exists())
     kept_bytes = sum(dataset.bytes for dataset in kept_datasets(root))
-    return round((shutil.disk_usage(existing).free + kept_bytes) * KEEP_SHARE)
+    return shutil.disk_usage(existing).free + kept_bytes
 
 
 def parse_keep(option: str, text: str) -> int:

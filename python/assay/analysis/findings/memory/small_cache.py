@@ -83,7 +83,7 @@ def find(case: Case) -> list[Finding]:
         method=METHOD,
         to_try=to_try,
         operations=case.largest_first(fractions),
-        fractions=fractions,
+        fractions={name: fractions[name] for name in case.largest_first(fractions)},
         evidence=tuple(evidence),
         advice=advice,
         part="computing",

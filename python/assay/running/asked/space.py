@@ -1,0 +1,42 @@
+"""Refuses data that cannot fit on the disk, before any of it is made."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from assay.model.errors import UsageError
+from assay.model.units import bytes_text
+from assay.record.places import cache_dir
+from assay.running.data.kept_datasets import DATASETS, space_bytes
+
+if TYPE_CHECKING:
+    from assay.engines.discovery import EngineFolder
+    from assay.running.asked.request import RunRequest
+    from assay.workloads.contract import Workload
+
+# What the data of one unit of scale takes at least, in whichever engine: not in manifests, since
+# another text there would make the data another.
+BYTES_PER_SCALE = {"tpch": 100e6, "ssb": 60e6, "tpcc": 40e6}
+# Less than this is not worth a look at the disk.
+ALWAYS_BYTES = 1e9
+
+
+def check_space(request: RunRequest, workload: Workload, engine: EngineFolder) -> None:
+    """Refuse a scale whose data is larger than what the disk could have room for.
+
+    Raises:
+        UsageError: With both sizes.
+    """
+    of_scale = BYTES_PER_SCALE.get(workload.data.facts.name)
+    if of_scale is None or request.dsn is not None or not engine.facts.answers:
+        return
+    needed_bytes, place = of_scale * request.scale, cache_dir() / DATASETS
+    if needed_bytes <= ALWAYS_BYTES:
+        return
+    room_bytes = space_bytes(place)
+    if needed_bytes > room_bytes:
+        raise UsageError(
+            f"--scale {request.scale:g}: the data takes {bytes_text(needed_bytes)} at least, and"
+            f" the disk of {place} has room for {bytes_text(room_bytes)}: ask for a smaller scale,"
+            " or name another disk by XDG_CACHE_HOME"
+        )
