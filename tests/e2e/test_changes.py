@@ -94,6 +94,22 @@ def test_a_run_with_all_of_it(lab: Lab) -> None:
     lab.assert_nothing_left()
 
 
+def test_a_device_that_somebody_else_has_open_goes_when_they_let_go(lab: Lab) -> None:
+    own = ("--device", "own:300MB", "--allow-host-changes")
+    started = lab.begin("run", "tpch", "--scale", "0.01", "--min-time", "60s", *own)
+    wait_for_phase(lab, started, "warmup")
+    place = str((lab.root / "state").resolve())
+    files = Path("/sys/block").glob("loop*/loop/backing_file")
+    (name,) = [file.parts[3] for file in files if place in file.read_text()]
+    with Path("/dev", name).open("rb"):
+        started.send_signal(signal.SIGINT)
+        _, errors = started.communicate(timeout=PATIENCE_S)
+        assert started.returncode == 2
+        assert "not all put back" not in errors
+    wait_until(lambda: not changed(lab), "the loop device stays")
+    lab.assert_nothing_left()
+
+
 def test_killed_in_mid_run_its_guardian_puts_it_back(lab: Lab) -> None:
     started = lab.begin("run", "tpch", "--scale", "0.01", "--min-time", "60s", *ALL)
     wait_for_phase(lab, started, "warmup")

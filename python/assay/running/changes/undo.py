@@ -229,10 +229,21 @@ def _detach(step: Step) -> None:
         finally:
             os.close(descriptor)
     deadline_s = time.monotonic() + PATIENCE_S
-    while loops_of(step.path):
+    while held := loops_of(step.path):
         if time.monotonic() > deadline_s:
+            # Whoever copied our mounts may have it: when that ends, the kernel frees the device.
+            if all(_frees_itself(name) for name in held):
+                return
             raise OSError(errno.EBUSY, "something has the loop device open", step.path)
         time.sleep(LOOK_S)
+
+
+def _frees_itself(name: str) -> bool:
+    """Whether the kernel detaches a loop device as soon as nobody has it open."""
+    try:
+        return (BLOCK_DEVICES / name / "loop" / "autoclear").read_text().strip() == "1"
+    except OSError:
+        return False
 
 
 def _leave_group(step: Step) -> None:
