@@ -1,4 +1,4 @@
-"""What is left of a run that is killed with `kill -9` at a random instant?
+"""Kills runs with `kill -9` at random instants, and counts what they leave.
 
 Runs of several kinds are begun as a person would and killed at an instant between their beginning
 and their usual end. Of each kill is asked: can the record be read, as far as there is one? Does it
@@ -80,7 +80,7 @@ KINDS = (
 
 @dataclass(frozen=True)
 class Killed:
-    """What one kill left.
+    """The state after one kill.
 
     Attributes:
         kind: Name of the kind.
@@ -146,7 +146,7 @@ def campaign(
     for kind in kinds:
         begun_s = time.monotonic()
         ended = lab.assay(*kind.arguments)
-        if ended.returncode in READABLE[:1]:
+        if ended.returncode == 0:
             usual_s[kind.name] = time.monotonic() - begun_s
         else:
             left_out[kind.name] = ended.stderr.strip().splitlines()[-1]
@@ -179,7 +179,7 @@ def killed(lab: Lab, kind: Kind, after_s: float) -> Killed:
 
 
 def _left(lab: Lab) -> Iterator[str]:
-    """What is left when all had time to go."""
+    """Yield processes and other things that are still there after their time to go."""
     deadline_s = time.monotonic() + GONE_WITHIN_S
     # Half a data set stays until the next run, which makes it anew.
     while (lab.strays() or lab.left_behind(DATA)) and time.monotonic() < deadline_s:

@@ -17,7 +17,7 @@ const SWITCH: u8 = 0xfe;
 const WHOLE: &[u8] = &[0x04];
 const TRUSTED: &str = "ssl_mode=verify-ca or verify-identity with ssl_ca=FILE";
 
-/// What a proof is made of.
+/// The inputs of a proof of the password.
 struct Proof<'a> {
     password: &'a [u8],
     nonce: &'a [u8],

@@ -37,7 +37,7 @@ pub struct Server {
 pub struct Config {
     /// Servers in the order in which they are tried.
     pub servers: Vec<Server>,
-    /// What a server has to be to be taken.
+    /// The state that a server must be in (`target_session_attrs`).
     pub role: Role,
     /// Who asks.
     pub user: String,

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 
 use super::config::ConfigError;
 
-/// What a text and the environment say, by key.
+/// Values of connection parameters, by key, from the DSN and the environment.
 pub type Said = BTreeMap<String, String>;
 
-/// What can be said of a connection, and the variable that says it where the text does not.
+/// Connection parameters, each with the environment variable that holds where the DSN has none.
 const KEYS: &[(&str, Option<&str>)] = &[
     ("application_name", Some("PGAPPNAME")),
     ("channel_binding", Some("PGCHANNELBINDING")),

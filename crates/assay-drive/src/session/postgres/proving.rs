@@ -15,7 +15,7 @@ use crate::session::connecting::{ConnectError, is_private};
 use crate::session::stream::Stream;
 use crate::session::tls::end_point_digest;
 
-/// What was proved so far.
+/// How far each side has proved who it is.
 #[derive(Clone, Copy, Debug, Default)]
 struct Proved {
     /// The client has said all that the server asked for.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::config::ConfigError;
 
-/// What a server has to be to be taken.
+/// The state that a server must be in for a session to stay with it (`target_session_attrs`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Role {
     /// Anything.
@@ -18,7 +18,7 @@ pub enum Role {
     Primary,
     /// It replays another server's log.
     Standby,
-    /// The same, or anything where none of the list does.
+    /// A standby; any server where none of the listed ones is a standby.
     PreferStandby,
 }
 

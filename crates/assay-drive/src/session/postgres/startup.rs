@@ -193,7 +193,7 @@ fn secured(
     Ok(Stream::Tls(Box::new(encrypted)))
 }
 
-/// What libpq looks at before it encrypts a line.
+/// Refuses missing names and files before TLS begins, as libpq does.
 fn check_files(config: &Config, server: &Server) -> Result<(), String> {
     if config.tls.checks_name && server.name.is_none() {
         return Err("sslmode=verify-full needs the host's name beside hostaddr: write host".into());

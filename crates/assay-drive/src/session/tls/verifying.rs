@@ -16,8 +16,8 @@ use super::{Policy, Trust, certificates};
 /// Where distributions keep the certificates that they trust.
 const BUNDLES: [&str; 2] =
     ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt"];
-/// What the library says of a server whose certificate may sign others, as one that signs itself
-/// usually may. It is said after the certificate's dates were found to be right.
+/// The library's error for a server certificate that may sign others, as a self-signed one usually
+/// may. It comes after the certificate's dates were checked.
 const SIGNS_OTHERS: &str = "CaUsedAsEndEntity";
 
 /// Asks as much as the policy wants of the server's certificate. Signatures are always checked.
