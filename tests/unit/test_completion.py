@@ -21,7 +21,7 @@ from assay.workloads.discovery import find_workload, find_workloads
 from tests.conftest import SyntheticRun
 from tests.style.sources import ROOT
 
-SHARE = ROOT / "packaging" / "wheel" / "data" / "share"
+SHARE = ROOT / "wheels" / "contents" / "data" / "share"
 SHIPPED = {
     "bash": SHARE / "bash-completion" / "completions" / "assay",
     "zsh": SHARE / "zsh" / "site-functions" / "_assay",

@@ -1,6 +1,6 @@
 """Writes the licences of everything that is linked into the core: a wheel has to carry them.
 
-`python packaging/licences.py LICENSES-linked.txt`. Which crates are linked is asked of cargo; the
+`python wheels/licences.py LICENSES-linked.txt`. Which crates are linked is asked of cargo; the
 texts are those of the crates themselves.
 """
 
