@@ -83,6 +83,10 @@ class LazyVerbs(TyperGroup):
             self.commands[cmd_name] = command_of(cmd_name)
         return self.commands.get(cmd_name)
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - Typer's own
+        """Options before the verb. Without any, a shell's first word does not wait for Pydantic."""
+        return super().parse_args(ctx, args) if args or not ctx.resilient_parsing else []
+
     def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:  # noqa: ANN401 - Typer's own
         """Verbs that begin with what was typed, without importing them; else options."""
         if incomplete.startswith("-"):
