@@ -74,7 +74,8 @@ def test_it_is_for_every_python_and_says_what_it_needs(unpacked: Path) -> None:
         assert f"Requires-Dist: {needed}\n" in said
     assert "assay=assay.cli.main:main" in (information / "entry_points.txt").read_text("utf-8")
     scripts = {path.name for path in unpacked.glob("*.data/data/share/*/*/*assay*")}
-    assert scripts == {"assay", "_assay", "assay.fish"}
+    # Manual pages too, where `make wheel` has written them.
+    assert scripts >= {"assay", "_assay", "assay.fish"}
 
 
 def test_it_measures_where_no_clone_is(unpacked: Path, tmp_path: Path) -> None:
