@@ -7,7 +7,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -17,8 +16,10 @@ from pathlib import Path
 
 import pytest
 
-ASSAY = Path(sys.executable).parent / "assay"
+from tests.forks import ASSAY, forks
+
 PATIENCE_S = 120.0
+COMMAND_PATIENCE_S = 300.0
 DISK, MEMORY = Path("/var/tmp"), Path("/dev/shm")  # noqa: S108 - places that a server's user reaches
 ROOM_BYTES = 2 << 30
 SMALL = ["--scale", "0.01", "--min-time", "300ms"]
@@ -63,9 +64,18 @@ class Lab:
     def assay(
         self, *arguments: str, prefix: tuple[str, ...] = ()
     ) -> subprocess.CompletedProcess[str]:
+        """Runs a command in a fork (`tests/forks.py`); behind a prefix the executable itself."""
+        env = self.env()
+        if not prefix and forks().fit(env):
+            return forks().run(arguments, env, COMMAND_PATIENCE_S)
         command = [*prefix, str(ASSAY), *arguments]
         return subprocess.run(
-            command, env=self.env(), capture_output=True, text=True, timeout=300, check=False
+            command,
+            env=env,
+            capture_output=True,
+            text=True,
+            timeout=COMMAND_PATIENCE_S,
+            check=False,
         )
 
     def document(self, *arguments: str, code: int = 0, prefix: tuple[str, ...] = ()) -> dict:
