@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -30,6 +31,9 @@ POSTGRESQL = "postgresql@16"
 @dataclass
 class Lab:
     """Runs `assay` as a person would, in places of its own."""
+
+    # True in tests; benchmarks, which use laboratories too, start the executable.
+    in_forks: ClassVar[bool] = False
 
     root: Path
     extra_env: dict[str, str] = field(default_factory=dict)
@@ -66,7 +70,7 @@ class Lab:
     ) -> subprocess.CompletedProcess[str]:
         """Runs a command in a fork (`tests/forks.py`); behind a prefix the executable itself."""
         env = self.env()
-        if not prefix and forks().fit(env):
+        if self.in_forks and not prefix and forks().fit(env):
             return forks().run(arguments, env, COMMAND_PATIENCE_S)
         command = [*prefix, str(ASSAY), *arguments]
         return subprocess.run(
