@@ -52,6 +52,11 @@ TYPES = {
 }
 
 
+def pytest_configure() -> None:
+    """Has laboratories run their commands in forks."""
+    Lab.in_forks = True
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Marks the tests that `make test` leaves out."""

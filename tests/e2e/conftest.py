@@ -7,18 +7,20 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
-ASSAY = Path(sys.executable).parent / "assay"
+from tests.forks import ASSAY, forks
+
 PATIENCE_S = 120.0
+COMMAND_PATIENCE_S = 300.0
 DISK, MEMORY = Path("/var/tmp"), Path("/dev/shm")  # noqa: S108 - places that a server's user reaches
 ROOM_BYTES = 2 << 30
 SMALL = ["--scale", "0.01", "--min-time", "300ms"]
@@ -29,6 +31,9 @@ POSTGRESQL = "postgresql@16"
 @dataclass
 class Lab:
     """Runs `assay` as a person would, in places of its own."""
+
+    # True in tests; benchmarks, which use laboratories too, start the executable.
+    in_forks: ClassVar[bool] = False
 
     root: Path
     extra_env: dict[str, str] = field(default_factory=dict)
@@ -63,9 +68,18 @@ class Lab:
     def assay(
         self, *arguments: str, prefix: tuple[str, ...] = ()
     ) -> subprocess.CompletedProcess[str]:
+        """Runs a command in a fork (`tests/forks.py`); behind a prefix the executable itself."""
+        env = self.env()
+        if self.in_forks and not prefix and forks().fit(env):
+            return forks().run(arguments, env, COMMAND_PATIENCE_S)
         command = [*prefix, str(ASSAY), *arguments]
         return subprocess.run(
-            command, env=self.env(), capture_output=True, text=True, timeout=300, check=False
+            command,
+            env=env,
+            capture_output=True,
+            text=True,
+            timeout=COMMAND_PATIENCE_S,
+            check=False,
         )
 
     def document(self, *arguments: str, code: int = 0, prefix: tuple[str, ...] = ()) -> dict:

@@ -18,7 +18,9 @@ TENTHS = 10
 
 def counted_s(length_ns: int | Fraction) -> float:
     """Seconds that an interval counts as: to the nearest 0.01 s, and never less than that."""
-    hundredths = floor(Fraction(length_ns) / HUNDREDTH_NS + Fraction(1, 2))
+    # The floor of length / HUNDREDTH_NS + 1 / 2, in whole numbers: a sum of fractions is slow.
+    parts = length_ns.denominator * HUNDREDTH_NS
+    hundredths = (2 * length_ns.numerator + parts) // (2 * parts)
     return max(1, hundredths) / HUNDREDTHS
 
 
@@ -27,13 +29,14 @@ def elapsed_s(length_ns: int) -> float:
     return -(-length_ns // HUNDREDTH_NS) / HUNDREDTHS
 
 
-def raised(lengths_ns: Sequence[int]) -> list[Fraction]:
+def raised(lengths_ns: Sequence[int]) -> list[int | Fraction]:
     """Query intervals of a power test by the 1000:1 rule: none below a thousandth of the longest.
 
     Refresh intervals are not raised, nor does anything of a throughput test need it.
     """
-    least = Fraction(max(lengths_ns), SPREAD_MAX)
-    return [max(Fraction(length), least) for length in lengths_ns]
+    longest = max(lengths_ns)
+    least = Fraction(longest, SPREAD_MAX)
+    return [least if length * SPREAD_MAX < longest else length for length in lengths_ns]
 
 
 def raised_s(seconds: Sequence[float]) -> list[float]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from assay.analysis.causes import TITLES
 from assay.analysis.whatif.changes import WAITS, RemoveWait, RemoveWork
 from assay.analysis.whatif.prediction import Prediction, predict
-from assay.analysis.whatif.resampling import resamples
+from assay.analysis.whatif.resampling import NO_RESAMPLES, resamples
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from assay.analysis.whatif.timing import Measured
 
 # Kinds of work that are told, and the least share of the first metric that is worth a line.
@@ -59,16 +61,24 @@ def worth(measured: Measured) -> tuple[Worth, ...]:
     """
     if measured.why_not is not None or not measured.operations:
         return ()
-    drawn = resamples(measured)
     works = [
-        Worth("work", word, word, predict(measured, [RemoveWork(word)], drawn))
+        Worth("work", word, word, predict(measured, [RemoveWork(word)], NO_RESAMPLES))
         for word in measured.works
     ]
     waits = [
-        Worth("wait", name, TITLES[name], predict(measured, [RemoveWait(name)], drawn))
+        Worth("wait", name, TITLES[name], predict(measured, [RemoveWait(name)], NO_RESAMPLES))
         for name in WAITS
         if any(name in (operation.thread_s or {}) for operation in measured.operations)
     ]
     largest = sorted(works, key=lambda candidate: -candidate.gain)[:WORKS_MAX]
     large = [candidate for candidate in (*largest, *waits) if candidate.gain >= CHANGE_MIN]
-    return tuple(sorted(large, key=lambda candidate: -candidate.gain))
+    return tuple(_with_intervals(measured, sorted(large, key=lambda candidate: -candidate.gain)))
+
+
+def _with_intervals(measured: Measured, candidates: list[Worth]) -> Iterator[Worth]:
+    """Yield candidates with their intervals, which take most of the time of a prediction."""
+    drawn = resamples(measured) if candidates else NO_RESAMPLES
+    for candidate in candidates:
+        made = RemoveWork if candidate.kind == "work" else RemoveWait
+        change = made(candidate.subject)
+        yield replace(candidate, prediction=predict(measured, [change], drawn))

@@ -15,7 +15,7 @@ from assay.analysis.whatif.changes import (
 )
 from assay.analysis.whatif.cores import QUEUE
 from assay.analysis.whatif.metrics import Metric, metrics_of
-from assay.analysis.whatif.resampling import passes_of, resamples
+from assay.analysis.whatif.resampling import Resamples, passes_of, resamples
 from assay.analysis.whatif.specified import BOTH_TESTS
 from assay.model.errors import UsageError
 from assay.model.units import percent_text
@@ -181,14 +181,15 @@ class _Course:
 def predict(
     measured: Measured,
     changes: Sequence[SupposedChange],
-    resampled: Sequence[Sequence[float]] | None = None,
+    resampled: Resamples | None = None,
 ) -> Prediction:
     """Carry changes out, one after another, and predict each metric.
 
     Args:
         measured: The run.
         changes: In the order in which they are carried out.
-        resampled: What `resamples` gives of the run; None: it is drawn anew.
+        resampled: What `resamples` gives of the run; None: it is drawn anew. Without resamples
+            the prediction has no intervals.
 
     Raises:
         UsageError: If the run does not know what is to be changed, or has no metrics.
@@ -219,7 +220,7 @@ def predict(
             _predicted(metric, courses, measured, drawn) for metric in metrics_of(measured)
         ),
         operations=_changed(measured, courses, changes),
-        passes=passes_of(measured) if drawn else 0,
+        passes=passes_of(measured) if drawn.times else 0,
         predictable=len(courses) - len(unknown),
         measured=len(courses),
     )
@@ -282,7 +283,7 @@ def _predicted(
     metric: Metric,
     courses: Sequence[_Course],
     measured: Measured,
-    resampled: Sequence[Sequence[float]],
+    resampled: Resamples,
 ) -> PredictedMetric:
     now = [operation.seconds for operation in measured.operations]
     before = metric.of(now)
@@ -310,13 +311,13 @@ def _change(after: float, before: float) -> float | None:
 
 
 def _interval(
-    metric: Metric, courses: Sequence[_Course], resampled: Sequence[Sequence[float]]
+    metric: Metric, courses: Sequence[_Course], resampled: Resamples
 ) -> tuple[float, float] | None:
     """Return the interval of the change, by the percentile bootstrap over passes."""
     changes = []
-    for times in resampled:
+    for times, before in zip(resampled.times, resampled.values(metric), strict=True):
         moved = [course.of_pass(seconds) for course, seconds in zip(courses, times, strict=True)]
-        changes.append(_change(metric.of(moved), metric.of(times)))
+        changes.append(_change(metric.of(moved), before))
     ordered = sorted(change for change in changes if change is not None)
     if not ordered:
         return None
