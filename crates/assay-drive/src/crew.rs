@@ -18,7 +18,7 @@ use rustix::time::{
 use crate::books::{Books, Ended, Issue, Sink};
 use crate::clock::Clock;
 use crate::deck::Hand;
-use crate::drive::{Shared, again};
+use crate::drive::{Shared, again, lag_of_start};
 use crate::error::DriveError;
 use crate::schedule::{Schedule, Ticket};
 use crate::session::{Session, SessionError, Step};
@@ -34,7 +34,6 @@ const REFUSED_PAUSE_NS: i64 = 100_000_000;
 const SKIPS_MAX: usize = 64;
 /// Token of the timer; sessions have their place as token.
 const TIMER: u64 = u64::MAX;
-const EVENTS_MAX: usize = 64;
 
 /// One session of a crew.
 pub struct Member<'a> {
@@ -55,6 +54,10 @@ struct Running {
     /// When the attempt under way was sent.
     begun_ns: i64,
     retries: u32,
+    /// How long it waited until now for the thread, which was busy with other members.
+    lag_ns: u64,
+    /// When the session was last attended to: no answer that is read later came before.
+    attended_ns: i64,
 }
 
 /// What the epoll knows of a member's connection.
@@ -115,6 +118,10 @@ pub struct Crew<'a, C, K> {
     busy: usize,
     /// Until when a member is left alone, because it found no server.
     resting_ns: Vec<i64>,
+    /// Since when a member has nothing to do.
+    free_ns: Vec<i64>,
+    /// When the epoll was last looked at.
+    looked_ns: i64,
     /// Taken from the schedule and not due yet.
     waiting: Option<Ticket>,
     /// The phase's cards.
@@ -158,6 +165,8 @@ impl<'a, C: Clock, K: Sink> Crew<'a, C, K> {
             turns: Turns::new(count),
             busy: 0,
             resting_ns: vec![0; count],
+            free_ns: vec![0; count],
+            looked_ns: 0,
             members,
             waiting: None,
             hand: Hand::default(),
@@ -183,7 +192,7 @@ impl<'a, C: Clock, K: Sink> Crew<'a, C, K> {
     ) -> Result<(), DriveError> {
         let part = &Part { plan, phase, schedule, shared };
         self.enter(part);
-        let mut events = Vec::with_capacity(EVENTS_MAX);
+        let mut events = Vec::with_capacity(self.members.len() + 1);
         loop {
             let left = match schedule.with_waits() {
                 Some(_) => self.start_turns(part)?,
@@ -192,25 +201,44 @@ impl<'a, C: Clock, K: Sink> Crew<'a, C, K> {
             if left == Left::Nothing && self.busy == 0 {
                 break;
             }
-            let patience = if left == Left::Now { NOW } else { LOOK };
-            events.clear();
-            match epoll::wait(&self.poll, spare_capacity(&mut events), Some(&patience)) {
-                Ok(_) | Err(Errno::INTR) => {}
-                Err(error) => return Err(system(error)),
-            }
-            for event in &events {
+            let ready_ns = self.poll(&mut events, left)?;
+            for (number, event) in events.iter().enumerate() {
                 let token = event.data.u64();
                 if token == TIMER {
                     self.timer_ns = 0;
                     // Left unread it would wake this thread again and again.
                     let _ = rustix::io::read(&self.timer, &mut [0; 8]);
                 } else {
-                    self.advance(part, token as usize)?;
+                    let now_ns = if number == 0 { self.looked_ns } else { self.clock.now_ns() };
+                    self.advance(part, token as usize, (ready_ns, now_ns))?;
                 }
             }
         }
         self.books.check();
         Ok(())
+    }
+
+    /// Waits for sessions that are ready; the earliest time from which on they may be so.
+    ///
+    /// Those that are ready at once became so while this thread was busy: after the last look. It
+    /// sleeps only where there are none, and those that end its sleep are ready since then.
+    fn poll(&mut self, events: &mut Vec<epoll::Event>, left: Left) -> Result<i64, DriveError> {
+        let mut ready_ns = self.looked_ns;
+        self.look(events, NOW)?;
+        if events.is_empty() && left != Left::Now {
+            self.look(events, LOOK)?;
+            ready_ns = i64::MAX;
+        }
+        self.looked_ns = self.clock.now_ns();
+        Ok(ready_ns.min(self.looked_ns))
+    }
+
+    fn look(&self, events: &mut Vec<epoll::Event>, patience: Timespec) -> Result<(), DriveError> {
+        events.clear();
+        match epoll::wait(&self.poll, spare_capacity(events), Some(&patience)) {
+            Ok(_) | Err(Errno::INTR) => Ok(()),
+            Err(error) => Err(system(error)),
+        }
     }
 
     /// Members that take part are free, or at their terminals.
@@ -221,6 +249,8 @@ impl<'a, C: Clock, K: Sink> Crew<'a, C, K> {
         self.turns.clear();
         self.waiting = None;
         self.hand = part.schedule.hand();
+        self.looked_ns = self.clock.now_ns();
+        self.free_ns.fill(self.looked_ns);
         for (place, member) in self.members.iter_mut().enumerate() {
             self.books.note_backend(member.session, member.number);
             if member.number >= taking_part {
@@ -372,8 +402,14 @@ impl<'a, C: Clock, K: Sink> Crew<'a, C, K> {
         now_ns: i64,
     ) -> Result<(), DriveError> {
         self.busy += 1;
-        self.running[place] =
-            Some(Running { issue, started_ns: now_ns, begun_ns: now_ns, retries: 0 });
+        self.running[place] = Some(Running {
+            issue,
+            started_ns: now_ns,
+            begun_ns: now_ns,
+            retries: 0,
+            lag_ns: lag_of_start(&issue.ticket, self.free_ns[place], now_ns),
+            attended_ns: now_ns,
+        });
         self.begin(part, place)
     }
 
@@ -388,12 +424,22 @@ impl<'a, C: Clock, K: Sink> Crew<'a, C, K> {
         self.after(part, place, step)
     }
 
-    fn advance(&mut self, part: &Part<'_>, place: usize) -> Result<(), DriveError> {
-        if self.running[place].is_none() {
+    fn advance(
+        &mut self,
+        part: &Part<'_>,
+        place: usize,
+        (ready_ns, now_ns): (i64, i64),
+    ) -> Result<(), DriveError> {
+        let Some(running) = &mut self.running[place] else {
             // An idle connection that becomes readable was closed, or carries a notice: the next
             // operation will meet it. Watching it on would wake this thread again and again.
             return self.forget(place);
-        }
+        };
+        // What was found ready became so in the middle of the time in which it may have.
+        let earliest_ns = ready_ns.max(running.attended_ns).min(self.looked_ns);
+        let ready_ns = i64::midpoint(earliest_ns, self.looked_ns);
+        running.lag_ns += (now_ns - ready_ns).max(0) as u64;
+        running.attended_ns = now_ns;
         let step = shareable(self.members[place].session).advance();
         self.after(part, place, step)
     }
@@ -421,13 +467,15 @@ impl<'a, C: Clock, K: Sink> Crew<'a, C, K> {
             self.books.again(&running.issue, running.retries, answered, times, error);
             running.retries += 1;
             running.begun_ns = self.clock.now_ns();
+            running.attended_ns = running.begun_ns;
             self.running[place] = Some(running);
             return self.begin(part, place);
         }
-        let Running { issue, started_ns, retries, .. } = running;
+        let Running { issue, started_ns, retries, lag_ns, .. } = running;
         let lost = result.is_err() && shareable(member.session).connection().is_none();
         self.resting_ns[place] = if lost { finished_ns + REFUSED_PAUSE_NS } else { 0 };
-        let ended = Ended { started_ns, finished_ns, retries, result };
+        self.free_ns[place] = self.resting_ns[place].max(finished_ns);
+        let ended = Ended { started_ns, finished_ns, retries, lag_ns, result };
         self.books.ended(part.plan, member.session, &issue, ended)?;
         part.shared.ended.fetch_add(1, Ordering::Relaxed);
         self.busy -= 1;

@@ -308,6 +308,7 @@ fn players<'a>(
                 weighed: Vec::new(),
                 observer,
                 watch: &mine[0],
+                free_ns: 0,
                 books,
             }),
             several => {
