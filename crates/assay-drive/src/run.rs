@@ -315,7 +315,7 @@ fn players<'a>(
                 let members = several.iter_mut().zip(numbers).zip(mine);
                 let member = |((session, number), watch): ((&'a mut Box<dyn Session>, u32), _)| {
                     let terminal = Terminal::new(seed, number);
-                    Member { number, session: session.as_mut(), terminal, watch }
+                    Member { number, session: Some(session.as_mut()), terminal, watch }
                 };
                 Box::new(Crew::new(&MonotonicClock, members.map(member).collect(), books)?)
             }

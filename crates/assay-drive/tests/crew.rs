@@ -1,6 +1,7 @@
 //! A worker that owns several sessions, over real sockets with a server of a few lines.
 
 use std::io::{ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -18,6 +19,9 @@ use assay_drive::session::{Backend, SharedSession, Step};
 use assay_drive::{CancelFlag, Ended, Fetched, Session, SessionError, drive};
 use assay_model::{Arrival, Due, Phase, Plan, Wait};
 
+/// How long a session waits for a server that says nothing.
+const SILENCE: Duration = Duration::from_millis(600);
+
 /// Sends a byte and waits for it to come back. Its server drops the line after `answers` answers.
 struct Echo {
     line: Option<UnixStream>,
@@ -27,6 +31,8 @@ struct Echo {
     digested: Duration,
     /// Whether a lost connection can be made anew.
     comes_back: bool,
+    /// A server that takes connections and says nothing, for which it waits before it gives up.
+    silent: Option<SocketAddr>,
     connections: u32,
     told: u32,
 }
@@ -34,8 +40,16 @@ struct Echo {
 impl Echo {
     fn open(answers: usize, delay: Duration, comes_back: bool) -> Self {
         let digested = Duration::ZERO;
-        let mut session =
-            Self { line: None, answers, delay, digested, comes_back, connections: 0, told: 0 };
+        let mut session = Self {
+            line: None,
+            answers,
+            delay,
+            digested,
+            comes_back,
+            silent: None,
+            connections: 0,
+            told: 0,
+        };
         session.connect();
         session
     }
@@ -98,6 +112,11 @@ impl SharedSession for Echo {
     }
     fn begin(&mut self, _: u16) -> Result<Step, SessionError> {
         if self.line.is_none() {
+            if let Some(silent) = self.silent {
+                let mut line = TcpStream::connect(silent).unwrap();
+                line.set_read_timeout(Some(SILENCE)).unwrap();
+                line.read_exact(&mut [0]).unwrap_err();
+            }
             if !self.comes_back {
                 return Err(self.lost());
             }
@@ -254,6 +273,30 @@ fn what_is_left_over_at_the_end_waits_until_the_last_operation_has_ended() {
     });
     assert!(last_issued < first_skipped, "{last_issued} {first_skipped}");
     assert_eq!(report.recorder_waits, 0, "a wait while skipping makes no time longer");
+}
+
+#[test]
+fn a_session_that_waits_for_a_server_holds_no_other_up() {
+    let raw = tempfile::tempdir().unwrap();
+    let plan = plan(Arrival::Closed { clients: 3 }, 1_000_000_000, 0);
+    let server = TcpListener::bind("127.0.0.1:0").unwrap();
+    let session = |number| {
+        let answers = if number == 0 { 5 } else { usize::MAX };
+        let echo = Echo::open(answers, Duration::from_millis(1), false);
+        Echo { silent: Some(server.local_addr().unwrap()), ..echo }
+    };
+    drive(&plan, parts_of((0..3).map(session)), raw.path(), |_| {}).unwrap();
+    let (mut longest, mut others) = ([Duration::ZERO; 3], 0);
+    rows(&raw.path().join("events.arrows"), |batch, row| {
+        let time = |name: &str| batch[name].as_primitive::<Int64Type>().value(row);
+        let session = batch["session"].as_primitive::<UInt32Type>().value(row) as usize;
+        let took = Duration::from_nanos((time("finished_ns") - time("started_ns")) as u64);
+        longest[session] = longest[session].max(took);
+        others += usize::from(session > 0);
+    });
+    assert!(longest[0] >= SILENCE, "{longest:?}");
+    assert!(longest[1].max(longest[2]) < SILENCE / 2, "{longest:?}");
+    assert!(others > 100, "{others}");
 }
 
 #[test]
