@@ -21,6 +21,7 @@ from assay.record.writer import write_json
 from assay.report.build import build
 from assay.study.several import begun_in, lost_records
 from tests.records import write_run
+from tests.studies import MadeStudy, figure
 
 OTHER_ID = "20261119T101500Z-tpch-duckdb-000001"
 SENTENCES = ("is not as it was sealed", "The record is damaged")
@@ -134,6 +135,22 @@ def test_a_study_makes_a_damaged_run_anew_and_says_why(
     assert [run.status for run in begun_in(study)] == ["failed"]
     (reason,) = lost_records(study)
     assert any(words in reason for words in SENTENCES)
+
+
+@pytest.mark.parametrize("verb", ["show", "report"])
+def test_a_study_says_which_of_its_runs_is_damaged(
+    verb: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = MadeStudy(tmp_path)
+    studied = made.add("threads", {"set.threads": "1"}, write_run(tmp_path / "made"))
+    study = made.write([figure("operations", "threads")])
+    assert run_command([verb, study.name, "--runs", str(tmp_path), "--json"]) == 0
+    capsys.readouterr()
+    flip_a_bit(studied.run.dir)
+    assert run_command([verb, study.name, "--runs", str(tmp_path), "--json"]) == 3
+    told = capsys.readouterr()
+    assert told.err.count(f"the record {studied.run.id} is not as it was sealed") == 1
+    assert json.loads(told.out)
 
 
 @pytest.mark.parametrize("damage", KINDS)
