@@ -1,10 +1,14 @@
-"""Throw-away certificates for tests: an authority, and what it signs."""
+"""Throw-away certificates for tests: an authority, what it signs, and what it revokes."""
 
 from __future__ import annotations
 
 import subprocess
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
 
 NAMES = "DNS:localhost,DNS:db.example,IP:127.0.0.1"
 
@@ -32,6 +36,25 @@ class Authority:
             ["-CA", str(self.certificate), "-CAkey", str(self.certificate.with_suffix(".key"))],
         )
         return certificate
+
+    def revoke(self, name: str, *certificates: Path, for_days: float = 1.0) -> Path:
+        """Make a list of revoked certificates, which is of yesterday and good for some days."""
+        signer = x509.load_pem_x509_certificate(self.certificate.read_bytes())
+        secret = self.certificate.with_suffix(".key").read_bytes()
+        now = datetime.now(tz=UTC)
+        made = x509.CertificateRevocationListBuilder(
+            signer.subject, now - timedelta(1), now + timedelta(for_days)
+        )
+        made = made.add_extension(x509.CRLNumber(1), critical=False)
+        for certificate in certificates:
+            revoked = x509.load_pem_x509_certificate(certificate.read_bytes())
+            entry = x509.RevokedCertificateBuilder(revoked.serial_number, now - timedelta(1))
+            made = made.add_revoked_certificate(entry.build())
+        key = serialization.load_pem_private_key(secret, None)
+        signed = made.sign(key, hashes.SHA256())
+        place = self.folder / f"{name}.crl"
+        place.write_bytes(signed.public_bytes(serialization.Encoding.PEM))
+        return place
 
 
 def make_authority(folder: Path, name: str = "root") -> Authority:

@@ -27,6 +27,8 @@ PACKAGES = frozenset({"engines", "report", "study", "workloads"})
 def load(run: str = "latest", runs: str | Path | None = None) -> LoadedRun:
     """Opens a finished run for a notebook: its tables, its summary and its charts.
 
+    Warns with `assay.record.damage.DamagedRecordWarning` where the record is not as it was sealed.
+
     Args:
         run: `latest`, an id, the beginning of one, or a path.
         runs: The directory of runs; `ASSAY_RUNS`, else `./runs`, unless given.

@@ -23,6 +23,7 @@ from assay.engines.discovery import find_engine
 from assay.model.script import Draw, Script, ScriptOperation, ScriptStatement
 from assay.running.processes.launcher import Guardian
 from assay.running.server.serving import ServerLauncher
+from tests.certificates import Authority, make_authority
 from tests.e2e.conftest import reachable_directory, wait_until
 from tests.e2e.server import make_certificate
 from tests.e2e.test_postgresql_session import Played, played
@@ -45,11 +46,12 @@ time'-01:02:03' as g, 'tä' as h, x'00ff' as i, null as j, year(date'2024-01-01'
 
 @dataclass(frozen=True)
 class Running:
-    """A server at work. `certificate` is None where it has no TLS."""
+    """A server at work. `certificate` is None where it has no TLS, which `authority` signs for."""
 
     port: int
     administration: dict[str, str]
     certificate: Path | None
+    authority: Authority | None
 
     def asked(self, statement: str) -> list[tuple[Any, ...]]:
         """Rows of a statement, as its administrator."""
@@ -77,20 +79,23 @@ def running(server_place: Path, tmp_path_factory: pytest.TempPathFactory) -> Ite
         data.mkdir(mode=0o700)
         launcher = ServerLauncher(guardian, folder / "server.log")
         launcher.own(data)
-        settings, certificate = dict(SETTINGS), None
+        settings, certificate, authority = dict(SETTINGS), None, None
         if shutil.which("openssl"):
             certificate = make_certificate(launcher.scratch, "server")
             key = certificate.with_suffix(".key")
             launcher.own(key)
+            authority = make_authority(launcher.scratch, "clients")
             settings |= {"ssl_cert": str(certificate), "ssl_key": str(key)}
+            settings |= {"ssl_ca": str(authority.certificate)}
         address = engine.start(product, Place(data, launcher.scratch), settings, launcher)
         administration = {key: address[key] for key in ("user", "password")}
-        made = Running(address["port"], administration, certificate)
+        made = Running(address["port"], administration, certificate, authority)
         made.asked("create database shop")
         quoted = PASSWORD.replace("\\", "\\\\").replace("'", "''")
         made.asked(f"create user owner@'{HOST}' identified by '{quoted}'")
         made.asked(f"grant all on *.* to owner@'{HOST}'")
         made.asked(f"create user bare@'{HOST}'")
+        made.asked(f"create user certified@'{HOST}' require subject '/CN=certified'")
         yield made
 
 
@@ -157,6 +162,28 @@ def test_a_line_is_encrypted_and_asks_who_the_server_is(running: Running, tmp_pa
     strange = make_certificate(tmp_path, "strange")
     with pytest.raises(_core.SessionOpenError, match="TLS with"):
         opened(running.config(tls={"mode": "verify-ca", "ca": str(strange)}))
+
+
+def test_a_client_proves_by_a_certificate_who_it_is(running: Running, tmp_path: Path) -> None:
+    if running.authority is None:
+        pytest.skip("no openssl to make a certificate")
+
+    def certified(**said: str | None) -> None:
+        tls = {"mode": "verify-ca", "ca": str(running.certificate)} | said
+        opened(running.config("certified", password=None, database=None, tls=tls))
+
+    def of(certificate: Path, key: Path | None = None) -> dict[str, str]:
+        return {"cert": str(certificate), "key": str(key or certificate.with_suffix(".key"))}
+
+    own = running.authority.sign("own", "certified", "")
+    certified(**of(own))
+    other = running.authority.sign("other", "somebody", "")
+    strange = make_authority(tmp_path).sign("strange", "certified", "")
+    for refused in ({}, of(other), of(strange)):
+        with pytest.raises(_core.SessionOpenError):
+            certified(**refused)
+    with pytest.raises(_core.SessionOpenError, match="nosuch"):
+        certified(**of(own, tmp_path / "nosuch"))
 
 
 # What comes back.

@@ -33,7 +33,13 @@ class Files:
     def __init__(self, server: RunningServer, folder: Path) -> None:
         assert server.authority is not None
         self.root = server.authority.certificate
-        self.strange = make_authority(folder, "strange").certificate
+        stranger = make_authority(folder, "strange")
+        self.strange = stranger.certificate
+        ours = server.authority
+        self.revoking = ours.revoke("revoking", ours.folder / "server.crt")
+        self.revoking_nothing = ours.revoke("revoking-nothing")
+        self.outdated = ours.revoke("outdated", for_days=-0.5)
+        self.strangely_revoking = stranger.revoke("strangely-revoking")
         self.client = server.authority.sign("client", "certified", "")
         self.key = self.client.with_suffix(".key")
         self.open_key = folder / "open.key"
@@ -118,6 +124,12 @@ TABLE: list[tuple[Said, str]] = [
     ({"sslmode": "verify-ca"}, REFUSED),
     ({"sslrootcert": "system"}, REFUSED),
     ({"sslmode": "require", "sslrootcert": "system"}, REFUSED),
+    # Revoked certificates.
+    ({**VERIFIED, "sslcrl": "{revoking_nothing}"}, TLS),
+    ({**VERIFIED, "sslcrl": "{revoking}"}, REFUSED),
+    ({**VERIFIED, "sslcrl": "{strangely_revoking}"}, REFUSED),
+    ({**VERIFIED, "sslcrl": "{outdated}"}, REFUSED),
+    ({"sslmode": "require", "sslcrl": "{revoking}"}, TLS),
     # Names and addresses.
     (VERIFIED, TLS),
     ({**VERIFIED, "host": "db.example"}, TLS),
@@ -188,10 +200,23 @@ def test_it_means_the_same_to_both(
     assert PASSWORD not in words
 
 
+def test_a_list_of_revoked_certificates_that_is_not_there_is_refused(
+    server: RunningServer, files: Files
+) -> None:
+    dsn = dsn_of(server, files, {**VERIFIED, "sslcrl": "{nothing}"})
+    assert by_libpq(dsn) == TLS
+    outcome, words = by_session(server, dsn)
+    assert outcome == REFUSED
+    assert "no revoked certificates can be read" in words
+    with pytest.raises(EngineError, match=r"sslcrl=.*no such file"):
+        read_dsn(dsn)
+
+
 # The same by the environment and by files of the home directory.
 BY_ENVIRONMENT: list[tuple[dict[str, str], Said, str]] = [
     ({"PGSSLMODE": "verify-full", "PGSSLROOTCERT": "{root}"}, {}, TLS),
     ({"PGSSLMODE": "verify-full", "PGSSLROOTCERT": "{root}"}, {"host": "other.example"}, REFUSED),
+    ({"PGSSLCRL": "{revoking}"}, VERIFIED, REFUSED),
     ({"PGREQUIREAUTH": "md5"}, {}, REFUSED),
     ({"PGCHANNELBINDING": "require"}, {"sslmode": "disable"}, REFUSED),
     ({"PGSSLCERT": "{client}", "PGSSLKEY": "{key}"}, CERTIFIED, TLS),
@@ -227,6 +252,7 @@ def test_the_environment_means_the_same_to_both(
     [
         ({"root.crt": "root"}, {"sslmode": "require"}, TLS),
         ({"root.crt": "strange"}, {"sslmode": "require"}, REFUSED),
+        ({"root.crt": "root", "root.crl": "revoking"}, {"sslmode": "require"}, REFUSED),
         ({"root.crt": "root"}, {"sslmode": "verify-full", "host": "other.example"}, REFUSED),
         ({"postgresql.crt": "client", "postgresql.key": "key"}, CERTIFIED, TLS),
         ({"postgresql.crt": "client"}, CERTIFIED, REFUSED),

@@ -53,6 +53,7 @@ class TestAll:
                 "clock_order",
                 "completeness",
                 "conditions",
+                "driver_lag",
                 "fleet",
                 "limits",
                 "mix",

@@ -81,6 +81,8 @@ pub struct Ended {
     pub finished_ns: i64,
     /// Attempts beyond the first.
     pub retries: u32,
+    /// How much of its latency the driver was busy with other operations.
+    pub lag_ns: u64,
     /// What the session said of the last attempt.
     pub result: Result<(), SessionError>,
 }
@@ -142,6 +144,7 @@ impl<K: Sink> Books<K> {
             rows: None,
             digest: None,
             marks: None,
+            lag_ns: None,
         });
     }
 
@@ -199,6 +202,7 @@ impl<K: Sink> Books<K> {
             rows: fetched.map(|fetched| fetched.rows),
             digest: fetched.and_then(|fetched| fetched.digest),
             marks,
+            lag_ns: Some(ended.lag_ns),
         });
         Ok(())
     }

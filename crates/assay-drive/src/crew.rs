@@ -2,9 +2,12 @@
 //! It keeps the same books as the loop for one session, and the same order: an operation is timed
 //! from just before it is sent to just after its last byte was read.
 
+mod member;
+
 use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::Ordering;
+use std::thread::Scope;
 
 use assay_model::Plan;
 use rustix::buffer::spare_capacity;
@@ -15,15 +18,17 @@ use rustix::time::{
     timerfd_settime,
 };
 
+pub use self::member::Member;
+use self::member::{Left, Part, Running, Watched};
 use crate::books::{Books, Ended, Issue, Sink};
 use crate::clock::Clock;
+use crate::connecting::{Back, Connecting};
 use crate::deck::Hand;
-use crate::drive::{Shared, again};
+use crate::drive::{Shared, again, lag_of_start};
 use crate::error::DriveError;
 use crate::schedule::{Schedule, Ticket};
-use crate::session::{Session, SessionError, Step};
-use crate::terminal::{Terminal, Turn, Turns};
-use crate::watchdog::Watch;
+use crate::session::{SessionError, Step};
+use crate::terminal::{Turn, Turns};
 
 /// How long the thread sleeps at most before it looks whether it was asked to stop.
 const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
@@ -34,72 +39,8 @@ const REFUSED_PAUSE_NS: i64 = 100_000_000;
 const SKIPS_MAX: usize = 64;
 /// Token of the timer; sessions have their place as token.
 const TIMER: u64 = u64::MAX;
-const EVENTS_MAX: usize = 64;
-
-/// One session of a crew.
-pub struct Member<'a> {
-    /// Number of the session.
-    pub number: u32,
-    /// The connection.
-    pub session: &'a mut dyn Session,
-    /// What it waits around operations, in phases that have waits.
-    pub terminal: Terminal,
-    /// Tells the watchdog what is running.
-    pub watch: &'a Watch,
-}
-
-/// An operation under way.
-struct Running {
-    issue: Issue,
-    started_ns: i64,
-    /// When the attempt under way was sent.
-    begun_ns: i64,
-    retries: u32,
-}
-
-/// What the epoll knows of a member's connection.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Watched {
-    connection: u32,
-    writes: bool,
-}
-
-/// What is left to be started.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Left {
-    /// Nothing: the phase is over, or the run is to stop.
-    Nothing,
-    /// Something that is not due yet, or has no session that is free for it.
-    Later,
-    /// Something that is due; running operations are looked at first.
-    Now,
-}
-
-/// What is played.
-#[derive(Clone, Copy)]
-struct Part<'p> {
-    plan: &'p Plan,
-    phase: u16,
-    schedule: &'p Schedule<'p>,
-    shared: &'p Shared,
-}
-
-impl Part<'_> {
-    fn stopped(&self) -> bool {
-        self.shared.stop.load(Ordering::Relaxed)
-    }
-
-    /// When an operation was due that is too late to be started.
-    fn too_late(&self, ticket: &Ticket, now_ns: i64) -> Option<i64> {
-        ticket.due_ns.filter(|due_ns| self.schedule.too_late(*due_ns, now_ns))
-    }
-
-    /// The operation of a session, with the number that is next.
-    fn issue(&self, session: u32, ticket: Ticket) -> Issue {
-        let sequence = self.shared.sequence.fetch_add(1, Ordering::Relaxed);
-        Issue { sequence, phase: self.phase, session, ticket }
-    }
-}
+/// Token of the bell that rings when a session has connected anew.
+const BELL: u64 = u64::MAX - 1;
 
 /// Several sessions of one thread.
 pub struct Crew<'a, C, K> {
@@ -115,6 +56,10 @@ pub struct Crew<'a, C, K> {
     busy: usize,
     /// Until when a member is left alone, because it found no server.
     resting_ns: Vec<i64>,
+    /// Since when a member has nothing to do.
+    free_ns: Vec<i64>,
+    /// When the epoll was last looked at.
+    looked_ns: i64,
     /// Taken from the schedule and not due yet.
     waiting: Option<Ticket>,
     /// The phase's cards.
@@ -123,6 +68,9 @@ pub struct Crew<'a, C, K> {
     timer: OwnedFd,
     /// What the timer is set to.
     timer_ns: i64,
+    connecting: Connecting<'a>,
+    /// Members that have no connection and an operation to begin.
+    leaving: Vec<usize>,
     /// What is kept of operations.
     pub books: Books<K>,
 }
@@ -131,7 +79,7 @@ fn system(error: Errno) -> DriveError {
     DriveError::System { what: "epoll", reason: error.to_string() }
 }
 
-impl<'a, C: Clock, K: Sink> Crew<'a, C, K> {
+impl<'a, C: Clock + Sync, K: Sink> Crew<'a, C, K> {
     /// A crew of sessions that can share a thread.
     pub fn new(
         clock: &'a C,
@@ -142,9 +90,11 @@ impl<'a, C: Clock, K: Sink> Crew<'a, C, K> {
         let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
         let timer = timerfd_create(TimerfdClockId::Monotonic, flags).map_err(system)?;
         epoll::add(&poll, &timer, EventData::new_u64(TIMER), EventFlags::IN).map_err(system)?;
+        let connecting = Connecting::new().map_err(system)?;
+        let bell = EventData::new_u64(BELL);
+        epoll::add(&poll, connecting.bell(), bell, EventFlags::IN).map_err(system)?;
         for member in &mut members {
-            let shared = member.session.shared().expect("only sessions that can share have a crew");
-            shared.share().map_err(|error| DriveError::Open {
+            member.shared().share().map_err(|error| DriveError::Open {
                 session: member.number,
                 reason: error.to_string(),
             })?;
@@ -158,12 +108,16 @@ impl<'a, C: Clock, K: Sink> Crew<'a, C, K> {
             turns: Turns::new(count),
             busy: 0,
             resting_ns: vec![0; count],
+            free_ns: vec![0; count],
+            looked_ns: 0,
             members,
             waiting: None,
             hand: Hand::default(),
             poll,
             timer,
             timer_ns: 0,
+            connecting,
+            leaving: Vec::new(),
             books,
         })
     }
@@ -183,34 +137,92 @@ impl<'a, C: Clock, K: Sink> Crew<'a, C, K> {
     ) -> Result<(), DriveError> {
         let part = &Part { plan, phase, schedule, shared };
         self.enter(part);
-        let mut events = Vec::with_capacity(EVENTS_MAX);
+        std::thread::scope(|scope| self.attend(part, scope))?;
+        self.books.check();
+        Ok(())
+    }
+
+    /// Attends to members until nothing is left to be started and nothing is under way.
+    fn attend<'scope>(
+        &mut self,
+        part: &Part<'_>,
+        scope: &'scope Scope<'scope, 'a>,
+    ) -> Result<(), DriveError> {
+        let mut events = Vec::with_capacity(self.members.len() + 2);
         loop {
-            let left = match schedule.with_waits() {
+            let left = match part.schedule.with_waits() {
                 Some(_) => self.start_turns(part)?,
                 None => self.start_due(part)?,
             };
             if left == Left::Nothing && self.busy == 0 {
                 break;
             }
-            let patience = if left == Left::Now { NOW } else { LOOK };
-            events.clear();
-            match epoll::wait(&self.poll, spare_capacity(&mut events), Some(&patience)) {
-                Ok(_) | Err(Errno::INTR) => {}
-                Err(error) => return Err(system(error)),
-            }
-            for event in &events {
+            self.send_off(scope);
+            let ready_ns = self.poll(&mut events, left)?;
+            for (number, event) in events.iter().enumerate() {
                 let token = event.data.u64();
                 if token == TIMER {
                     self.timer_ns = 0;
                     // Left unread it would wake this thread again and again.
                     let _ = rustix::io::read(&self.timer, &mut [0; 8]);
+                } else if token == BELL {
+                    self.take_back(part)?;
                 } else {
-                    self.advance(part, token as usize)?;
+                    let now_ns = if number == 0 { self.looked_ns } else { self.clock.now_ns() };
+                    self.advance(part, token as usize, (ready_ns, now_ns))?;
                 }
             }
         }
-        self.books.check();
         Ok(())
+    }
+
+    /// Has members that have no connection make one, and begin, on threads of their own.
+    fn send_off<'scope>(&mut self, scope: &'scope Scope<'scope, 'a>) {
+        for place in std::mem::take(&mut self.leaving) {
+            if let (Some(running), Some(session)) =
+                (&self.running[place], self.members[place].session.take())
+            {
+                let operation = running.issue.ticket.operation;
+                self.connecting.send(scope, self.clock, place, session, operation);
+            }
+        }
+    }
+
+    /// Goes on with members that have tried to connect.
+    fn take_back(&mut self, part: &Part<'_>) -> Result<(), DriveError> {
+        let back: Vec<Back<'a>> = self.connecting.back().collect();
+        for Back { place, session, step, at_ns } in back {
+            self.members[place].session = Some(session);
+            if let Some(running) = &mut self.running[place] {
+                running.attended_ns = self.clock.now_ns();
+                running.lag_ns += (running.attended_ns - at_ns).max(0) as u64;
+            }
+            self.after(part, place, step)?;
+        }
+        Ok(())
+    }
+
+    /// Waits for sessions that are ready; the earliest time from which on they may be so.
+    ///
+    /// Those that are ready at once became so while this thread was busy: after the last look. It
+    /// sleeps only where there are none, and those that end its sleep are ready since then.
+    fn poll(&mut self, events: &mut Vec<epoll::Event>, left: Left) -> Result<i64, DriveError> {
+        let mut ready_ns = self.looked_ns;
+        self.look(events, NOW)?;
+        if events.is_empty() && left != Left::Now {
+            self.look(events, LOOK)?;
+            ready_ns = i64::MAX;
+        }
+        self.looked_ns = self.clock.now_ns();
+        Ok(ready_ns.min(self.looked_ns))
+    }
+
+    fn look(&self, events: &mut Vec<epoll::Event>, patience: Timespec) -> Result<(), DriveError> {
+        events.clear();
+        match epoll::wait(&self.poll, spare_capacity(events), Some(&patience)) {
+            Ok(_) | Err(Errno::INTR) => Ok(()),
+            Err(error) => Err(system(error)),
+        }
     }
 
     /// Members that take part are free, or at their terminals.
@@ -221,8 +233,12 @@ impl<'a, C: Clock, K: Sink> Crew<'a, C, K> {
         self.turns.clear();
         self.waiting = None;
         self.hand = part.schedule.hand();
+        self.looked_ns = self.clock.now_ns();
+        self.free_ns.fill(self.looked_ns);
         for (place, member) in self.members.iter_mut().enumerate() {
-            self.books.note_backend(member.session, member.number);
+            if let Some(session) = &mut member.session {
+                self.books.note_backend(&mut **session, member.number);
+            }
             if member.number >= taking_part {
                 continue;
             }
@@ -372,29 +388,53 @@ impl<'a, C: Clock, K: Sink> Crew<'a, C, K> {
         now_ns: i64,
     ) -> Result<(), DriveError> {
         self.busy += 1;
-        self.running[place] =
-            Some(Running { issue, started_ns: now_ns, begun_ns: now_ns, retries: 0 });
+        self.running[place] = Some(Running {
+            issue,
+            started_ns: now_ns,
+            begun_ns: now_ns,
+            retries: 0,
+            lag_ns: lag_of_start(&issue.ticket, self.free_ns[place], now_ns),
+            attended_ns: now_ns,
+        });
         self.begin(part, place)
     }
 
-    /// Sends the operation of a member, for the first time or again.
+    /// Sends the operation of a member, for the first time or again. One that has no connection is
+    /// to make it where it holds nobody up.
     fn begin(&mut self, part: &Part<'_>, place: usize) -> Result<(), DriveError> {
         let Some(running) = &self.running[place] else { return Ok(()) };
         let member = &mut self.members[place];
         member.watch.begin(running.started_ns);
         let operation = running.issue.ticket.operation;
-        member.session.choose(running.issue.ticket.row);
-        let step = shareable(member.session).begin(operation);
+        member.session().choose(running.issue.ticket.row);
+        if member.shared().connection().is_none() {
+            self.leaving.push(place);
+            return Ok(());
+        }
+        let step = member.shared().begin(operation);
         self.after(part, place, step)
     }
 
-    fn advance(&mut self, part: &Part<'_>, place: usize) -> Result<(), DriveError> {
-        if self.running[place].is_none() {
+    fn advance(
+        &mut self,
+        part: &Part<'_>,
+        place: usize,
+        (ready_ns, now_ns): (i64, i64),
+    ) -> Result<(), DriveError> {
+        let Some(running) = &mut self.running[place] else {
             // An idle connection that becomes readable was closed, or carries a notice: the next
             // operation will meet it. Watching it on would wake this thread again and again.
             return self.forget(place);
+        };
+        // What was found ready became so in the middle of the time in which it may have.
+        let earliest_ns = ready_ns.max(running.attended_ns).min(self.looked_ns);
+        let ready_ns = i64::midpoint(earliest_ns, self.looked_ns);
+        running.lag_ns += (now_ns - ready_ns).max(0) as u64;
+        running.attended_ns = now_ns;
+        if self.members[place].session.is_none() {
+            return Ok(());
         }
-        let step = shareable(self.members[place].session).advance();
+        let step = self.members[place].shared().advance();
         self.after(part, place, step)
     }
 
@@ -417,18 +457,20 @@ impl<'a, C: Clock, K: Sink> Crew<'a, C, K> {
             && again(part.plan, running.retries, error)
         {
             let times = (running.begun_ns, finished_ns);
-            let answered = member.session.statements().len();
+            let answered = member.session().statements().len();
             self.books.again(&running.issue, running.retries, answered, times, error);
             running.retries += 1;
             running.begun_ns = self.clock.now_ns();
+            running.attended_ns = running.begun_ns;
             self.running[place] = Some(running);
             return self.begin(part, place);
         }
-        let Running { issue, started_ns, retries, .. } = running;
-        let lost = result.is_err() && shareable(member.session).connection().is_none();
+        let Running { issue, started_ns, retries, lag_ns, .. } = running;
+        let lost = result.is_err() && member.shared().connection().is_none();
         self.resting_ns[place] = if lost { finished_ns + REFUSED_PAUSE_NS } else { 0 };
-        let ended = Ended { started_ns, finished_ns, retries, result };
-        self.books.ended(part.plan, member.session, &issue, ended)?;
+        self.free_ns[place] = self.resting_ns[place].max(finished_ns);
+        let ended = Ended { started_ns, finished_ns, retries, lag_ns, result };
+        self.books.ended(part.plan, member.session(), &issue, ended)?;
         part.shared.ended.fetch_add(1, Ordering::Relaxed);
         self.busy -= 1;
         self.free(part, place, issue.ticket.operation, finished_ns);
@@ -437,7 +479,7 @@ impl<'a, C: Clock, K: Sink> Crew<'a, C, K> {
 
     /// Makes sure that the epoll knows what the member waits for.
     fn watch(&mut self, place: usize, writes: bool) -> Result<(), DriveError> {
-        let session = shareable(self.members[place].session);
+        let session = self.members[place].shared();
         let Some((descriptor, connection)) = session.connection() else { return Ok(()) };
         let wanted = Watched { connection, writes };
         let watched = self.watched[place];
@@ -458,7 +500,7 @@ impl<'a, C: Clock, K: Sink> Crew<'a, C, K> {
     }
 
     fn forget(&mut self, place: usize) -> Result<(), DriveError> {
-        let session = shareable(self.members[place].session);
+        let session = self.members[place].shared();
         if let (Some((descriptor, connection)), Some(known)) =
             (session.connection(), self.watched[place])
             && known.connection == connection
@@ -468,8 +510,4 @@ impl<'a, C: Clock, K: Sink> Crew<'a, C, K> {
         self.watched[place] = None;
         Ok(())
     }
-}
-
-fn shareable(session: &mut dyn Session) -> &mut dyn crate::session::SharedSession {
-    session.shared().expect("only sessions that can share have a crew")
 }

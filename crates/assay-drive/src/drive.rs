@@ -48,6 +48,8 @@ pub struct Worker<'a, C, S: ?Sized, K> {
     pub observer: Option<Observer>,
     /// Tells the watchdog what is running.
     pub watch: &'a Watch,
+    /// Since when the session has nothing to do.
+    pub free_ns: i64,
     /// What is kept of operations.
     pub books: Books<K>,
 }
@@ -70,6 +72,7 @@ impl<C: Clock, S: Session + ?Sized, K: Sink> Worker<'_, C, S, K> {
         }
         let mut hand = schedule.hand();
         let mut now_ns = self.clock.now_ns();
+        self.free_ns = now_ns;
         while !shared.stop.load(Ordering::Relaxed) {
             let ticket = if waits.is_some() {
                 self.await_turn(schedule, &mut hand, shared)
@@ -86,7 +89,10 @@ impl<C: Clock, S: Session + ?Sized, K: Sink> Worker<'_, C, S, K> {
                     self.books.skipped(&issue, due_ns);
                     self.clock.now_ns()
                 }
-                _ => self.issue(plan, &issue)?,
+                _ => {
+                    self.free_ns = self.issue(plan, &issue)?;
+                    self.free_ns
+                }
             };
             if waits.is_some() {
                 self.terminal.ended(schedule, ticket.operation, now_ns);
@@ -159,6 +165,7 @@ impl<C: Clock, S: Session + ?Sized, K: Sink> Worker<'_, C, S, K> {
     /// Sends the operation until it succeeds, may not be retried, or was retried often enough.
     fn attempt(&mut self, plan: &Plan, issue: &Issue) -> Ended {
         let started_ns = self.clock.now_ns();
+        let lag_ns = lag_of_start(&issue.ticket, self.free_ns, started_ns);
         let (mut retries, mut begun_ns) = (0, started_ns);
         loop {
             self.watch.begin(started_ns);
@@ -174,7 +181,7 @@ impl<C: Clock, S: Session + ?Sized, K: Sink> Worker<'_, C, S, K> {
                     retries += 1;
                     begun_ns = self.clock.now_ns();
                 }
-                _ => return Ended { started_ns, finished_ns, retries, result },
+                _ => return Ended { started_ns, finished_ns, retries, lag_ns, result },
             }
         }
     }
@@ -191,6 +198,12 @@ impl<C: Clock, S: Session + ?Sized, K: Sink> Worker<'_, C, S, K> {
         }
         self.books.sink.reading(issue.sequence, edge, &counters);
     }
+}
+
+/// How late an operation was started because of the driver: not due to a session that was not free.
+pub(crate) fn lag_of_start(ticket: &Ticket, free_ns: i64, started_ns: i64) -> u64 {
+    let could_ns = ticket.due_ns.map_or(started_ns, |due_ns| due_ns.max(free_ns));
+    (started_ns - could_ns).max(0) as u64
 }
 
 /// Whether a failed attempt is made again.

@@ -343,6 +343,7 @@ fn push_event(rows: &mut Stream, plan: &Plan, errors: &[ErrorClass], notes: &Not
         event.rows.into(),
         event.digest.into(),
         event.marks.map(u64::from).into(),
+        event.lag_ns.into(),
     ]);
 }
 

@@ -308,13 +308,14 @@ fn players<'a>(
                 weighed: Vec::new(),
                 observer,
                 watch: &mine[0],
+                free_ns: 0,
                 books,
             }),
             several => {
                 let members = several.iter_mut().zip(numbers).zip(mine);
                 let member = |((session, number), watch): ((&'a mut Box<dyn Session>, u32), _)| {
                     let terminal = Terminal::new(seed, number);
-                    Member { number, session: session.as_mut(), terminal, watch }
+                    Member { number, session: Some(session.as_mut()), terminal, watch }
                 };
                 Box::new(Crew::new(&MonotonicClock, members.map(member).collect(), books)?)
             }

@@ -122,6 +122,7 @@ fn play(plan: &Plan, script: impl FnMut(u64) -> Answer + Send) -> Played {
         weighed: Vec::new(),
         observer: None,
         watch: &Watch::default(),
+        free_ns: 0,
         books: Books::new(&mut log, None, plan.operations.len()),
     };
     worker.play(plan, 0, &schedule, &Shared::default()).unwrap();
@@ -209,6 +210,16 @@ fn a_late_limit_sheds_load_instead_of_queueing_it() {
     let played = play(&plan, |_| takes(2 * MS_NS));
     assert!(played.latency_p99_ns <= 12 * MS_NS + MS_NS, "{}", played.latency_p99_ns);
     assert!(played.counts.skipped > 400, "{:?}", played.counts);
+}
+
+#[test]
+fn a_session_that_is_not_free_is_no_lag_of_the_driver() {
+    let plan = plan(Arrival::Open { rate_per_s: 1_000.0, clients: 1 }, SECOND_NS);
+    let played = play(&plan, |_| takes(2 * MS_NS));
+    assert!(played.events.iter().any(|event| event.started_ns > Some(event.scheduled_ns)));
+    for event in &played.events {
+        assert_eq!(event.lag_ns, event.started_ns.map(|_| 0));
+    }
 }
 
 #[test]

@@ -36,6 +36,8 @@ pub struct Event {
     pub digest: Option<u64>,
     /// What a program noted of the operation: a number whose bits the program names.
     pub marks: Option<u32>,
+    /// How much of its latency the driver was busy with other operations; `None` for a skipped one.
+    pub lag_ns: Option<u64>,
 }
 
 /// One answered statement of an operation that has several, or a program.
@@ -195,6 +197,11 @@ pub static EVENTS: Table = Table {
             "marks",
             Kind::UInt32,
             "what its program noted: the bits that `marks` of run.json names; null of others",
+        ),
+        Column::optional(
+            "lag_ns",
+            Kind::UInt64,
+            "how long it waited for a driver that was busy with others; null if skipped",
         ),
     ],
 };

@@ -13,6 +13,10 @@ PROBE_GAP_INTERVALS_MAX = 10.0
 CLOCK_UNCERTAINTY_S_MAX = 0.02
 # The load generator's share of the CPUs it may use, where it is a process of its own.
 CLIENT_SHARE_MAX = 0.80
+# The driver's lag may be this share of latency, each by its 99th percentile, ...
+DRIVER_LAG_SHARE_MAX = 0.05
+# ... and is of no concern below so many seconds.
+DRIVER_LAG_S_MIN = 1e-4
 # Probes may use this share of one core, without the one that takes CPU samples.
 PROBE_CORE_SHARE_MAX = 0.02
 # In an open load this share of the operations starts within a second of when it was due.

@@ -21,7 +21,13 @@ from assay.cli.shared.configuration import defaults
 from assay.cli.shared.output import complain, say_json
 from assay.cli.shared.streams import open_standard_streams, output_error
 from assay.cli.shared.verbs import SETTINGS, VERBS, LazyVerbs, command_of
-from assay.model.errors import AssayError, RunFailedError, UsageError
+from assay.model.errors import (
+    AssayError,
+    RecordDamagedError,
+    RecordUnreadableError,
+    RunFailedError,
+    UsageError,
+)
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -65,7 +71,21 @@ def top(
 
 
 def run_command(arguments: list[str] | None = None) -> int:
-    """Runs the command line and returns its exit code. Every error is one clear message."""
+    """Runs the command line and returns its exit code. Every error is one clear message.
+
+    So is a record that is not as it was sealed, whichever command opened it.
+    """
+    from assay.record.damage import hearing_damage
+
+    with hearing_damage() as damaged:
+        code = _called(arguments, damaged)
+    for sentence in damaged:
+        complain(sentence)
+    return code if not damaged or code == RunFailedError.exit_code else RecordDamagedError.exit_code
+
+
+def _called(arguments: list[str] | None, damaged: list[str]) -> int:
+    """Call the command and return its exit code; of `damaged` remains what no error has said."""
     as_json = "--json" in (sys.argv[1:] if arguments is None else arguments)
     try:
         command = typer.main.get_command(app)
@@ -74,19 +94,29 @@ def run_command(arguments: list[str] | None = None) -> int:
         )
     except (KeyboardInterrupt, typer.Abort):
         return _stopped()
-    except typer.TyperException as error:
-        # Typer's own words with its suggestion, which plain str() leaves out.
-        message = getattr(error, "format_message", error.__str__)()
-        return _failed(message, UsageError.exit_code, as_json=as_json)
-    except AssayError as error:
-        return _failed(str(error), error.exit_code, as_json=as_json)
-    except Exception as error:  # noqa: BLE001 - a defect of ours is told as one, with its trace
-        traceback.print_exc()
-        message = f"this is a defect of Assay ({type(error).__name__}: {error}); please report it"
-        return _failed(message, RunFailedError.exit_code, as_json=as_json)
+    except Exception as error:  # noqa: BLE001 - whatever ended a command is told in a sentence
+        message, code = _ended_by(error, damaged)
+        return _failed(message, code, as_json=as_json)
     if code == CODE_OF_TYPER_FOR_CTRL_C:
         return _stopped()
     return code if isinstance(code, int) else 0
+
+
+def _ended_by(error: Exception, damaged: list[str]) -> tuple[str, int]:
+    """Return the sentence and the exit code of an error; `damaged` loses a sentence it explains."""
+    if isinstance(error, typer.TyperException):
+        # Typer's own words with its suggestion, which plain str() leaves out.
+        message = getattr(error, "format_message", error.__str__)()
+        return message, UsageError.exit_code
+    of_record = isinstance(error, RecordUnreadableError) or not isinstance(error, AssayError)
+    if damaged and of_record:
+        return damaged.pop(0), RecordDamagedError.exit_code
+    if isinstance(error, AssayError):
+        return str(error), error.exit_code
+    # A defect of ours is told as one, with its trace.
+    traceback.print_exception(error)
+    message = f"this is a defect of Assay ({type(error).__name__}: {error}); please report it"
+    return message, RunFailedError.exit_code
 
 
 def _keys(verb: str) -> dict[str, str]:

@@ -21,7 +21,13 @@ class RunFailedError(AssayError):
 
 
 class RecordUnreadableError(AssayError):
-    """A record is missing, damaged or of a newer version: exit code 1."""
+    """A record is missing or of a newer version: exit code 1."""
+
+
+class RecordDamagedError(RecordUnreadableError):
+    """A record is not as it was written: exit code 3."""
+
+    exit_code = 3
 
 
 def stopped_by(interrupt: KeyboardInterrupt) -> str:

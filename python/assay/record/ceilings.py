@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from assay.model.errors import RecordUnreadableError
+from assay.record.damage import damage_of
 from assay.record.layout import KIND_CEILING
 from assay.record.reader import Run, list_runs
 
@@ -33,7 +34,8 @@ def newest_ceiling(runs_dir: Path, host: Mapping[str, Any] | None = None) -> Pat
             theirs = run.environment.get("host", {})
         except RecordUnreadableError:
             continue
-        if run.kind == KIND_CEILING and run.complete and (host is None or _same(theirs, host)):
+        is_fit = run.kind == KIND_CEILING and run.complete and (host is None or _same(theirs, host))
+        if is_fit and damage_of(directory) is None:
             return directory
     return None
 

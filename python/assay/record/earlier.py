@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from assay.model.errors import AssayError
 from assay.model.request_keys import DURATION, INCIDENTAL
+from assay.record.damage import damage_of
 from assay.record.layout import KIND_RUN, STATUS_COMPLETE
 from assay.record.reader import Run, list_runs, said
 
@@ -36,7 +37,7 @@ def earlier_run(run: Run, runs_dir: Path) -> Run | None:
     for path in reversed(earlier[-LOOKED_AT_MAX:]):
         try:
             other = Run(path)
-            if other.kind == KIND_RUN and _asks_the_same(run, other):
+            if other.kind == KIND_RUN and _asks_the_same(run, other) and not damage_of(path):
                 return other
         except AssayError:
             # A damaged record is told of when it is asked for.

@@ -14,7 +14,8 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.model.errors import RecordUnreadableError, suggestion
+from assay.model.errors import RecordDamagedError, RecordUnreadableError, suggestion
+from assay.record.damage import warn_if_damaged
 from assay.record.layout import (
     DERIVED_DIR,
     DRIVER_FILE,
@@ -60,9 +61,17 @@ def list_runs(runs_dir: Path) -> list[Path]:
 def find_run(name: str, runs_dir: Path) -> Path:
     """The directory of a run named by `latest`, a path, an id or the unique beginning of one.
 
+    Warns with `DamagedRecordWarning` where the record is not as it was sealed.
+
     Raises:
         RecordUnreadableError: If there is none, or several.
     """
+    directory = _named(name, runs_dir)
+    warn_if_damaged(directory)
+    return directory
+
+
+def _named(name: str, runs_dir: Path) -> Path:
     if (Path(name) / RUN_FILE).is_file():
         return Path(name).absolute()
     runs = list_runs(runs_dir)
@@ -100,6 +109,7 @@ def find_workload_run(name: str, runs_dir: Path, *, or_observed: bool = False) -
         for directory in reversed(list_runs(runs_dir)):
             run = Run(directory.absolute())
             if run.kind == KIND_RUN or (or_observed and run.kind == KIND_OBSERVED):
+                warn_if_damaged(run.dir)
                 return run
     run = Run(find_run(name, runs_dir))
     if run.kind == KIND_CEILING:
@@ -299,11 +309,11 @@ def _read_json(path: Path) -> dict[str, Any]:
     except FileNotFoundError as error:
         raise RecordUnreadableError(f"{path} is missing: this is not a run directory.") from error
     except (OSError, ValueError, RecursionError) as error:
-        raise RecordUnreadableError(
+        raise RecordDamagedError(
             f"{path} cannot be read: {error}. The record is damaged; restore it from a copy."
         ) from error
     if not isinstance(document, dict):
-        raise RecordUnreadableError(f"{path} holds no JSON object; the record is damaged.")
+        raise RecordDamagedError(f"{path} holds no JSON object; the record is damaged.")
     return document
 
 
@@ -311,7 +321,7 @@ def _migrated(facts: dict[str, Any], path: Path) -> dict[str, Any]:
     """The facts in today's schema. A migration a version goes here when there is a second one."""
     version = facts.get("schema")
     if not isinstance(version, int) or version < 1:
-        raise RecordUnreadableError(f"{path} has no schema version; the record is damaged.")
+        raise RecordDamagedError(f"{path} has no schema version; the record is damaged.")
     if version > SCHEMA_VERSION:
         raise RecordUnreadableError(
             f"{path} has schema {version}, and this Assay reads up to {SCHEMA_VERSION}: use a newer"
@@ -319,7 +329,7 @@ def _migrated(facts: dict[str, Any], path: Path) -> dict[str, Any]:
         )
     missing = [key for key in ("id", "status") if key not in facts]
     if missing:
-        raise RecordUnreadableError(f"{path} has no {missing[0]!r}; the record is damaged.")
+        raise RecordDamagedError(f"{path} has no {missing[0]!r}; the record is damaged.")
     return facts
 
 
@@ -340,7 +350,7 @@ def _readable(path: Path) -> Iterator[None]:
         ValueError,
         MemoryError,
     ) as error:
-        raise RecordUnreadableError(
+        raise RecordDamagedError(
             f"{path} cannot be read: {error}. The record is damaged; restore it from a copy."
         ) from error
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from assay.engines.contract import EngineError
 from assay.model.errors import RecordUnreadableError
+from assay.record.damage import refuse_damaged
 from assay.record.reader import Run
 from assay.record.studies import STUDIES_DIR, STUDY_FILE, list_studies, read_study_file
 from assay.record.writer import new_run_id
@@ -29,6 +30,7 @@ from assay.study.several import (
     begun_in,
     carry_out,
     growing,
+    lost_records,
     remaining,
     same,
 )
@@ -128,6 +130,8 @@ class Series:
         to_do = remaining(study, begun_in(directory) if directory else [])
         if directory is not None:
             self._tell_resumed(directory, study, len(to_do))
+            for reason in lost_records(directory):
+                self.watcher.remark(f"a run of it is made anew: {reason}")
         else:
             name = new_run_id(self.purpose.name, NO_NAME.sub("-", self.purpose.engine))
             directory = self.place / STUDIES_DIR / name
@@ -241,7 +245,9 @@ def pilot_before(place: Path, about: Mapping[str, Any]) -> Run | None:
     """
     for document in documents_made_before(place, about):
         try:
-            return Run(place / document["about"]["pilot"])
+            pilot = Run(place / document["about"]["pilot"])
+            refuse_damaged(pilot.dir)
         except (RecordUnreadableError, KeyError):
             continue
+        return pilot
     return None

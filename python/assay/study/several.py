@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from assay.model.errors import AssayError, RecordUnreadableError, stopped_by
 from assay.model.units import duration_text
+from assay.record.damage import refuse_damaged
 from assay.record.layout import (
     STATUS_COMPLETE,
     STATUS_FAILED,
@@ -170,20 +171,36 @@ def begun_in(directory: Path) -> list[Begun]:
     Raises:
         RecordUnreadableError: If there is no such file, or it cannot be read.
     """
-    rows = read_study_file(directory / STUDY_FILE).get("runs", [])
     runs = directory.absolute().parent.parent
-    return [_kept(Begun(**row), runs) for row in rows]
+    return [_kept(begun, runs) for begun in _named_in(directory)]
+
+
+def lost_records(directory: Path) -> list[str]:
+    """Return why runs of a study that ended well are made anew, a sentence each."""
+    runs = directory.absolute().parent.parent
+    sentences = (_why_lost(begun, runs) for begun in _named_in(directory))
+    return [sentence for sentence in sentences if sentence is not None]
+
+
+def _named_in(directory: Path) -> list[Begun]:
+    return [Begun(**row) for row in read_study_file(directory / STUDY_FILE).get("runs", [])]
 
 
 def _kept(begun: Begun, runs: Path) -> Begun:
-    """A run that ended well as long as it can be read."""
+    reason = _why_lost(begun, runs)
+    return begun if reason is None else replace(begun, status=STATUS_FAILED, reason=reason)
+
+
+def _why_lost(begun: Begun, runs: Path) -> str | None:
+    """Return why the record of a run that ended well is of no use; None: it is of use."""
     if begun.status != STATUS_COMPLETE or begun.id is None:
-        return begun
+        return None
     try:
         Run(runs / begun.id)
+        refuse_damaged(runs / begun.id)
     except RecordUnreadableError as error:
-        return replace(begun, status=STATUS_FAILED, reason=str(error))
-    return begun
+        return str(error)
+    return None
 
 
 def remaining(study: Study, begun: Sequence[Begun]) -> list[PlannedRun]:

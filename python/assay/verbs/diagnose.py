@@ -9,7 +9,8 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from assay.analysis.try_.calibration import calibrate
-from assay.model.errors import RecordUnreadableError, UsageError
+from assay.model.errors import RecordDamagedError, RecordUnreadableError, UsageError
+from assay.record.damage import refuse_damaged
 from assay.record.places import runs_dir
 from assay.record.predictions import append_prediction, read_predictions
 from assay.record.reader import Run, find_workload_run, took_s
@@ -183,8 +184,11 @@ def _is_workload(what: str) -> bool:
 def _of_run(what: str, options: dict[str, Any], place: Path) -> _Asked:
     try:
         pilot = find_workload_run(what, place)
+    except RecordDamagedError:
+        raise
     except RecordUnreadableError as error:
         raise UsageError(f"{what!r} is no workload, and no run: {error}") from error
+    refuse_damaged(pilot.dir)
     if strange := sorted(set(options) - {"dsn", "operation"}):
         raise UsageError(
             f"{what} is a run, which has its own {strange[0]!r}: leave it out, or name a workload"

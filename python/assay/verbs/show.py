@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
+from assay.record.damage import damage_of
 from assay.record.places import runs_dir
 from assay.record.studies import find_run_or_study
 from assay.report.kept import current
@@ -37,7 +38,8 @@ def show(
         from assay.report.study.build import build_study
 
         return kept_diagnosis(directory) or build_study(directory)
-    document = current(directory)
+    # A kept document knows files by their sizes and times, which a failing disk leaves alone.
+    document = None if damage_of(directory) else current(directory)
     if document is None:
         from assay.report.build import build
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 from assay.analysis.summarise import summarise
 from assay.analysis.try_.calibration import calibrate
 from assay.model.errors import RunFailedError, UsageError
+from assay.record.damage import refuse_damaged
 from assay.record.layout import STATUS_COMPLETE
 from assay.record.places import runs_dir
 from assay.record.predictions import append_prediction, read_predictions
@@ -72,6 +73,7 @@ def try_(
     """
     place = runs_dir(runs)
     record = find_workload_run(run, place) if isinstance(run, str) else run
+    refuse_damaged(record.dir)
     about = chosen(summarise(record).findings, finding) if isinstance(finding, str) else finding
     if keep and not allow_changes:
         raise UsageError("--keep keeps a change that --allow-changes makes: give both")

@@ -200,7 +200,8 @@ pub enum Step {
     Writes,
 }
 
-/// A session whose thread owns several: it never waits, but for connecting anew.
+/// A session whose thread owns several: it never waits, but where it has to connect anew. Its crew
+/// has another thread begin an operation for which there is no connection.
 pub trait SharedSession {
     /// From now on reads and writes do not block.
     fn share(&mut self) -> Result<(), SessionError>;

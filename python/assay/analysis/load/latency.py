@@ -83,10 +83,12 @@ class Window:
 def measured_times(events: pl.DataFrame) -> pl.DataFrame:
     """What was measured, without what a stopped run cut short, and only what times need.
 
-    Columns: operation, outcome (categories), scheduled_ns, started_ns, finished_ns, retries. Words
-    stay categories here: as text, ten million of them take longer than all percentiles.
+    Columns: operation, outcome (categories), scheduled_ns, started_ns, finished_ns, retries, and
+    lag_ns, which records from before it was measured lack. Words stay categories here: as text, ten
+    million of them take longer than all percentiles.
     """
-    columns = ("operation", "outcome", "scheduled_ns", "started_ns", "finished_ns", "retries")
+    columns = ["operation", "outcome", "scheduled_ns", "started_ns", "finished_ns", "retries"]
+    columns += ["lag_ns"] if "lag_ns" in events.columns else []
     return events.lazy().filter(is_counted(events)).select(columns).collect()
 
 
@@ -103,6 +105,14 @@ def succeeded(times: pl.DataFrame) -> pl.DataFrame:
         )
         .collect()
     )
+
+
+def driver_lag(times: pl.DataFrame) -> pl.Series | None:
+    """The driver's lag in operations that succeeded, in ns; None: no record of it."""
+    if "lag_ns" not in times.columns:
+        return None
+    lag_ns = times.filter(pl.col("outcome") == "ok")["lag_ns"].drop_nulls()
+    return None if lag_ns.is_empty() else lag_ns
 
 
 def latency_with_failed(times: pl.DataFrame, limit_ns: int) -> pl.Series:

@@ -27,6 +27,9 @@ NAMES = (
     "latency_with_failed_seconds_p95",
     "latency_with_failed_seconds_p99",
     "latency_with_failed_seconds_p999",
+    "driver_lag_seconds_p50",
+    "driver_lag_seconds_p99",
+    "driver_lag_seconds_max",
     "failed_share",
     "skipped_share",
     "retries",
@@ -38,6 +41,7 @@ NAMES = (
     "driver_cpu_seconds_per_operation",
 )
 WITH_FAILED = ("p50", "p95", "p99", "p999")
+OF_LAG = ("p50", "p99", "max")
 
 
 def no_load_metrics() -> dict[str, float | None]:
@@ -57,9 +61,11 @@ def load_metrics(
     }
     failing = asdict(whole.latency_with_failed) if whole.latency_with_failed else {}
     with_failed = {f"latency_with_failed_seconds_{name}": failing.get(name) for name in WITH_FAILED}
+    lag = asdict(whole.driver_lag) if whole.driver_lag else {}
     return (
         latency
         | with_failed
+        | {f"driver_lag_seconds_{name}": lag.get(name) for name in OF_LAG}
         | {
             "operations": whole.scheduled,
             "throughput_per_s": whole.throughput_per_s,

@@ -15,6 +15,7 @@ from assay.analysis.load.latency import (
     Window,
     by_interval,
     distribution,
+    driver_lag,
     interval_for,
     latency_with_failed,
     measured_times,
@@ -46,6 +47,8 @@ class OperationLoad:
         service: From when it was started.
         latency_with_failed: The same, with what failed or never started at its time-out; None where
             all succeeded, and without a time-out. Of all operations only.
+        driver_lag: How long the driver was busy with others, as part of latency; None in
+            records from before it was measured. Of all operations only.
     """
 
     scheduled: int
@@ -59,6 +62,7 @@ class OperationLoad:
     service: Distribution
     retries_by_class: dict[str, int] = field(default_factory=dict)
     latency_with_failed: Distribution | None = None
+    driver_lag: Distribution | None = None
 
 
 @dataclass(frozen=True)
@@ -160,6 +164,8 @@ def run_backlog(times: pl.DataFrame, window: Window, load: Load) -> pl.DataFrame
 
 def _all_operations(times: pl.DataFrame, window: Window, run: Run) -> OperationLoad:
     whole = _operation(_counts(times).row(0, named=True), succeeded(times), window, None)
+    lag_ns = driver_lag(times)
+    whole = replace(whole, driver_lag=None if lag_ns is None else distribution(lag_ns))
     limit_ns = int(run.facts["plan"].get("operation_deadline_ns", 0))
     if not limit_ns or whole.ok == whole.scheduled:
         return whole

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from assay.cli.shared.damage import end_if_damaged
 from assay.cli.shared.options import AsJson, RunsDir, WhichRun
 from assay.cli.shared.output import complain, say_result, width
 from assay.model.errors import UsageError
@@ -84,11 +83,10 @@ def explain(
         if as_json and of_text:
             raise UsageError(f"{option} has no effect with --json: leave one of them away")
     shown = {"all_symbols": all_symbols, "open_families": open_families}
-    records = _records(which, against, runs)
     explained = explained_by(
-        str(records[0]),
+        which,
         operation=operation,
-        against=None if against is None else str(records[1]),
+        against=against,
         unequal_durability=unequal_durability,
         operations=operations,
         unclassified=unclassified,
@@ -102,17 +100,3 @@ def explain(
     say_result(
         explained.document, lambda: explained_lines(explained, width(), **shown), as_json=as_json
     )
-    end_if_damaged(*records)
-
-
-def _records(which: str, against: str | None, runs: Path | None) -> list[Path]:
-    """Return the directories of the run and of the one that it is compared with."""
-    from assay.record.places import runs_dir
-    from assay.record.reader import find_workload_run
-
-    place = runs_dir(runs)
-    record = find_workload_run(which, place, or_observed=against is None)
-    return [
-        record.dir,
-        *([] if against is None else [find_workload_run(against, place).dir]),
-    ]

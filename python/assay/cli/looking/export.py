@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from assay.cli.shared.damage import end_if_damaged
 from assay.cli.shared.options import AsJson, RunsDir, WhichRun
 from assay.cli.shared.output import say_result
 
@@ -45,11 +44,7 @@ def export(
       assay export latest --to parquet --out /tmp/tables
       assay export latest --to flamegraph --operation q09 --out q09.svg
     """
-    from assay.record.places import runs_dir
-    from assay.record.reader import find_run
     from assay.verbs.export import export as exported
 
-    directory = find_run(which, runs_dir(runs))
-    written = exported(str(directory), to=to, out=out, operation=operation, runs=runs)
+    written = exported(which, to=to, out=out, operation=operation, runs=runs)
     say_result(written.document, lambda: map(str, written.files), as_json=as_json)
-    end_if_damaged(directory)

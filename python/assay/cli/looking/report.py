@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from assay.cli.shared.damage import end_if_damaged
 from assay.cli.shared.options import AsJson, RunsDir, WhichRun
 from assay.cli.shared.output import say_result
 
@@ -15,12 +14,7 @@ def report(which: WhichRun = "latest", *, runs: RunsDir = None, as_json: AsJson 
       assay report latest
       assay report runs/studies/20261121T205821976Z-study-tpch-profile-a8e490
     """
-    from assay.record.places import runs_dir
-    from assay.record.studies import find_run_or_study
     from assay.verbs.report import report as written
 
-    directory, is_study = find_run_or_study(which, runs_dir(runs))
-    document = written(str(directory), runs=runs)
+    document = written(which, runs=runs)
     say_result(document, lambda: [str(document["report"])], as_json=as_json)
-    if not is_study:
-        end_if_damaged(directory)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.engines.contract import EngineError
@@ -44,6 +45,7 @@ def read_dsn(dsn: str) -> Address:
     if "@" in str(keywords.get("host", "")) or re.search(r"[^\d,]", str(keywords.get("port", ""))):
         raise unreadable
     _refuse_spreading(keywords.get("load_balance_hosts", os.environ.get("PGLOADBALANCEHOSTS")))
+    _refuse_missing_list(str(keywords.get("sslcrl") or os.environ.get("PGSSLCRL") or ""))
     return {"dsn": make_conninfo("", **keywords)}
 
 
@@ -96,6 +98,15 @@ def _refuse_spreading(balance: object) -> None:
         raise EngineError(
             "load_balance_hosts=random: all sessions of a run go to one server, whose counters and"
             " plans are read. Leave it out, or name a proxy that spreads connections."
+        )
+
+
+def _refuse_missing_list(revoked: str) -> None:
+    """Refuse a list of revoked certificates that is not there, which libpq would pass over."""
+    if revoked and not Path(revoked).is_file():
+        raise EngineError(
+            f"sslcrl={revoked}: there is no such file, so nobody could tell which certificates are"
+            " revoked. Name the file, or leave sslcrl out."
         )
 
 

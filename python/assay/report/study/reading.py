@@ -10,6 +10,7 @@ from assay.checks.expected_plan import expected_plan
 from assay.checks.judge import judge
 from assay.model.errors import RecordUnreadableError
 from assay.model.verdict import CheckResult, Verdict
+from assay.record.damage import warn_if_damaged
 from assay.record.reader import Run
 from assay.report.kept import current
 
@@ -25,7 +26,8 @@ log = logging.getLogger(__name__)
 def read_runs(record: StudyRecord) -> tuple[tuple[StudyRun, ...], dict[str, str]]:
     """The runs that ended well, by part, variant and round, and why others cannot be read, by id.
 
-    Runs of two parts that are one record are read once.
+    Runs of two parts that are one record are read once. Warns with `DamagedRecordWarning` of each
+    that is not as it was sealed.
     """
     order = {
         (part.name, variant.name): (at, place)
@@ -43,6 +45,7 @@ def read_runs(record: StudyRecord) -> tuple[tuple[StudyRun, ...], dict[str, str]
         try:
             if asked.path not in read:
                 run = Run(asked.path)
+                warn_if_damaged(asked.path)
                 read[asked.path] = (run, checks_of(run))
         except RecordUnreadableError as error:
             unreadable[asked.path.name] = str(error)

@@ -84,6 +84,7 @@ def load_figures(document: RunDocument) -> list[str] | None:
     ):
         figures += [f"{label} {percent_text(share)}"] if share else []
     figures += with_failed(document)
+    figures += lag_figures(document)
     if metrics["retries"]:
         figures.append(f"retries {metrics['retries']:,}")
     figures += [
@@ -95,6 +96,22 @@ def load_figures(document: RunDocument) -> list[str] | None:
         if seconds is not None
     ]
     return figures
+
+
+def lag_figures(document: RunDocument) -> list[str]:
+    """The load generator's own part of latency; none where it was not measured."""
+    metrics = document["metrics"]
+    # A document that was kept before there were such figures has none of them.
+    figures = [
+        f"{label} {seconds_text(seconds)}"
+        for label, seconds in (
+            ("p50", metrics.get("driver_lag_seconds_p50")),
+            ("p99", metrics.get("driver_lag_seconds_p99")),
+            ("max", metrics.get("driver_lag_seconds_max")),
+        )
+        if seconds is not None
+    ]
+    return [f"driver lag {', '.join(figures)}"] if figures else []
 
 
 def with_failed(document: RunDocument) -> list[str]:

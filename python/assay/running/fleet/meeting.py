@@ -37,9 +37,10 @@ from assay.running.fleet.contract import (
     whose,
 )
 from assay.running.fleet.credentials import write_credentials
+from assay.running.processes.endings import how, last_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Iterator
+    from collections.abc import Callable, Coroutine, Iterator, Sequence
     from pathlib import Path
 
     from distributed import Scheduler
@@ -91,6 +92,8 @@ class Agents:
     def __init__(self, safety: Security) -> None:
         self.met: list[Agent] = []
         self.engine_host: Agent | None = None
+        # How an agent that this run started has ended; None while all of them run.
+        self.last_words: Callable[[], str | None] = lambda: None
         self.inbox: queue.SimpleQueue[tuple[int, dict[str, Any] | None]] = queue.SimpleQueue()
         self.observed: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
         self._security = safety
@@ -145,7 +148,7 @@ class Agents:
         `wanted` drive; None: as many as there are, one at least.
 
         Raises:
-            RunFailedError: If they do not come.
+            RunFailedError: If they do not come, or one that this run started has ended.
         """
         from distributed.core import rpc
 
@@ -156,6 +159,8 @@ class Agents:
         named: dict[str, str] = {}
         failure = ""
         while time.monotonic() < deadline_s:
+            if (words := self.last_words()) is not None:
+                raise RunFailedError(f"--fleet: {words}")
             try:
                 async with asyncio.timeout(ANSWERING_S):
                     async with rpc(meeting.address, connection_args=arguments) as scheduler:
@@ -343,11 +348,22 @@ def _place(
                 stop_grace_s=AGENT_GRACE_S,
             )
             children.append(child)
+        agents.last_words = lambda: _last_words(guardian, children, raw)
         yield meeting
     finally:
         for child in children:
             guardian.stop(child)
         agents.run(scheduler.close())
+
+
+def _last_words(guardian: Guardian, children: Sequence[Child], raw: Path) -> str | None:
+    """Return how the first of our own agents that has ended did so; None while all run."""
+    for number, child in enumerate(children):
+        ended = guardian.wait(child, 0.0)
+        if ended is not None:
+            said = last_lines(raw / f"agent-{number}.log") or "it left no message"
+            return f"agent-{number} {how(ended)} before it had joined: {said}"
+    return None
 
 
 async def _scheduler(tls: Path | None) -> Scheduler:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.engines.contract import EngineError
+from assay.running.processes.endings import how, last_lines
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,11 +26,7 @@ if TYPE_CHECKING:
 USERS = ("postgres", "nobody")
 SCRATCH = "server"
 PROGRAM_LOG = "program.log"
-LAST_LINES = 6
-# Some programs write their whole command line.
-LINE_MAX = 240
 ATTENDING_GRACE_S = 3.0
-LAST_BYTES = 8192
 DISK_FULL = "No space left on device"
 
 
@@ -147,12 +144,12 @@ class ServerLauncher:
             self._guardian.stop(child)
             raise EngineError(
                 f"{Path(argv[0]).name} did not end within {timeout_s:.0f} s: the host is overloaded"
-                f" or the disk does not answer. {_last_lines(log)}".rstrip()
+                f" or the disk does not answer. {last_lines(log)}".rstrip()
             )
         if ended.status != 0:
-            last_lines = _last_lines(log)
-            mend = "free space, or set XDG_STATE_HOME. " if DISK_FULL in last_lines else ""
-            raise EngineError(f"{Path(argv[0]).name} {_how(ended)}: {mend}{last_lines}")
+            said = last_lines(log)
+            mend = "free space, or set XDG_STATE_HOME. " if DISK_FULL in said else ""
+            raise EngineError(f"{Path(argv[0]).name} {how(ended)}: {mend}{said}")
 
     def serve(
         self, argv: Sequence[str], env: Mapping[str, str], stop_signal: str, stop_grace_s: float
@@ -198,13 +195,13 @@ class ServerLauncher:
         for account, child in (self._attending | self._nodes).items():
             ended = self._guardian.wait(child, 0.0)
             if ended is not None:
-                return f"the {account} {_how(ended)}. {_last_lines(self._beside(account))}".rstrip()
+                return f"the {account} {how(ended)}. {last_lines(self._beside(account))}".rstrip()
         if self._server is None:
             return None if self._attending or self._nodes else "it was never started"
         ended = self._guardian.wait(self._server, 0.0)
         if ended is None:
             return None
-        return f"it {_how(ended)}. {_last_lines(self._log, self._log_begins)}".rstrip()
+        return f"it {how(ended)}. {last_lines(self._log, self._log_begins)}".rstrip()
 
     def stop(self) -> Exit | None:
         """Stops the server in its own way, then what is beside it. Raises `LaunchError`.
@@ -284,26 +281,3 @@ def _placed(cpus: Sequence[int]) -> list[str]:
     if taskset is None:
         raise EngineError("--pin needs taskset: install util-linux.")
     return [taskset, "--cpu-list", ",".join(map(str, cpus))]
-
-
-def _how(ended: Exit) -> str:
-    if ended.signal is not None:
-        return f"was ended by signal {ended.signal}"
-    return f"ended with status {ended.status}"
-
-
-def _last_lines(log: Path, begin: int = 0) -> str:
-    """The last lines that were written from an offset on; empty if there are none."""
-    try:
-        with log.open("rb") as source:
-            end = source.seek(0, os.SEEK_END)
-            source.seek(max(begin, end - LAST_BYTES))
-            text = source.read().decode(errors="replace")
-    except FileNotFoundError:
-        return ""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return " / ".join(_cut(line) for line in lines[-LAST_LINES:])
-
-
-def _cut(line: str) -> str:
-    return line if len(line) <= LINE_MAX else f"{line[:LINE_MAX]} ..."

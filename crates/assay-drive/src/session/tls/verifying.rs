@@ -67,6 +67,8 @@ impl Chain {
         let verifier =
             WebPkiServerVerifier::builder_with_provider(Arc::new(store), Arc::clone(provider))
                 .with_crls(revoked.map(revocations).transpose()?.unwrap_or_default())
+                // A list that is out of date says nothing of what was revoked since.
+                .enforce_revocation_expiration()
                 .build()
                 .map_err(|error| format!("{}: {error}", path.display()))?;
         Ok(Self { verifier, roots })

@@ -47,6 +47,11 @@ class RunMetrics(TypedDict):
     latency_with_failed_seconds_p95: MeasuredValue
     latency_with_failed_seconds_p99: MeasuredValue
     latency_with_failed_seconds_p999: MeasuredValue
+    driver_lag_seconds_p50: MeasuredValue
+    """Of a load: how much of an operation's latency the load generator was busy with other
+    operations; over all that succeeded. Null in records from before it was measured."""
+    driver_lag_seconds_p99: MeasuredValue
+    driver_lag_seconds_max: MeasuredValue
     failed_share: MeasuredValue
     """Of a load: of the operations that were due."""
     skipped_share: MeasuredValue
