@@ -7,6 +7,7 @@ is better beyond noise.
 
 from __future__ import annotations
 
+import errno
 import gc
 import signal
 import sys
@@ -20,6 +21,7 @@ from assay.cli.shared.output import complain, say_json
 from assay.cli.shared.streams import open_standard_streams, output_error
 from assay.cli.shared.verbs import SETTINGS, VERBS, LazyVerbs, command_of
 from assay.model.errors import AssayError, RunFailedError, UsageError
+from assay.model.foreign_text import shown
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -66,6 +68,7 @@ def run_command(arguments: list[str] | None = None) -> int:
     """Runs the command line and returns its exit code. Every error is one clear message."""
     as_json = "--json" in (sys.argv[1:] if arguments is None else arguments)
     try:
+        _refuse_nul(arguments or [])
         command = typer.main.get_command(app)
         code = command.main(
             args=arguments, standalone_mode=False, default_map=defaults(list(VERBS), _keys)
@@ -79,12 +82,17 @@ def run_command(arguments: list[str] | None = None) -> int:
     except AssayError as error:
         return _failed(str(error), error.exit_code, as_json=as_json)
     except Exception as error:  # noqa: BLE001 - a defect of ours is told as one, with its trace
-        traceback.print_exc()
-        message = f"this is a defect of Assay ({type(error).__name__}: {error}); please report it"
-        return _failed(message, RunFailedError.exit_code, as_json=as_json)
+        return _failed(*_unexpected(error), as_json=as_json)
     if code == CODE_OF_TYPER_FOR_CTRL_C:
         return _stopped()
     return code if isinstance(code, int) else 0
+
+
+def _refuse_nul(arguments: list[str]) -> None:
+    """Refuse arguments that no file and no server can be named by."""
+    for argument in arguments:
+        if "\0" in argument:
+            raise UsageError(f"{argument}: there is a NUL character in it")
 
 
 def _keys(verb: str) -> dict[str, str]:
@@ -97,10 +105,20 @@ def _keys(verb: str) -> dict[str, str]:
     }
 
 
+def _unexpected(error: Exception) -> tuple[str, int]:
+    """Return the message and the exit code of an error that nobody foresaw."""
+    if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
+        message = f"{error.filename}: it is too long for the name of a file"
+        return message, UsageError.exit_code
+    traceback.print_exc()
+    message = f"this is a defect of Assay ({type(error).__name__}: {error}); please report it"
+    return message, RunFailedError.exit_code
+
+
 def _failed(message: str, code: int, *, as_json: bool) -> int:
     complain(message)
     if as_json:
-        say_json({"error": message, "exit_code": code})
+        say_json({"error": shown(message), "exit_code": code})
     return code
 
 

@@ -6,13 +6,15 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
+from assay.model.foreign_text import shown
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 
 def complain(message: str) -> None:
-    """One error message on stderr."""
-    print(f"assay: {message}", file=sys.stderr)
+    """One error message on stderr, whatever names of others are in it."""
+    print(f"assay: {shown(message)}", file=sys.stderr)
 
 
 def folded(message: str) -> str:

@@ -257,6 +257,11 @@ def _check_clients(request: RunRequest, workload: Workload, engine: EngineFolder
         raise UsageError(
             "--think-time and --rate: people at terminals make the rate; leave one of the two out"
         )
+    if request.rate_per_s is not None and request.rate_per_s * request.time_s < 1:
+        raise UsageError(
+            f"--rate {request.rate_per_s:g}: no operation becomes due within {request.time_s:g} s;"
+            " measure longer with --time, or raise the rate"
+        )
     if request.pipeline and not engine.facts.pipelines:
         raise UsageError(
             f"--pipeline: the session of {request.engine} waits for each answer; leave it out"

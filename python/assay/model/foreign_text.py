@@ -1,0 +1,69 @@
+"""Reads and shows text that others wrote: TOML files, and words in messages."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+# A longer word of a message is nothing that a person reads.
+WORD_MAX, WORD_SHOWN = 400, 60
+LONG_WORD = re.compile(rf"\S{{{WORD_MAX},}}")
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """Return a TOML document.
+
+    Raises:
+        ValueError: If it is none, is nested too deep, or has a NUL character in a key or text.
+    """
+    try:
+        document = tomllib.loads(text)
+        if any("\0" in word for word in _texts(document)):
+            raise ValueError("there is a NUL character in it")
+    except RecursionError:
+        raise ValueError("its values are nested too deep") from None
+    return document
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Yield every key and text of a value."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield key
+            yield from _texts(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _texts(inner)
+
+
+def read_regular(path: Path) -> bytes:
+    """Return the bytes of a file, of which a pipe or a device is none: reading one may not end.
+
+    Raises:
+        OSError: If it cannot be read, or is no regular file.
+    """
+    if path.exists() and not path.is_file():
+        raise OSError(0, "it is no regular file")
+    return path.read_bytes()
+
+
+def shown(message: str) -> str:
+    """Return a message with long words cut and control characters written as codes."""
+    cut = LONG_WORD.sub(
+        lambda word: f"{word[0][:WORD_SHOWN]}... ({len(word[0]):,} characters)", message
+    )
+    return "".join(
+        letter if letter.isprintable() or letter == "\n" else _code(letter) for letter in cut
+    )
+
+
+def _code(letter: str) -> str:
+    """Return a character as Python's escape of it, such as `\\x1b`."""
+    return letter.encode("unicode_escape").decode("ascii")
