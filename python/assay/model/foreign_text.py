@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 # A longer word of a message is nothing that a person reads.
 WORD_MAX, WORD_SHOWN = 400, 60
+# Control characters, those that turn the direction of a line, and halves of characters.
+UNSEEN = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 LONG_WORD = re.compile(rf"\S{{{WORD_MAX},}}")
 
 
@@ -19,12 +21,12 @@ def parse_toml(text: str) -> dict[str, Any]:
     """Return a TOML document.
 
     Raises:
-        ValueError: If it is none, is nested too deep, or has a NUL character in a key or text.
+        ValueError: If it is none, is nested too deep, or has a control character in a key or text.
     """
     try:
         document = tomllib.loads(text)
-        if any("\0" in word for word in _texts(document)):
-            raise ValueError("there is a NUL character in it")
+        if any(UNSEEN.search(word) for word in _texts(document)):
+            raise ValueError("there is a control character in one of its texts")
     except RecursionError:
         raise ValueError("its values are nested too deep") from None
     return document
@@ -59,9 +61,12 @@ def shown(message: str) -> str:
     cut = LONG_WORD.sub(
         lambda word: f"{word[0][:WORD_SHOWN]}... ({len(word[0]):,} characters)", message
     )
-    return "".join(
-        letter if letter.isprintable() or letter == "\n" else _code(letter) for letter in cut
-    )
+    return visible(cut)
+
+
+def visible(text: str) -> str:
+    """Return a text whose control characters are codes, so that no terminal carries them out."""
+    return UNSEEN.sub(lambda letter: _code(letter[0]), text)
 
 
 def _code(letter: str) -> str:

@@ -72,6 +72,8 @@ def operation_files(folder: Path) -> list[Path]:
     for path in files:
         if not path.name.isprintable():
             raise UsageError(f"{str(path)!r}: there is a control character in the file's name")
+        if "@" in path.name:
+            raise UsageError(f"{path}: there is an @ in the file's name, which marks a way to ask")
     return [path for path in files if not path.name.startswith(".")]
 
 
