@@ -55,7 +55,7 @@ OF_QUERIES: Mapping[str, Sequence[str]] = {
     "--scale": ("0", "-1", "nan", "inf", "x", "1e300"),
     "--min-time": ("-1s", "x"),
     "--operation": ("q99", "q1\n", "*", LONG),
-    "--remove": ("nothing", "q01/", "/sort"),
+    "--remove": ("nothing", "q01/", "/sort", "q99/sort"),
     "--sorted": ("lineitem", "lineitem=", "nosuch=x", "lineitem=nosuch", "=a"),
     "--load-order": ("lineitem,lineitem", "nosuch"),
     "--test": ("best",),
