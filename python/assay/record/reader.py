@@ -329,7 +329,7 @@ def damage_told(run: Run) -> Iterator[None]:
     """Raises `RecordUnreadableError` for whatever goes wrong with a record that was changed."""
     try:
         yield
-    except AssayError:
+    except (AssayError, OSError):
         raise
     except Exception as error:
         if broken := run.broken_seals():

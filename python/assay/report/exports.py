@@ -12,6 +12,7 @@ import polars as pl
 from assay.analysis.load.summary import per_second
 from assay.model.errors import RecordUnreadableError, UsageError, suggestion
 from assay.record.layout import KIND_CEILING, RAW_DIR
+from assay.record.reader import damage_told
 from assay.report.ceiling.document import ceiling_document
 from assay.report.ceiling.exports import ceiling_tables
 from assay.report.charts import counters as counter_charts
@@ -64,11 +65,12 @@ def export(run: Run, to: str, out: Path | None = None, operation: str | None = N
             f" {', '.join(PROFILE_FORMATS)}."
         )
     try:
-        if to in PROFILE_FORMATS:
-            _check_samples(run, to)
-            return [export_profile(run, to, out, operation)]
-        place = out or Path(f"{run.id}-{to}")
-        return [_json(run, place)] if to == "json" else _tables(run, to, place)
+        with damage_told(run):
+            if to in PROFILE_FORMATS:
+                _check_samples(run, to)
+                return [export_profile(run, to, out, operation)]
+            place = out or Path(f"{run.id}-{to}")
+            return [_json(run, place)] if to == "json" else _tables(run, to, place)
     except OSError as error:
         raise UsageError(
             f"cannot write {out or 'here'}: {error.strerror or error}. Name another place with"
