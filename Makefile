@@ -111,8 +111,12 @@ cluster: setup ## bring the clustered engines (gigabytes, once): their tests are
 bench: setup ## Assay against its peers, side by side in one run (hours); a table at the end
 	$(BIN)/python benchmarks/run.py
 
-faults: setup ## runs of every kind killed at 200 random instants, and what is left of them (an hour)
-	$(BIN)/python benchmarks/bench_kills.py --kills 200
+faults: setup ## kills of us and of engines, a lying disk, damaged records, fuzzing, a soak (a day; CASES, KILLS, MINUTES)
+	$(BIN)/python benchmarks/bench_kills.py --kills $(or $(KILLS),200)
+	$(BIN)/python benchmarks/bench_engine_kills.py --kills $(or $(KILLS),50)
+	$(BIN)/python benchmarks/bench_damaged_records.py --flips 500
+	$(BIN)/python benchmarks/bench_fuzz.py --cases $(or $(CASES),10000000)
+	$(BIN)/python benchmarks/bench_soak.py --minutes $(or $(MINUTES),120)
 
 bench-smoke: setup ## every benchmark in its smallest form: do they still run?
 	$(BIN)/python benchmarks/run.py --smoke

@@ -24,6 +24,7 @@ from tests.e2e.conftest import (
     wait_for_phase,
 )
 from tests.e2e.test_changes import changed
+from tests.lying_disk import lying_disk, why_no_lies
 from tests.products import obtained
 
 BRIEF = ["--warehouses", "1", "--clients", "2", "--warmup", "0s", "--probes", "none"]
@@ -103,6 +104,17 @@ def test_without_durability_the_device_lacks_what_was_acknowledged(server_lab: L
     assert verdict == "invalid", reason
     assert "from a copy of the device" in reason
     server_lab.assert_nothing_left()
+
+
+@needs_copies
+@pytest.mark.skipif(why_no_lies() is not None, reason=str(why_no_lies()))
+def test_a_disk_that_lies_is_caught(server_lab: Lab, tmp_path: Path) -> None:
+    server_lab.extra_env |= lying_disk(tmp_path)
+    asked = ["--engine", "sqlite", *BRIEF, *COPIED, "1", "--durability", "full"]
+    document = server_lab.document("run", "tpcc", *asked, code=EXIT_INVALID)
+    verdict, reason = verdicts(document)["recovery"]
+    assert verdict == "invalid", reason
+    assert "were lost from a copy of the device" in reason
 
 
 @needs_copies

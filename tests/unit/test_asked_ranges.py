@@ -9,7 +9,7 @@ import pytest
 
 from assay.cli.main import run_command
 from assay.model.errors import UsageError
-from assay.report.exports import _inert
+from assay.report.csv_text import inert_table
 from assay.running.asked.understanding import engine_of
 from assay.verbs.preparing.engines import install
 from tests.unit.test_fleet_asked import asked
@@ -87,7 +87,7 @@ def test_texts_of_a_csv_file_are_no_formulas():
     hostile = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "plain", None]
     table = pl.DataFrame({"text": hostile, "number": [-1] * 7})
     kept = table.with_columns(pl.col("text").cast(pl.Categorical))
-    for written in (_inert(table), _inert(kept)):
+    for written in (inert_table(table), inert_table(kept)):
         shown = ["'=1+1", "'+1", "'-1", "'@SUM(A1)", "'\t=1", "plain", None]
         assert written["text"].to_list() == shown
         assert written["number"].to_list() == [-1] * 7

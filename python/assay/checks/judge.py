@@ -51,6 +51,9 @@ def _safely(name: str, check: Callable[[Run], CheckResult], run: Run) -> CheckRe
     except RecordUnreadableError as error:
         return CheckResult(name, Verdict.UNKNOWN, f"not checked: {error}", measured=False)
     except Exception as error:
+        if run.broken_seals():
+            damaged = "not checked: the record is not as it was sealed"
+            return CheckResult(name, Verdict.UNKNOWN, damaged, measured=False)
         log.warning("check %s broke down", name, exc_info=True)
         reason = f"the check broke down ({type(error).__name__}: {error}); the run is not checked"
         return CheckResult(name, Verdict.UNKNOWN, reason, measured=False)

@@ -7,6 +7,7 @@ is better beyond noise.
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import signal
@@ -28,6 +29,7 @@ from assay.model.errors import (
     RunFailedError,
     UsageError,
 )
+from assay.model.foreign_text import shown
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -88,6 +90,7 @@ def _called(arguments: list[str] | None, damaged: list[str]) -> int:
     """Call the command and return its exit code; of `damaged` remains what no error has said."""
     as_json = "--json" in (sys.argv[1:] if arguments is None else arguments)
     try:
+        _refuse_nul(arguments or [])
         command = typer.main.get_command(app)
         code = command.main(
             args=arguments, standalone_mode=False, default_map=defaults(list(VERBS), _keys)
@@ -113,10 +116,14 @@ def _ended_by(error: Exception, damaged: list[str]) -> tuple[str, int]:
         return damaged.pop(0), RecordDamagedError.exit_code
     if isinstance(error, AssayError):
         return str(error), error.exit_code
-    # A defect of ours is told as one, with its trace.
-    traceback.print_exception(error)
-    message = f"this is a defect of Assay ({type(error).__name__}: {error}); please report it"
-    return message, RunFailedError.exit_code
+    return _unexpected(error)
+
+
+def _refuse_nul(arguments: list[str]) -> None:
+    """Refuse arguments that no file and no server can be named by."""
+    for argument in arguments:
+        if "\0" in argument:
+            raise UsageError(f"{argument}: there is a NUL character in it")
 
 
 def _keys(verb: str) -> dict[str, str]:
@@ -129,10 +136,21 @@ def _keys(verb: str) -> dict[str, str]:
     }
 
 
+def _unexpected(error: Exception) -> tuple[str, int]:
+    """Return the message and the exit code of an error that nobody foresaw."""
+    if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
+        message = f"{error.filename}: it is too long for the name of a file"
+        return message, UsageError.exit_code
+    # A defect of ours is told as one, with its trace.
+    traceback.print_exception(error)
+    message = f"this is a defect of Assay ({type(error).__name__}: {error}); please report it"
+    return message, RunFailedError.exit_code
+
+
 def _failed(message: str, code: int, *, as_json: bool) -> int:
     complain(message)
     if as_json:
-        say_json({"error": message, "exit_code": code})
+        say_json({"error": shown(message), "exit_code": code})
     return code
 
 

@@ -3,14 +3,41 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
+from functools import wraps
+from typing import TYPE_CHECKING, Literal, ParamSpec, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from assay.engines.contract import Instance
     from assay.model.catalogue import Alternative, ChangedSetting, ForeignKey, Index
     from assay.model.plan import Plan, Reads
+
+Arguments = ParamSpec("Arguments")
+# What reading a document raises that is not of the expected form.
+MALFORMED = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError)
+
+
+def plan_parser(
+    product: str,
+) -> Callable[[Callable[Arguments, Plan]], Callable[Arguments, Plan]]:
+    """Return a decorator of a parser of plans, which then refuses what it cannot read.
+
+    Raises:
+        ValueError: Instead of whatever a document of another form makes the parser raise.
+    """
+
+    def refusing(parse: Callable[Arguments, Plan]) -> Callable[Arguments, Plan]:
+        @wraps(parse)
+        def read(*arguments: Arguments.args, **named: Arguments.kwargs) -> Plan:
+            try:
+                return parse(*arguments, **named)
+            except MALFORMED as error:
+                raise ValueError(f"this is no plan of {product}: {error!r}") from error
+
+        return read
+
+    return refusing
 
 
 @dataclass(frozen=True)

@@ -68,7 +68,7 @@ def read_kept_answers(folder: Path) -> dict[str, KeptAnswer]:
     try:
         facts = json.loads(path.read_text(encoding="utf-8"))
         schema, answers = facts["schema"], from_facts(facts["operations"])
-    except (KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"{path} cannot be read: {error}") from error
     if schema != SCHEMA:
         raise ValueError(f"{path} is of schema {schema}, and this Assay knows {SCHEMA}")

@@ -14,7 +14,13 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.model.errors import RecordDamagedError, RecordUnreadableError, suggestion
+from assay.model.errors import (
+    AssayError,
+    RecordDamagedError,
+    RecordUnreadableError,
+    UsageError,
+    suggestion,
+)
 from assay.record.damage import warn_if_damaged
 from assay.record.layout import (
     DERIVED_DIR,
@@ -52,8 +58,14 @@ SAYS_NOTHING: tuple[Any, ...] = (None, False, "", [], {})
 
 
 def list_runs(runs_dir: Path) -> list[Path]:
-    """Run directories, oldest first (ids sort by time)."""
-    if not runs_dir.is_dir():
+    """Run directories, oldest first (ids sort by time).
+
+    Raises:
+        UsageError: If the place is no directory.
+    """
+    if runs_dir.exists() and not runs_dir.is_dir():
+        raise UsageError(f"--runs {runs_dir}: it is no directory")
+    if not runs_dir.exists():
         return []
     return sorted(path for path in runs_dir.iterdir() if (path / RUN_FILE).is_file())
 
@@ -281,13 +293,8 @@ class Recovered:
         Raises:
             RecordUnreadableError: If the file is damaged.
         """
-        import polars as pl
-
         path = next((self.dir / RESULTS_DIR).glob(f"{glob.escape(operation)}-*.arrow"), None)
-        if path is None:
-            return None
-        with _readable(path):
-            return pl.read_ipc(path.read_bytes())
+        return None if path is None else read_result(path)
 
     @cached_property
     def counts(self) -> dict[str, int]:
@@ -331,6 +338,34 @@ def _migrated(facts: dict[str, Any], path: Path) -> dict[str, Any]:
     if missing:
         raise RecordDamagedError(f"{path} has no {missing[0]!r}; the record is damaged.")
     return facts
+
+
+@contextmanager
+def damage_told(run: Run) -> Iterator[None]:
+    """Raises `RecordUnreadableError` for whatever goes wrong with a record that was changed."""
+    try:
+        yield
+    except (AssayError, OSError):
+        raise
+    except Exception as error:
+        if broken := run.broken_seals():
+            raise RecordUnreadableError(
+                f"{run.dir} is not as it was sealed: {broken[0]}. Restore it from a copy."
+            ) from error
+        raise
+
+
+def read_result(path: Path) -> pl.DataFrame:
+    """Return the rows of a kept result.
+
+    Raises:
+        RecordUnreadableError: If the file is damaged.
+    """
+    import pyarrow as pa
+
+    with _readable(path), pa.OSFile(str(path)) as file, pa.ipc.open_file(file) as reader:
+        batches = [reader.get_batch(number) for number in range(reader.num_record_batches)]
+        return _frame(batches, reader.schema)
 
 
 @contextmanager

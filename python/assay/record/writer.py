@@ -143,7 +143,7 @@ def ensure_runs_dir(path: Path) -> Path:
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise RunFailedError(
+        raise UsageError(
             f"cannot make the directory for runs {path}: {error.strerror}. Name another with"
             " --runs DIR or ASSAY_RUNS."
         ) from error

@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
 
 from assay.record.layout import KIND_CEILING
-from assay.record.reader import Run
+from assay.record.reader import Run, damage_told
 from assay.record.writer import write_json
 from assay.report.document import document
 from assay.report.kept import MADE_FROM_FILE, REPORT_FILE, SUMMARY_FILE, current, made_from
@@ -26,7 +26,8 @@ log = logging.getLogger(__name__)
 def run_document(run: Run) -> RunDocument:
     """Return the document of a run, as it was built last if it would still be the same."""
     kept = current(run.dir)
-    return document(run, run.dir) if kept is None else cast("RunDocument", kept)
+    with damage_told(run):
+        return document(run, run.dir) if kept is None else cast("RunDocument", kept)
 
 
 def build(run_dir: Path, *, with_page: bool = True) -> dict[str, Any]:
@@ -41,6 +42,11 @@ def build(run_dir: Path, *, with_page: bool = True) -> dict[str, Any]:
         RecordUnreadableError: If there is no run in `run_dir`.
     """
     run = Run(run_dir)
+    with damage_told(run):
+        return _built(run, run_dir, with_page=with_page)
+
+
+def _built(run: Run, run_dir: Path, *, with_page: bool) -> dict[str, Any]:
     if run.kind == KIND_CEILING:
         from assay.report.ceiling.build import build_ceiling
 

@@ -12,10 +12,12 @@ import polars as pl
 from assay.analysis.load.summary import per_second
 from assay.model.errors import RecordUnreadableError, UsageError, suggestion
 from assay.record.layout import KIND_CEILING, RAW_DIR
+from assay.record.reader import damage_told
 from assay.report.ceiling.document import ceiling_document
 from assay.report.ceiling.exports import ceiling_tables
 from assay.report.charts import counters as counter_charts
 from assay.report.charts.run import flat_operation
+from assay.report.csv_text import inert_table
 from assay.report.document import document
 from assay.report.kept import REPORT_FILE
 from assay.report.profile_exports.formats import FORMATS as PROFILE_FORMATS
@@ -32,9 +34,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 FORMATS = ["csv", "json", "parquet", *PROFILE_FORMATS]
-# What begins a formula in a spreadsheet, in a column of texts; numbers keep their signs.
-FORMULA = r"^[=+\-@\t\r]"
-TEXT_TYPES = (pl.String, pl.Categorical, pl.Enum)
 OPERATIONS = "operations"
 SECONDS = "seconds"
 COUNTERS = "counters"
@@ -66,11 +65,12 @@ def export(run: Run, to: str, out: Path | None = None, operation: str | None = N
             f" {', '.join(PROFILE_FORMATS)}."
         )
     try:
-        if to in PROFILE_FORMATS:
-            _check_samples(run, to)
-            return [export_profile(run, to, out, operation)]
-        place = out or Path(f"{run.id}-{to}")
-        return [_json(run, place)] if to == "json" else _tables(run, to, place)
+        with damage_told(run):
+            if to in PROFILE_FORMATS:
+                _check_samples(run, to)
+                return [export_profile(run, to, out, operation)]
+            place = out or Path(f"{run.id}-{to}")
+            return [_json(run, place)] if to == "json" else _tables(run, to, place)
     except OSError as error:
         raise UsageError(
             f"cannot write {out or 'here'}: {error.strerror or error}. Name another place with"
@@ -106,7 +106,7 @@ def _tables(run: Run, to: str, out: Path) -> list[Path]:
     for name, table in _all_tables(run):
         path = out / f"{name}.{to}"
         if to == "csv":
-            _inert(_flat(table)).write_csv(path)
+            inert_table(_flat(table)).write_csv(path)
         else:
             table.write_parquet(path)
         written.append(path)
@@ -117,21 +117,6 @@ def _flat(table: pl.DataFrame) -> pl.DataFrame:
     """A table without lists, which CSV cannot have: their values stand in one text, by spaces."""
     lists = [name for name, kind in table.schema.items() if isinstance(kind, pl.List)]
     return table.with_columns(pl.col(lists).cast(pl.List(pl.String)).list.join(" "))
-
-
-def _inert(table: pl.DataFrame) -> pl.DataFrame:
-    """A table whose texts are no formulas: spreadsheets run cells that begin with =, +, - or @.
-
-    Such a text has an apostrophe before it, which spreadsheets take for "this is text".
-    """
-    texts = [name for name, kind in table.schema.items() if kind in TEXT_TYPES]
-    return table.with_columns(
-        pl.when(pl.col(name).cast(pl.String).str.contains(FORMULA))
-        .then(pl.lit("'") + pl.col(name).cast(pl.String))
-        .otherwise(pl.col(name).cast(pl.String))
-        .alias(name)
-        for name in texts
-    )
 
 
 def _all_tables(run: Run) -> Iterator[tuple[str, pl.DataFrame]]:

@@ -82,6 +82,10 @@ def answers(
             " generated data: `assay run` compares with them. Name a folder of your own queries"
         )
     folder = own_answers_folder(whose, request.scale, asked.language)
+    if keep and not folder.resolve().is_relative_to(whose.folder.resolve()):
+        raise UsageError(
+            f"{folder} leads out of {whose.folder}: answers are kept in the folder of their queries"
+        )
     before = own_answers(whose, request.scale, asked.language)
     run = Run(execute(request, runs_dir(runs), teller or Logged()))
     rows = operation_answers(run, asked.dialects, folder, before)

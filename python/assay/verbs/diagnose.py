@@ -97,8 +97,9 @@ def diagnose(
         options["dsn"] = dsn
     if names:
         options["operation"] = names
+    terms = Terms(asked_budget_s(budget or DIAGNOSE_BUDGET))
     asked = _asked(what, options, place, watching, again=again)
-    run_s, terms = took_s(asked.pilot), Terms(asked_budget_s(budget or DIAGNOSE_BUDGET))
+    run_s = took_s(asked.pilot)
     about = {**asked.about, "allow_changes": allow_changes}
     # A larger budget goes on with as many at once as before.
     before = None if again else next(documents_made_before(place, about), None)

@@ -15,7 +15,7 @@ from assay.analysis.work.rules import parse_rules
 from assay.model.errors import UsageError, suggestion
 from assay.record.places import runs_dir
 from assay.record.predictions import read_predictions
-from assay.record.reader import find_workload_run
+from assay.record.reader import damage_told, find_workload_run
 from assay.report.build import run_document
 from assay.report.document import document
 from assay.report.page.difference import write_page
@@ -97,20 +97,21 @@ def explain(
     _refuse_together(asked)
     place = runs_dir(runs)
     record = find_workload_run(run, place, or_observed=against is None)
-    rules = _rules(operations)
-    most = None if all_symbols else SYMBOLS_MAX
-    if against is not None:
-        pair = record, find_workload_run(against, place)
-        differ = _unequal_durability(pair, allowed=unequal_durability)
-        return _difference(pair, rules, operation, None if html is None else Path(html), differ)
-    if unclassified:
-        return _missing_rules(record, _sampled(record, rules, operation), operation)
-    if style == ARTICLE:
-        profile = _sampled(record, rules, operation)
-        return ExplainedSamples(run_document(record), section(record, profile, operation, most))
-    if operation is not None:
-        return _operation(record, rules, operation, most)
-    return _whole(record, rules, most, is_needed=open_families or rules is not None)
+    with damage_told(record):
+        rules = _rules(operations)
+        most = None if all_symbols else SYMBOLS_MAX
+        if against is not None:
+            pair = record, find_workload_run(against, place)
+            differ = _unequal_durability(pair, allowed=unequal_durability)
+            return _difference(pair, rules, operation, None if html is None else Path(html), differ)
+        if unclassified:
+            return _missing_rules(record, _sampled(record, rules, operation), operation)
+        if style == ARTICLE:
+            profile = _sampled(record, rules, operation)
+            return ExplainedSamples(run_document(record), section(record, profile, operation, most))
+        if operation is not None:
+            return _operation(record, rules, operation, most)
+        return _whole(record, rules, most, is_needed=open_families or rules is not None)
 
 
 def _refuse(style: str, against: str | None, html: Path | str | None) -> None:

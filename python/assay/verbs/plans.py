@@ -61,7 +61,7 @@ def plans(
         UsageError: For a query that there is not, or that nothing can be forced of.
         RunFailedError: If a run ended early; the same call goes on.
     """
-    if cut_off <= 1:
+    if not 1 < cut_off < float("inf"):
         raise UsageError(f"--cut-off {cut_off:g}: above 1, or the chosen plan itself is cut off")
     keys = {"min_time": CHOSEN_TIME, **options, "workload": workload, "operation": operation}
     base = request_of(options_of(keys), [])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from assay.model.errors import UsageError
 from assay.model.kept_answer import read_kept_answers
 from assay.model.language import SQL
+from assay.workloads.texts import read_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,17 +50,19 @@ def kept_rows(workload: Workload, scale: float, language: Language = SQL) -> dic
 
 
 def check_answers(workload: Workload, scale: float, language: Language = SQL) -> None:
-    """Refuse files of expected rows that have not even the names of columns.
+    """Refuse files of expected rows that are no text, or have not even the names of columns.
 
     Raises:
         UsageError: With the file.
     """
+    own_answers(workload, scale, language)
     for path in kept_rows(workload, scale, language).values():
         if not path.stat().st_size:
             raise UsageError(
                 f"{path} is empty: its first line names the columns. Remove it, or keep the answer"
                 " anew with `assay answers`"
             )
+        read_text(path)
 
 
 def own_answers_folder(workload: Workload, scale: float, language: Language = SQL) -> Path:

@@ -207,7 +207,16 @@ class Workload:
         return replace(self, facts=facts, left_out=left_out)
 
     def without(self, parts: Sequence[str]) -> Workload:
-        """The same with queries that lack these parts; whether they can is found on asking them."""
+        """The same with queries that lack these parts; whether they can is found on asking them.
+
+        Raises:
+            UsageError: If a part is of an operation that is not played.
+        """
+        for part in parts:
+            name, separator, _ = part.partition("/")
+            if separator and name not in self.facts.operations:
+                hint = suggestion(name, list(self.facts.operations))
+                raise UsageError(f"--remove {part}: {self.facts.name} plays no {name!r}; {hint}")
         return replace(self, removed=tuple(parts)) if parts else self
 
     def with_foreign_keys(self) -> Workload:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from assay.model.errors import UsageError, suggestion
+from assay.model.foreign_text import parse_toml
 from assay.model.language import SUFFIXES
 from assay.workloads.answers import ANSWERS
 from assay.workloads.contract import Workload
@@ -81,7 +81,9 @@ def read_workload(folder: Path) -> Workload:
     if not folder.is_dir():
         raise UsageError(f"{folder} is no folder{_neighbour(folder)}")
     manifest = folder / MANIFEST
-    facts = _manifest(manifest) if manifest.exists() else WorkloadFacts()
+    # A link that leads nowhere is there, and cannot be read.
+    is_there = manifest.exists() or manifest.is_symlink()
+    facts = _manifest(manifest) if is_there else WorkloadFacts()
     source = None if facts.data_of is None else _source(facts, folder, manifest)
     shared = _sharing(facts, source)
     workload = Workload(_completed(shared, folder, manifest, source), folder, source=source)
@@ -140,14 +142,12 @@ def _differs_from(workload: Workload) -> str | None:
 @lru_cache
 def _facts_in(text: str) -> WorkloadFacts:
     """What a manifest says. A study asks for the same ones with each of its runs."""
-    return WorkloadFacts.model_validate(tomllib.loads(text))
+    return WorkloadFacts.model_validate(parse_toml(text))
 
 
 def _manifest(path: Path) -> WorkloadFacts:
     try:
         return _facts_in(read_text(path))
-    except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{path} cannot be read: {error}") from error
     except ValidationError as error:
         # A misspelt key is told before the one that is missing for it.
         errors = sorted(error.errors(), key=lambda detail: detail["type"] != "extra_forbidden")
@@ -158,6 +158,8 @@ def _manifest(path: Path) -> WorkloadFacts:
             hint = f"; {suggestion(str(location[-1]), keys_at(location))}"
         key = ".".join(str(part) for part in location)
         raise UsageError(f"{path}: {key}: {first['msg']}{hint}") from error
+    except ValueError as error:
+        raise UsageError(f"{path} cannot be read: {error}") from error
 
 
 def _completed(

@@ -28,7 +28,7 @@ Name = Annotated[str, Field(pattern=r"^[\w-]+$")]
 class Facts(BaseModel):
     """A table of the manifest."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class Tolerance(Facts):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay._core import render_operation
 from assay.model.errors import UsageError
+from assay.model.foreign_text import read_regular
 from assay.model.language import SUFFIXES
 from assay.workloads import rules
 
@@ -36,15 +37,23 @@ class Drawn:
 def read_text(path: Path) -> str:
     """The text of a file of a workload. Raises `UsageError` with the file and why."""
     try:
-        return read_bytes(path).decode("utf-8")
+        text = read_bytes(path).decode("utf-8")
     except UnicodeDecodeError as error:
         raise UsageError(f"{path} is not UTF-8 text: {error}") from error
+    if "\0" in text:
+        raise UsageError(f"{path}: there is a NUL character in line {_line(text)}")
+    return text
+
+
+def _line(text: str) -> int:
+    """Return the number of the line in which the first NUL character is."""
+    return text.count("\n", 0, text.index("\0")) + 1
 
 
 def read_bytes(path: Path) -> bytes:
     """The bytes of a file of a workload. Raises `UsageError` with the file and why."""
     try:
-        return path.read_bytes()
+        return read_regular(path)
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}") from error
 
@@ -60,6 +69,11 @@ def operation_files(folder: Path) -> list[Path]:
     """The files of operations that stand in a folder itself, in any language."""
     files = sorted(path for path in folder.iterdir() if path.suffix in SUFFIXES.values())
     files = [path for path in files if path.is_file()]
+    for path in files:
+        if not path.name.isprintable():
+            raise UsageError(f"{str(path)!r}: there is a control character in the file's name")
+        if "@" in path.name:
+            raise UsageError(f"{path}: there is an @ in the file's name, which marks a way to ask")
     return [path for path in files if not path.name.startswith(".")]
 
 

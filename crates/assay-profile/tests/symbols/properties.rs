@@ -13,6 +13,13 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 const TEXT_START: u64 = 0x40_1000;
+const CASES: u32 = 64;
+
+/// Few cases, for each reads a whole program, or as many as `PROPTEST_CASES` says.
+fn as_many_as_asked() -> ProptestConfig {
+    let asked = std::env::var("PROPTEST_CASES").ok();
+    ProptestConfig::with_cases(asked.and_then(|text| text.parse().ok()).unwrap_or(CASES))
+}
 
 /// A program with all that is read of one.
 struct Program {
@@ -153,7 +160,7 @@ fn last_covering(lines: &[(u32, u16)], address: u64) -> Option<String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(as_many_as_asked())]
 
     #[test]
     fn any_bytes_are_answered(bytes in vec(any::<u8>(), 0..400), address in any::<u64>()) {

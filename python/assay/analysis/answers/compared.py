@@ -5,8 +5,6 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-import polars as pl
-
 from assay.analysis.answers.comparison import (
     FLOAT_RELATIVE,
     Tolerances,
@@ -16,6 +14,7 @@ from assay.analysis.answers.comparison import (
 )
 from assay.analysis.answers.kept import read_kept_rows
 from assay.model.kept_answer import KeptAnswer, from_facts
+from assay.record.reader import read_result
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -99,4 +98,4 @@ def kept_answers(run: Run) -> dict[str, KeptAnswer]:
 
 
 def _rows(path: Path) -> list[tuple[object, ...]]:
-    return pl.read_ipc(path).rows()
+    return read_result(path).rows()

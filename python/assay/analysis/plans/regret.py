@@ -25,6 +25,7 @@ from assay.analysis.operations import DEADLINE, NS, measured
 from assay.analysis.plans.recorded import read_plans
 from assay.analysis.plans.shape import estimated_join_rows, join_rows, joined
 from assay.analysis.stats.rounds import Factor, factor_of
+from assay.record.reader import read_result
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -213,8 +214,8 @@ def _differs(name: str, run: Run) -> str | None:
     (digest, path), (other, compared) = kept[0], others[0]
     if digest == other:
         return None
-    wanted = pl.read_ipc(path)
-    return difference(pl.read_ipc(compared).rows(), _expected(wanted), _tolerances(run, name))
+    wanted = read_result(path)
+    return difference(read_result(compared).rows(), _expected(wanted), _tolerances(run, name))
 
 
 def _expected(wanted: pl.DataFrame) -> Expected:

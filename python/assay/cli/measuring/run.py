@@ -12,6 +12,7 @@ from assay.cli.shared.options import AsJson, Page, RunsDir, Strict, Whole, Workl
 from assay.cli.shared.output import console, say_json
 from assay.cli.shared.run_options import given, run_keys, with_run_options
 from assay.cli.shared.scale_name import SCALE, check_scale_name
+from assay.model.foreign_text import visible
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -85,7 +86,7 @@ def _show_before_and_after(made: LoadedRun, console: Console) -> None:
     if before is not None:
         console.print()
         for line in before_after_lines(before_after(before, made.run), width_of(console)):
-            console.print(line, markup=False)
+            console.print(visible(line), markup=False)
 
 
 run.__doc__ = f"{cleandoc(run.__doc__ or '')}\n{EXAMPLES}"

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from typing import TYPE_CHECKING, Any
+
+from assay.model.foreign_text import shown, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+LATE_CONTROLS = re.compile("[\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
 
 def complain(message: str) -> None:
-    """One error message on stderr."""
-    print(f"assay: {message}", file=sys.stderr)
+    """One error message on stderr, whatever names of others are in it."""
+    print(f"assay: {shown(message)}", file=sys.stderr)
 
 
 def folded(message: str) -> str:
@@ -23,14 +28,15 @@ def folded(message: str) -> str:
 def say_json(document: object) -> None:
     """Exactly one JSON document on stdout."""
     few_letters = (sys.stdout.encoding or "").lower().replace("-", "") != "utf8"
-    json.dump(document, sys.stdout, indent=1, ensure_ascii=few_letters, default=str)
-    sys.stdout.write("\n")
+    text = json.dumps(document, indent=1, ensure_ascii=few_letters, default=str)
+    # JSON's own codes leave these out, and some terminals carry them out.
+    sys.stdout.write(LATE_CONTROLS.sub(lambda letter: f"\\u{ord(letter[0]):04x}", text) + "\n")
     sys.stdout.flush()
 
 
 def say(text: str) -> None:
     """One line of a result that people asked for, on stdout."""
-    print(text)
+    print(visible(text))
 
 
 def say_lines(lines: Iterable[str]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+from assay.model.foreign_text import visible
 from assay.model.units import count_text, seconds_text
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ class Progress:
             rate = self._rows / max(seconds, SHORTEST_S)
             rows = f"{count_text(self._rows)} rows, {count_text(rate)} rows/s"
         line = f"  {self._name:<26}{seconds_text(seconds):>9}  {rows}".rstrip()
-        self._console.print(line, style="dim", markup=False)
+        self._console.print(visible(line), style="dim", markup=False)
 
 
 def progress_text(done: float, expected: float | None, unit: str, seconds: float) -> str:

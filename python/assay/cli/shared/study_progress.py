@@ -6,6 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from assay.cli.shared.progress import REDRAW_INTERVAL_S
+from assay.model.foreign_text import visible
 from assay.model.units import count_text, seconds_text
 
 if TYPE_CHECKING:
@@ -80,9 +81,11 @@ class StudyProgress:
         if self._run is not None:
             took = seconds_text(time.monotonic() - self._begun_s)
             line = f"  {self._run:<{WIDTH}}{took:>9}{self._left()}"
-            self._console.print(line, style="dim", markup=False, soft_wrap=True)
+            self._console.print(visible(line), style="dim", markup=False, soft_wrap=True)
         if self._remark is not None:
-            self._console.print(f"    {self._remark}", style="red", markup=False, soft_wrap=True)
+            self._console.print(
+                visible(f"    {self._remark}"), style="red", markup=False, soft_wrap=True
+            )
         self._run = self._remark = None
 
     def _draw(self, amount: str) -> None:

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
+from assay.engines.plan_reading import plan_parser
 from assay.model.plan import Plan, PlanNode
 
 OPERATORS = {
@@ -72,6 +73,7 @@ class _Drawn:
     children: list[_Drawn] = field(default_factory=list)
 
 
+@plan_parser("chDB")
 def normalised(text: str, operation: str, statement: int, native: str) -> Plan:
     """The plan that a text of EXPLAIN ANALYZE means. See `HasPlans.plan`."""
     head, _, tree = text.partition("\n\nOutput:")

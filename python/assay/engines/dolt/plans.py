@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 
+from assay.engines.plan_reading import plan_parser
 from assay.model.plan import Plan, PlanNode, Reads
 
 REASON = "Dolt tells the shape of a plan: no estimates, no rows and no times"
@@ -76,6 +77,7 @@ class _Line:
     children: list[_Line] = field(default_factory=list)
 
 
+@plan_parser("Dolt")
 def normalised(text: str, operation: str, statement: int, native: str) -> Plan:
     """The plan that a drawing of EXPLAIN PLAN means. See `HasPlans.plan`."""
     roots = _nodes(_drawn(text))

@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 from typing import Any
 
+from assay.engines.plan_reading import plan_parser
 from assay.model.plan import Plan, PlanNode
 
 Node = dict[str, Any]
@@ -79,6 +80,7 @@ _WORD = re.compile(
 )
 
 
+@plan_parser("DuckDB")
 def normalised(text: str, operation: str, statement: int, native: str) -> Plan:
     """The plan that a text of EXPLAIN with FORMAT JSON means. See `HasPlans.plan`."""
     try:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.engines.mariadb.plan_tables import Prefix, Table, comparing_seconds, scan, seconds_of
 from assay.engines.mysql_family.plan_names import with_schemas
+from assay.engines.plan_reading import plan_parser
 from assay.model.plan import Plan, PlanNode
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ class _Above:
     cut_short: bool = False
 
 
+@plan_parser("MariaDB")
 def normalised(text: str, operation: str, statement: int, native: str) -> Plan:
     """The plan that a text of ANALYZE or EXPLAIN with FORMAT=JSON means. See `HasPlans.plan`."""
     try:

@@ -13,6 +13,7 @@ from typing import Any
 
 from assay.engines.mysql.plan_tables import block_tree, tables_of, with_tables
 from assay.engines.mysql_family.plan_names import with_schemas
+from assay.engines.plan_reading import plan_parser
 from assay.model.plan import Plan, PlanNode
 
 JsonObject = dict[str, Any]
@@ -60,6 +61,7 @@ CUTTING = {"limit"}
 CUTTING_JOINS = {"semijoin", "antijoin"}
 
 
+@plan_parser("MySQL")
 def normalised(text: str, operation: str, statement: int, native: str) -> Plan:
     """The plan that a text of EXPLAIN with FORMAT=JSON means. See `HasPlans.plan`."""
     try:

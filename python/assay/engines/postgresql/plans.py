@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from assay.engines.plan_reading import plan_parser
 from assay.engines.postgresql.plan_reads import columns_of, reads_of, triggers_of
 from assay.engines.postgresql.plan_times import GATHERS, MS_PER_S, inputs, spent
 from assay.model.plan import Plan, PlanNode
@@ -138,6 +139,7 @@ class _Above:
     joined: _Rows | None = None
 
 
+@plan_parser("PostgreSQL")
 def normalised(text: str, operation: str, statement: int, native: str) -> Plan:
     """The plan that a text of EXPLAIN with FORMAT JSON means. See `HasPlans.plan`."""
     try:

@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from assay.engines.plan_reading import plan_parser
 from assay.model.plan import Plan, PlanNode
 
 if TYPE_CHECKING:
@@ -71,6 +72,7 @@ class _Written:
     children: list[_Written] = field(default_factory=list)
 
 
+@plan_parser("Spark")
 def normalised(native_text: str, operation: str, statement: int, native: str) -> Plan:
     """The plan that the words of `explaining` mean.
 

@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from assay.engines.plan_reading import plan_parser
 from assay.engines.sqlite.ordering import with_first_rows
 from assay.engines.sqlite.scan_counts import with_scans
 from assay.model.plan import Plan, PlanNode, Reads
@@ -49,6 +50,7 @@ class _Row:
     below: list[_Row] = field(default_factory=list)
 
 
+@plan_parser("SQLite")
 def normalised(text: str, operation: str, statement: int, native: str) -> Plan:
     """The operators that a captured text means; nothing was counted. See `HasPlans.plan`."""
     try:

@@ -6,6 +6,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
+from assay.engines.plan_reading import plan_parser
 from assay.engines.trino.query_counts import GIVERS, nanoseconds, size_bytes
 from assay.model.plan import Plan, PlanNode
 from assay.model.units import NS_PER_S
@@ -134,6 +135,7 @@ def _operators(tasks: Iterable[Mapping[str, Any]]) -> list[JsonObject]:
     ]
 
 
+@plan_parser("Trino")
 def normalised(text: str, operation: str, statement: int, native: str) -> Plan:
     """The plan that a kept account means. See `HasPlans.plan`."""
     try:

@@ -15,6 +15,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from assay.analysis.plans.work import ALSO
+from assay.engines.plan_reading import plan_parser
 from assay.engines.virtuoso.plan_text import UNNAMED, Chain, Figures, Step, chain_of
 from assay.engines.virtuoso.plan_totals import Totals, facts, read_native, totals
 from assay.model.plan import Plan, PlanNode
@@ -43,6 +44,7 @@ SELECTS = ("Select", "Subquery Select")
 SELECT_NOTHING = "Subquery Select( <none> )"
 
 
+@plan_parser("Virtuoso")
 def normalised(text: str, operation: str, statement: int, native: str) -> Plan:
     """The plan that a text of `profile()` or `explain()` means. See `HasPlans.plan`."""
     kept = read_native(text)

@@ -28,6 +28,7 @@ from assay.report.ceiling.words import (
     size_text,
     title,
 )
+from assay.report.csv_text import inert
 from assay.report.page import vega
 from assay.report.page.run import (
     POLICY,
@@ -165,5 +166,5 @@ def _link(rows: Sequence[Mapping[str, Cell]]) -> str:
     if rows:
         writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
         writer.writeheader()
-        writer.writerows(rows)
+        writer.writerows({name: inert(cell) for name, cell in row.items()} for row in rows)
     return f"data:text/csv;charset=utf-8,{quote(text.getvalue())}"

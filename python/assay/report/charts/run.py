@@ -23,6 +23,7 @@ from assay.report.charts import where as where_chart
 from assay.report.charts.data import inline
 from assay.report.charts.palette import GREY, WIDTH
 from assay.report.charts.sections import SECTION_CHARTS
+from assay.report.csv_text import csv_of
 
 if TYPE_CHECKING:
     import altair as alt
@@ -183,17 +184,17 @@ class Charts:
 
         if name in SECTION_CHARTS or name in self.TEST_NAMES:
             table = self._section_table(name)
-            return {} if table is None else {"data (CSV)": table.write_csv()}
+            return {} if table is None else {"data (CSV)": csv_of(table)}
         if name in self.LOAD_NAMES and self._load is not None:
-            return {"data (CSV)": load_charts.data(name, self._load).write_csv()}
+            return {"data (CSV)": csv_of(load_charts.data(name, self._load))}
         if name == "operations" or self._timeline is None:
             rows = [flat_operation(op) for op in self._document["operations"]]
-            return {"data (CSV)": pl.DataFrame(rows, infer_schema_length=None).write_csv()}
+            return {"data (CSV)": csv_of(pl.DataFrame(rows, infer_schema_length=None))}
         if name == "passes":
-            return {"data (CSV)": self._timeline.passes.write_csv()}
+            return {"data (CSV)": csv_of(self._timeline.passes)}
         return {
-            "data (CSV)": timeline_chart.data(self._timeline).write_csv(),
-            "operations (CSV)": self._timeline.bands.write_csv(),
+            "data (CSV)": csv_of(timeline_chart.data(self._timeline)),
+            "operations (CSV)": csv_of(self._timeline.bands),
         }
 
     def _section_table(self, name: str) -> pl.DataFrame | None:

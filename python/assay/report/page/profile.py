@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 from assay.model.units import seconds_text
 from assay.report.charts.palette import work_colour
+from assay.report.csv_text import csv_of
 from assay.report.page.flame_view import FlameView
 from assay.report.words.profile import NAMELESS, facts, headline, share_text
 
@@ -88,7 +89,7 @@ def symbols_csv(section: ProfileSection) -> str:
         | {"operations": " ".join(row["operations"])}
         for row in section["symbols"]
     ]
-    return pl.DataFrame(rows, infer_schema_length=None).write_csv()
+    return csv_of(pl.DataFrame(rows, infer_schema_length=None))
 
 
 def _rest_words(rest: SymbolRest) -> str:

@@ -8,6 +8,7 @@ import re
 from typing import TYPE_CHECKING, cast
 
 from assay.analysis.quantities import TIMES, text
+from assay.report.csv_text import inert
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -160,8 +161,8 @@ def csv_text(table: TableEntry) -> str:
     """A table as CSV: plain values, with units in the headings; nothing where none was measured."""
     written = io.StringIO()
     writer = csv.writer(written, lineterminator="\n")
-    writer.writerow(_heading(column) for column in table["columns"])
-    writer.writerows(table["rows"])
+    writer.writerow(inert(_heading(column)) for column in table["columns"])
+    writer.writerows([inert(cell) for cell in row] for row in table["rows"])
     return written.getvalue()
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
+from assay.model.foreign_text import visible
 from assay.model.units import percent_text, seconds_text
 from assay.report.terminal.cluster import brief_lines
 from assay.report.terminal.load import (
@@ -159,19 +160,21 @@ def _order(part: str) -> tuple[bool, bool]:
 
 
 def _say(console: Console, line: str = "", style: str | None = None) -> None:
-    console.print(line.rstrip(), style=style, markup=False, highlight=False, soft_wrap=True)
+    console.print(
+        visible(line.rstrip()), style=style, markup=False, highlight=False, soft_wrap=True
+    )
 
 
 def _print_title(document: RunDocument, width: int, console: Console) -> None:
     from rich.text import Text
 
     word = document["verdict"].upper()
-    conditions = conditions_text(document)
-    left = f"{title(document)}   {conditions}".rstrip()
+    name, conditions = visible(title(document)), visible(conditions_text(document))
+    left = f"{name}   {conditions}".rstrip()
     fits = len(left) + 1 + len(word) <= width
-    first = left if fits else title(document)
+    first = left if fits else name
     line = Text(first, style="bold" if not fits else "")
-    line.stylize("bold", 0, len(title(document)))
+    line.stylize("bold", 0, len(name))
     line.append(" " * max(1, width - len(first) - len(word)))
     line.append(word, style=STYLES[document["verdict"]])
     console.print(line, highlight=False, soft_wrap=True)

@@ -60,6 +60,8 @@ def considered(request: RunRequest) -> Asked:
     asked = Asked(request, workload, engine, behaviour, "", None)
     check_space(request, workload, engine)
     check_answers(workload, request.scale, language)
+    # A script that is missing is told now, not when the engine has been started.
+    workload.setup(engine.facts.dialects_of(language), request.scale)
     check_writes(asked)
     check_tables(asked)
     asked.facts()

@@ -262,6 +262,11 @@ def _check_clients(request: RunRequest, workload: Workload, engine: EngineFolder
             f"--statements: the session of {request.engine} sends statements in one way; leave it"
             " out"
         )
+    if request.rate_per_s is not None and request.rate_per_s * request.time_s < 1:
+        raise UsageError(
+            f"--rate {request.rate_per_s:g}: no operation becomes due within {request.time_s:g} s;"
+            " measure longer with --time, or raise the rate"
+        )
     if request.pipeline and not engine.facts.pipelines:
         raise UsageError(
             f"--pipeline: the session of {request.engine} waits for each answer; leave it out"

@@ -342,7 +342,7 @@ class RunOptions(PlainOptions):
             "Attempts beyond the first after a temporary error [default: the workload's].",
             needs=Needs.MIX,
         ),
-        Field(ge=0),
+        Field(ge=0, le=1_000_000),
     ] = None
     kill: Annotated[
         str | None,

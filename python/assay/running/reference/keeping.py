@@ -20,6 +20,7 @@ from assay.analysis.answers.kept import (
 )
 from assay.analysis.answers.states import executions
 from assay.model.kept_answer import KeptAnswer, text_digest, write_kept_answers
+from assay.record.reader import read_result
 from assay.workloads.queries import cut_ends, ordered_by, reads
 from assay.workloads.rewriting.grammar import grammar_of
 
@@ -91,7 +92,7 @@ def _answer(
     run: Run, operation: str, grammar: str | None, folder: Path, before: KeptAnswer | None
 ) -> OperationAnswer:
     path, text = folder / f"{operation}.csv", run.facts["statements"][operation]["text"]
-    results = [(digest, pl.read_ipc(file)) for digest, file in run.results(operation)]
+    results = [(digest, read_result(file)) for digest, file in run.results(operation)]
     why_not = _why_not(run, operation, text, grammar, results)
     if why_not is None and path.is_file() and before is None:
         why_not = f"{path} was not made by this command: remove it first"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,6 +45,7 @@ ENGINE, WORKLOAD, SEED, DURABILITY = "engine", "workload", "seed", "durability"
 # Keys that are refused where they mean nothing: one at the head has to mean something somewhere.
 OF_SOME_RUNS = ("streams", "refresh", "refresh_batches", "rate", "time", "warmup", "retries")
 VARIANTS_MAX = 2
+RUNS_MAX = 10_000
 
 
 @dataclass(frozen=True)
@@ -86,6 +88,7 @@ def expanded(declared: DeclaredStudy, wanted: Wanted) -> Expanded:
     facts = declared.facts
     without = _without(facts, wanted)
     there = {name: part for name, part in facts.part.items() if name not in without}
+    _refuse_too_many(declared, there)
     expansions = {
         name: _Expansion(declared, name, part, wanted)
         for name, part in there.items()
@@ -120,6 +123,17 @@ def expanded(declared: DeclaredStudy, wanted: Wanted) -> Expanded:
     )
     budget = quick.budget if quick and quick.budget else facts.budget
     return Expanded(study, budget_s(budget), without)
+
+
+def _refuse_too_many(declared: DeclaredStudy, parts: Mapping[str, PartFacts]) -> None:
+    """Refuse a part of more combinations than anybody has time for, before they are listed."""
+    for name, part in parts.items():
+        combinations = prod(max(1, len(levels)) for levels in part.factor.values())
+        runs = combinations * (part.repetitions or declared.facts.repetitions)
+        if runs > RUNS_MAX:
+            raise UsageError(
+                declared.problem(f"part.{name}: {runs:,} runs; a part has at most {RUNS_MAX:,}")
+            )
 
 
 def _without(facts: StudyFacts, wanted: Wanted) -> dict[str, str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from assay.model.errors import UsageError, suggestion
+from assay.model.foreign_text import parse_toml, read_regular
 from assay.record.layout import KIND_CEILING
 from assay.record.studies import PUBLISHED_FILE, STUDY_FILE
 from assay.study.declared.facts import TAGS, PartFacts, StudyFacts, budget_s, known_keys
@@ -105,9 +105,9 @@ def read_declared(file: Path) -> DeclaredStudy:
         UsageError: For what is wrong in it: file, line, key and the mend of each.
     """
     try:
-        text = file.read_text(encoding="utf-8")
-        document = tomllib.loads(text)
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        text = read_regular(file).decode("utf-8")
+        document = parse_toml(text)
+    except (OSError, ValueError) as error:
         raise UsageError(f"{file} cannot be read: {error}") from error
     question = question_of(text)
     try:

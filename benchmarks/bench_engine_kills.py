@@ -1,0 +1,139 @@
+"""Kills engines under load with `kill -9`, and has a disk lie: acknowledged, lost, recovery.
+
+Each engine plays TPC-C, is killed at instants that are drawn, recovered on its data, and asked for
+every order that it had acknowledged. Then a disk lies to SQLite: it is told that its commits are on
+the disk, which they are not, and a copy of the device has to lack them.
+
+    .venv/bin/python benchmarks/bench_engine_kills.py --kills 50
+    .venv/bin/python benchmarks/bench_engine_kills.py --engine sqlite --kills 5
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from benchmarks.bench_planted_causes import laboratory
+from tests.e2e.conftest import Lab
+from tests.lying_disk import lying_disk, why_no_lies
+
+from assay.running.changes.device import why_not
+
+KILLS = 50
+ENGINES = ("postgresql@16", "mariadb", "mysql", "sqlite")
+LOAD = ("--durability", "full", "--clients", "2", "--between", "500ms-1500ms")
+LYING = "sqlite, a lying disk"
+# Done, and done with something lost.
+LOST_NOTHING, LOST_SOME = 0, 3
+
+
+@dataclass(frozen=True)
+class Losses:
+    """What an engine had acknowledged, and what of it was gone.
+
+    Attributes:
+        times: How often it was killed, or its device copied.
+        acknowledged, lost: Orders, over all times.
+        recovery: From the engine's start until it answered, in words.
+    """
+
+    name: str
+    times: int
+    acknowledged: int
+    lost: int
+    recovery: str
+
+    @property
+    def is_right(self) -> bool:
+        """Whether nothing was lost, and of a disk that lies something."""
+        return self.acknowledged > 0 and (self.lost > 0) == (self.name == LYING)
+
+    def line(self) -> str:
+        """As a row of the table."""
+        figures = (self.times, f"{self.acknowledged:,}", f"{self.lost:,}", self.recovery)
+        return f"| {self.name} | {' | '.join(map(str, figures))} |"
+
+
+def main() -> None:
+    asked = _arguments()
+    kills = 1 if asked.smoke else asked.kills
+    with laboratory(asked.keep) as lab:
+        rows, left_out = campaign(lab, asked.engine or ENGINES, kills)
+    print("", *table(rows, left_out), sep="\n")
+    sys.exit(0 if rows and all(row.is_right for row in rows) else 1)
+
+
+def _arguments() -> argparse.Namespace:
+    options = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    options.add_argument("--kills", type=int, default=KILLS, help="of each engine")
+    options.add_argument("--engine", action="append", help="only this one; can be repeated")
+    options.add_argument("--keep", type=Path, help="where the runs are left")
+    options.add_argument("--smoke", action="store_true", help="one kill of each")
+    return options.parse_args()
+
+
+def campaign(lab: Lab, engines: Sequence[str], kills: int) -> tuple[list[Losses], dict[str, str]]:
+    """Kill each engine so often; what was lost, and why engines were left out."""
+    rows: list[Losses] = []
+    left_out: dict[str, str] = {}
+    for engine in engines:
+        killed = ("--engine", engine, "--kills", str(kills), *LOAD)
+        _note(rows, left_out, engine, _losses(lab, engine, killed))
+    why = why_no_lies() or why_not(copied=True)
+    if why is not None:
+        left_out[LYING] = why
+        return rows, left_out
+    with tempfile.TemporaryDirectory() as folder:
+        lab.extra_env |= lying_disk(Path(folder))
+        copied = ("--engine", "sqlite", "--kills", "0", "--copies", "2", "--allow-host-changes")
+        _note(rows, left_out, LYING, _losses(lab, LYING, (*copied, *LOAD[:4])))
+    return rows, left_out
+
+
+def _note(rows: list[Losses], left_out: dict[str, str], name: str, losses: Losses | str) -> None:
+    """Add an engine's row, or why it has none, and print it."""
+    if isinstance(losses, str):
+        left_out[name] = losses
+    else:
+        rows.append(losses)
+    print(losses if isinstance(losses, str) else losses.line(), flush=True)
+
+
+def _losses(lab: Lab, name: str, asked: Sequence[str]) -> Losses | str:
+    """What one engine lost; why that is not known."""
+    ended = lab.assay("durability", "tpcc", *asked, "--again", "--json")
+    if ended.returncode not in (LOST_NOTHING, LOST_SOME):
+        return ended.stderr.strip().splitlines()[-1]
+    sums = json.loads(ended.stdout)["figures"][0]["tables"][0]
+    names = [column["name"] for column in sums["columns"]]
+    (row,) = [dict(zip(names, row, strict=True)) for row in sums["rows"]]
+    return Losses(name, row["times"], row["acked"], row["lost"], _seconds(row))
+
+
+def _seconds(row: dict[str, Any]) -> str:
+    """How long recovery took: the median, the shortest and the longest."""
+    if row["recovery"] is None:
+        return "did not answer"
+    return f"{row['recovery']:.2f} s ({row['min']:.2f} to {row['max']:.2f})"
+
+
+def table(rows: Sequence[Losses], left_out: dict[str, str]) -> Iterator[str]:
+    """Yield a line an engine, as a table of Markdown."""
+    yield "| engine | kills or copies | acknowledged | lost | recovery |"
+    yield "|---|---|---|---|---|"
+    yield from (row.line() for row in rows)
+    yield from (f"| {name} | not measured: {why} | | | |" for name, why in left_out.items())
+
+
+if __name__ == "__main__":
+    main()

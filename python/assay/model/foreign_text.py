@@ -1,0 +1,74 @@
+"""Reads and shows text that others wrote: TOML files, and words in messages."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+# A longer word of a message is nothing that a person reads.
+WORD_MAX, WORD_SHOWN = 400, 60
+# Control characters, those that turn the direction of a line, and halves of characters.
+UNSEEN = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+LONG_WORD = re.compile(rf"\S{{{WORD_MAX},}}")
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """Return a TOML document.
+
+    Raises:
+        ValueError: If it is none, is nested too deep, or has a control character in a key or text.
+    """
+    try:
+        document = tomllib.loads(text)
+        if any(UNSEEN.search(word) for word in _texts(document)):
+            raise ValueError("there is a control character in one of its texts")
+    except RecursionError:
+        raise ValueError("its values are nested too deep") from None
+    return document
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Yield every key and text of a value."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield key
+            yield from _texts(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _texts(inner)
+
+
+def read_regular(path: Path) -> bytes:
+    """Return the bytes of a file, of which a pipe or a device is none: reading one may not end.
+
+    Raises:
+        OSError: If it cannot be read, or is no regular file.
+    """
+    if path.exists() and not path.is_file():
+        raise OSError(0, "it is no regular file")
+    return path.read_bytes()
+
+
+def shown(message: str) -> str:
+    """Return a message with long words cut and control characters written as codes."""
+    cut = LONG_WORD.sub(
+        lambda word: f"{word[0][:WORD_SHOWN]}... ({len(word[0]):,} characters)", message
+    )
+    return visible(cut)
+
+
+def visible(text: str) -> str:
+    """Return a text whose control characters are codes, so that no terminal carries them out."""
+    return UNSEEN.sub(lambda letter: _code(letter[0]), text)
+
+
+def _code(letter: str) -> str:
+    """Return a character as Python's escape of it, such as `\\x1b`."""
+    return letter.encode("unicode_escape").decode("ascii")

@@ -1,0 +1,45 @@
+"""Tables as CSV whose texts no spreadsheet takes for formulas.
+
+Spreadsheets carry out a cell that begins with =, +, - or @. Such a text has an apostrophe before
+it, which they take for "this is text"; numbers keep their signs.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import polars as pl
+
+FORMULA = r"^[=+\-@\t\r]"
+IS_FORMULA = re.compile(FORMULA)
+
+
+def inert(value: Any) -> Any:  # noqa: ANN401 - a cell is of any type
+    """Return a cell, a text that would be a formula with an apostrophe before it."""
+    if isinstance(value, str) and IS_FORMULA.match(value):
+        return f"'{value}"
+    return value
+
+
+def inert_table(table: pl.DataFrame) -> pl.DataFrame:
+    """Return a table whose texts and names of columns are no formulas."""
+    import polars as pl
+
+    texts = [
+        name for name, kind in table.schema.items() if kind in (pl.String, pl.Categorical, pl.Enum)
+    ]
+    text = table.with_columns(
+        pl.when(pl.col(name).cast(pl.String).str.contains(FORMULA))
+        .then(pl.lit("'") + pl.col(name).cast(pl.String))
+        .otherwise(pl.col(name).cast(pl.String))
+        .alias(name)
+        for name in texts
+    )
+    return text.rename({name: inert(name) for name in text.columns})
+
+
+def csv_of(table: pl.DataFrame) -> str:
+    """Return a table as CSV."""
+    return inert_table(table).write_csv()

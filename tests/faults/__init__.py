@@ -1,0 +1,1 @@
+"""Faults: bad input, hostile names, planted passwords, damaged records, foreign text."""
