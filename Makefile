@@ -113,8 +113,8 @@ faults: setup ## runs of every kind killed at 200 random instants, and what is l
 bench-smoke: setup ## every benchmark in its smallest form: do they still run?
 	$(BIN)/python benchmarks/run.py --smoke
 
-options: .venv/.core ## make docs/options.md anew from the declarations of options
-	$(BIN)/python -m assay.running.asked.reference > docs/options.md
+options: .venv/.core ## make docs/reference/options.md anew from the declarations of options
+	$(BIN)/python -m assay.running.asked.reference > docs/reference/options.md
 
 schemas: .venv/.core ## make the JSON Schemas of documents anew from their types
 	$(BIN)/python -m assay.report.documents.schema

@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 QUERY = re.compile(r"<!-- query: ([\w-]+) -->\n```python\n(.*?)```", re.DOTALL)
-QUERIES = dict(QUERY.findall((ROOT / "docs" / "record-format.md").read_text()))
+QUERIES = dict(QUERY.findall((ROOT / "docs" / "reference" / "record-format.md").read_text()))
 
 
 def test_three_queries_are_shown():
@@ -35,7 +35,7 @@ def test_a_shown_query_runs_on_a_real_record_without_assay(run_dir, name):
 
 
 def test_the_format_page_names_every_file_of_a_record(run_dir):
-    page = (ROOT / "docs" / "record-format.md").read_text()
+    page = (ROOT / "docs" / "reference" / "record-format.md").read_text()
     for path in (run_dir / "raw").iterdir():
         if path.is_file():
             stem = path.name.split("-")[0] if "-" in path.name else path.name

@@ -1,6 +1,6 @@
 """How an option of a run is declared: once, for the command line, study files and the docs.
 
-The command line, the keys of study files, their JSON Schema and the table in docs/options.md are
+The command line, the keys of study files, their JSON Schema and the table in docs/reference/options.md are
 made from these declarations. Who adds an option adds a field to `running.asked.options`, and uses
 it.
 """
