@@ -20,8 +20,8 @@ HEAD = """\
 # Commands
 
 Every command has this page's text as `assay COMMAND --help`. Exit codes are the same for all
-commands: 0 done, 1 wrong usage, 2 failed or stopped, 3 invalid. `assay tune` also ends with 5: no
-setting is better beyond noise.
+commands: 0 done, 1 wrong usage, 2 failed or stopped, 3 invalid. With `--strict` an unknown verdict
+also ends with 3. `assay tune` ends with 5 if no setting is better beyond noise.
 """
 
 
