@@ -32,6 +32,19 @@ OUTSIDE = {
     "CHANGELOG.md": "changelog.md",
     "tests/planted/README.md": "proof/planted.md",
 }
+# Source files and folders, and the pages made from them: a link leads to the one or to the other.
+MADE_FROM = {
+    "python/assay/cli": "reference/cli/index.md",
+    "python/assay/engines": "reference/engines.md",
+    "python/assay/workloads": "reference/workloads.md",
+    "python/assay/analysis/findings": "reference/findings.md",
+    "python/assay/checks": "reference/checks.md",
+    "python/assay/report/documents": "reference/document.md",
+    "python/assay/study/declared/facts.py": "reference/study-keys.md",
+    "python/assay/workloads/facts.py": "reference/workload-keys.md",
+    "python/assay/engines/facts.py": "reference/engine-keys.md",
+    "python/assay/verbs": "reference/python.md",
+}
 # Folders of READMEs, and where these stand on the site.
 FOLDERS = {"engines": "engines", "workloads": "workloads/data", "studies": "studies/about"}
 
@@ -49,13 +62,14 @@ def outside_pages() -> dict[str, str]:
     return places
 
 
-PLACES = outside_pages()
-OF_PLACE = {place: path for path, place in PLACES.items()}
+OUTSIDE_PAGES = outside_pages()
+OF_PLACE = {place: path for path, place in OUTSIDE_PAGES.items()}
+PLACES = {**OUTSIDE_PAGES, **MADE_FROM}
 
 
 def on_config(config: MkDocsConfig) -> None:
     """Lists the pages of a folder where the navigation names one: `reference/cli/`."""
-    places = [*PLACES.values(), *pages()]
+    places = [*OUTSIDE_PAGES.values(), *pages()]
     places += [path.relative_to(DOCS).as_posix() for path in sorted(DOCS.rglob("*.md"))]
     config.nav = _listed(config.nav, places)
 
@@ -79,7 +93,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     linked: set[str] = set()
     for file in files.documentation_pages():
         linked |= source_links(file.content_string, f"docs/{file.src_uri}", PLACES, ROOT)
-    for path, place in PLACES.items():
+    for path, place in OUTSIDE_PAGES.items():
         text = (ROOT / path).read_text("utf-8")
         linked |= source_links(text, path, PLACES, ROOT)
         files.append(File.generated(config, place, content=text))

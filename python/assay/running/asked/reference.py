@@ -18,9 +18,9 @@ HEAD = """\
 # Options of a run
 
 `assay run` takes these options, and so do `assay sweep`, `compare` and `tune` for all their runs.
-A [study's file](../guides/adding-a-study.md) has them as keys, with `_` for `-`. A default of your own stands
-in `assay.toml`, in the table of the verb, or in the environment: `ASSAY_RUN_SEED=7`. Runs by
-example: [running](../guides/running.md). `make options` writes this page.
+A [study's file](../guides/adding-a-study.md) has them as keys, with `_` for `-`. A default of your
+own stands in `assay.toml`, in the table of the verb, or in the environment: `ASSAY_RUN_SEED=7`.
+Runs by example: [running](../guides/running.md). `make options` writes this page.
 """
 
 
