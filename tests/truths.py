@@ -187,7 +187,7 @@ def optimised(effect: float, planning: bool = True) -> Case:
     optimised_plan = plan(
         node(seconds=1 - effect * planning), planning_s=effect if planning else None
     )
-    return case(operation(cpu_user=1.0), plans=plans(optimised_plan))
+    return case(operation(cpu_user=1.0), plans=plans(optimised_plan), can_prepare=True)
 
 
 def waited(*names: str) -> Callable[[float], Case]:
@@ -486,6 +486,7 @@ TRUTHS = (
         0.04,
         ("Parsing and planning took 70 %",),
         ("plan:q1",),
+        ("prepared", "statements"),
     ),
     Truth(
         "parallelism",

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 
 from assay.record.predictions import read_predictions
@@ -160,4 +161,39 @@ def test_on_a_running_server_a_killed_diagnosis_leaves_nothing_and_is_taken_up(
         assert "create index" in cause["cause"]["change"]["sql"]
         assert document["steps"][1]["on_top_of"] == [cause["change"]]
         assert trade.asked(INDEXES) == []
+        lab.assert_nothing_left()
+
+
+def building(trade: RunningServer) -> bool:
+    """Whether an index is being made, which waits for whoever saw the table before."""
+    return trade.asked("select 1 from pg_index where not indisvalid") != []
+
+
+def dropping(trade: RunningServer) -> bool:
+    """Whether an index is being dropped, which waits for whoever reads the table."""
+    return [query for _, query in trade.busy() if query.startswith("drop index")] != []
+
+
+@pytest.mark.parametrize("step", [building, dropping])
+def test_killed_while_a_change_is_made_or_undone_it_is_taken_back(
+    trade: RunningServer, server_place: Path, tmp_path: Path, step: Callable[[RunningServer], bool]
+) -> None:
+    folder = folder_of(
+        tmp_path, by_customer="select order_id from trade.orders where customer_id = 4711"
+    )
+    given = ("diagnose", str(folder), "--dsn", url_of(trade), "--min-time", "200ms")
+    with server_laboratory(server_place) as lab, psycopg.connect(url_of(trade)) as reader:
+        reader.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+        if step is building:
+            reader.execute("select count(*) from trade.orders")
+        started = lab.begin(*given, "--allow-changes", "--budget", "1m")
+        if step is dropping:
+            wait_until(lambda: trade.asked(INDEXES) and not building(trade), "it is tried")
+            reader.execute("select count(*) from trade.orders")
+        wait_until(lambda: step(trade), "it waits for the reader")
+        started.kill()
+        started.communicate()
+        reader.rollback()
+        wait_until(lambda: trade.asked(INDEXES) == [], "the index is gone")
+        wait_until(lambda: trade.busy() == [], "nothing of it runs on the server")
         lab.assert_nothing_left()

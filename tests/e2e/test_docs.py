@@ -26,6 +26,7 @@ NOT_RUN = {
     **dict.fromkeys(("observe", "capture", "answers", "agent"), SERVER),
     **dict.fromkeys(("try", "whatif", "size", "explain", "show"), NEEDS_RUNS),
     **dict.fromkeys(("engines", "workloads", "studies", "generate", "cache"), WRITES),
+    **dict.fromkeys(("completion", "doctor"), WRITES),
 }
 QUERY = re.compile(r"<!-- query: ([\w-]+) -->\n```python\n(.*?)```", re.DOTALL)
 QUERIES = dict(QUERY.findall((ROOT / "docs" / "reference" / "record-format.md").read_text()))

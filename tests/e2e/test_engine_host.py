@@ -85,6 +85,9 @@ def test_an_observation_has_the_server_s_processes_from_the_agent_on_its_host(
     there = {"disks", "neighbours", "processes", "system"}
     assert hosts == dict.fromkeys(there, "db") | {"engine": None, "statements": None}
     assert run.facts["engine_host"]["error"] is None
+    assert json.loads(result.stdout)["observed"]["engine_host"] == "db"
+    shown = server_lab.assay("show", "latest").stdout
+    assert "the engine's host was sampled by the agent db" in " ".join(shown.split())
     processes = run.table("processes")
     engine = processes.filter(processes["account"] == "engine")
     assert server.pid in engine["pid"].to_list()

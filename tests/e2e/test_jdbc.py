@@ -90,7 +90,10 @@ def test_a_bridge_that_is_killed_ends_the_run_by_name(guest, server, jar, tmp_pa
             ["/nowhere/x.jar", "name the driver's jar, or what Maven"],
         ),
         (["--driver", WITHOUT_DRIVERS], ["no driver takes this URL", "--driver"]),
-        (["--engine", "postgresql", "--driver", "/etc/hostname"], ["is not reached by a JDBC"]),
+        (
+            ["--engine", "postgresql", "--driver", "/etc/hostname"],
+            ["is one of JDBC", "leave --engine"],
+        ),
     ],
 )
 def test_what_is_missing_is_named_before_anything_is_written(

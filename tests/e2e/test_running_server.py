@@ -442,7 +442,7 @@ def test_ctrl_c_in_a_statement_of_the_load_ends_it_on_the_server(guest, server, 
 def test_ctrl_c_before_the_first_phase_ends_the_condition_on_the_server(guest, server, tmp_path):
     folder = folder_of(tmp_path, only="select 1", slow="select 1 from pg_sleep(600)")
     (folder / "workload.toml").write_text(
-        'arrival = "closed"\norder = ["one"]\nbefore = ["slow"]\n'
+        'arrival = "closed"\norder = ["only"]\nbefore = ["slow"]\n'
     )
     started = guest.begin("run", str(folder), "--dsn", url_of(server), "--clients", "2")
     wait_until(lambda: _sleeping(server), "it never began")

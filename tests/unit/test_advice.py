@@ -88,6 +88,7 @@ class TestSettings:
             ("null", setting("jit", "off"), "no setting for jit"),
             ("null", Advice("statistics", "orders"), "no statement for statistics"),
             ("postgresql", Advice("clients", "clients", {"value": "2"}), "without clients"),
+            ("duckdb", Advice("prepared", "statements"), "sends statements in one way"),
             ("postgresql", Advice("state", "hot"), "after a pass that is not"),
         ],
     )
@@ -118,6 +119,8 @@ class TestRunningServer:
 class TestLoads:
     def test_clients_and_warm_up_of_a_mix(self) -> None:
         asked, engine = request(clients=8), find_engine("postgresql")
+        prepared = followed(asked, Advice("prepared", "statements"), engine)
+        assert prepared.request == asked.changed(statements="prepared")
         fewer = followed(asked, Advice("clients", "clients", {"value": "2"}), engine)
         assert fewer.request == asked.changed(clients=2)
         longer = followed(asked, Advice("state", "hot", {"warmup_s": "60"}), engine)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -179,12 +180,23 @@ class TestPrepared:
         assert run.script.prepared is prepared
         assert run.facts()["script"] == {"prepared": prepared}
 
+    @pytest.mark.parametrize(
+        ("clients", "statements", "prepared"), [(None, "prepared", True), (2, "text", False)]
+    )
+    def test_it_is_as_it_was_asked_for(
+        self, clients: int | None, statements: str, *, prepared: bool
+    ) -> None:
+        run = asked("tpch", clients)
+        request = run.request.changed(statements=statements)
+        assert replace(run, request=request).script.prepared is prepared
+
 
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
         ({"think_time": True}, "does not say how long people wait"),
         ({"pipeline": True}, "the session of null waits for each answer"),
+        ({"statements": "prepared"}, "the session of null sends statements in one way"),
         ({"foreign_keys": True}, "point-select has no foreign keys"),
     ],
 )

@@ -7,6 +7,7 @@ import pytest
 from assay.model.watched import (
     canonical,
     fingerprint,
+    says_something,
     statement_name,
     statement_names,
     without_constants,
@@ -32,6 +33,14 @@ from assay.model.watched import (
 )
 def test_a_name_says_verb_and_table(text: str, name: str) -> None:
     assert statement_name(text) == name
+
+
+@pytest.mark.parametrize(
+    ("text", "is_statement"),
+    [("commit", True), ("/* a */ select 1", True), ("", False), ("/* a */ ", False), (None, False)],
+)
+def test_what_holds_no_word_is_no_statement(text: str | None, is_statement: bool) -> None:
+    assert says_something(text) == is_statement
 
 
 def test_names_of_statements_alike_are_numbered() -> None:

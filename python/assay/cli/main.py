@@ -8,6 +8,7 @@ is better beyond noise.
 from __future__ import annotations
 
 import gc
+import os
 import signal
 import sys
 import traceback
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from assay.cli.shared import completion
 from assay.cli.shared.configuration import defaults
 from assay.cli.shared.output import complain, say_json
 from assay.cli.shared.streams import open_standard_streams, output_error
@@ -119,6 +121,8 @@ def main() -> None:
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _stop)
     open_standard_streams()
+    if completion.VARIABLE in os.environ:
+        sys.exit(completion.complete(typer.main.get_command(app)))
     code = run_command()
     if error := output_error():
         complain(f"the result could not be written: {error.strerror}")

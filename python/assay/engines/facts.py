@@ -48,6 +48,8 @@ class EngineFacts(BaseModel):
         answers: Whether it returns rows that can be right or wrong.
         transactions: Whether statements between `begin` and `commit` are done whole or not at all.
         programs: Whether its session plays programs of the driver that read rows; all play others.
+        prepares: Whether its session prepares statements where that is asked for, and else sends
+            each as text.
         pipelines: Whether its session can send statements before earlier answers have come.
         passing_errors: Classes of errors that another attempt may cure, beside serialization
             failures and deadlocks; not in operations that are programs of the driver.
@@ -76,6 +78,7 @@ class EngineFacts(BaseModel):
     answers: bool = True
     transactions: bool = True
     programs: bool = False
+    prepares: bool = False
     pipelines: bool = False
     passing_errors: tuple[str, ...] = ()
     settings: dict[str, str] = {}

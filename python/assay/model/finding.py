@@ -52,6 +52,7 @@ AdviceKind = Literal[
     "row-order",
     "trigger",
     "ablation",
+    "prepared",
 ]
 # Among the values of advice whose setting is the optimiser's alone: it acts by choosing plans.
 BY_PLANS: Mapping[str, str] = {"acts": "through plans"}

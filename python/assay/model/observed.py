@@ -43,6 +43,7 @@ class Observed:
         source: Where statements are counted; None: nowhere that could be read.
         limits: What was not seen or not measured, and why: a sentence each.
         stopped: Whether it was ended before its time.
+        engine_host: The agent on the engine's host that sampled it; None: it is this host.
         own_cpu_share: CPU time of our sessions on the server, as a share of a core; None: not seen.
         statements: Those that took most time first.
     """
@@ -54,6 +55,7 @@ class Observed:
     source: str | None
     limits: tuple[str, ...]
     stopped: bool
+    engine_host: str | None
     own_cpu_share: float | None
     statements: tuple[ObservedStatement, ...]
 

@@ -85,6 +85,11 @@ def statement_key(normalised: str) -> str:
     return blake2b(normalised.lower().encode(), digest_size=8).hexdigest()
 
 
+def says_something(text: str | None) -> bool:
+    """Return whether a text that a server gave holds a word of SQL: some give empty ones."""
+    return text is not None and _WORD.search(_COMMENT.sub(" ", text)) is not None
+
+
 def statement_name(text: str) -> str:
     """Return a name of a statement that fits a command line, such as `update-accounts`."""
     plain = _COMMENT.sub(" ", text).strip()

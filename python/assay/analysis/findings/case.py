@@ -89,6 +89,7 @@ class Case:
         knobs: `engine.knobs` of the record: settings that are worth varying, by their names.
         request: What was asked for.
         prepared: Whether statements were prepared once a session; else each execution was planned.
+        can_prepare: Whether they were sent as text, and could have been prepared.
         indexes: By table, from the engine's catalogue; None: the engine does not tell.
         foreign_keys: From the engine's catalogue; empty where it does not tell.
         changed_settings: Of the optimiser, away from the default; None: the engine does not tell.
@@ -140,6 +141,7 @@ class Case:
     knobs: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     request: Mapping[str, Any] = field(default_factory=dict)
     prepared: bool = False
+    can_prepare: bool = False
     indexes: Mapping[str, tuple[Index, ...]] | None = None
     foreign_keys: tuple[ForeignKey, ...] = ()
     changed_settings: tuple[ChangedSetting, ...] | None = None

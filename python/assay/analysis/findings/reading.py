@@ -80,6 +80,7 @@ def read_case(
         knobs=(engine.get("knobs") or {}).get("knobs") or {},
         request=run.facts.get("request", {}),
         prepared=prepared,
+        can_prepare=not prepared and can_prepare(run),
         look_interval_s=_look_interval_s(run),
         functions=_programs(run, FUNCTIONS),
         triggers=_programs(run, TRIGGERS),
@@ -106,6 +107,12 @@ def _bare(table: str) -> str:
 def is_prepared(run: Run) -> bool:
     """Whether statements were prepared once a session, as the record says."""
     return bool((run.facts.get("script") or {}).get("prepared"))
+
+
+def can_prepare(run: Run) -> bool:
+    """Whether the engine's session can prepare statements, and nothing asked for forbids it."""
+    prepares = run.facts["engine"].get("prepares", False)
+    return bool(prepares and not run.facts.get("pooled") and not run.facts.get("test"))
 
 
 def _look_interval_s(run: Run) -> float | None:

@@ -288,6 +288,7 @@ def _observed(
         source=facts["source"],
         limits=tuple(limits),
         stopped=facts["stopped"],
+        engine_host=(run.facts.get("engine_host") or {}).get("name"),
         own_cpu_share=None if ours_s is None else ours_s / window_s,
         statements=tuple(
             ObservedStatement(

@@ -9,7 +9,7 @@ import typer
 from assay.cli.shared.options import AsJson
 from assay.cli.shared.output import say_result
 
-cache = typer.Typer(rich_markup_mode=None)
+cache = typer.Typer(rich_markup_mode=None, add_completion=False)
 
 
 @cache.callback(invoke_without_command=True)

@@ -9,7 +9,7 @@ import typer
 from assay.cli.shared.options import AsJson
 from assay.cli.shared.output import console, say_result
 
-engines = typer.Typer(rich_markup_mode=None)
+engines = typer.Typer(rich_markup_mode=None, add_completion=False)
 
 
 @engines.callback(invoke_without_command=True)
@@ -35,7 +35,9 @@ def list_engines(context: typer.Context, *, as_json: AsJson = False) -> None:
 
 @engines.command("show")
 def show_engine(
-    name: Annotated[str, typer.Argument(help="Name of an engine.")], *, as_json: AsJson = False
+    name: Annotated[str, typer.Argument(help="Name of an engine.", metavar="ENGINE")],
+    *,
+    as_json: AsJson = False,
 ) -> None:
     """Tells what is known of one engine: settings, versions, how it is measured.
 

@@ -11,7 +11,7 @@ from assay.cli.measuring.study import AllowHostChanges, Engines, Quick, Which, W
 from assay.cli.shared.options import AsJson, RunsDir
 from assay.cli.shared.output import say, say_json, say_result
 
-studies = typer.Typer(rich_markup_mode=None)
+studies = typer.Typer(rich_markup_mode=None, add_completion=False)
 
 
 @studies.callback(invoke_without_command=True)

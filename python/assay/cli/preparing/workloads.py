@@ -11,7 +11,7 @@ import typer
 from assay.cli.shared.options import AsJson
 from assay.cli.shared.output import say, say_result
 
-workloads = typer.Typer(rich_markup_mode=None)
+workloads = typer.Typer(rich_markup_mode=None, add_completion=False)
 
 
 @workloads.callback(invoke_without_command=True)
@@ -36,7 +36,7 @@ def list_workloads(context: typer.Context, *, as_json: AsJson = False) -> None:
 
 @workloads.command("show")
 def show_workload(
-    name: Annotated[str, typer.Argument(help="Name or folder of a workload.")],
+    name: Annotated[str, typer.Argument(help="Name or folder of a workload.", metavar="WORKLOAD")],
     *,
     operation: Annotated[
         str | None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from assay.cli.shared.completion import offer_values
 from assay.running.asked.declaring import LETTERS
 
 ENVIRONMENT = "Each option has a default in the environment, as {prefix}_<OPTION>."
@@ -18,6 +19,7 @@ def completed(command: Any, prefix: str) -> Any:  # noqa: ANN401 - Typer does no
     """
     for parameter in command.params:
         parameter.show_envvar = False
+        offer_values(parameter)
         letters = [LETTERS[name] for name in parameter.opts if name in LETTERS]
         parameter.opts[:0] = [letter for letter in letters if letter not in parameter.opts]
     for name, part in getattr(command, "commands", {}).items():

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 from typer.core import TyperGroup
 
+from assay.cli.shared.completion import Candidate, matching
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -63,6 +65,7 @@ VERBS = {
     "generate": Verb(PREPARE, "Write a workload's data to files.", SCALED),
     "cache": Verb(PREPARE, "List the data sets that are kept, remove some."),
     "agent": Verb(PREPARE, "Offer this host to runs that drive from several."),
+    "completion": Verb(PREPARE, "Print a script that completes commands in a shell."),
     "doctor": Verb(PREPARE, "Say what can be measured here, and what is missing."),
 }
 
@@ -79,6 +82,17 @@ class LazyVerbs(TyperGroup):
         if cmd_name in VERBS and cmd_name not in self.commands:
             self.commands[cmd_name] = command_of(cmd_name)
         return self.commands.get(cmd_name)
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - Typer's own
+        """Options before the verb. Without any, a shell's first word does not wait for Pydantic."""
+        return super().parse_args(ctx, args) if args or not ctx.resilient_parsing else []
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:  # noqa: ANN401 - Typer's own
+        """Verbs that begin with what was typed, without importing them; else options."""
+        if incomplete.startswith("-"):
+            return super().shell_complete(ctx, incomplete)
+        verbs = (Candidate(name, verb.about) for name, verb in VERBS.items())
+        return matching(verbs, incomplete)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002
         """Lists verbs by section, without importing them."""

@@ -45,7 +45,7 @@ class ChdbEngine:
         if version != self._facts.version_pinned:
             raise EngineError(
                 f"{PACKAGE} {version} is installed, and {self._facts.version_pinned} is pinned:"
-                " install it with `pip install 'assay[chdb]'`, or by `make setup` in a checkout."
+                f" install {PACKAGE}=={self._facts.version_pinned} into Assay's Python environment."
             )
         if wanted.version is not None and not f"{version}.".startswith(f"{wanted.version}."):
             raise EngineError(

@@ -17,7 +17,13 @@ from assay.engines.mysql_family.loading import execute
 from assay.engines.mysql_family.statements import CONF, file_text, filled, text_of
 from assay.engines.watching import PlannedOnly, Sight
 from assay.model.secrets import sql_without_secrets
-from assay.model.watched import SessionLook, StatementText, canonical, statement_key
+from assay.model.watched import (
+    SessionLook,
+    StatementText,
+    canonical,
+    says_something,
+    statement_key,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -100,7 +106,7 @@ class FamilyWatcher:
         connection, text, tid, user, database, kind, event, seconds = row
         return SessionLook(
             session=int(connection),
-            statement=None if text is None else self._key_of(str(text)),
+            statement=self._key_of(text) if says_something(text) else None,
             tid=None if tid is None else int(tid),
             application=user,
             database=database,
@@ -132,7 +138,7 @@ class FamilyWatcher:
             return
         plain = {"digests": ", ".join(map(text_of, new))}
         for digest, text, example in self._rows(filled(TEXTS, plain=plain, conf=self._conf)):
-            if text is None:
+            if not says_something(text):
                 continue
             key = self._of_digest[digest] = self._made_key(text)
             self._texts[key] = text

@@ -46,6 +46,8 @@ class ObservedSection(TypedDict):
     """What was not seen or not measured, and why."""
     stopped: bool
     """Whether it was ended before its time."""
+    engine_host: str | None
+    """The agent on the engine's host that sampled it; null: it is the host of the observation."""
     own_cpu_share: MeasuredValue
     """CPU time of Assay's sessions on the server, as a share of a core; null: not seen."""
     statements: list[ObservedStatementRow]

@@ -52,6 +52,8 @@ def observed_words(document: RunDocument) -> list[str]:
     ours = document["probes"]["core_share"]
     server = observed["own_cpu_share"]
     theirs = NOT_MEASURED if server is None else f"{percent_text(server)} of a core"
+    if observed["engine_host"] is not None:
+        sentences.append(f"the engine's host was sampled by the agent {observed['engine_host']}")
     sentences.append(
         f"cost: {percent_text(ours)} of a core here, {theirs} on the server for our sessions"
     )

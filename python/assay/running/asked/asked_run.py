@@ -13,6 +13,7 @@ from assay.engines.durability import level_of
 from assay.model.errors import UsageError
 from assay.running.asked.driver_plan import Mix, driver_plan, plan_of, without_dues
 from assay.running.asked.order import LoadOrder, asked_order
+from assay.running.asked.parsing import PREPARED
 from assay.running.asked.played import rolled_back
 from assay.running.asked.specified import PieceTexts, PlannedTest, SpecifiedTest, specified
 from assay.running.asked.writing import writing_facts
@@ -132,18 +133,26 @@ class Asked:
         drawn = request.parameters == "drawn"
         parameters: Parameters = "drawn" if drawn else "default"
         script = self.workload.script(self.dialects, request.scale, request.seed, parameters)
-        # A mix asks the same statements again and again, as an application does that prepares them.
-        is_mix = request.clients is not None or self.workload.facts.arrival == "closed"
         script_parameters = script.parameters
         if any(operation.program for operation in script.operations):
             script_parameters = script_parameters | {TERMINALS: int(request.think_time)}
-        # Behind a pooler the next transaction comes to a connection that has not prepared it.
         return replace(
             script,
-            prepared=is_mix and not self.pooled,
+            prepared=self._is_prepared,
             pipelined=request.pipeline,
             parameters=script_parameters,
         )
+
+    @property
+    def _is_prepared(self) -> bool:
+        """Whether statements are prepared once a session."""
+        # Behind a pooler the next transaction comes to a connection that has not prepared it.
+        if self.pooled:
+            return False
+        if self.request.statements is not None:
+            return self.request.statements == PREPARED
+        # A mix asks the same statements again and again, as an application does that prepares them.
+        return self.request.clients is not None or self.workload.facts.arrival == "closed"
 
     @cached_property
     def plan(self) -> dict[str, Any]:
@@ -175,6 +184,7 @@ class Asked:
                 "title": engine.title,
                 "kind": engine.kind,
                 "session": engine.spoken[self.language],
+                "prepares": engine.prepares,
                 "language": self.language,
                 "version": self.version,
                 "answers": engine.answers,

@@ -257,6 +257,11 @@ def _check_clients(request: RunRequest, workload: Workload, engine: EngineFolder
         raise UsageError(
             "--think-time and --rate: people at terminals make the rate; leave one of the two out"
         )
+    if request.statements is not None and not engine.facts.prepares:
+        raise UsageError(
+            f"--statements: the session of {request.engine} sends statements in one way; leave it"
+            " out"
+        )
     if request.pipeline and not engine.facts.pipelines:
         raise UsageError(
             f"--pipeline: the session of {request.engine} waits for each answer; leave it out"

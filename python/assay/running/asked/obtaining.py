@@ -20,6 +20,7 @@ from assay.engines.contract import (
 )
 from assay.model.errors import UsageError
 from assay.running.asked.asked_run import Asked, dsn_with_settings
+from assay.running.asked.parsing import PREPARED
 from assay.running.asked.played import played_statements
 from assay.running.asked.preflight import preflight
 from assay.running.asked.writing import (
@@ -89,6 +90,11 @@ def _looked_at(asked: Asked) -> Obtained:
         instance = behaviour.attach(address)
         try:
             pooled = isinstance(behaviour, TellsPooler) and behaviour.is_pooled(instance)
+            if pooled and request.statements == PREPARED:
+                raise UsageError(
+                    "--statements prepared: a pooler gives the next transaction another connection,"
+                    " which has not prepared them; name the server itself in --dsn, or leave it out"
+                )
             facts, begin = None, None
             if asked.workload.makes_data:
                 _check_pooled(asked, pooled=pooled)

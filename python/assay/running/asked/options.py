@@ -16,7 +16,13 @@ from assay.model.errors import UsageError, suggestion
 from assay.model.language import LANGUAGES
 from assay.running.asked.agent_options import EngineHostName, FleetPlain, FleetTls
 from assay.running.asked.declaring import Group, Needs, Option, Table, Text, Texts
-from assay.running.asked.parsing import PARAMETERS, SEED_MAX, TESTS, number_of_clients
+from assay.running.asked.parsing import (
+    PARAMETERS,
+    SEED_MAX,
+    STATEMENTS,
+    TESTS,
+    number_of_clients,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -136,6 +142,15 @@ class PlainOptions(BaseModel):
             needs=Needs.MIX,
         ),
     ] = False
+    statements: Annotated[
+        str | None,
+        Option(
+            Group.LOAD,
+            "Statements are 'prepared' once a session, or sent as 'text' that is planned at each"
+            " execution [default: prepared in a mix].",
+            choices=STATEMENTS,
+        ),
+    ] = None
     mixes: Annotated[
         int | None,
         Option(

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 PARAMETERS_DEFAULT = "default"
 PARAMETERS = (PARAMETERS_DEFAULT, "drawn")
+PREPARED, TEXT = "prepared", "text"
+STATEMENTS = (PREPARED, TEXT)
 POWER, THROUGHPUT, FULL, STEADY = "power", "throughput", "full", "steady"
 TESTS = (POWER, THROUGHPUT, FULL, STEADY)
 PINNED = ("engine", "client")

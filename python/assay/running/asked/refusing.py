@@ -72,7 +72,7 @@ def _check_beside_test(options: RunOptions, given: Collection[str]) -> None:
             "--test and --clients: with clients it is played as a mix, and a test plays orders;"
             " leave one of the two out"
         )
-    for name in ("operation", "remove"):
+    for name in ("operation", "remove", "statements"):
         if getattr(options, name):
             raise UsageError(
                 f"--test and --{name}: a test plays what its specification has; leave one of the"

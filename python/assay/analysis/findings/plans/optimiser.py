@@ -13,10 +13,12 @@ from assay.analysis.findings.plans.captured_plan import captured_seconds
 from assay.analysis.findings.shape.work_time import work_fractions
 from assay.analysis.time.computing import BY_SAMPLES, planning_seconds
 from assay.analysis.time.operation_tree import COMPUTING, EXECUTING, KERNEL, PLANNING
-from assay.model.finding import Evidence
+from assay.model.finding import Advice, Evidence
 from assay.model.units import percent_text, seconds_text
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from assay.analysis.findings.case import Case
     from assay.analysis.time.tree import TimeNode
     from assay.model.finding import Finding
@@ -51,8 +53,9 @@ def find(case: Case) -> list[Finding]:
         claim,
         fractions,
         tells="cause" if effect >= CAUSE_MIN else "shape",
-        to_try=_to_try(case, names[0]),
+        to_try=_to_try(case, fractions),
         evidence=evidence,
+        advice=Advice("prepared", "statements", {}, effect) if case.can_prepare else None,
     ).of(COMPUTING, saved=(0.0, effect))
     return [finding if _is_sampled(case, names[0]) else replace(finding, interval=None)]
 
@@ -98,12 +101,15 @@ def _evidence(case: Case, name: str) -> list[Evidence]:
     return evidence
 
 
-def _to_try(case: Case, name: str) -> str:
+def _to_try(case: Case, fractions: Mapping[str, float]) -> str:
+    if case.can_prepare:
+        return case.try_words(METHOD, fractions, "prepares statements once a session")
     if not case.prepared:
         return (
             "prepare the statements once a session: statements that are sent as text are planned at"
             " each execution"
         )
+    name = case.largest_first(fractions)[0]
     modes = {plan.mode for plan in case.plans.get(name, ())}
     if "custom" in modes:
         return "have the session keep one generic plan, if that is as fast as the custom ones"

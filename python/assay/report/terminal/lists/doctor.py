@@ -13,9 +13,9 @@ MARKS = {"yes": "yes", "partly": "partly", "no": "NO"}
 def ability_lines(abilities: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     """Yield a line an ability: whether it works, and what was seen; below it how to mend it."""
     for ability in abilities:
-        yield f"{MARKS[ability['works']]:<8}{ability['name']:<22}{ability['seen']}"
+        yield f"{MARKS[ability['works']]:<8}{ability['name']:<23}{ability['seen']}"
         if ability["mend"]:
-            yield f"{'':<30}{ability['mend']}"
+            yield f"{'':<31}{ability['mend']}"
 
 
 def restored_lines(restored: Sequence[Mapping[str, Any]]) -> Iterator[str]:
