@@ -1,4 +1,4 @@
-"""Commands that pages of the documentation tell to type, as they stand in fenced blocks."""
+"""Commands that pages of the documentation tell to type: in fenced blocks and in tables."""
 
 from __future__ import annotations
 
@@ -16,6 +16,10 @@ COMMAND = re.compile(r"^(?:\$ )?(?:[A-Z_]+=\S+ )*(?:\.venv/bin/)?assay (?!\S+ â”
 BEHIND = re.compile(r"\s+#.*$|\s{2,}\S.*$|\s+[|>&].*$|\s*;.*$")
 # A part that may be left out: `[--rate 500]`.
 MAY_BE_LEFT_OUT = re.compile(r"\[(--[^\]]*)\]")
+
+
+# A whole command in the cell of a table, not only the name of one.
+IN_TABLE = re.compile(r"`(assay \w+ [^`]* [^`]+)`")
 
 
 @dataclass(frozen=True)
@@ -48,10 +52,17 @@ def pages() -> list[Path]:
 
 
 def commands_of(page: Path) -> list[Command]:
-    """Return the commands in the fenced blocks of a page."""
+    """Return the commands in the fenced blocks and tables of a page."""
     text = page.read_text("utf-8")
     name = page.relative_to(ROOT).as_posix()
-    return [
+    rows = [line for line in FENCE.sub("", text).splitlines() if line.startswith("|")]
+    in_tables = [
+        Command(name, tuple(words), run=False)
+        for row in rows
+        for said in IN_TABLE.findall(row)
+        for words in _words(said)
+    ]
+    return in_tables + [
         Command(name, tuple(words), text[: block.start()].endswith(RUN))
         for block in FENCE.finditer(text)
         for line in block[3].replace("\\\n", " ").splitlines()

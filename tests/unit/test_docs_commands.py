@@ -53,3 +53,5 @@ def test_commands_are_found() -> None:
     assert len(COMMANDS) > 150
     assert {command.words[0] for command in COMMANDS} == set(VERBS)
     assert Command("README.md", ("run", "tpch", "--scale", "0.1"), run=False) in COMMANDS
+    in_a_table = ("durability", "tpcc", "--engine", "postgresql", "--kills", "10")
+    assert Command("README.md", in_a_table, run=False) in COMMANDS
