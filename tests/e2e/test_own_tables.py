@@ -19,7 +19,7 @@ ROWS = (
     "create table sales.orders as select i as order_id, i % 20000 as customer_id,"
     " repeat('x', 80) as note from generate_series(1, 200000) as i"
 )
-NOTEBOOK = Path(__file__).parents[2] / "docs" / "notebooks" / "your-own-database.ipynb"
+NOTEBOOK = Path(__file__).parents[2] / "docs" / "own" / "your-own-database.ipynb"
 TABLES = (
     "create schema sales authorization owner",
     ROWS,

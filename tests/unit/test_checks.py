@@ -28,7 +28,7 @@ from assay.record.reader import Run
 from tests.conftest import BEGUN_NS, CPUS, MS, S, SyntheticRun, an_event, write_stream
 
 VALID, UNKNOWN, INVALID = Verdict.VALID, Verdict.UNKNOWN, Verdict.INVALID
-METHODOLOGY = Path(__file__).parents[2] / "docs" / "methodology.md"
+METHODOLOGY = Path(__file__).parents[2] / "docs" / "numbers" / "checks.md"
 # Samples just outside the measured part widen it by up to two intervals of some hundred.
 SHARE_RELATIVE = 0.05
 

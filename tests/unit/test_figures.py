@@ -398,7 +398,7 @@ class TestQuantities:
 
 
 def test_each_kind_and_its_options_are_documented() -> None:
-    page = (ROOT / "docs" / "adding-a-study.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "guides" / "adding-a-study.md").read_text(encoding="utf-8")
     rows = {line.split("`")[1]: line for line in page.splitlines() if line.startswith("| `")}
     for kind in kinds().values():
         assert kind.name in rows

@@ -1,4 +1,4 @@
-"""Every numeric threshold of the checks, in one place; docs/methodology.md repeats them (tested).
+"""Every numeric threshold of the checks; docs/numbers/checks.md repeats them (tested).
 
 A noisy machine makes a run 'unknown': the numbers are there, and the reader is warned.
 """

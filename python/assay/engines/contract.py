@@ -280,7 +280,8 @@ class Node:
 class Clustered(Protocol):
     """Servers of several nodes. Their counters are of source `nodes`, an object a node.
 
-    `[cluster]` of `counters.toml` says which are what; `docs/record-format.md` has the words.
+    `[cluster]` of `counters.toml` says which are what; `docs/reference/record-format.md` has the
+    words.
     """
 
     def nodes(self, instance: Instance) -> tuple[Node, ...]:

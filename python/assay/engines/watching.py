@@ -64,8 +64,8 @@ class StatementWatcher(Protocol):
     def counts(self) -> list[tuple[str, Mapping[str, float]]]:
         """Return what each statement has come to so far, by its key. Raises `OSError`.
 
-        Names of counts are those of `docs/record-format.md`; times are in seconds. It is empty
-        where `sight` has no source.
+        Names of counts are those of `docs/reference/record-format.md`; times are in seconds. It is
+        empty where `sight` has no source.
         """
         ...
 

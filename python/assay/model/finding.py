@@ -135,7 +135,7 @@ class Finding:
             the node `part` of the time tree.
         interval: 95 % interval of the effect, over repeated runs or over passes; None for neither.
         runs: Ids of the runs that support it.
-        method: Heading in docs/methodology.md that says how it is found.
+        method: Heading in docs/numbers/findings that says how it is found.
         to_try: What to do about it, as a command where there is one.
         tells: What sort of claim it is.
         operations: The operations that it is about, largest share first; empty: the whole run.

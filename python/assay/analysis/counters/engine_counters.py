@@ -1,7 +1,8 @@
 """What an engine counted itself: rates, totals of the measured part, growth by operation.
 
 Counters are rows of (source, object, counter, value) whose names are the engine's affair. Which of
-them are shown, with what title and unit, an engine declares; `docs/record-format.md` has the form.
+them are shown, with what title and unit, an engine declares; `docs/reference/record-format.md`
+has the form.
 """
 
 from __future__ import annotations

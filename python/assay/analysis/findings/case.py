@@ -314,7 +314,7 @@ class Case:
         """A finding about a part of the time of some operations.
 
         Args:
-            method: Its heading in docs/methodology.md.
+            method: Its heading in docs/numbers/findings.
             claim: The claim, with its numbers.
             fractions: Of the operations that it is about, how much of their own time, 0 to 1.
             tells: As `Finding` has it, as all that follow.

@@ -1,6 +1,6 @@
 """Columns that statements read against those that they name: what projection pruning leaves.
 
-What reading a column means is the engine's: see docs/methodology.md.
+What reading a column means is the engine's: see docs/numbers/plans.md.
 """
 
 from __future__ import annotations

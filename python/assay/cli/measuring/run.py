@@ -32,7 +32,7 @@ Examples:
   assay run tpch --state cold --limit memory=512MB --allow-host-changes
 
 \b
-More of them are in docs/running.md.
+More of them are in docs/guides/running.md.
 
 \b
 Exit codes:

@@ -71,7 +71,7 @@ class FindingRow(TypedDict):
     runs: Annotated[list[str], Len(1)]
     """Ids of the runs that support it."""
     method: str
-    """Heading in docs/methodology.md."""
+    """Heading in docs/numbers/findings."""
     to_try: str | None
     tells: Literal["bound", "cause", "shape"]
     """What bounds the run, why it takes so long, or where its time goes."""

@@ -1,8 +1,8 @@
 """How an option of a run is declared: once, for the command line, study files and the docs.
 
-The command line, the keys of study files, their JSON Schema and the table in docs/options.md are
-made from these declarations. Who adds an option adds a field to `running.asked.options`, and uses
-it.
+The command line, the keys of study files, their JSON Schema and the table in
+docs/reference/options.md are made from these declarations. Who adds an option adds a field to
+`running.asked.options`, and uses it.
 """
 
 from __future__ import annotations

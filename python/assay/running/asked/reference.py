@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
     from pydantic.fields import FieldInfo
 
-PAGE = "options.md"
+PAGE = "reference/options.md"
 HEAD = """\
 # Options of a run
 
 `assay run` takes these options, and so do `assay sweep`, `compare` and `tune` for all their runs.
-A [study's file](adding-a-study.md) has them as keys, with `_` for `-`. A default of your own stands
-in `assay.toml`, in the table of the verb, or in the environment: `ASSAY_RUN_SEED=7`. Runs by
-example: [running](running.md). `make options` writes this page.
+A [study's file](../guides/adding-a-study.md) has them as keys, with `_` for `-`. A default of your
+own stands in `assay.toml`, in the table of the verb, or in the environment: `ASSAY_RUN_SEED=7`.
+Runs by example: [running](../guides/running.md). `make options` writes this page.
 """
 
 

@@ -225,7 +225,7 @@ def tls_directory(text: str, prefix: str) -> Path:
         if not os.access(directory / name, os.R_OK):
             raise UsageError(
                 f"{prefix}tls {text}: {name} is not there or cannot be read; it takes"
-                f" {', '.join(TLS_FILES)} (see docs/fleet.md)"
+                f" {', '.join(TLS_FILES)} (see docs/guides/fleet.md)"
             )
     return directory
 
