@@ -2,6 +2,7 @@
 //! It keeps the same books as the loop for one session, and the same order: an operation is timed
 //! from just before it is sent to just after its last byte was read.
 
+mod connecting;
 mod member;
 
 use std::collections::VecDeque;
@@ -18,11 +19,11 @@ use rustix::time::{
     timerfd_settime,
 };
 
+use self::connecting::Connecting;
 pub use self::member::Member;
 use self::member::{Left, Part, Running, Watched};
 use crate::books::{Books, Ended, Issue, Sink};
 use crate::clock::Clock;
-use crate::connecting::{Back, Connecting};
 use crate::deck::Hand;
 use crate::drive::{Shared, again, lag_of_start};
 use crate::error::DriveError;
@@ -172,32 +173,6 @@ impl<'a, C: Clock + Sync, K: Sink> Crew<'a, C, K> {
                     self.advance(part, token as usize, (ready_ns, now_ns))?;
                 }
             }
-        }
-        Ok(())
-    }
-
-    /// Has members that have no connection make one, and begin, on threads of their own.
-    fn send_off<'scope>(&mut self, scope: &'scope Scope<'scope, 'a>) {
-        for place in std::mem::take(&mut self.leaving) {
-            if let (Some(running), Some(session)) =
-                (&self.running[place], self.members[place].session.take())
-            {
-                let operation = running.issue.ticket.operation;
-                self.connecting.send(scope, self.clock, place, session, operation);
-            }
-        }
-    }
-
-    /// Goes on with members that have tried to connect.
-    fn take_back(&mut self, part: &Part<'_>) -> Result<(), DriveError> {
-        let back: Vec<Back<'a>> = self.connecting.back().collect();
-        for Back { place, session, step, at_ns } in back {
-            self.members[place].session = Some(session);
-            if let Some(running) = &mut self.running[place] {
-                running.attended_ns = self.clock.now_ns();
-                running.lag_ns += (running.attended_ns - at_ns).max(0) as u64;
-            }
-            self.after(part, place, step)?;
         }
         Ok(())
     }

@@ -6,7 +6,6 @@
 pub mod books;
 pub mod clock;
 pub mod conductor;
-mod connecting;
 pub mod crew;
 pub mod deck;
 pub mod digest;

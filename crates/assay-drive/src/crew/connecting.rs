@@ -1,7 +1,7 @@
 //! Connecting anew beside a crew: names are resolved, servers waited for and passwords proved on a
 //! thread of its own, while the crew serves its other sessions.
 
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, mpsc};
 use std::thread::{Builder, Scope};
@@ -9,7 +9,11 @@ use std::thread::{Builder, Scope};
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::io::Errno;
 
+use super::Crew;
+use super::member::Part;
+use crate::books::Sink;
 use crate::clock::Clock;
+use crate::error::DriveError;
 use crate::session::{Session, SessionError, Step};
 
 /// A session that comes back to its crew.
@@ -42,7 +46,6 @@ impl<'a> Connecting<'a> {
 
     /// What an epoll can watch.
     pub fn bell(&self) -> BorrowedFd<'_> {
-        use std::os::fd::AsFd;
         self.bell.as_fd()
     }
 
@@ -80,6 +83,34 @@ impl<'a> Connecting<'a> {
     pub fn back(&self) -> impl Iterator<Item = Back<'a>> + '_ {
         let _ = rustix::io::read(&*self.bell, &mut [0; 8]);
         self.done.try_iter()
+    }
+}
+
+impl<'a, C: Clock + Sync, K: Sink> Crew<'a, C, K> {
+    /// Has members that have no connection make one, and begin, on threads of their own.
+    pub(super) fn send_off<'scope>(&mut self, scope: &'scope Scope<'scope, 'a>) {
+        for place in std::mem::take(&mut self.leaving) {
+            if let (Some(running), Some(session)) =
+                (&self.running[place], self.members[place].session.take())
+            {
+                let operation = running.issue.ticket.operation;
+                self.connecting.send(scope, self.clock, place, session, operation);
+            }
+        }
+    }
+
+    /// Goes on with members that have tried to connect.
+    pub(super) fn take_back(&mut self, part: &Part<'_>) -> Result<(), DriveError> {
+        let back: Vec<Back<'a>> = self.connecting.back().collect();
+        for Back { place, session, step, at_ns } in back {
+            self.members[place].session = Some(session);
+            if let Some(running) = &mut self.running[place] {
+                running.attended_ns = self.clock.now_ns();
+                running.lag_ns += (running.attended_ns - at_ns).max(0) as u64;
+            }
+            self.after(part, place, step)?;
+        }
+        Ok(())
     }
 }
 
