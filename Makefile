@@ -16,7 +16,7 @@ export VIRTUAL_ENV := $(CURDIR)/.venv
 # Where Python is told to write no bytecode, each worker of the tests would compile all of them anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help options schemas setup demo test test-long lint test-rust test-python dolt cluster bench bench-smoke faults answers lock fmt clean browser xfs pgbouncer receivers
+.PHONY: help options messages schemas setup demo test test-long lint test-rust test-python dolt cluster bench bench-smoke faults answers lock fmt clean browser xfs pgbouncer receivers
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' Makefile | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -115,6 +115,9 @@ bench-smoke: setup ## every benchmark in its smallest form: do they still run?
 
 options: .venv/.core ## make docs/options.md anew from the declarations of options
 	$(BIN)/python -m assay.running.asked.reference > docs/options.md
+
+messages: .venv/.packages ## make docs/messages.md anew from the texts in the source
+	$(BIN)/python -m assay.cli.messages.page > docs/messages.md
 
 schemas: .venv/.core ## make the JSON Schemas of documents anew from their types
 	$(BIN)/python -m assay.report.documents.schema
