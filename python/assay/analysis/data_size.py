@@ -1,4 +1,4 @@
-"""How large the data of a run are, in the measure that its workload's results are named with."""
+"""The size of a run's data, in the unit in which its workload states results."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SCALE = "scale"
 
 @dataclass(frozen=True)
 class Size:
-    """How large the data of a run are.
+    """The size of a run's data.
 
     Attributes:
         scale: As it was asked for.

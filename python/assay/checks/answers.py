@@ -1,4 +1,4 @@
-"""Whether every row that was returned is right. A wrong answer must never look like a result.
+"""Checks that every returned row is right: a wrong answer must never look like a result.
 
 Where refresh functions change the data, an answer is right if it fits a state that was current at
 some moment between its start and its end.
@@ -78,7 +78,7 @@ def _kept_hint(run: Run, operation: str) -> str:
 
 
 def _answers_not_kept(run: Run, asked: pl.DataFrame, judgement: _Judgement) -> CheckResult | None:
-    """Of queries whose data nobody else knows: measured well, and not all compared.
+    """Return the verdict on queries of your own whose answers were not all compared.
 
     None where answers are lacking for another reason, or none is.
     """
@@ -169,13 +169,13 @@ class _Judgement:
         self._leave_beside(beside)
 
     def _runs_beside(self, answer: dict[str, Any]) -> bool:
-        """Whether the data had too many states meanwhile to be told apart."""
+        """Return True if the data had too many possible states during the query."""
         first = answer["state_first"]
         many = self.refresh is not None and self.refresh.many
         return many and first is not None and first < answer["state_last"]
 
     def _leave_beside(self, answers: list[dict[str, Any]]) -> None:
-        """Those whose operation was asked again, and right, when the data were known."""
+        """Leave out answers that were asked again, and were right, once the data were known."""
         for answer in answers:
             if (answer["operation"], answer["variant"]) in self._fitted:
                 self.asked_again += answer["answers"]
@@ -219,7 +219,7 @@ class _Judgement:
             self.right += answer["answers"]
 
     def _may_be_more(self, operation: str, variant: int) -> bool:
-        """Whether as many results were kept as are kept at most: there may have been more."""
+        """Return True if no more results were kept because their limit was reached."""
         kept_at_most: int = self.run.facts["plan"]["results_kept"]
         executed, digests = self._seen[operation, variant]
         if executed < kept_at_most:
@@ -310,7 +310,7 @@ def _not_compared(run: Run, judgement: _Judgement) -> str | None:
 
 
 def _planned_executions(run: Run, refresh: Refresh | None) -> int:
-    """How many executions there were to be, those that failed or were skipped included."""
+    """Return the number of planned executions, including those that failed or were skipped."""
     functions = [] if refresh is None else list(refresh.functions)
     events = plain(run.table("events"))
     return events.filter(~pl.col("operation").is_in(functions)).height

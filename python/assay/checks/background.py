@@ -1,4 +1,4 @@
-"""Whether others used the machine while it was measured."""
+"""Checks that no other programs used the machine during the measurement."""
 
 from __future__ import annotations
 

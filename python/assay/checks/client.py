@@ -1,4 +1,4 @@
-"""Whether the load generator itself was the bottleneck."""
+"""Checks that the load generator itself was not the bottleneck."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def check(run: Run) -> CheckResult:
 
 
 def _of_fleet(run: Run) -> CheckResult:
-    """The same by what each host of a fleet told of its driver's process."""
+    """Return the verdict for a fleet, from the CPU use that each host reports of its driver."""
     share = measured_share(run)
     if share is None:
         reason = "client saturation not measured: no host told what its driver used"
@@ -59,7 +59,7 @@ def _of_fleet(run: Run) -> CheckResult:
 
 
 def client_cpus(run: Run, cpus: int) -> int:
-    """How many CPUs the driver could use: those it was pinned to, and no more than its clients.
+    """Return the number of CPUs the driver could use: those it is pinned to, at most one a client.
 
     Args:
         run: The run.

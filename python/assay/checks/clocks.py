@@ -1,4 +1,4 @@
-"""Whether times are in their order: scheduled, started, finished."""
+"""Checks that the times of each operation are in order: scheduled, started, finished."""
 
 from __future__ import annotations
 

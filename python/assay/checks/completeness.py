@@ -1,4 +1,4 @@
-"""Whether the run came to its end and its record is as it was sealed."""
+"""Checks that the run reached its end and that its seal is intact."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether the data were consistent before the load, and were so after it.
+"""Checks that the data were consistent before the load and after it.
 
 A condition is an operation of `before` or `after` whose right answer has no row: what it returns
 violates it. One of the mix that is played before it to be compared with kept rows is none.

@@ -1,4 +1,4 @@
-"""Whether a query was executed as a study's part expects: another plan answers another question.
+"""Checks that a query was executed with the plan that the study's part expects.
 
 It is of a study: a run alone expects nothing, so it is not among the checks of every run.
 """

@@ -1,4 +1,4 @@
-"""Whether all hosts of a fleet drove to the end, and how well their clocks are known."""
+"""Checks that all hosts of a fleet drove to the end, and how well their clocks are known."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether limits, read-ahead and device were in effect as they were asked for."""
+"""Checks that limits, read-ahead and device were in effect as requested."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether the probes saw the whole run, and what they cost."""
+"""Checks that the probes covered the whole run, and what they cost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether CPU samples agree with the kernel's own count of CPU time, and were not lost."""
+"""Checks that CPU samples agree with the kernel's own count of CPU time, and were not lost."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def check(run: Run) -> CheckResult:
 
 
 def _lost_share(sampling: Sampling) -> float | None:
-    """Of all samples that the rings were to hold, other processes' too: they share the room."""
+    """Return the share of lost samples among all samples of the host, which share the buffers."""
     if sampling.lost is None:
         return None
     all_of_them = sampling.lost + sampling.taken + (sampling.elsewhere or 0)

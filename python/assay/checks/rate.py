@@ -1,4 +1,4 @@
-"""Whether an open load was kept up with. A rate that was not held has no latency of its own."""
+"""Checks that the engine kept up with an open load: otherwise latency only shows the backlog."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def check(run: Run) -> CheckResult:
 
 
 def grew(went: Schedule, load: Load) -> bool:
-    """Whether the backlog grew through the whole run, and to more than a moment's operations."""
+    """Return True if the backlog grew steadily, and beyond a moment's operations."""
     steadily = went.chance < BACKLOG_TREND_CHANCE_MAX
     return steadily and went.waiting_end > backlog_limit(went, load)
 

@@ -1,4 +1,4 @@
-"""Whether a database that was recovered has all that had been acknowledged."""
+"""Checks that a recovered database has everything that had been acknowledged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether what was to be slower was slower by as much as was asked for."""
+"""Checks that a slowed resource was slower by the factor that was requested."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def _as_asked(done: Slowing, cost: float) -> CheckResult:
 
 
 def _seconds(run: Run) -> float:
-    """How long the engine was looked at."""
+    """Return for how many seconds the engine was watched."""
     times = run.table("slowing")["time_ns"].to_list()
     return float(times[-1] - times[0]) / NS_PER_S
 

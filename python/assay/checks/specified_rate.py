@@ -1,4 +1,4 @@
-"""Whether a rate that a specification bounds can be what clients with its waits make."""
+"""Checks that the rate is possible for clients with the specification's think times."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether the run began in the state that was asked for."""
+"""Checks that the run began in the requested state: cold, warm or as loaded."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def check(run: Run) -> CheckResult:
 
 
 def _by_load(state: StartingState, *, died: bool) -> CheckResult:
-    """What loading left is the state, whatever it is: only who loaded can be in doubt."""
+    """Return the verdict for a run that starts as loading left it: the loader must still run."""
     if died:
         return _not_reached(state, "what loaded the data died, and was started again")
     if not state.loaded_by_measured:

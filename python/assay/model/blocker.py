@@ -33,7 +33,7 @@ class Blocked:
     waiting_statement: str | None = None
 
     def facts(self) -> dict[str, Any]:
-        """As JSON values."""
+        """Return the blocker as JSON values."""
         return asdict(self)
 
 

@@ -57,7 +57,7 @@ class LoggedStatement:
 
 @dataclass(frozen=True)
 class ReadLog:
-    """What a log tells.
+    """The result of reading a server's log.
 
     Attributes:
         form: What kind of log it is, for people.
@@ -93,7 +93,7 @@ OWN = "/* assay capture */"
 
 @dataclass(frozen=True)
 class Counted:
-    """What a server's counters tell of some seconds.
+    """The growth of a server's counters during some seconds.
 
     Attributes:
         form: Where they are from, for people.
@@ -109,7 +109,7 @@ class Counted:
 
 
 class Grammar(Protocol):
-    """How an engine's statements write constants.
+    """The way in which an engine's statements write constants.
 
     Attributes:
         dialect: The name of its dialect.

@@ -1,4 +1,4 @@
-"""What stands beside rows that somebody kept as the answers of their own queries."""
+"""The facts that are kept beside rows that a user recorded as answers of their own queries."""
 
 from __future__ import annotations
 

@@ -25,5 +25,5 @@ def language_of(dialects: Sequence[str]) -> Language:
 
 
 def suffix_of(dialects: Sequence[str]) -> str:
-    """How the names of files in it end."""
+    """Return the file name suffix of queries in a dialect's language."""
     return SUFFIXES[language_of(dialects)]

@@ -36,7 +36,7 @@ class OtherWork:
     statement: str | None = None
 
     def facts(self) -> dict[str, Any]:
-        """As JSON values."""
+        """Return the other work as JSON values."""
         return asdict(self)
 
 

@@ -61,7 +61,7 @@ def percent_text(share: float | None) -> str:
 
 
 def duration_text(seconds: float) -> str:
-    """How long something lasts, for people: '42 s', '3 min 10 s', '2 h 5 min'."""
+    """Return a duration for people: '42 s', '3 min 10 s', '2 h 5 min'."""
     whole = round(seconds)
     if whole < 60:  # noqa: PLR2004 - a minute
         return f"{whole} s"

@@ -72,7 +72,7 @@ class Way:
 
 @dataclass(frozen=True)
 class Forcing:
-    """How many plans are timed, and how.
+    """The number of plans that are timed, and how.
 
     Attributes:
         most: Plans at most, the chosen one among them.
@@ -239,7 +239,7 @@ class Search:
         return _part(PART_ONCE, "Every plan once; those that take too long are cancelled.", request)
 
     def _rounds(self, once: Run) -> Part:
-        """Those that came to their end within the limit."""
+        """Return the part that times the plans which ended within the limit."""
         seconds = seconds_by_name(once)
         once_request = once.facts["request"]
         ways = {

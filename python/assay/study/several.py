@@ -62,7 +62,7 @@ class Begun:
 
 @dataclass(frozen=True)
 class Terms:
-    """How a study is carried out this time; nothing that it asks.
+    """The terms on which a study is carried out this time, apart from its question.
 
     Attributes:
         budget_s: No run is begun that would end after the study took so long, with all that it
@@ -78,7 +78,7 @@ class Terms:
     once: bool = False
 
     def wants(self, run: PlannedRun) -> bool:
-        """Whether a run is of the parts that are carried out."""
+        """Return True if a run belongs to a part that is carried out."""
         return self.parts is None or any(planned.part in self.parts for planned in run.stands_for)
 
 
@@ -128,7 +128,7 @@ class StudyTeller(Teller, Protocol):
         ...
 
     def remark(self, text: str) -> None:
-        """There is something to say of the run that is over."""
+        """Show a remark on the run that has ended."""
         ...
 
 
@@ -292,7 +292,7 @@ class _Carrying:
         return [reason for reason, count in counts.items() if count]
 
     def _fits(self, run: PlannedRun) -> bool:
-        """Whether it would end within the budget, as far as that is known."""
+        """Return True if the run is expected to end within the budget."""
         if self._terms.budget_s is None:
             return True
         ends_s = self._record.spent_s + (self._pace.run_s(run.request) or 0.0)
@@ -385,7 +385,7 @@ class _Record:
 
     @property
     def spent_s(self) -> float:
-        """How long the study took so far, with what it took before it was interrupted."""
+        """The seconds that the study took so far, including those before an interruption."""
         return self._clock() - self._began_s
 
     @property
@@ -394,11 +394,11 @@ class _Record:
         return [begun for begun in self._begun if begun.status == STATUS_COMPLETE]
 
     def has(self, run: PlannedRun) -> bool:
-        """Whether this run ended well."""
+        """Return True if this run ended well."""
         return {begun.planned for begun in self.complete}.issuperset(run.stands_for)
 
     def failed(self, run: PlannedRun) -> bool:
-        """Whether this run was tried, and failed."""
+        """Return True if this run was tried and failed."""
         tried = {begun.planned for begun in self._begun if begun.status == STATUS_FAILED}
         return not self.has(run) and tried.issuperset(run.stands_for)
 
@@ -438,7 +438,7 @@ class _Record:
         self._write()
 
     def _is(self, begun: Begun) -> bool:
-        """Whether an entry is of the run under way: one that was killed earlier is not."""
+        """Return True if an entry is of the run under way, not of one killed earlier."""
         return self._now_id is not None and begun.id == self._now_id
 
     def _write(self) -> None:

@@ -121,14 +121,14 @@ def diagnose(
 
 
 def _known_before(pilot: Run, place: Path) -> Calibration:
-    """What became of advice until the run was made: the same whenever the diagnosis is taken up."""
+    """Return how advice of earlier runs turned out, up to the start of this run."""
     begun_utc = pilot.facts["started_utc"]
     rows = [row for row in read_predictions(place) if str(row.get("time_utc", "")) < begun_utc]
     return calibrate(rows)
 
 
 def _declared() -> dict[str, Experimented]:
-    """What experiments say of themselves, by their kind."""
+    """Return the declaration of each experiment, by its kind."""
     return {
         kind: {
             "kind": kind,

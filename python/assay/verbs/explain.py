@@ -241,7 +241,7 @@ def _difference(
     page: Path | None,
     unequal_levels: str | None,
 ) -> ExplainedDifference:
-    """What changed: between the samples where both runs have them, and between plans."""
+    """Return the difference of two runs: between their samples and between their plans."""
     ours, theirs = runs
     needed = bool(page or rules)
     profiles = tuple(_profile(run, rules, operation, is_needed=needed) for run in runs)

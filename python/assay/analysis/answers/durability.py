@@ -1,4 +1,4 @@
-"""What runs promise of transactions that committed, and whether they promise the same."""
+"""Compares the durability that runs promise for committed transactions."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ TOLD_MAX = 100
 
 @dataclass(frozen=True)
 class Execution:
-    """When something was executed: an operation, or a whole load under no name."""
+    """The time span of an execution: an operation, or a whole load without a name."""
 
     operation: str
     begun_ns: int
@@ -58,12 +58,12 @@ class Barrier:
 
     @property
     def seconds(self) -> float:
-        """How long it took."""
+        """The duration in seconds."""
         return self.ended_s - self.begun_s
 
     @property
     def lost_s(self) -> float:
-        """What of it would be saved had the same been done as fast as in the peaks."""
+        """The seconds that would be saved at the speed of the fastest stretches."""
         return self.seconds * max(0.0, 1 - self.cores / self.peak_cores)
 
     def facts(self) -> dict[str, Any]:

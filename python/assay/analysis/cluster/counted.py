@@ -1,4 +1,4 @@
-"""What nodes counted in spans of a run and in one execution of each operation, as lines."""
+"""Counters of nodes over spans of a run and over single executions, as lines of a table."""
 
 from __future__ import annotations
 

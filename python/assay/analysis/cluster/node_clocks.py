@@ -30,7 +30,7 @@ NEEDED = {"ppid", "pid", "started_ns"}
 
 @dataclass(frozen=True)
 class NodeClock:
-    """What one node had used by each look, since the first one.
+    """The CPU time of one node at each sample, since the first one.
 
     Attributes:
         times_ns: Of the looks, growing.

@@ -45,7 +45,7 @@ CORES_UNKNOWN = "how many cores the nodes may use was not recorded"
 
 @dataclass(frozen=True)
 class Cluster:
-    """What is known of the cluster of one run.
+    """The cluster of one run with its figures.
 
     Attributes:
         title: What its nodes are, for people.
@@ -76,7 +76,7 @@ class Cluster:
     notes: tuple[str, ...] = ()
 
     def skew(self, operation: str | None = None) -> tuple[Skew, ...]:
-        """How uneven the nodes are in the measured part, or in executions of an operation."""
+        """Return the skew of nodes in the measured part, or in executions of an operation."""
         if operation is not None:
             return self.uneven.get(operation, ())
         return () if self.run is None else skews(self.run, self.nodes)

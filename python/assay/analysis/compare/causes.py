@@ -54,7 +54,7 @@ class Amount:
 
 @dataclass(frozen=True)
 class Parts:
-    """What the time of an execution is made of, as far as it was measured.
+    """The parts of an execution's time, as far as they were measured.
 
     Attributes:
         planning_s: CPU time before execution.
@@ -71,7 +71,7 @@ NOTHING = Parts(0.0, {}, {})
 
 
 def parts_of(run: Run) -> dict[Key, Parts] | None:
-    """What executions of statements are made of; None where CPU time was not sampled by statement.
+    """Return the parts of statements' executions; None without CPU samples by statement.
 
     What ran side by side counts in proportion, so that no statement is made of more than it took.
     """

@@ -47,7 +47,7 @@ class OperationTimes:
 
     @property
     def differs(self) -> bool | None:
-        """Whether the interval excludes 1; None without an interval."""
+        """True if the interval excludes 1; None without an interval."""
         if self.interval is None:
             return None
         low, high = self.interval

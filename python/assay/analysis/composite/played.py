@@ -83,7 +83,7 @@ class Played:
         return Figures(None, None) if run is None else figures(run, self.scale, rounded=rounded)
 
     def named(self, kind: str) -> MetricName:
-        """What the power, the throughput or the composite metric is called."""
+        """Return the name of the power, the throughput or the composite metric."""
         return metric_name(kind, self.specified, self.left_out)
 
     @property
@@ -101,7 +101,7 @@ class Played:
 
     @property
     def rounding_dominates(self) -> bool:
-        """Whether more than a tenth of the reported power test's intervals are under 0.1 s."""
+        """True if over a tenth of the reported power test's intervals are below 0.1 s."""
         run = self.reported
         if run is None or run.power is None:
             return False

@@ -1,4 +1,4 @@
-"""What was done to each index between two instants: rows found, pages read, pages in the pool.
+"""The work on each index between two instants: rows found, pages read, pages in the pool.
 
 Which counters these are, and which indexes hold what, an engine declares (`[index_work]` of its
 `counters.toml`); nothing here knows one.

@@ -1,4 +1,4 @@
-"""What an engine reports of a table and of a setting, as findings read it."""
+"""Facts that an engine reports on tables and settings, as findings read them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TableFacts:
-    """What an engine tells of one table at the end of the measured part. Absent is None.
+    """The engine's facts of one table at the end of the measured part; None where absent.
 
     Attributes:
         rows: Live rows, by the engine's own count.
@@ -83,7 +83,7 @@ class Setting:
 
     @property
     def is_of_each(self) -> bool:
-        """Whether the limit is of each operator or sort, and not of all of them together."""
+        """True if the limit holds for each operator or sort, not for all together."""
         return self.limits is not None and self.limits.startswith("each ")
 
     @property

@@ -1,4 +1,4 @@
-"""How far a share of the time is known: by passes, and by how often threads were looked at.
+"""Computes intervals of time shares, from passes and from the number of samples.
 
 One run cannot say how runs differ. What its passes and looks say is the least that a figure is
 unsure by. Both errors are independent, so their half widths add up as squares.

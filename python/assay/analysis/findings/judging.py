@@ -1,4 +1,4 @@
-"""How sure each cause is, and how much of the time it may claim.
+"""Judges the certainty of each cause, and the share of time it may claim.
 
 A cause is seen if two independent witnesses saw it, and suspected on the word of one. A witness
 against it silences it. No cause claims more than the node of the time tree that it is a part of.
@@ -121,7 +121,7 @@ def _with_alternatives(case: Case, findings: list[Finding]) -> list[Finding]:
 
 
 def _overlap(case: Case, finding: Finding, larger: Finding) -> bool:
-    """Whether two causes together claim more of a node than there is of it."""
+    """Return True if two causes together claim more of a node than there is of it."""
     part = _common_part(finding.part or "", larger.part or "")
     if part is None:
         return False

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class DiskUse:
-    """What the disk of the data did in the measured part.
+    """The use of the data's disk in the measured part.
 
     Attributes:
         device: The kernel's name of it.

@@ -41,7 +41,7 @@ WITH_FAILED = ("p50", "p95", "p99", "p999")
 
 
 def no_load_metrics() -> dict[str, float | None]:
-    """The same names without values: the power order has no such figures."""
+    """Return the load metrics' names without values, for the power order."""
     return dict.fromkeys(NAMES)
 
 

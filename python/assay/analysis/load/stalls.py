@@ -62,7 +62,7 @@ class Moved:
 
 @dataclass(frozen=True)
 class Stall:
-    """One stall.
+    """A stall: a span in which a load's throughput dropped.
 
     Attributes:
         begin_s, end_s: Since the measured part began.

@@ -135,7 +135,7 @@ def summarise_load(run: Run) -> LoadSummary | None:
 
 
 def open_schedule(run: Run, load: Load) -> Schedule | None:
-    """How an open load went against its schedule; None if nothing ended."""
+    """Return an open load's course against its schedule; None if nothing ended."""
     times = measured_times(run.table("events"))
     window = load_window(run, times)
     if window is None:
@@ -167,7 +167,7 @@ def _all_operations(times: pl.DataFrame, window: Window, run: Run) -> OperationL
 
 
 def _by_name(times: pl.DataFrame, window: Window) -> dict[str, OperationLoad]:
-    """Each operation, in the order of their names: a mix has no other."""
+    """Return the load of each operation, sorted by name."""
     ended = succeeded(times)
     whole_ns = int(ended["service_ns"].sum())
     parts = {key[0]: part for key, part in ended.partition_by("operation", as_dict=True).items()}

@@ -1,4 +1,4 @@
-"""What the time of observed statements went into: shares by cause, from looks at their sessions.
+"""Splits observed statements' time by cause, from samples of their sessions.
 
 A session that waits says for what. One that does not is on a CPU, or ready and waiting for one:
 which of both is divided by what all sessions' processes used of each. What they account for of that
@@ -29,7 +29,7 @@ METHOD = "looks at sessions"
 
 @dataclass(frozen=True)
 class CpuUse:
-    """What the server's sessions used of the CPUs in the time of looking.
+    """The CPU use of the server's sessions during the observation.
 
     Attributes:
         on_cpu_s: Time on a CPU.

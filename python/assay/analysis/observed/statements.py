@@ -1,4 +1,4 @@
-"""What each statement of an observed server came to: by its counters, and by looks at sessions.
+"""Sums up each statement of an observed server, by its counters and by session samples.
 
 Counters are exact in what they count, and looks are right on average of all that there is. What the
 server does not count (the commit of a transaction, a statement that has not ended) looks see. So a
@@ -51,7 +51,7 @@ class Watched:
 
     @property
     def calls(self) -> float | None:
-        """How often it was executed; None: not counted."""
+        """The number of executions; None if not counted."""
         return self.counts.get(CALLS)
 
     @property

@@ -1,4 +1,4 @@
-"""What the whole costs in one run: time, CPU, reads, the engine's own counts, memory, the data.
+"""The total costs of one run: time, CPU, reads, engine counters, memory and data.
 
 The whole is a transaction of a load, or a pass over all operations of an order (`compare.account`),
 so that costs of runs of different length can stand beside each other.

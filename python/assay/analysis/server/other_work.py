@@ -128,7 +128,7 @@ def with_peers(
 
 
 def _used(run: Run, window: tuple[int, int]) -> tuple[dict[int, Used], dict[int, str | None]]:
-    """What each of the engine's processes used, and the titles of those without a client."""
+    """Return each engine process's use, and the titles of those without a client."""
     if not (run.has("backends") and run.has("processes")):
         return {}, {}
     processes = run.table("processes")

@@ -1,4 +1,4 @@
-"""What runs tell of a workload's costs, for a cluster on paper."""
+"""Reads a workload's costs from runs, to size a cluster."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def measured_of(runs: Sequence[Run]) -> Measured:
-    """What they tell together.
+    """Return the costs that runs measured together.
 
     Args:
         runs: Of one workload and one engine, in which operations followed each other.

@@ -1,4 +1,4 @@
-"""What a client spends on each operation that succeeds: by cause, and by statement."""
+"""Splits a client's time on each successful operation by cause and by statement."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How throughput grows with clients: the Universal Scalability Law, fitted (Gunther).
+"""Fits the Universal Scalability Law (Gunther) to throughput by number of clients.
 
 X(N) = lambda N / (1 + sigma (N - 1) + kappa N (N - 1)). lambda is what one client does; sigma is
 what clients wait for one another (contention), kappa what each has to agree on with each other one
@@ -47,7 +47,7 @@ class Law(NamedTuple):
     kappa: float
 
     def throughput(self, clients: float) -> float:
-        """Of so many clients, a second."""
+        """Return the law's throughput a second at a number of clients."""
         others = clients - 1
         return (
             self.single_per_s * clients / (1 + self.sigma * others + self.kappa * clients * others)
@@ -88,7 +88,7 @@ class Quantity:
 
 @dataclass(frozen=True)
 class Scaling:
-    """A fit.
+    """A fit of the Universal Scalability Law.
 
     Attributes:
         law: With what was fitted.
@@ -233,7 +233,7 @@ class _Face:
                 yield self._all(values)
 
     def _all(self, values: Sequence[float]) -> tuple[float, float, float]:
-        """Those that are free, and 0 of the others."""
+        """Return all parameters: fitted values, and 0 for those that are fixed."""
         by_place = dict(zip(self._free, values, strict=True))
         return by_place[0], by_place.get(1, 0.0), by_place.get(2, 0.0)
 

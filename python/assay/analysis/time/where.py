@@ -1,4 +1,4 @@
-"""Where the time of operations, and of the run, went: shares by cause that add up to 1.
+"""Splits the time of operations and of the run into shares by cause that add up to 1.
 
 From the looks at threads where there are any; records without them have what counters alone tell.
 """
@@ -54,7 +54,7 @@ class Doubt:
 
 @dataclass(frozen=True)
 class Where:
-    """Where the time of a whole run went.
+    """The split of a whole run's time.
 
     Attributes:
         shares: By cause, of the time of the threads at work of operations that are split; None:
@@ -117,7 +117,7 @@ def _looked(run: Run) -> pl.DataFrame | None:
 
 
 def _counted(run: Run, events: pl.DataFrame) -> dict[str, dict[str, Any]]:
-    """What the counters around operations tell, by operation; empty without them."""
+    """Return the counters around operations, by operation; empty without them."""
     if not run.has("tasks") or run.table("tasks").is_empty():
         return {}
     read = readings(events, run.table("tasks"))

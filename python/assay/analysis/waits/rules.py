@@ -70,7 +70,7 @@ class FileFacts(BaseModel):
 
 @dataclass(frozen=True)
 class Sleep:
-    """What the kernel tells of one sleep. Absent is None.
+    """The kernel's facts of one sleep; None where absent.
 
     Attributes:
         state: Of the thread, as in `waits.arrows`.
@@ -118,7 +118,7 @@ class Rule:
     origin: str
 
     def matches(self, sleep: Sleep, call: str | None) -> bool:
-        """Whether all that it names is so; `call` is the name of the sleep's system call."""
+        """Return True if a sleep fits the rule; `call` is the name of its system call."""
         return (
             (not self.states or sleep.state in self.states)
             and (not self.channels or _matches_any(self.channels, sleep.channel))

@@ -121,7 +121,7 @@ def lives_of(spans: pl.DataFrame) -> pl.DataFrame:
 
 
 def within(intervals: pl.DataFrame, begin: str, end: str, passes: pl.DataFrame) -> pl.DataFrame:
-    """Each interval beside each of the passes that it touches.
+    """Return each interval beside each of the passes that it overlaps.
 
     Args:
         intervals: With two columns of times; where both tables have `session`, of one session only.
@@ -174,7 +174,7 @@ def looked(spans: pl.DataFrame, passes: pl.DataFrame) -> pl.DataFrame:
 
 
 def _looks_ns(length: pl.Expr, half_gap: pl.Expr) -> pl.Expr:
-    """What as many looks stand for as there are at a distance from each other within a length.
+    """Return the time that samples at a distance stand for within a length.
 
     The first is at its one end. What reaches over its other end makes up for where no look fell.
     """
@@ -245,7 +245,7 @@ def clocks_at(spans: pl.DataFrame, moments: pl.DataFrame) -> pl.DataFrame:
 
 
 def growth(spans: pl.DataFrame, pairs: pl.DataFrame) -> pl.DataFrame:
-    """What clocks grew by from started_ns to finished_ns: `pairs` (life, and these) with both."""
+    """Return `pairs` with the growth of their clocks from started_ns to finished_ns."""
     edges = ("started_ns", "finished_ns")
     moments = pl.concat([pairs.select("life", pl.col(edge).alias("time_ns")) for edge in edges])
     at = clocks_at(spans, moments.unique())

@@ -49,7 +49,7 @@ class SupposedChange(Protocol):
 
     @property
     def assumption(self) -> str:
-        """What its prediction assumes, in one sentence."""
+        """The assumption of the prediction, in one sentence."""
 
     def check(self, measured: Measured) -> None:
         """Raises `UsageError` if the run does not know what is to be changed."""
@@ -72,7 +72,7 @@ class ScaleOperation:
 
     @property
     def assumption(self) -> str:
-        """What its prediction assumes, in one sentence."""
+        """The assumption of the prediction, in one sentence."""
         return "Other operations take as long as before."
 
     def check(self, measured: Measured) -> None:
@@ -103,7 +103,7 @@ class SetTime:
 
     @property
     def assumption(self) -> str:
-        """What its prediction assumes, in one sentence."""
+        """The assumption of the prediction, in one sentence."""
         return "Other operations take as long as before."
 
     def check(self, measured: Measured) -> None:
@@ -135,7 +135,7 @@ class RemoveWork:
 
     @property
     def assumption(self) -> str:
-        """What its prediction assumes, in one sentence."""
+        """The assumption of the prediction, in one sentence."""
         return (
             "The work's CPU time goes, and with it as large a share of the waiting for a CPU; it"
             " was spread over an operation's active threads like the rest of their time, and idle"
@@ -180,7 +180,7 @@ class RemoveWait:
 
     @property
     def assumption(self) -> str:
-        """What its prediction assumes, in one sentence."""
+        """The assumption of the prediction, in one sentence."""
         return (
             "The waiting goes and nothing comes in its place; it was spread over an operation's"
             " active threads like the rest of their time, and idle threads wait as much less."
@@ -223,7 +223,7 @@ class SetCores:
 
     @property
     def assumption(self) -> str:
-        """What its prediction assumes, in one sentence."""
+        """The assumption of the prediction, in one sentence."""
         return (
             "Amdahl's law: time in which all threads at work want a CPU changes with the number"
             " that have one, all other time stays; there are as many threads as now (as many a core"

@@ -66,7 +66,7 @@ class _Model:
         )
 
     def unrounded(self, kind: str) -> Metric:
-        """The same from intervals that are not rounded, of the run that is reported now."""
+        """Return the metric of unrounded intervals, for the reported run."""
         name, rounded = self._test.named(kind), self.metric(kind)
         title = f"{name.title}, of intervals that are not rounded"
         smooth = rounded.smooth

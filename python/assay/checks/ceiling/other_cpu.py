@@ -1,4 +1,4 @@
-"""Whether others used the CPUs while the disk was tried."""
+"""Checks that no other programs used the CPUs during the disk trials."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether others used the disk while it was tried."""
+"""Checks that no other programs used the disk during its trials."""
 
 from __future__ import annotations
 

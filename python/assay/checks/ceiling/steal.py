@@ -1,4 +1,4 @@
-"""Whether the hypervisor took CPU time away while trials were made."""
+"""Checks that the hypervisor took no CPU time away during the trials."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether there were looks enough at the server's sessions to say where their time went."""
+"""Checks that the server's sessions were sampled often enough to say where their time went."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a person at a terminal watches several runs: remarks, engines that come, a line a run."""
+"""Progress of several runs at a terminal: remarks, downloads of engines, a line a run."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ README = "README.md"
 
 @dataclass(frozen=True)
 class ShownEngine:
-    """One engine.
+    """The document of one engine, as `assay engines show` prints it.
 
     Attributes:
         document: What `assay engines show --json` prints: its facts, its techniques, its knobs.

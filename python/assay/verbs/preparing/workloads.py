@@ -19,7 +19,7 @@ ENGINE = "duckdb"
 
 @dataclass(frozen=True)
 class OperationParts:
-    """What an operation can be asked without.
+    """The parts of an operation that can be removed.
 
     Attributes:
         workload: Name of its workload.

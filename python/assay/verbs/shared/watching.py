@@ -55,4 +55,4 @@ class Logged:
         log.debug("%s", name)
 
     def amount(self, done: float, expected: float | None, unit: str) -> None:
-        """How much of the part is done: too often to be logged."""
+        """Ignore the amount that is done: it changes too often for a log."""

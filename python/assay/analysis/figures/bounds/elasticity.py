@@ -1,4 +1,4 @@
-"""How time answers to each resource: elasticities, the levels they come of, and a verdict."""
+"""The figure of elasticities: how time responds to each resource, with levels and a verdict."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Diagnosed:
 
 
 def figure(asked: Asked) -> Figure:
-    """The figure."""
+    """Return the figure of elasticities by operation."""
     diagnosed, missing = _diagnosed(asked)
     subjects: dict[str, dict[float, Spread]] = {}
     for operation in diagnosed:

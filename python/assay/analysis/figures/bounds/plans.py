@@ -50,7 +50,7 @@ GOOD_RHO, POOR_RHO = 0.8, 0.4
 
 
 def figure(asked: Asked) -> Figure:
-    """The figure."""
+    """Return the figure of forced plans beside the chosen one."""
     parts = {run.part: run.run for run in asked.runs}
     once = parts.get(str(asked.options.get("once", "once")))
     if once is None:

@@ -1,4 +1,4 @@
-"""What parts of queries cost: the time without each of them beside the time as it was."""
+"""The figure of removals: the time of queries without each part beside the whole."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class _Priced:
 
 
 def figure(asked: Asked) -> Figure:
-    """The figure."""
+    """Return the figure of what parts of queries cost."""
     priced: list[_Priced] = []
     missing: dict[str, None] = {}
     for group in _groups(asked):

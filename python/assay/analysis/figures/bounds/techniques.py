@@ -1,4 +1,4 @@
-"""What each technique of planner and executor is worth: times without it, over times with all."""
+"""The figure of techniques: times without one of them over times with all."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ IN_ALL = (
 
 
 def figure(asked: Asked) -> Figure:
-    """The figure."""
+    """Return the figure of what techniques are worth."""
     factor = str(asked.options.get("factor", FACTOR))
     shown = int(asked.options.get("shown", SHOWN))
     subjects = subjects_of(asked, without=(factor,))

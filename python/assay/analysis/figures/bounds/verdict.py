@@ -1,4 +1,4 @@
-"""What bounds a query, by what changes without its computation and without read-ahead."""
+"""The figure of what bounds a query: runs without its computation, and without read-ahead."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class _Case:
 
 
 def figure(asked: Asked) -> Figure:
-    """The figure."""
+    """Return the figure of the resource that bounds a query."""
     operation = asked.options.get("operation")
     subjects = briefly(subjects_of(asked))
     baseline = next((subject for subject in subjects if _is_plain(subject.first)), None)

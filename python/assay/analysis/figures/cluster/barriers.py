@@ -37,7 +37,7 @@ COLUMNS = (
 
 
 def figure(asked: Asked) -> Figure:
-    """The figure."""
+    """Return the figure of time lost at barriers."""
     subjects = subjects_of(asked)
     measured = [subject for subject in subjects if _reason_missing(subject.first) is None]
     rows = tuple(

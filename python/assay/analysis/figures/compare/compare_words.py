@@ -1,4 +1,4 @@
-"""What two sides beside each other come to, in sentences."""
+"""Sentences that sum up a comparison of two sides."""
 
 from __future__ import annotations
 

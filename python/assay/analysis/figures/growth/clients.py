@@ -67,7 +67,7 @@ DRAWN = (TPS, QPS, P50, P99, WASTED)
 
 
 def figure(asked: Asked) -> Figure:
-    """The figure."""
+    """Return the figure of throughput by number of clients."""
     factor = asked.options.get("factor", CLIENTS)
     swept = [_swept(subject) for subject in subjects_of(asked, without=(factor,))]
     swept = [sweep for sweep in swept if sweep.runs]

@@ -42,7 +42,7 @@ OPTIONS = {
 
 
 def figure(asked: Asked) -> Figure:
-    """The figure."""
+    """Return the figure of costs or shares by scale."""
     of = asked.options.get("of")
     if of not in (None, COSTS, SHARES):
         raise UsageError(f"figure {asked.name}: option of is {COSTS} or {SHARES}, and not {of!r}")

@@ -1,4 +1,4 @@
-"""What a workload at several scales comes to, in sentences."""
+"""Sentences that sum up a workload at several scales."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ RESIDENT = "by what was resident beyond what was before"
 
 
 def figure(asked: Asked) -> Figure:
-    """The figure."""
+    """Return the figure of memory peaks."""
     every = subjects_of(asked)
     subjects = tuple(subject for subject in every if _peaks(subject.first))
     scale, streams = _target(asked)

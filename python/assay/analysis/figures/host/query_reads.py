@@ -1,4 +1,4 @@
-"""What each run of a study had the data's device do while its query ran: shared by figures."""
+"""The device reads of each run of a study while its query ran, for several figures."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ AXES = ("size of a read", "reads a second")
 
 
 def figure(asked: Asked) -> Figure:
-    """The figure."""
+    """Return the figure of disk throughput by read size."""
     ceilings = [read_ceiling(ceiling.run) for ceiling in asked.ceilings]
     if not ceilings:
         return Figure(asked.name, asked.kind, asked.title, missing=("nobody looked at the disk",))

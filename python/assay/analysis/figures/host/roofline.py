@@ -60,7 +60,7 @@ SEVERAL = 1.5
 
 
 def figure(asked: Asked) -> Figure:
-    """The figure."""
+    """Return the figure of a query's reads against the disk's ceiling."""
     operation = asked.options.get("operation")
     subjects = briefly(subjects_of(asked))
     if not asked.ceilings or not subjects:

@@ -62,7 +62,7 @@ MARGIN_INTERVALS = 1.5
 
 
 def figure(asked: Asked) -> Figure:
-    """The figure."""
+    """Return the figure of host counters over time."""
     operation = asked.options.get("operation")
     subjects = briefly(subjects_of(asked))
     measures = tuple(_measures(subjects, operation))

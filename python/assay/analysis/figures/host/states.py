@@ -1,4 +1,4 @@
-"""What a power test takes by what of the data was in memory when it began."""
+"""The figure of a power test's time by the data in memory at its start."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ COLUMNS = (
 
 
 def figure(asked: Asked) -> Figure:
-    """The figure."""
+    """Return the figure of times by starting state."""
     subjects = subjects_of(asked, without=(FACTOR,))
     states = _states(asked)
     measures = tuple(_measures(subjects, states))

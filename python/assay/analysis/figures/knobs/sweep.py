@@ -27,7 +27,7 @@ OPTIONS = {
 
 
 def figure(asked: Asked) -> Figure:
-    """The figure."""
+    """Return the figure of a metric by level of a factor."""
     metric = _metric(asked)
     factor = asked.options.get("factor") or most_levels(asked.runs)
     places = places_of(asked.runs, factor)

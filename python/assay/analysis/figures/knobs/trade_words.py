@@ -1,4 +1,4 @@
-"""What turning a knob came to, in sentences."""
+"""Sentences that sum up what changing a knob did."""
 
 from __future__ import annotations
 

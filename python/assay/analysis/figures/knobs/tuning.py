@@ -74,7 +74,7 @@ LEADER = (
 
 
 def figure(asked: Asked) -> Figure:
-    """The figure."""
+    """Return the figure of a search for better settings."""
     metric = metric_of(asked.options.get("metric"), asked.runs[0])
     begun = sorted(asked.runs, key=lambda run: str(run.run.facts.get("started_utc", "")))
     trials = [trial_of(run, metric) for run in begun]

@@ -1,4 +1,4 @@
-"""What was done to each index: while memory filled, and from then on."""
+"""The figure of the work on each index, while memory filled and after that."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ COLUMNS = (
 
 
 def figure(asked: Asked) -> Figure:
-    """The figure."""
+    """Return the figure of work by index."""
     subjects = subjects_of(asked)
     most = int(asked.options.get("rows", ROWS_DEFAULT))
     measured = [subject for subject in subjects if worked(subject.first, STEADY) is not None]

@@ -74,7 +74,7 @@ class Point:
 
 
 def figure(asked: Asked) -> Figure:
-    """The figure."""
+    """Return the figure of query sequences played by clients."""
     points = _points(asked)
     subjects = tuple(dict.fromkeys(point.subject for point in points))
     name = _rate_name(points[0].runs[0].run) if points else NO_NAME

@@ -1,4 +1,4 @@
-"""Whether the answers of every run are right."""
+"""The figure of whether the answers of every run are right."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ COLUMNS = (
 
 
 def figure(asked: Asked) -> Figure:
-    """The figure."""
+    """Return the figure of verdicts on answers."""
     subjects = subjects_of(asked)
     judged = {run.run.id: result_of(run) for run in asked.runs}
     rows = tuple(

@@ -1,4 +1,4 @@
-"""What engines' time goes into by kind of work, with the functions and queries that do it."""
+"""The figure of engines' CPU time by kind of work, with its functions and queries."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class WorkProfile:
 
 
 def figure(asked: Asked) -> Figure:
-    """The figure."""
+    """Return the figure of CPU time by kind of work."""
     every = subjects_of(asked)
     subjects = tuple(subject for subject in every if profile_of(subject.first) is not None)
     profiled = {subject.name for subject in subjects}

@@ -86,7 +86,7 @@ NAMED_COLUMNS = 4
 
 
 def figure(asked: Asked) -> Figure:
-    """The figure."""
+    """Return the figure of time by statement."""
     subjects = subjects_of(asked)
     base = base_of(subjects, asked.options.get("base"))
     names = _names(asked, subjects)

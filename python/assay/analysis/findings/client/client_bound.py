@@ -1,4 +1,4 @@
-"""That the load generator, or fetching at the client, was the limit and not the engine."""
+"""Finds that the load generator or the client's fetching was the limit, not the engine."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def _waited(case: Case) -> list[Finding]:
 
 
 def _others_took_its_cpus(case: Case) -> bool:
-    """Whether neither the engine nor the run itself kept the client from its CPUs.
+    """Return True if something other than the engine and the run took the client's CPUs.
 
     A client that shares its CPUs with the engine waits for them whenever the engine computes.
     """

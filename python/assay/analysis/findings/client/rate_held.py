@@ -1,4 +1,4 @@
-"""That fewer operations of an open load were done than became due."""
+"""Finds that an open load completed fewer operations than became due."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far random look-ups go: rows that each reads on, and how many land where the last one did."""
+"""Finds how far random look-ups go: rows read onward, and repeats at the same place."""
 
 from __future__ import annotations
 

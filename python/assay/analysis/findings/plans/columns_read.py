@@ -91,7 +91,7 @@ def _finding(case: Case, scans: Sequence[Timed], nodes: Sequence[Timed]) -> Find
 
 
 def _share(case: Case, scan: Timed) -> float:
-    """Of the columns of a scan, those that nobody needs."""
+    """Return the share of a scan's columns that no operator needs."""
     return len(unneeded(case, scan)) / len(scan.node.columns or ("",))
 
 

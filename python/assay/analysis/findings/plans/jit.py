@@ -59,7 +59,7 @@ def find(case: Case) -> list[Finding]:
 
 
 def _compiling(plans: Sequence[Plan]) -> tuple[float, float]:
-    """Of an operation the share and the seconds that compiling took."""
+    """Return the share and the seconds of an operation that compiling took."""
     whole = sum(plan_seconds(plan) for plan in plans)
     seconds = sum(plan.compiling_s or 0.0 for plan in plans)
     return (min(1.0, seconds / whole), seconds) if whole > 0 else (0.0, seconds)

@@ -178,7 +178,7 @@ def _first(blockers: Sequence[Blocker]) -> Sequence[Blocker]:
 
 
 def _is_idle(blocker: Blocker) -> bool:
-    """Whether its client holds a transaction open without executing anything."""
+    """Return True if the blocking client holds a transaction open but executes nothing."""
     return "idle" in (blocker.state or "").lower() or "sleep" in (blocker.state or "").lower()
 
 
