@@ -1,4 +1,4 @@
-"""What an engine does for statements that are not ours: it keeps them from writing, and tries them.
+"""Contracts for checking foreign statements: keep them from writing, and try them.
 
 Both are protocols beside `assay.engines.contract`. An engine without them is asked as it is: what
 its statements do is then known by their words alone, and a wrong name by its first execution.
@@ -27,7 +27,7 @@ class ReadsOnly(Protocol):
 
     @property
     def reads_only_by(self) -> str:
-        """How they are told, for people, such as a setting with its value."""
+        """The means by which sessions are read only, for people, such as a setting."""
         ...
 
     def read_only(self, address: Address) -> Address:
@@ -53,7 +53,7 @@ class OpensFiles(Protocol):
 
     @property
     def reads_only_by(self) -> str:
-        """How a file is opened for reading alone, for people."""
+        """The means by which a file is opened read only, for people."""
         ...
 
     def file(self, dsn: str) -> Path:
@@ -132,7 +132,7 @@ class Refusal:
 
 @dataclass(frozen=True)
 class Tried:
-    """What came of a trial.
+    """The result of trying one statement.
 
     Attributes:
         refusal: Why it cannot be executed; None: it can, as far as the server tells beforehand.

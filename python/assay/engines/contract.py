@@ -1,4 +1,4 @@
-"""What an engine is to the rest of the house: facts in `engine.toml`, behaviour in `engine.py`.
+"""The contract of an engine: facts in `engine.toml`, behaviour in `engine.py`.
 
 An engine is one of two kinds. An `Embedded` one lives in the driver's host process. A `Server` has
 processes of its own: the owner of the run starts them through the guardian, and whoever asks it
@@ -38,7 +38,7 @@ def tell_nobody(phase: str, done: float, expected: float | None, unit: str) -> N
 
 @dataclass(frozen=True)
 class Wanted:
-    """Which product is wanted.
+    """The product that is wanted: engine, version and source.
 
     Attributes:
         version: As after the `@`: `18` or `18.6`; None: the engine's default.
@@ -68,7 +68,7 @@ class Product:
 
 @dataclass(frozen=True)
 class Place:
-    """Where one instance lives. `data` holds what must survive a restart; all of it is ours.
+    """The directories of one instance. `data` holds what must survive a restart; all are ours.
 
     `file` is a database file that is somebody else's, in the place of what is in `data`; it is
     opened for reading alone where `reads_only` says so.
@@ -235,7 +235,7 @@ class Server(Protocol):
         ...
 
     def schema_mark(self, instance: Instance, name: str) -> str | None:
-        """What is noted of a namespace; None: there is none; empty: nothing is noted of it."""
+        """Return the note on a namespace; None if there is no namespace, empty without a note."""
         ...
 
     def lock_schema(self, instance: Instance, name: str) -> bool:
@@ -310,7 +310,7 @@ class Restarts(Protocol):
 
 @dataclass(frozen=True)
 class Bridging:
-    """What it takes to start a bridge.
+    """The parts that are needed to start a bridge.
 
     Attributes:
         launcher: Starts it.
@@ -346,7 +346,7 @@ class Speaks(Protocol):
 
 @dataclass(frozen=True)
 class Cached:
-    """What an engine's own cache holds of a table or an index.
+    """The part of a table or an index that the engine's own cache holds.
 
     Attributes:
         name: The engine's name of it; empty: of all together.

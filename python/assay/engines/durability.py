@@ -44,7 +44,7 @@ class DurabilityFacts(BaseModel):
         return {**others, "settings": settings}
 
     def kept(self, settings: Mapping[str, str]) -> bool:
-        """Whether all that matter are among these settings."""
+        """Return True if these settings include all that the durability level needs."""
         return all(
             _agree({name: value}, settings)
             or (name in self.moot and _agree(self.moot[name], settings))

@@ -72,7 +72,7 @@ class Turned(Protocol):
 
     @property
     def setting(self) -> str:
-        """Its name among the engine's settings."""
+        """The knob's name among the engine's settings."""
 
     @property
     def beside(self) -> Mapping[str, str]:

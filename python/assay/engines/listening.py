@@ -1,4 +1,4 @@
-"""Which process of this host listens on a port: whose CPU time and memory an endpoint's are."""
+"""Finds the process of this host that listens on a port, to measure an endpoint's CPU time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an engine can do whose statements are watched while others drive it."""
+"""The contract of an engine whose statements are watched while other clients drive it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Sight:
-    """What a role can see of a server's statements.
+    """The statements of a server that a role can see.
 
     Attributes:
         source: Where calls and times of statements are counted; None: nowhere that it may read.

@@ -1,4 +1,4 @@
-"""What a probe is: it starts, it stops, and it confesses what it costs."""
+"""The contract of a probe: it starts, it stops, and it reports its own cost."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class CounterReader(Protocol):
 
 
 class Activity(Protocol):
-    """What one process of an engine is doing. Absent is None."""
+    """The activity of one process of an engine; None where absent."""
 
     @property
     def pid(self) -> int:
-        """The process."""
+        """The process id."""
         ...
 
     @property
@@ -41,17 +41,17 @@ class Activity(Protocol):
 
     @property
     def backend_type(self) -> str:
-        """What kind of process it is, in the engine's words."""
+        """The kind of process, in the engine's words."""
         ...
 
     @property
     def application(self) -> str | None:
-        """What its client calls itself; None for a process without a client."""
+        """The name that the client gives itself; None for a process without a client."""
         ...
 
     @property
     def state(self) -> str | None:
-        """What it is about, in the engine's words; None for a process without a client."""
+        """The state, in the engine's words; None for a process without a client."""
         ...
 
     @property
@@ -140,7 +140,7 @@ class StatementReader(Protocol):
 
 @dataclass(frozen=True)
 class Target:
-    """What there is to observe.
+    """The processes, files and server that probes observe.
 
     Attributes:
         raw_dir: Where streams are written; each probe owns its files.
@@ -163,7 +163,7 @@ class Target:
 
 @dataclass(frozen=True)
 class Cost:
-    """What a probe did and took.
+    """The cost of a probe: its samples and the time they took.
 
     Attributes:
         error: Why it ended early.
@@ -182,14 +182,14 @@ class Cost:
 
 
 class Probe(Protocol):
-    """One observer."""
+    """A probe, which observes one source while the load runs."""
 
     name: str
     cost: str
     stream: str  # the one whose times show when it looked
 
     def applies(self, target: Target) -> bool:
-        """Whether there is anything that it could observe."""
+        """Return True if the probe has something to observe."""
         ...
 
     def start(self, target: Target) -> None:

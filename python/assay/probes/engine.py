@@ -84,7 +84,7 @@ class EngineProbe:
         self._error: str | None = DEFECT
 
     def applies(self, target: Target) -> bool:
-        """Whether the engine counts what it does."""
+        """Return True if the engine has counters to read."""
         return target.counters is not None
 
     def start(self, target: Target) -> None:
@@ -203,7 +203,7 @@ class Watch:
 
     @property
     def due_s(self) -> float:
-        """When the next look is."""
+        """The time of the next sample."""
         if not self._looks_at_sessions:
             return self._counters_due_s
         return min(self._sessions_due_s, self._counters_due_s)
@@ -313,7 +313,7 @@ class Watch:
 
 
 class SessionPauses:
-    """How long sessions are left alone between two looks.
+    """The pauses between two samples of sessions, by what a sample costs.
 
     Attributes:
         least_s: Time between looks that is never gone below.
@@ -352,7 +352,7 @@ def _affordable_s(reading_ns: int, share_max: float, least_s: float, most_s: flo
 
 
 class Standing:
-    """How an engine stands at an edge: rows in a stream, and its own text in a file."""
+    """The engine's status at an edge: rows in a stream, and its own text in a file."""
 
     def __init__(self, reader: StatusReader, stream: Stream, raw_dir: Path) -> None:
         self._reader = reader

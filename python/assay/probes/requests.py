@@ -24,11 +24,11 @@ class RequestsProbe:
         self._tracer: RequestTracer | None = None
 
     def applies(self, target: Target) -> bool:
-        """Whether it was asked for."""
+        """Return True if a trace of block requests was requested."""
         return target.block_trace
 
     def refusal(self, target: Target) -> str | None:  # noqa: ARG002 - where it was asked for it runs
-        """Nothing keeps it from being tried."""
+        """Return None: the trace is always attempted."""
         return None
 
     def start(self, target: Target) -> None:

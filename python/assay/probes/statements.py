@@ -1,4 +1,4 @@
-"""Which statements a server executes for others, ten times a second, and what each has come to.
+"""Samples the statements that a server executes for other clients, ten times a second.
 
 A look is a row without a session, and a row for each session that executed a statement at that
 moment. What statements have come to is read at both ends and now and then between them; of one that
@@ -53,11 +53,11 @@ class StatementsProbe:
 
     @property
     def at_work(self) -> bool:
-        """Whether it still looks: not after the server went away."""
+        """True while the probe samples; False after the server went away."""
         return self._thread is not None and self._thread.is_alive()
 
     def applies(self, target: Target) -> bool:
-        """Whether statements of others are watched."""
+        """Return True if other clients' statements are watched."""
         return target.statements is not None
 
     def start(self, target: Target) -> None:

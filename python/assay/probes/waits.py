@@ -1,4 +1,4 @@
-"""What the engine's threads wait for while they are off the CPU, and its limit of CPU time."""
+"""Samples the waits of the engine's threads, and its limit of CPU time."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class WaitsProbe(Sampled):
     core_share_max: float = 0.0022
 
     def applies(self, target: Target) -> bool:
-        """Whether the engine's processes are on this host."""
+        """Return True if the engine's processes are on this host."""
         return bool(self.followed(target))
 
     def followed(self, target: Target) -> list[tuple[int, str]]:

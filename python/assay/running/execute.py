@@ -294,7 +294,7 @@ class _Execution:
     def _driver(
         self, guardian: Guardian, subject: Subject, job: dict[str, Any], groups: Sequence[Path]
     ) -> AbstractContextManager[Driver]:
-        """Who drives: a host of our own, or those of a fleet."""
+        """Start the driver: a process on this host, or the hosts of a fleet."""
         if self._agents is None:
             return host(guardian, "drive", job, self._run.raw / "host-drive.log", groups)
         from assay.running.fleet.hosts import fleet_driver
@@ -302,7 +302,7 @@ class _Execution:
         return fleet_driver(self._agents, subject, job, self._run)
 
     def _data_dir(self) -> Path | None:
-        """Where the instance's data are; None where that is a running server's to know."""
+        """Return the directory of the instance's data; None for a running server."""
         if self._request.dsn is not None:
             return None
         data = self._changes.room.data
@@ -451,14 +451,14 @@ class _Execution:
         self._before_measured = phase == PHASE_WARMUP
 
     def _mixes(self, phase: str) -> int | None:
-        """How many mixes end a phase, 0 where nobody knows; None: they do not."""
+        """Return how many mixes end a phase, 0 if unknown; None if mixes do not end it."""
         request = self._request
         if phase == PHASE_MEASURED and request.mixes_max is not None:
             return 0
         return {PHASE_MEASURED: request.mixes, PHASE_WARMUP: request.warmup_mixes}.get(phase)
 
     def _expected_s(self, phase: str) -> float | None:
-        """How long a phase takes, where that is known beforehand."""
+        """Return how long a phase is expected to take in seconds, where known beforehand."""
         request = self._request
         if request.clients is None:
             return request.min_time_s if phase == PHASE_MEASURED else None
@@ -491,7 +491,7 @@ class _Execution:
             yield
 
     def _chosen_probes(self) -> list[Probe]:
-        """Those that were not left out; of the others, an option of its own decides."""
+        """Return the probes that run: the default ones that are kept, and requested ones."""
         return [
             probe
             for probe in find_probes()

@@ -254,7 +254,7 @@ class _Looking:
 
     @staticmethod
     def _probes() -> list[Probe]:
-        """Those that observe without being asked."""
+        """Return the probes that observe by default."""
         return [
             probe
             for probe in find_probes()

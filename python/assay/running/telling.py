@@ -1,4 +1,4 @@
-"""How far a run is, told to whoever shows it to a person."""
+"""The contract for showing the progress of a run."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Teller(Protocol):
         ...
 
     def amount(self, done: float, expected: float | None, unit: str) -> None:
-        """How much of the part is done."""
+        """Show how much of the part is done."""
         ...
 
 

@@ -21,12 +21,12 @@ DIGEST_BYTES = 8
 
 
 def version() -> str:
-    """Of the engine that makes the rows, which may make others when it is another one."""
+    """Return the version of the engine that makes the rows, on which the rows may depend."""
     return f"duckdb {duckdb.__version__}"
 
 
 class RowQuery:
-    """What a query selects, as an Arrow stream that can be read once.
+    """The rows of a query as an Arrow stream that can be read once.
 
     The order of the rows is the query's, however many threads there are.
 

@@ -26,7 +26,7 @@ COPY_GOAL = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy"
 
 
 class NoCompilerError(Exception):
-    """This host has none; the message says the mend."""
+    """Raised if this host has no Java compiler; the message names the mend."""
 
 
 def main(arguments: list[str]) -> int:

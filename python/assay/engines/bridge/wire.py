@@ -47,13 +47,13 @@ class Body:
         return self._held[self._at - 1]
 
     def integer(self) -> int:
-        """Four bytes."""
+        """Read an integer of four bytes."""
         (value,) = INTEGER.unpack_from(self._held, self._at)
         self._at += INTEGER.size
         return int(value)
 
     def long(self) -> int:
-        """Eight bytes."""
+        """Read an integer of eight bytes."""
         (value,) = LONG.unpack_from(self._held, self._at)
         self._at += LONG.size
         return int(value)

@@ -36,7 +36,7 @@ def named(statement: ScriptStatement, operation: ScriptOperation) -> str:
 
 
 def typed(text: str, values: Sequence[object]) -> str:
-    """The same, where nothing is known of a value but itself."""
+    """Return the statement with values typed by themselves, without a table's types."""
     return _SQL.written(
         text, lambda place: _value(place, is_integer=isinstance(values[place], int))
     )

@@ -23,7 +23,7 @@ GENERATION_FIELD = 4
 
 
 class DoltCounters:
-    """See `assay.engines.contract.CounterReader`. Belongs to one thread."""
+    """Reads Dolt's counters; implements `CounterReader`. Belongs to one thread."""
 
     def __init__(self, asked: CounterReader, address: Address) -> None:
         self._asked = asked

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class DoltEngine(FamilyEngine):
-    """See `assay.engines.contract`: `Server`, `BulkLoads`, `HasKeys`, `HasCounters` and more."""
+    """The engine Dolt; implements `Server`, `BulkLoads`, `HasKeys`, `HasCounters` and more."""
 
     conf = CONF
     programs = ("dolt",)

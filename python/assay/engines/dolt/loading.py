@@ -1,4 +1,4 @@
-"""What loading takes that is Dolt's own: words that it misreads, and a history without waste."""
+"""Loading of Dolt: text that it misreads as no value, and a history without waste."""
 
 from __future__ import annotations
 

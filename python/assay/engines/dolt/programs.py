@@ -44,7 +44,7 @@ class Program:
     file: Path
 
     def version(self) -> str:
-        """Such as `2.2.0`. Raises `EngineError` if the program does not run."""
+        """Return the version, such as `2.2.0`. Raises `EngineError` if the program does not run."""
         with tempfile.TemporaryDirectory(prefix="assay-") as directory:
             completed = self._run(Path(directory), "version")
         match = re.match(r"dolt version (\d[\w.-]*)", completed.stdout)
@@ -106,7 +106,7 @@ def find_program(home: Path) -> Program:
 
 
 def home_of(product: Product) -> Path:
-    """Where a product lies. Raises `EngineError` if it has no program here."""
+    """Return the directory of a product. Raises `EngineError` if it has no program here."""
     if product.home is None:
         raise EngineError("Dolt has no program here: obtain it before it is started.")
     return product.home

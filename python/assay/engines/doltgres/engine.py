@@ -33,7 +33,7 @@ _VERSION = re.compile(r"^Doltgres version (\d[\w.-]*)", re.MULTILINE)
 
 
 class DoltgresEngine(OwnTables):
-    """See `assay.engines.contract`: `Server`, `BulkLoads`, `HasKeys`, `Prepares`.
+    """The engine DoltgreSQL; implements `Server`, `BulkLoads`, `HasKeys`, `Prepares`.
 
     An instance's `handle` is a connection that belongs to one thread. Its address has `dsn`, `pid`
     and `data`.
@@ -81,12 +81,12 @@ class DoltgresEngine(OwnTables):
         instance.handle.close()
 
     def version(self, instance: Instance) -> str:
-        """Such as `1.2.0`."""
+        """Return the server's version, such as `1.2.0`."""
         row = loading.execute(instance, loading.file_text("version.sql")).fetchone()
         return str(cast("tuple[str]", row)[0])
 
     def effective_settings(self, instance: Instance) -> dict[str, str]:
-        """Those that decide here."""
+        """Return the settings in force that matter here."""
         rows = loading.execute(instance, loading.file_text("effective_settings.sql")).fetchall()
         return {str(name): str(value) for name, value in rows}
 

@@ -24,7 +24,7 @@ OF_TRANSACTIONS = "it steers a transaction, and the capture has one of its own"
 
 
 class DuckPlans:
-    """See `assay.engines.plan_reading.PlanReader`."""
+    """Reads plans of DuckDB; implements `assay.engines.plan_reading.PlanReader`."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self._connection = connection

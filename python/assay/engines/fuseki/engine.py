@@ -29,7 +29,7 @@ _HEAP = re.compile(r"[1-9]\d*[kmg]")
 
 
 class FusekiEngine(EndpointEngine):
-    """See `assay.engines.contract`, `Server`, `Restarts`, `LoadsTriples`, `HasCounters` of it.
+    """The engine Fuseki; implements `Server`, `Restarts`, `LoadsTriples`, `HasCounters`.
 
     It checks settings, too. The address of a server of ours also has `data`, `collections` and
     `version`.
@@ -83,11 +83,11 @@ class FusekiEngine(EndpointEngine):
         )
 
     def version(self, instance: Instance) -> str:
-        """Such as `5.2.0`, which its build says: the server tells it nobody."""
+        """Return the version, such as `5.2.0`, from the build: the server does not report one."""
         return str(instance.address["version"])
 
     def counters(self, instance: Instance) -> CollectionsReader:
-        """What Java's log tells of collections of garbage; no connection is needed."""
+        """Return a reader of garbage collections from Java's log; it needs no connection."""
         return CollectionsReader(Path(instance.address["collections"]))
 
     def load_triples(self, instance: Instance, rows: ArrowStream, streams: int, tell: Tell) -> None:

@@ -75,7 +75,7 @@ def _lines(file: Path) -> Iterator[str]:
 
 
 def _form(file: Path) -> str | None:
-    """By the first line that is an entry's."""
+    """Return the format of a log, from the first line that begins an entry."""
     with file.open(encoding="utf-8", errors="surrogateescape", newline="") as text:
         for line in text:
             if line.startswith(("# Time: ", "# User@Host: ")):

@@ -45,7 +45,7 @@ ESTIMATES = "estimates were asked for, and it was not executed"
 
 
 class FamilyWatcher:
-    """See `assay.engines.watching.StatementWatcher`. `conf` is the engine's."""
+    """Watches statements of MySQL's family; implements `StatementWatcher`."""
 
     def __init__(self, address: Address, conf: Path) -> None:
         self._connection = connect(address)
@@ -177,7 +177,7 @@ class FamilyWatcher:
 
 
 class WatchedPlans(PlannedOnly):
-    """See `PlannedOnly`; plans are those of the catalogue."""
+    """Plans of watched statements, made without execution and named by the catalogue."""
 
     def __init__(self, plans: CataloguePlans) -> None:
         self._plans = plans

@@ -25,7 +25,7 @@ PRODUCT = re.compile(r"Oxigraph/(\S+)")
 
 
 class OxigraphServerEngine(EndpointEngine):
-    """See `assay.engines.contract`: `Server`, `Restarts`, `LoadsTriples`, `ChecksSettings`."""
+    """The engine Oxigraph server; implements `Server`, `Restarts`, `LoadsTriples` and more."""
 
     def obtain(self, wanted: Wanted, tell: Tell) -> Product:
         """The product, with the version that its own program tells, which is the one asked for."""

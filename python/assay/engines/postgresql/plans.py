@@ -123,7 +123,7 @@ class _Rows:
 
 @dataclass(frozen=True)
 class _Above:
-    """What is known of a node by those above it.
+    """Facts that the nodes above pass down to a node.
 
     Attributes:
         divisor: Among how many the optimiser divided the rows of partial plans.
@@ -208,7 +208,7 @@ def _all_nodes(node: Node) -> Iterator[Node]:
 
 
 def _held_kib(node: Node) -> Iterator[int]:
-    """What the node's leader and its workers held for sorting, hashing and keeping rows."""
+    """Yield the memory in KiB that the leader and its workers held for sorts and hashes."""
     for teller in (node, *node.get("Workers", ())):
         for size, place in HELD:
             if size in teller and teller.get(place, MEMORY) == MEMORY:
@@ -330,7 +330,7 @@ def _estimated(node: Node, above: _Above) -> float | None:
 
 
 def _is_partial(node: Node) -> bool:
-    """Whether processes share a node's rows, rather than each giving all of them."""
+    """Return True if processes share a node's rows, instead of each producing all of them."""
     if node["Node Type"] in GATHERS:
         return False
     if node.get("Parallel Aware"):
@@ -340,7 +340,7 @@ def _is_partial(node: Node) -> bool:
 
 
 def _below(node: Node, above: _Above, settings: dict[str, str]) -> _Above:
-    """What holds below a node: processes below a Gather."""
+    """Return the facts that hold below a node: processes below a Gather."""
     if node["Node Type"] not in GATHERS:
         return above
     planned = float(node.get("Workers Planned", 0))
@@ -386,7 +386,7 @@ def _bytes(mine: Spent, *counters: str) -> int | None:
 
 
 def _details(node: Node) -> dict[str, Any]:
-    """What has no field of its own: methods, memory, workers, loops of caches."""
+    """Return facts without a field of their own: methods, memory, workers, cache loops."""
     return {
         key: value
         for key, value in node.items()

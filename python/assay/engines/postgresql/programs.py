@@ -56,11 +56,11 @@ class Programs:
         return str(self.bin_dir / "initdb")
 
     def has_library(self, name: str) -> bool:
-        """Whether the server can load an extension's library."""
+        """Return True if the server can load an extension's library."""
         return any((self.bin_dir.parent / "lib").rglob(f"{name}.so"))
 
     def version(self) -> str:
-        """Such as `18.6`. Raises `EngineError` if the program does not run."""
+        """Return the version, such as `18.6`. Raises `EngineError` if the program does not run."""
         completed = self.run_once("--version")
         match = re.search(r"\(PostgreSQL\) (\S+)", completed.stdout)
         if completed.returncode != 0 or match is None:

@@ -44,7 +44,7 @@ OF_TABLES = ("insert", "update", "delete", "truncate")
 
 
 def try_statements(instance: Instance, operations: Sequence[Sequence[Trial]]) -> list[list[Tried]]:
-    """See `assay.engines.checking.TriesStatements`."""
+    """Try statements with EXPLAIN; implements `assay.engines.checking.TriesStatements`."""
     import psycopg
 
     connection: Connection = instance.handle
@@ -62,7 +62,7 @@ def try_statements(instance: Instance, operations: Sequence[Sequence[Trial]]) ->
 
 
 def known_tables(instance: Instance) -> list[KnownTable]:
-    """See `assay.engines.checking.TriesStatements`."""
+    """Return the tables that the role sees."""
     rows = execute(instance.handle, file_text("trying/tables.sql")).fetchall()
     return [
         KnownTable(schema, name, tuple(columns), visible)

@@ -71,7 +71,7 @@ def guest_dsn(dsn: str) -> str:
 
 
 class PostgresWatcher:
-    """See `assay.engines.watching.StatementWatcher`."""
+    """Watches PostgreSQL's statements; implements `StatementWatcher`."""
 
     def __init__(self, dsn: str) -> None:
         import psycopg
@@ -198,7 +198,7 @@ class PostgresWatcher:
 
 
 class WatchedPlans(PlannedOnly):
-    """See `PlannedOnly`; plans are made in a transaction that is rolled back."""
+    """Plans of watched statements, made in a transaction that is rolled back."""
 
     def __init__(self, dsn: str) -> None:
         self._asker = PlanAsker(dsn, reads_only=True)

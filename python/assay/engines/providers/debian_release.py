@@ -42,7 +42,7 @@ APT_GET = Client(
 
 
 class DebianReleaseProvider:
-    """See `assay.engines.providers.contract.Brings`."""
+    """Provides packages of another Debian release; implements `Brings`."""
 
     def bring(self, package: str, into: Path, tell: Tell) -> list[Path]:
         """Downloads the packages by an apt of its own, which knows this release alone."""
@@ -66,7 +66,7 @@ class DebianReleaseProvider:
 
 
 def program_of(home: Path, program: Path) -> list[str]:
-    """What to execute for a program below a home that this provider made: its loader with it."""
+    """Return the command that runs a program with the loader and libraries of its release."""
     places = ":".join(map(str, sorted(home.glob(LIBRARIES))))
     return [str(home / LOADERS / program.name), "--library-path", places, str(program)]
 
@@ -98,7 +98,7 @@ def _private_apt(root: Path, release: str) -> list[str]:
 
 
 def _is_program(path: Path) -> bool:
-    """Whether the kernel would need a loader for it, as for no script."""
+    """Return True if the file is a program that needs a loader, not a script."""
     if not path.is_file():
         return False
     with path.open("rb") as file:

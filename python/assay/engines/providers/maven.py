@@ -31,7 +31,7 @@ MVN = Client(
 
 
 class MavenProvider:
-    """See `assay.engines.providers.contract.Brings`."""
+    """Provides packages of Maven; implements `Brings`."""
 
     def bring(self, package: str, into: Path, tell: Tell) -> list[Path]:
         """Downloads the artefact into a store of its own, and copies it out of there."""

@@ -37,7 +37,7 @@ PIP = Client(
 
 
 class PypiProvider:
-    """See `assay.engines.providers.contract.Brings`."""
+    """Provides packages of PyPI; implements `Brings`."""
 
     def bring(self, package: str, into: Path, tell: Tell) -> list[Path]:
         """Downloads the package alone, without what it depends on."""

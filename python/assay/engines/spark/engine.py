@@ -56,7 +56,7 @@ UNREACHED = (
 
 
 class SparkEngine(OwnTables):
-    """See `assay.engines.contract`: `Server`, `Clustered`, `BulkLoads`, `Bridged` and more.
+    """The engine Spark; implements `Server`, `Clustered`, `BulkLoads`, `Bridged` and more.
 
     An instance's `handle` is a `Link`, which belongs to one thread.
     """
@@ -119,7 +119,7 @@ class SparkEngine(OwnTables):
         instance.handle.close()
 
     def version(self, instance: Instance) -> str:
-        """Such as `4.3.0`."""
+        """Return the version, such as `4.3.0`."""
         ((version,),) = instance.handle.text(file_text("version.sql"))
         return str(version).split()[0]
 
@@ -171,7 +171,7 @@ class SparkEngine(OwnTables):
         return [_core.JdbcSession(config, facts, seed, number) for number in range(clients)]
 
     def counters(self, instance: Instance) -> CounterReader:
-        """What executors count, by worker."""
+        """Return a reader of executors' counters, by worker."""
         return SparkCounters(instance.address)
 
     def plan_reader(self, instance: Instance) -> PlanReader:

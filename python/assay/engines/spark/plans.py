@@ -98,7 +98,7 @@ def normalised(native_text: str, operation: str, statement: int, native: str) ->
 
 
 class _Counted:
-    """What was counted, by the operators of the driver's graph; those of code are passed over."""
+    """The counters of the operators in the driver's graph, without generated code."""
 
     def __init__(
         self, nodes: Iterable[Mapping[str, Any]], edges: Iterable[Mapping[str, Any]]
@@ -124,7 +124,7 @@ class _Counted:
         return None
 
     def metrics(self, node: int | None) -> dict[str, str]:
-        """Its figures, as the driver writes them."""
+        """Return a node's metrics, as the driver writes them."""
         metrics = [] if node is None else self.nodes[node]["metrics"]
         return {str(metric["name"]): str(metric["value"]) for metric in metrics}
 

@@ -90,7 +90,7 @@ class Programs:
 
     @property
     def version(self) -> str:
-        """Such as `4.3.0`."""
+        """The version, such as `4.3.0`."""
         return self._core["version"]
 
     @property
@@ -101,7 +101,7 @@ class Programs:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What every process of it has to know."""
+        """The environment of every process of Spark."""
         return {
             "LANG": "C.UTF-8",
             "SPARK_HOME": str(self.home),

@@ -88,7 +88,7 @@ def lake_of(instance: Instance) -> Path:
 
 
 def type_name(kind: pa.DataType) -> str:
-    """What Spark calls a type of Parquet's. Raises `EngineError` for one that it has not."""
+    """Return Spark's name of a Parquet type. Raises `EngineError` if it has none."""
     if pa.types.is_decimal(kind):
         return f"decimal({kind.precision}, {kind.scale})"
     for is_it, name in NAMES:

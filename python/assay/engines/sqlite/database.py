@@ -64,7 +64,7 @@ class Database:
 
     @property
     def flags(self) -> int:
-        """How later connections open the file, which is there."""
+        """The flags with which later connections open the existing file."""
         return apsw.SQLITE_OPEN_READONLY if self.reads_only else apsw.SQLITE_OPEN_READWRITE
 
     def connection(self) -> apsw.Connection:
@@ -97,7 +97,7 @@ class Database:
         return made
 
     def native(self, settings: Mapping[str, str]) -> str:
-        """How the core opens the file (JSON): it has been given the functions of apsw's SQLite."""
+        """Return how the core opens the file (JSON), with the functions of apsw's SQLite."""
         own = [name for name in settings if name not in pragmas.OF_THE_FILE]
         init = [f"pragma {name} = {settings[name]}" for name in own]
         return json.dumps(

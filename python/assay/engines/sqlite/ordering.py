@@ -21,7 +21,7 @@ ACCESS = ("SCAN ", "SEARCH ")
 
 @dataclass(frozen=True)
 class FirstRows:
-    """What a statement on one table asks for.
+    """The first rows that a statement on one table asks for, and their order.
 
     Attributes:
         by: Columns of the order, with a comma between, each with DESC where it is so.

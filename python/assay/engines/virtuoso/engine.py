@@ -55,7 +55,7 @@ RETURN_PATIENCE_S = 120
 
 
 class VirtuosoEngine(OwnTables):
-    """See `assay.engines.contract`: `Server`, `BulkLoads`, `HasKeys`, `Prepares` and more.
+    """The engine Virtuoso; implements `Server`, `BulkLoads`, `HasKeys`, `Prepares` and more.
 
     An instance's `handle` is a `Link`, which belongs to one thread.
     """
@@ -88,7 +88,7 @@ class VirtuosoEngine(OwnTables):
         configuration.check(settings, find_programs(_home(product)))
 
     def load_settings(self) -> Mapping[str, str]:
-        """See `conf/load.ini` and README."""
+        """Return the settings for loading, from `conf/load.ini`."""
         return configuration.for_loading()
 
     def start(
@@ -126,7 +126,7 @@ class VirtuosoEngine(OwnTables):
         instance.handle.close()
 
     def version(self, instance: Instance) -> str:
-        """Such as `07.20.3229`."""
+        """Return the version, such as `07.20.3229`."""
         return reported.version(instance.handle)
 
     def effective_settings(self, instance: Instance) -> dict[str, str]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class SparqlPlans(VirtuosoPlans):
-    """See `assay.engines.plan_reading.PlanReader` and `PlaysPrograms`. Closes its link.
+    """Reads plans of SPARQL queries; implements `PlanReader` and `PlaysPrograms`.
 
     Args:
         link: A connection of its own.

@@ -38,7 +38,7 @@ LOOK_S = 0.02
 
 
 class Ports(NamedTuple):
-    """Where a server listens: for connections, and for requests over HTTP (None: it does not)."""
+    """The ports of a server: for connections, and for HTTP (None without HTTP)."""
 
     server: int
     web: int | None
@@ -152,7 +152,7 @@ def _started(
 
 
 def _ours(data: Path, scratch: Path, ports: Ports) -> configuration.Configuration:
-    """Where the server listens and keeps things."""
+    """Return the settings for the server's ports and directories."""
     web = {"ServerPort": f"{HOST}:{ports.web}", "ServerRoot": str(scratch / LOADING)}
     return ({configuration.WEB: web} if ports.web is not None else {}) | {
         "Database": {

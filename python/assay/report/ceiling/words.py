@@ -122,7 +122,7 @@ def notes(document: CeilingDocument) -> list[str]:
 
 
 def _reached(document: CeilingDocument) -> list[str]:
-    """Whether requests reached the device as they were made."""
+    """Return sentences on whether requests reached the device in the size they were made."""
     points = [
         (point, reached)
         for point in points_of(document)

@@ -126,7 +126,7 @@ def _panel(
 
 
 def _rules(steady: SteadySection) -> list[alt.Chart]:
-    """Where the measured part begins, if there was a warm-up, and where the steady one does."""
+    """Return rules at the begin of the measured part, after a warm-up, and of the steady part."""
     import altair as alt
 
     warm = steady["warmup_mixes"]

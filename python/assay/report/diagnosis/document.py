@@ -151,7 +151,7 @@ def _tried(
 
 
 def verdict_words(judgement: Judgement, run_s: float | None) -> str:
-    """What a verdict rests on, in a clause."""
+    """Return the basis of a verdict, in a clause."""
     gain = judgement.gain
     of = f" of {names_text(judgement.operations)}" if judgement.operations else ""
     if judgement.by_plan:

@@ -86,7 +86,7 @@ def section(
 
 
 def _passes(profile: Profile) -> int:
-    """How often the operation that ran most often was measured."""
+    """Return how often the most frequent operation was measured."""
     counts = profile.passes.group_by("operation").len()["len"].to_list()
     return max(counts, default=0)
 

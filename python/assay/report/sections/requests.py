@@ -1,4 +1,4 @@
-"""How contiguous the reads of the data's device were: `requests` in the section `storage`."""
+"""The contiguity of device reads: `requests` in the section `storage`."""
 
 from __future__ import annotations
 

@@ -115,7 +115,7 @@ def runs_sentence(document: StudyDocument) -> str:
 
 
 def _lost(document: StudyDocument) -> bool:
-    """Whether runs that ended well have no record that can be read."""
+    """Return True if runs that ended well have no readable record."""
     parts = document["parts"]
     ended = sum(variant["runs"] for part in parts for variant in part["variants"])
     return bool(ended > sum(part["runs"] for part in parts))

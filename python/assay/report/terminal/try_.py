@@ -139,7 +139,7 @@ def _predicted(share: float | None) -> str:
 
 
 def history_words(calibration: PredictionHistory, document: TrialDocument | None = None) -> str:
-    """How often predictions came true: of the kind at hand, and of all."""
+    """Return how often predictions came true: of the kind at hand, and of all."""
     if not calibration["decided"]:
         return "no prediction is decided yet"
     method = document["finding"]["method"] if document else None

@@ -1,4 +1,4 @@
-"""Where time went on a terminal: one line as a sum, bars by cause, and why it is not known."""
+"""Prints the time split: one line as a sum, bars by cause, and reasons for what is unknown."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def cause_lines(
 
 
 def whole_lines(document: RunDocument, width: int) -> Iterator[str]:
-    """Where the time of a whole run went: of one pass in seconds, of a load in shares."""
+    """Yield the time split of a whole run: seconds of a pass, or shares of a load."""
     operations = document["operations"]
     where = document["where"]
     if not operations:

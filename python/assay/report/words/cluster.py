@@ -28,7 +28,7 @@ OF_ONE_CORE = "100 % cpu is one core"
 
 
 def cores_words(cluster: ClusterSection) -> str:
-    """How much CPU there could be at most."""
+    """Return the most CPU that a cluster's nodes could use, in words."""
     cores = cluster["platform_cores"]
     if cores is None:
         return f"{OF_ONE_CORE}; how many all nodes may use is not known"

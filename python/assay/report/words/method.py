@@ -1,4 +1,4 @@
-"""How a run was measured, in sentences that follow from its document and record."""
+"""Describes how a run was measured, from its document and record."""
 
 from __future__ import annotations
 
@@ -221,7 +221,7 @@ def table_about(document: RunDocument) -> str:
 
 
 def _measured_words(document: RunDocument) -> str:
-    """How the operations were issued and what is counted of them."""
+    """Return how the operations were issued and which of them count."""
     conditions = document["conditions"]
     if document["observed"] is not None:
         return OBSERVED_WORDS

@@ -154,7 +154,7 @@ def _ended(document: RunDocument) -> str:
 
 
 def _disk_words(run: Run, document: RunDocument) -> list[str]:
-    """How waiting for disk was found where the kernel did not count it."""
+    """Return how waits for the disk were found without the kernel's counts."""
     off = run.environment.get("host", {}).get("delay_accounting") == "0"
     methods = sorted({op["disk_method"] for op in document["operations"]} - EXACT_ENOUGH)
     if not off or not methods:

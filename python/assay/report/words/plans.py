@@ -23,7 +23,7 @@ NAMES_SHOWN = 6
 
 
 def statement_words(plan: StatementPlan | MissingPlan | PlanDifferenceRow) -> str:
-    """Which of its operation's statements: by its name, or by its number where it has none."""
+    """Return the statement's name, or its number if it has none."""
     return f"statement {plan['name'] or plan['statement'] + 1}"
 
 

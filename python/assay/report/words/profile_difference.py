@@ -21,7 +21,7 @@ WORKS_WITHOUT_INTERVAL = 8
 
 
 def operations_words(difference: ProfileDifference) -> str:
-    """Which operations are compared."""
+    """Return the names of the compared operations."""
     names = difference["operations"]
     return str(names[0]) if len(names) == 1 else f"the {len(names)} operations that both have"
 

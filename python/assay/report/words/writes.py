@@ -1,4 +1,4 @@
-"""Whether a run could write into tables that are not Assay's, in words."""
+"""Says whether a run could write into tables that are not Assay's."""
 
 from __future__ import annotations
 

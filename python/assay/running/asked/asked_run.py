@@ -61,7 +61,7 @@ class Asked:
 
     @property
     def origin(self) -> Mapping[str, Any]:
-        """Where the product came from."""
+        """The origin of the product."""
         return self.product.origin if self.product is not None else {}
 
     @cached_property
@@ -76,7 +76,7 @@ class Asked:
 
     @property
     def dsn(self) -> str:
-        """Where a running server is reached, by sessions with the settings that were asked for."""
+        """The DSN of a running server, with the requested settings of sessions."""
         return dsn_with_settings(self.request, self.behaviour)
 
     @cached_property

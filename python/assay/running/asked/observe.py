@@ -1,4 +1,4 @@
-"""What `assay observe` is asked for: its options, and what is understood of them."""
+"""Reads the options of `assay observe` into a request."""
 
 from __future__ import annotations
 

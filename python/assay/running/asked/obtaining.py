@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 class Obtained(NamedTuple):
-    """What is known of an engine that is there, as `Asked` has it."""
+    """The facts of an installed engine, as `Asked` holds them."""
 
     product: Product | None
     version: str

@@ -22,7 +22,7 @@ ABOUT = re.compile(r'(?is)\b(?:alter\s+table|on)\s+(?:only\s+)?["`]?(\w+)')
 
 @dataclass(frozen=True)
 class LoadOrder:
-    """How data were asked to be loaded.
+    """The requested order in which data are loaded.
 
     Attributes:
         sorted_by: Columns that the rows of a table are sorted by before they are loaded.

@@ -32,7 +32,7 @@ class PlayedRun(Protocol):
 
     @property
     def request(self) -> RunRequest:
-        """As it was asked for."""
+        """The request of the run."""
         ...
 
     @property

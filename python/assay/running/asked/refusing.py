@@ -128,7 +128,7 @@ def _needing(*needs: Needs) -> list[str]:
 
 
 def _given(given: Collection[str], *needs: Needs) -> list[str]:
-    """Those of them that were asked for."""
+    """Return the options that were given, among those with these needs."""
     return [name for name in _needing(*needs) if name in given]
 
 

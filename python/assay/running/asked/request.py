@@ -119,7 +119,7 @@ class RunRequest(PlainOptions):
         return self.durability_settings | self.settings
 
     def runs_probe(self, name: str) -> bool:
-        """Whether a probe that observes without being asked was not left out."""
+        """Return True if a default probe was not left out."""
         return self.probes is None or name in self.probes
 
     def changed(self, **changes: Any) -> Self:  # noqa: ANN401 - of whatever field

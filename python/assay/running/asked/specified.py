@@ -75,7 +75,7 @@ class SpecifiedTest:
 
     @property
     def runs(self) -> int:
-        """How often power and throughput test are made."""
+        """The number of times that power and throughput test are made."""
         return RUNS_OF_FULL if self.kind == FULL else 1
 
     def stream(self, number: int) -> int:

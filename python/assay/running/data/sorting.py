@@ -60,7 +60,7 @@ class SortedRows:
 
     @property
     def checksum(self) -> str:
-        """Of the rows as the generator made them: their order is no part of it."""
+        """The checksum of the generated rows, whatever their order."""
         return self._rows.checksum
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:

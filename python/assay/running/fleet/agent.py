@@ -82,7 +82,7 @@ class SharePlugin(WorkerPlugin):  # type: ignore[misc] # Dask's classes have no 
         worker.handlers[OP_OBSERVE] = self.observe
 
     async def who(self) -> dict[str, Any]:
-        """Who this is."""
+        """Return the identity of this agent."""
         return whose()
 
     async def clock(self) -> int:

@@ -35,7 +35,7 @@ _PLACE = re.compile(r"(?:\[(?P<six>[0-9a-fA-F:]+)\]|(?P<host>[^\[\]:/@\s]+)):(?P
 
 @dataclass(frozen=True)
 class Meeting:
-    """Where agents and runs meet: the address of a scheduler of Dask.
+    """The meeting place of agents and runs: the address of a Dask scheduler.
 
     Attributes:
         scheme: `tcp` or `tls`.
@@ -55,7 +55,7 @@ class Meeting:
 
     @property
     def is_loopback(self) -> bool:
-        """Whether only this host can reach it."""
+        """True if only this host can reach the address."""
         try:
             return ipaddress.ip_address(self.host).is_loopback
         except ValueError:

@@ -1,4 +1,4 @@
-"""Which block device holds a path, and what lies below it, as sysfs tells. Unknown is null."""
+"""Finds the block device of a path and its layers, from sysfs. Unknown facts are null."""
 
 from __future__ import annotations
 

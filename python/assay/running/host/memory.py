@@ -1,4 +1,4 @@
-"""How much memory can be had now."""
+"""Reads how much memory is available."""
 
 from __future__ import annotations
 

@@ -334,7 +334,7 @@ def _played(
 
 
 def _begins_ns(channel: Channel, messages: _OwnerMessages, phase: str) -> int | None:
-    """When all hosts begin a phase, once the owner knows that all are there; None: never."""
+    """Return when all hosts begin a phase, once the owner has them all; None if never."""
     channel.send("gate", phase=phase)
     return messages.next_begin()
 
@@ -356,7 +356,7 @@ def _teller(channel: Channel, mixes: Mixes | None) -> Callable[[str, int, int], 
 
 
 def _is_serial(phase: dict[str, Any]) -> bool:
-    """Whether its operations follow one another, so that it can be told whose work was counted."""
+    """Return True if a phase's operations follow one another, so that work has one owner."""
     arrival = phase["arrival"]
     return arrival["shape"] == "power" or bool(phase.get("in_order") and arrival["clients"] == 1)
 
@@ -413,7 +413,7 @@ class _OwnerMessages:
         return self._heard.get()
 
     def next_begin(self) -> int | None:
-        """When the next phase begins; waits for that word. None: the run ends."""
+        """Wait for the moment at which the next phase begins; None if the run ends."""
         return self._begins.get()
 
     def _hear(self) -> None:

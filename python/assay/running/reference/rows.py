@@ -225,7 +225,7 @@ class References:
         }
 
     def _refresh(self) -> dict[str, Any] | None:
-        """How the data change; None where they do not."""
+        """Return how refresh functions change the data; None if they do not."""
         refresh, test = self._asked.workload.facts.refresh, self._asked.test
         if refresh is None or test is None or test.refresh is None:
             return None

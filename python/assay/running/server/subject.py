@@ -66,7 +66,7 @@ class Subject:
 
     @property
     def address(self) -> Address:
-        """Where the server is reached."""
+        """The address of the server."""
         address: Address = self.reached["address"]
         return address
 

@@ -75,7 +75,7 @@ class RunLengthRow(TypedDict):
 
 
 class RequestsSection(TypedDict):
-    """How contiguous reads of the device were."""
+    """The contiguity of reads from the device."""
 
     devices: list[str]
     """Whose requests are told: the data's device, or the disks below it."""

@@ -193,7 +193,7 @@ class SpecifiedTestSection(TypedDict):
 
 
 class SpecifiedInterval(TypedDict):
-    """Of a query: from its submission to that of the next one of its stream.
+    """The interval of a query: from its submission to the next one of its stream.
 
     Of a refresh function: to its last commit.
     """

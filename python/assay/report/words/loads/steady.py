@@ -67,7 +67,7 @@ def _steadiness(steady: SteadySection) -> str:
 
 
 def _figures(steady: SteadySection) -> list[str]:
-    """Of the steady part, and of everything measured."""
+    """Return the figures of the steady part, and of everything measured."""
     whole = f"{rate_text(steady['all_per_s'])} over everything measured"
     if not steady["steady"] or not steady["first_mix"]:
         return [whole]

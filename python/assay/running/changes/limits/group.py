@@ -1,4 +1,4 @@
-"""Which version of control groups serves some limits here, or why none does and what to do."""
+"""Chooses the version of control groups for some limits, or says why none serves."""
 
 from __future__ import annotations
 
