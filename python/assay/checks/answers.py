@@ -290,7 +290,7 @@ def _why_unknown(
 
 
 def _not_compared(run: Run, judgement: _Judgement) -> str | None:
-    """Why some answers were not compared, the worst reason first; None if all were."""
+    """Return why some answers were not compared, the worst reason first; None if all were."""
     left = judgement.not_compared
     if "without" in left:
         return _without(run, judgement)
@@ -324,7 +324,7 @@ def _counted_instead(run: Run, operations: Iterable[str]) -> set[str]:
 
 
 def _without(run: Run, judgement: _Judgement) -> str:
-    """Why there are no rows to compare with."""
+    """Return why there are no rows to compare with."""
     unknown = list(judgement.not_compared["without"])
     drawn = [name for name in unknown if name in run.facts["workload"].get("drawn_operations", [])]
     if drawn:
@@ -346,7 +346,7 @@ def _without(run: Run, judgement: _Judgement) -> str:
 
 
 def _first_reason(not_made: list[dict[str, Any]], unknown: list[str]) -> str | None:
-    """Why the first of the operations has none."""
+    """Return why the first of the operations has no rows to compare with."""
     reasons = [
         f"{operation['operation']}: {operation['why']}"
         for operation in not_made

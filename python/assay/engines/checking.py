@@ -113,7 +113,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Refusal:
-    """Why the server does not prepare a statement.
+    """The reason why the server does not prepare a statement.
 
     Attributes:
         kind: What is wrong.

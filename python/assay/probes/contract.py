@@ -215,5 +215,5 @@ class Refusing(Protocol):
     """Probes that somebody may have asked for, though they do not apply."""
 
     def refusal(self, target: Target) -> str | None:
-        """Why the probe does not run though it was asked for, with the mend; None if it may."""
+        """Return why a requested probe does not run, with the mend; None if it may."""
         ...

@@ -122,7 +122,7 @@ class EngineProbe:
         return Cost(cost.samples, cost.cpu_ns, cost.longest_ns, error, cost.interval_s)
 
     def _run(self, target: Target, counters: CounterReader) -> None:
-        """The thread. A server that goes away ends it, and is told when it is stopped."""
+        """Run the thread until it is stopped, or the server goes away."""
         try:
             with Watch(target, counters, self._cost) as watch:
                 watch.look(time.monotonic(), edge=START)

@@ -46,7 +46,7 @@ class ProfileProbe:
         return target.profile_hz is not None and bool(_engine_pids(target))
 
     def refusal(self, target: Target) -> str | None:
-        """Why samples that were asked for cannot be taken, with the mend."""
+        """Return why requested samples cannot be taken, with the mend."""
         if target.profile_hz is None or _engine_pids(target):
             return None
         return NO_PROCESS

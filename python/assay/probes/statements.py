@@ -94,7 +94,7 @@ class StatementsProbe:
         return Cost(watch.samples, watch.cpu_ns, watch.longest_ns, error, watch.interval_s_max)
 
     def _run(self, target: Target, reader: StatementReader) -> None:
-        """The thread. A server that goes away ends it, and is told when it is stopped."""
+        """Run the thread until it is stopped, or the server goes away."""
         try:
             with ExitStack() as opened:
                 self._watch = watch = Watch(target, reader, opened)

@@ -194,7 +194,7 @@ class Run:
             return _frame(list(_whole_batches(reader)), reader.schema)
 
     def parts(self, stream: str, rows: int = PART_ROWS) -> Iterator[pl.DataFrame]:
-        """Yield a stream in parts of at least so many rows: a long stream does not fit into memory.
+        """Yield a stream in parts of at least `rows` rows: a long stream does not fit into memory.
 
         Raises:
             RecordUnreadableError: As `table` does, of the part that cannot be read.

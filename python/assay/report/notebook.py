@@ -94,7 +94,7 @@ class LoadedRun:
 
     @cached_property
     def causes(self) -> list[FindingRow]:
-        """Why it took so long, the largest effect first; what only bounds or describes is left out.
+        """Return the causes of the run's time, the largest effect first.
 
         Each has `claim`, `effect_share` (of the run's time, 0 to 1), `certainty` (`seen` by two
         independent witnesses, or `suspected`), `evidence`, `operations`, `to_try`, and on a running

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Teller(Protocol):
-    """Whoever shows a person how far the run is."""
+    """Shows a person the progress of a run."""
 
     def record(self, directory: Path) -> None:
         """The run's directory is there from now on, however the run ends."""

@@ -182,7 +182,7 @@ class Search:
     forcing: Forcing
 
     def study(self, runs: Mapping[str, Run]) -> Study:
-        """All parts that can be told by the runs that are there, by their parts."""
+        """Return all parts that the existing runs make possible."""
         parts = [self._chosen()]
         if PART_CHOSEN in runs:
             near = self._near(runs[PART_CHOSEN])

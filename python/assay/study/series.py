@@ -49,7 +49,7 @@ NO_NAME = re.compile(r"[^\w.-]+")
 
 
 class Watcher(Protocol):
-    """Whoever a person watches a series by."""
+    """Shows a person the progress of a series."""
 
     def remark(self, text: str) -> None:
         """A sentence about the series as a whole."""

@@ -115,7 +115,7 @@ class Outcome:
 
 
 class StudyTeller(Teller, Protocol):
-    """Whoever shows a person how far a study is."""
+    """Shows a person the progress of a study."""
 
     def run(
         self, number: int, of: int, planned: Planned, left_s: float | None, budget_s: float | None
@@ -280,7 +280,7 @@ class _Carrying:
         return Outcome(status, tuple(self._record.complete), left_out, needs_s)
 
     def _reasons(self, unfit: int, unwanted: int, failed: int) -> list[str]:
-        """Why runs are missing, if any are."""
+        """Yield the reasons why runs are missing."""
         of = len(self._order)
         budget = duration_text(self._terms.budget_s or 0.0)
         parts = ", ".join(sorted(self._terms.parts or ()))
@@ -317,7 +317,7 @@ class _Carrying:
         self._teller.run(number, len(self._order), shown, self._pace.left_s(to_do), left_s)
 
     def _carry_out(self, run: PlannedRun, runs: Path) -> None:
-        """Carry out a run; a failure that does not end the study is told and noted."""
+        """Carry out a run; a failure that does not end the study is shown and noted."""
         self._record.begins(run)
         try:
             self._run_one(run.request, runs, _Noting(self._record, self._teller))

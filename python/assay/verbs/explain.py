@@ -182,7 +182,7 @@ def _check_operation(profile: Profile, operation: str | None) -> None:
 
 
 def _why_mixed(profile: Profile) -> str | None:
-    """Why samples are of no operation; None where they are."""
+    """Return why samples belong to no operation; None if they do."""
     if profile.sampling.told_apart:
         return None
     return (

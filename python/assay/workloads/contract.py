@@ -317,7 +317,7 @@ class Workload:
         return rules.count_at(self._refresh.orders, scale)
 
     def refresh_setup(self, dialects: Sequence[str], scale: float, sets: int) -> dict[str, str]:
-        """Scripts that make the tables of so many refresh sets: text by file, in order.
+        """Return the scripts that make the tables of refresh sets: text by file, in order.
 
         They may name `${sets}` and `${orders}`, the orders of a set.
         """
@@ -330,7 +330,7 @@ class Workload:
     def refresh_statement(
         self, operation: str, set_number: int, batches: int, dialects: Sequence[str], scale: float
     ) -> Statement:
-        """All transactions of a refresh function on one set, from 1, in so many batches.
+        """Return the transactions of a refresh function on one set, from 1, in batches.
 
         0 batches: each order is a transaction of its own.
 

@@ -68,7 +68,7 @@ class Effect:
 
     @property
     def why_it_lasts(self) -> str:
-        """Why a rollback does not undo it; empty if it does."""
+        """The reason why a rollback does not undo the effect; empty if it does."""
         return "" if self.rollback == "undone" else self.lasts or self.reason
 
     def worse(self, other: Effect) -> Effect:

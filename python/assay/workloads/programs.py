@@ -1,4 +1,4 @@
-"""From the text of an operation with a program to its statements, registers and lists.
+"""Parses the text of an operation with a program: statements, registers and lists.
 
 Each statement has a name, `-- name: NAME` on a line before it. `${register}` is bound. What stands
 between `$[` and `]` is written once for each element of a list, joined by commas, or by what stands

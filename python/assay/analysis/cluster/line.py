@@ -60,7 +60,7 @@ class NodeFigures:
     untold: frozenset[str] = frozenset()
 
     def share_of_tasks(self, *counted: str) -> float | None:
-        """Return the part of its tasks' time with the given words; None where it is not known.
+        """Return the share of its tasks' time with the given words, 0 to 1; None if not known.
 
         None as well where waits add up to more than tasks took.
         """
@@ -85,7 +85,7 @@ class NodeFigures:
         return length / messages if messages and length is not None else None
 
     def figures(self, seconds: float) -> dict[str, float | None]:
-        """Return the figures named in `FIGURES` for a span of so many seconds."""
+        """Return the figures named in `FIGURES` for a span of that many seconds."""
 
         def per_s(word: str) -> float | None:
             value = self.grown.get(word)

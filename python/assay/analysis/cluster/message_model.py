@@ -45,7 +45,7 @@ def shares_of(processes: Sequence[int]) -> Shares:
 
 
 def batch_messages(values: float, batch_values: float, recipients: float) -> float:
-    """Messages of so many values: each batch, the last one too, has one for each recipient.
+    """Return the number of messages: each batch of values sends one to each recipient.
 
     Where a batch has fewer values than recipients no more messages than values.
     """
@@ -78,7 +78,7 @@ def page_messages(
     page_rows: float | None,
     channels: float,
 ) -> float:
-    """Pages of so many rows: as many as the smaller limit asks for, one a channel at least.
+    """Return the number of pages: as the smaller limit requires, at least one a channel.
 
     Args:
         rows: That are sent.

@@ -65,7 +65,7 @@ def workers_of(run: Run) -> tuple[ClusterNode, ...]:
 
 
 def shared_cores(run: Run) -> str | None:
-    """Why more nodes are no more machine, as the end of `not measured:`; None where they are.
+    """Return the reason why more nodes are not more machine; None if they are.
 
     Nodes of one host are worth no more than its cores, of which one at least is the client's and
     the coordinator's.

@@ -1,4 +1,4 @@
-"""All that is told of a run's cluster: its lines, its skew, its barriers, and its series."""
+"""The figures of a run's cluster: its lines, its skew, its barriers, and its series."""
 
 from __future__ import annotations
 
@@ -213,7 +213,7 @@ def _readings(run: Run, declared: ClusterFacts | None) -> NodeReadings | None:
 
 
 def _span(readings: NodeReadings | None, window: tuple[int, int]) -> tuple[int, int]:
-    """From the last reading before a window to the first after it; without two, the window."""
+    """Return the span of readings around a window; the window without two readings."""
     times = [] if readings is None else readings.around(*window)
     return (times[0], times[-1]) if len(times) > 1 else window
 

@@ -1,4 +1,4 @@
-"""Why a statement takes longer: its difference put down to what was measured on both sides.
+"""Explains why a statement takes longer, from what was measured on both sides.
 
 In this order. What is done before execution is planning, by CPU samples. Then, if another plan was
 chosen, the rest is the plan's; else if other columns are read, theirs; else if it reads more or

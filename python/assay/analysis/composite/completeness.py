@@ -1,4 +1,4 @@
-"""Why a test has no metric: operations that failed, or that were never played."""
+"""Says why a test has no metric: operations that failed, or that were never played."""
 
 from __future__ import annotations
 

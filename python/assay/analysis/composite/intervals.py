@@ -113,7 +113,7 @@ class ThroughputTest:
 
     @property
     def elapsed_ns(self) -> int:
-        """From there to the last output or commit of any stream."""
+        """The time from the first submission to the last output or commit of any stream."""
         return max(stream.ended_ns for stream in self.sessions) - self.begun_ns
 
     @property

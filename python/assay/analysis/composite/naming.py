@@ -18,7 +18,7 @@ OTHERWISE = {POWER: "power-like", THROUGHPUT: "throughput-like", COMPOSITE: "com
 
 @dataclass(frozen=True)
 class MetricName:
-    """The name of a metric.
+    """The label and title of a metric, which depend on what the test left out.
 
     Attributes:
         label: What a column is called; a plain name of the specification only for a whole test.

@@ -83,7 +83,7 @@ def activity_by_operation(run: Run) -> dict[str, dict[str, float]]:
 
 
 def why_no_activity(run: Run) -> str:
-    """Why an engine tells nothing, as the end of a sentence."""
+    """Return why an engine has no such counters, as the end of a sentence."""
     declared = _declared(run)
     if declared is None:
         return "its engine declares none"

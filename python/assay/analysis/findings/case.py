@@ -400,7 +400,7 @@ class Case:
         return None if value is None else float(value)
 
     def last(self, name: str) -> float | None:
-        """A figure that goes up and down, as it stood at the end of the measured part."""
+        """Return the value of a gauge at the end of the measured part."""
         value = (self.figure(name) or {}).get("last")
         return None if value is None else float(value)
 

@@ -37,7 +37,7 @@ class TableFacts:
 
 
 def known_table(tables: Mapping[str, TableFacts], node: PlanNode) -> str | None:
-    """Return the name under which facts of a plan node's table are told; None: none are.
+    """Return the table name under which the engine reports facts; None if it has none.
 
     A table that sessions do not find without its schema has the schema in its name.
     """
@@ -48,7 +48,7 @@ def known_table(tables: Mapping[str, TableFacts], node: PlanNode) -> str | None:
 
 
 def table_advice(kind: AdviceKind, name: str, node: PlanNode, gain: float) -> Advice:
-    """Return advice about the table of a plan node, whose facts are told under a name."""
+    """Return advice about the table of a plan node, by its reported name."""
     if node.object is None or name == node.object:
         return Advice(kind, name, {}, gain)
     return Advice(kind, node.object, {"schema": node.schema or ""}, gain)

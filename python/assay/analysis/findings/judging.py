@@ -88,7 +88,7 @@ def _with_certainty(case: Case, finding: Finding) -> Finding:
 
 
 def _reason_to_doubt(case: Case, finding: Finding) -> str | None:
-    """Why a cause is only suspected, as what would settle it; None: it was seen."""
+    """Return what would settle a cause that is only suspected; None if it was seen."""
     if finding.settle is not None:
         return finding.settle
     witnesses = finding.witnesses

@@ -1,4 +1,4 @@
-"""From which mix on a run is steady: its throughput and what its engine reads, in batches of mixes.
+"""Finds from which mix on throughput and reads are steady, in batches of mixes.
 
 Where the beginning ends is the truncation point MSER (White 1997, White, Cobb and Spratt 2000): it
 leaves the rest whose mean is known best. The rest is steady if no drift is left in it that matters:
@@ -193,7 +193,7 @@ def judged(marks: Sequence[Mark], clients: int) -> SteadyState:
 
 
 def batched(marks: Sequence[Mark], clients: int) -> tuple[Batch, ...]:
-    """The mixes in at most so many batches of as many each; what is left over is in none."""
+    """Return the mixes in at most `BATCHES_MAX` batches of equal size; the rest is in none."""
     if len(marks) < 2:  # noqa: PLR2004 - an interval has two ends
         return ()
     size = max(clients, 1, -(-(marks[-1].mixes - marks[0].mixes) // BATCHES_MAX))

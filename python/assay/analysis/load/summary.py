@@ -78,7 +78,7 @@ class Pace:
 
 @dataclass(frozen=True)
 class LoadSummary:
-    """All that is told of a load.
+    """The figures of a load.
 
     Attributes:
         load: What was asked for.
@@ -98,7 +98,7 @@ class LoadSummary:
 
 
 def load_window(run: Run, times: pl.DataFrame) -> Window | None:
-    """From the first operation that was due to the end of the load; None without any that ended.
+    """Return the window from the first due operation to the load's end; None if none ended.
 
     A load that came to its end is as long as was asked for, or until its last operation ended.
     """

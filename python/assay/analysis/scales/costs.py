@@ -73,7 +73,7 @@ class Cost:
 
 
 def whole_name(run: Run) -> str:
-    """Return the name of the whole."""
+    """Return the title under which the total cost is shown."""
     account = account_of(run)
     return "an operation" if account is not None and account.is_mix else "a pass"
 

@@ -97,7 +97,7 @@ class Shares:
 
     @property
     def largest_unseen(self) -> float:
-        """The largest change that an interval leaves open, or that was measured."""
+        """The largest change of a share that was measured or that an interval leaves open."""
         ends = [
             end for share in self.shares for end in share.change.interval or (share.change.value,)
         ]

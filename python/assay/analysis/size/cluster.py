@@ -1,4 +1,4 @@
-"""A cluster on paper: what a workload would take at another size, on so many nodes.
+"""Predicts a workload's time at another size, on another number of nodes.
 
 Each operation costs CPU time, bytes between nodes and bytes of storage, as they were measured.
 They are carried to the size that is asked for by the law of the sizes that were measured, of one

@@ -60,7 +60,7 @@ class Law(NamedTuple):
         return max(1.0, math.sqrt((1 - self.sigma) / self.kappa)) if self.kappa > TINY else math.inf
 
     def most(self) -> float:
-        """The highest throughput, or what it grows towards."""
+        """The highest throughput a second, or its limit as clients grow."""
         at = self.most_at()
         if at < math.inf:
             return self.throughput(at)
@@ -112,7 +112,7 @@ class Scaling:
     likely: tuple[Law, ...]
 
     def band(self, clients: float) -> Ends | None:
-        """Ends of the throughput of so many clients."""
+        """Return the band of the throughput at a number of clients."""
         return _ends(self.likely, lambda law: law.throughput(clients))
 
 
@@ -210,7 +210,7 @@ class _Face:
 
     @property
     def least(self) -> float:
-        """The least squares; infinity where a parameter would be below 0."""
+        """Return the least sum of squares; infinity if a parameter would be below 0."""
         return self._least if self.is_allowed() else math.inf
 
     def is_allowed(self) -> bool:

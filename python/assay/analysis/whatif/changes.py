@@ -60,7 +60,7 @@ class SupposedChange(Protocol):
 
 @dataclass(frozen=True)
 class ScaleOperation:
-    """An operation takes so many times as long. Its time is above 0."""
+    """A change that multiplies an operation's time by a factor above 0."""
 
     name: str
     factor: float

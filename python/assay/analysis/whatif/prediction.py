@@ -174,7 +174,7 @@ class _Course:
         return _Course(made.operation, self.least_s * least, self.most_s * most, factor)
 
     def of_pass(self, seconds: float) -> float:
-        """Return the predicted seconds of a pass that takes so many seconds now."""
+        """Return the predicted seconds of a pass, from its seconds now."""
         return self.now.seconds if self.factor is None else seconds * self.factor
 
 

@@ -106,7 +106,7 @@ class _Model:
 
 
 def value(run_figures: Figures, kind: str) -> float:
-    """Return one of the figures; infinite where nothing bounds it."""
+    """Return the value of a metric; infinite where nothing bounds it."""
     power, throughput = run_figures.power, run_figures.throughput
     if kind == COMPOSITE:
         are_known = power is not None and throughput is not None

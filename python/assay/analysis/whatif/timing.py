@@ -127,7 +127,7 @@ class Measured:
 
     @property
     def why_not(self) -> str | None:
-        """Why no metric has a value; None if they have."""
+        """The reason why no metric has a value; None if they have."""
         if self.without_time:
             return f"{', '.join(self.without_time)} never succeeded"
         if self.test is not None and self.test.why_not:

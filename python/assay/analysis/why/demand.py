@@ -74,7 +74,7 @@ class Demand:
 
     @property
     def reads_per_s_reading(self) -> float | None:
-        """While it reads; None where that, or how long it does, is not known."""
+        """The reads a second while it reads; None where not known."""
         share = self.reading_share
         return self.reads / (self.seconds * share) if self.reads and share else None
 

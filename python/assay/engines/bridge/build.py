@@ -30,7 +30,7 @@ class NoCompilerError(Exception):
 
 
 def main(arguments: list[str]) -> int:
-    """Builds the jar; with `--optional` a host without a compiler is told, and is no failure."""
+    """Builds the jar; with `--optional` a host without a compiler is no failure."""
     files = [argument for argument in arguments if argument != OPTIONAL]
     try:
         build(Path(files[0]) if files else JAR)

@@ -94,7 +94,7 @@ class DoltCounters:
 
 
 def metrics(text: str) -> list[tuple[str, str, str, float]]:
-    """The counters in a text of Prometheus' kind; those that are told by label are left out."""
+    """Return the counters of a text in Prometheus' format, without those that have labels."""
     rows = []
     for line in text.splitlines():
         name, _, value = line.partition(" ")

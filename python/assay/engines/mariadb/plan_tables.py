@@ -88,7 +88,7 @@ class Prefix:
 
 
 def _share(facts: dict[str, Any], key: str) -> float:
-    """A share of rows; all of them where none is told."""
+    """Return a share of rows; 1 where the plan has none."""
     percent: float | None = facts.get(key)
     return 1.0 if percent is None else percent / PERCENT
 

@@ -97,7 +97,7 @@ class _Times:
         self.whole_seconds = False
 
     def at(self, written: str | None) -> int:
-        """The moment that a line tells, or the last one that was told."""
+        """Return the moment of a line, or else the last one before it."""
         if written is not None:
             self.whole_seconds |= "T" not in written
             self.now_ns = _moment_ns(written)

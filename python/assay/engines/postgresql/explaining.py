@@ -23,7 +23,7 @@ class PostgresPlans:
     """Reads plans of PostgreSQL; implements `PlanReader`, `PlaysPrograms` and more."""
 
     def __init__(self, dsn: str, *, reads_only: bool = False) -> None:
-        """Connects. With `reads_only` each transaction is told to refuse writes."""
+        """Connects. With `reads_only` each transaction refuses writes."""
         self._asker = PlanAsker(dsn, reads_only=reads_only)
         self._cache = PlanCache(self._asker)
         self._facts = PlanFacts(self._asker, self._cache)

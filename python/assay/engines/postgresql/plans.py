@@ -115,7 +115,7 @@ TOLD_ELSEWHERE = {
 
 @dataclass(frozen=True)
 class _Rows:
-    """Rows over all loops, and so many more or fewer as they may be."""
+    """The rows of all loops, and the margin by which they may be off."""
 
     rows: float
     margin: float = 0.0
@@ -180,7 +180,7 @@ def _seconds(told_ms: float | None) -> float | None:
 
 
 def _compiling(jit: dict[str, Any] | None, *, timed: bool) -> float | None:
-    """Seconds of generating code: nothing is told where none was generated."""
+    """Return the seconds of generating code, 0 without any; None if nothing was timed."""
     if jit is None:
         return 0.0 if timed else None
     total: float | None = jit.get("Timing", {}).get("Total")

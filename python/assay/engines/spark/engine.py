@@ -128,7 +128,7 @@ class SparkEngine(OwnTables):
         return bool(instance.address["ours"])
 
     def effective_settings(self, instance: Instance) -> dict[str, str]:
-        """Settings of SQL as a session has them, and all else that the driver was told."""
+        """Return the SQL settings of a session, and all other settings of the driver."""
         rows = instance.handle.text(file_text("settings.sql"))
         of_session = {str(row[0]): str(row[1]) for row in rows}
         environment = _fetched(instance, "environment") or {}

@@ -116,7 +116,7 @@ class _Counted:
         return min((node for node in self.nodes if node not in taken), default=None)
 
     def take(self, name: str, among: Iterable[int]) -> int | None:
-        """The first of a name that stands for no other one yet."""
+        """Return the number of the first free node of a name; None if all are taken."""
         for node in among:
             if node not in self._taken and str(self.nodes[node]["nodeName"]).strip() == name:
                 self._taken.add(node)

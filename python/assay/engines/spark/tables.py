@@ -1,4 +1,4 @@
-"""Tables: files of Parquet in a directory, which each new driver is told of.
+"""Tables as Parquet files in a directory, which each new driver has to register.
 
 Spark keeps what it knows of tables in its driver's memory, so nothing that is kept says where they
 lie, and the directory can be copied and moved. Columns and types are those of the files.

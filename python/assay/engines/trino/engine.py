@@ -251,7 +251,7 @@ def _greet(address: Address) -> None:
 
 
 def _refused(address: Address, error: BridgeError) -> str:
-    """Why a cluster gives no answer to a statement, and what to do."""
+    """Return why a cluster gives no answer to a statement, and what to do."""
     place, said = address["rest"], str(error)
     if any(word in said for word in REFUSALS):
         return (

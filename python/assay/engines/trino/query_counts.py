@@ -30,7 +30,7 @@ Counts = Counter[tuple[str, str]]
 
 
 def nanoseconds(text: str) -> float:
-    """A duration as Trino writes it, such as `1.26m`. Raises `ValueError`."""
+    """Parse a duration of Trino, such as `1.26m`, to ns. Raises `ValueError`."""
     return _quantity(text, NS)
 
 

@@ -151,7 +151,7 @@ class VirtuosoEngine(OwnTables):
         loading.checkpoint(instance)
 
     def load(self, instance: Instance, table: str, rows: ArrowStream, streams: int) -> None:
-        """Loads rows in the server's own form of values, over so many connections."""
+        """Loads rows in the server's own form of values, over several connections."""
         try:
             loading.load(instance, table, rows, streams)
         except (EngineError, OSError, RuntimeError, ValueError) as error:
@@ -172,7 +172,7 @@ class VirtuosoEngine(OwnTables):
         loading.checkpoint(instance)
 
     def load_triples(self, instance: Instance, rows: ArrowStream, streams: int, tell: Tell) -> None:
-        """Has the server load files of triples, over so many connections."""
+        """Has the server load files of triples, over several connections."""
         del tell
         try:
             triples.load(instance, rows, streams)

@@ -200,7 +200,7 @@ def _await_online(log: Path, launcher: Launcher) -> str | None:
 
 
 def _log_no_query(link: Link) -> None:
-    """A server that is told where its query log is begins to write it at once."""
+    """Turn the query log off: a server writes it as soon as it has a path."""
     link.run(file_text("plans/end.sql"))
 
 

@@ -63,7 +63,7 @@ class Piece(NamedTuple):
 
 
 def why_empty(document: RunDocument) -> str | None:
-    """Why there is no such chart, or None if there is."""
+    """Return why there is no such chart; None if there is."""
     operations = document["operations"]
     if not operations:
         return NOTHING_MEASURED

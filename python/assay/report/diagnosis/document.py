@@ -185,7 +185,7 @@ def _needed_words(judgement: Judgement, run_s: float | None) -> str:
 
 
 def _why_not(judgement: Judgement, answers_verdict: str, experiment: Experimented) -> str | None:
-    """Why a confirmed cause's change is not to be made all the same."""
+    """Return why a confirmed cause's change is not recommended."""
     if judgement.verdict != "confirmed":
         return None
     if answers_verdict == "invalid":
@@ -234,7 +234,7 @@ def _gain(gain: Gain | None) -> TimeGain | None:
 
 
 def _left(way: Way) -> str:
-    """Why it ended, and what bounds the run then."""
+    """Return why the diagnosis ended, and what bounds the run then."""
     bound = next(
         (finding for finding in summarise(way.last).findings if finding.tells == "bound"), None
     )

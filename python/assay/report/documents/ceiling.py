@@ -24,7 +24,7 @@ ReadMethod = Literal["pread", "io_uring"]
 
 
 class CeilingRequestEntry(TypedDict):
-    """The request of a ceiling."""
+    """The options with which a ceiling was measured."""
 
     directory: str
     size_bytes: int

@@ -112,7 +112,7 @@ def _work_rows(table: pl.DataFrame) -> list[WorkRow]:
 def _symbols(
     profile: Profile, operation: str | None, symbols_max: int | None
 ) -> tuple[list[SymbolRow], SymbolRest]:
-    """Functions that are told one by one, and what the others come to."""
+    """Return the functions that are listed, and the sum of the others."""
     table = symbols_table(profile, operation)
     shown = table if symbols_max is None else table.head(symbols_max)
     members = _members(profile, operation)

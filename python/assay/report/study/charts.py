@@ -143,7 +143,7 @@ def _parts(figure: FigureEntry, chart: ChartEntry) -> list[MeasureRow]:
 
 
 def _relative(figure: FigureEntry) -> Iterator[RelativeChart]:
-    """A chart of what is told in times of another quantity, one a base."""
+    """Return the chart of times relative to another quantity, one for each base."""
     article = figure["article"]
     bases: dict[str, list[str]] = {}
     times: dict[str, float] = {}

@@ -67,7 +67,7 @@ def short(document: StudyDocument) -> list[tuple[str, str]]:
 
 
 def doubts_sentence(document: StudyDocument) -> str | None:
-    """Why a study is not valid as a whole, in one sentence; None if it is."""
+    """Return why a study is not valid as a whole, in one sentence; None if it is."""
     runs_by_check: dict[str, set[str]] = {}
     for doubt in document["doubts"]:
         runs_by_check.setdefault(doubt["check"].replace("_", " "), set()).update(doubt["runs"])

@@ -235,7 +235,7 @@ def _heads(names: Sequence[str], of: int = 11) -> str:
 
 
 def _apart(names: Sequence[str], of: int) -> Sequence[str]:
-    """Names without what they begin with alike, where they are the same in so many columns."""
+    """Return names without their common beginning, where they agree in several columns."""
     if len({_short(name, of) for name in names}) == len(names):
         return names
     for mark in "=@":

@@ -71,7 +71,7 @@ def knows_engine(document: RunDocument) -> bool:
 
 
 def why_not_split(document: RunDocument, operation: OperationRow) -> str:
-    """Why it is not known where an operation's time went."""
+    """Return why an operation's time could not be split."""
     coverage = operation["coverage"]
     if coverage is not None and coverage > LOOKED_COVERAGE_MAX:
         return (

@@ -267,7 +267,7 @@ def paragraphs(document: RunDocument) -> list[str]:
 
 
 def no_findings(document: RunDocument) -> str:
-    """Why there is nothing to explain, and what was looked for."""
+    """Return why there is no finding, and what was looked for."""
     if not document["operations"]:
         return "Nothing to explain: no operation was measured."
     if all(op["coverage"] is None for op in document["operations"]):

@@ -30,7 +30,7 @@ def is_wanted(profile: ProfileSection | str | None) -> bool:
 
 
 def why_words(profile: ProfileSection | str | None) -> str:
-    """Why plans are asked what samples are asked elsewhere."""
+    """Return why plans were used where other runs use CPU samples."""
     if not isinstance(profile, dict) or profile["classified"] is None:
         return "No CPU samples tell what the engine worked at; its plans do."
     named = profile["named"] or 0.0

@@ -29,7 +29,7 @@ TOGETHER = "of several sessions: the samples are not told apart by operation"
 
 
 def no_samples(profile: ProfileSection) -> str:
-    """Why there is no sample to show, with the mend, in one sentence."""
+    """Return why there is no sample to show, with the mend, in one sentence."""
     sampling = profile["sampling"]
     within = profile["operation"] or "an operation"
     if sampling["artefacts"]:
@@ -68,7 +68,7 @@ def passes_text(passes: int) -> str:
 
 
 def share_text(share: float) -> str:
-    """A share in per cent; what is less than can be said with one digit is told as such."""
+    """Return a share in per cent; one below the last digit is written as "less than"."""
     return "< 0.1 %" if 0 < share < FEW else f"{share * 100:.1f} %"
 
 

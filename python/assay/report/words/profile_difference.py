@@ -27,7 +27,7 @@ def operations_words(difference: ProfileDifference) -> str:
 
 
 def scaled_words(difference: ProfileDifference) -> str:
-    """Why the other's seconds are not those that it took."""
+    """Return why the other run's seconds are scaled."""
     factor = difference["scaled_by"]
     return f"Of another scale: its seconds are times {factor:.3g}, as if both took as long in all"
 

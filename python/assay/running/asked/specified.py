@@ -118,7 +118,7 @@ def specified(request: RunRequest, workload: Workload) -> SpecifiedTest | None:
 
 
 def _refresh(request: RunRequest, workload: Workload, kind: str, streams: int) -> Refresh | None:
-    """The refresh functions, unless they are left out, none are told, or passes are repeated."""
+    """Return the refresh functions; None if left out, undeclared, or passes are repeated."""
     refresh = workload.facts.refresh
     if refresh is None or not request.refresh or kind == STEADY:
         if request.refresh_batches != 1:
@@ -134,7 +134,7 @@ def _sets(kind: str, streams: int) -> int:
 
 
 def streams_max(kind: str, sets: int) -> int:
-    """Streams of a throughput or full test for which so many refresh sets are enough."""
+    """Return the most streams for which that many refresh sets are enough."""
     return sets if kind == THROUGHPUT else sets // RUNS_OF_FULL - 1
 
 

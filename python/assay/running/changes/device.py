@@ -91,7 +91,7 @@ def parse_device(text: str | None) -> tuple[bool, int | None]:
 
 
 def why_not(*, copied: bool = False) -> str | None:
-    """Why no device can be made here, with the mend; None: it can.
+    """Return why no device can be made here, with the mend; None if one can.
 
     Args:
         copied: Whether it is to be one that can be copied.

@@ -12,7 +12,7 @@ KIB = 1024
 
 
 def available_bytes(meminfo: Path = MEMINFO) -> int:
-    """Memory that can be had without anything being written out, by us.
+    """Return the bytes of memory that are available without writing anything out.
 
     Raises:
         RunFailedError: If the kernel does not tell.

@@ -151,7 +151,7 @@ def _fill(channel: Channel, job: dict[str, Any], engine: Engine, instance: Insta
 
 
 def _change(channel: Channel, job: dict[str, Any]) -> None:
-    """Changes tables of a running server, and takes that back when it is told to or alone."""
+    """Change tables of a running server, and undo that when asked to or left alone."""
     from assay.running.server.changed_tables import serve_changes
 
     with _instance(job) as (engine, instance):
@@ -413,7 +413,7 @@ class _OwnerMessages:
         return self._heard.get()
 
     def next_begin(self) -> int | None:
-        """Wait for the moment at which the next phase begins; None if the run ends."""
+        """Wait for the moment in ns at which the next phase begins; None if the run ends."""
         return self._begins.get()
 
     def _hear(self) -> None:

@@ -186,7 +186,7 @@ def _flushes() -> Iterator[Trial]:
 
 
 def _fits(size: int, depth: int, request: CeilingRequest, machine: Machine) -> bool:
-    """Return True if O_DIRECT takes the size here and the file holds so many requests."""
+    """Return True if O_DIRECT takes the size and the file holds that many requests."""
     return size % machine.direct_align_bytes == 0 and size * depth <= request.size_bytes
 
 

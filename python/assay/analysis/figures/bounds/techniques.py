@@ -144,7 +144,7 @@ def _plans(run: Run) -> Mapping[str, tuple[Plan, ...]]:
 
 
 def _largest(effects: Sequence[Worth], most: int) -> list[Worth]:
-    """The largest that are told from noise; all where nothing is, because there was one round."""
+    """Return the largest effects beyond noise; all with one round, which has no noise."""
     if all(effect.factor.interval is None for effect in effects):
         return list(effects[:most])
     return [effect for effect in effects if effect.factor.is_distinct and effect.factor.times > 1][

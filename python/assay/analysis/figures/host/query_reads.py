@@ -113,7 +113,7 @@ def middle_run(runs: Sequence[StudyRun], operation: str | None) -> StudyRun:
 
 
 def span_s(run: Run, operation: str | None) -> tuple[float, float] | None:
-    """From when to when the operation's first execution was under way, since the measured part."""
+    """The span of the operation's first execution, in seconds since the measured part began."""
     reads = query_reads(run, operation)
     if reads is None:
         return None

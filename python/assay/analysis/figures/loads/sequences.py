@@ -221,7 +221,7 @@ def _rows(points: Sequence[Point]) -> tuple[tuple[Cell, ...], ...]:
 
 
 def _steady(point: Point) -> str:
-    """From which mix on each round was steady."""
+    """Return the mix from which on each round was steady."""
     starts = [_steady_from(run.run) for run in point.runs]
     return ", ".join(dict.fromkeys(starts))
 

@@ -1,4 +1,4 @@
-"""Why an index that exists is not used: what hides it from the optimiser, if anything does."""
+"""Finds existing indexes that are not used, and what hides them from the optimiser."""
 
 from __future__ import annotations
 
@@ -255,7 +255,7 @@ def _called(condition: str, name: str) -> slice | None:
 
 
 def end_of_call(text: str, begin: int) -> int:
-    """Return where the parenthesis ends that was opened just before `begin`."""
+    """Return the position at which the parenthesis ends that was opened just before `begin`."""
     depth = 1
     for at in range(begin, len(text)):
         depth += {"(": 1, ")": -1}.get(text[at], 0)

@@ -74,7 +74,7 @@ def _counted_finding(case: Case, trigger: CountedProgram) -> Finding:
 
 
 def _fraction(case: Case, operation: str, seconds: float) -> float:
-    """The part of an operation's time that so many seconds of its plans are."""
+    """Return the share of an operation's time that these seconds of its plans are."""
     whole = math.fsum(
         (plan.execution_s or 0.0) + planning_seconds(plan, prepared=case.prepared)
         for plan in case.plans[operation]

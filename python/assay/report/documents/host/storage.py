@@ -66,7 +66,7 @@ class DistanceRow(TypedDict):
 
 
 class RunLengthRow(TypedDict):
-    """Sequential runs of so many reads."""
+    """The sequential runs of one length."""
 
     at_most_reads: int
     runs: int
