@@ -85,7 +85,7 @@ def host_memory_bytes(run: Run) -> float | None:
 
 
 def cache_bytes(run: Run) -> float | None:
-    """Size of the engine's own cache of data; None where the engine does not tell it."""
+    """Return the size of the engine's data cache in bytes; None if the engine hides it."""
     advice = run.facts.get("engine", {}).get("advice") or {}
     name = advice.get("settings", {}).get(CACHE, {}).get("name")
     settings = run.environment.get("engine", {}).get("settings") or {}

@@ -126,7 +126,7 @@ def window_of(run: Run) -> tuple[int, int] | None:
 
 
 def _looked_ns(run: Run, begun_ns: int, observed: Mapping[str, int]) -> tuple[int, int] | None:
-    """The time of looking; of an observation that was killed it ends with its last look."""
+    """Return the observed time in ns, which ends with the last sample if it was killed."""
     ended_ns: object = observed.get("ended_ns")
     if ended_ns is None and run.has("looks"):
         ended_ns = run.table("looks")["time_ns"].max()

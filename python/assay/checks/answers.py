@@ -67,13 +67,13 @@ def _no_answers(run: Run) -> str | None:
 
 
 def _kept_hint(run: Run, operation: str) -> str:
-    """Say of which state an answer is that somebody kept; empty where Assay knows the data."""
+    """Return which state a kept answer is of; empty where Assay knows the data."""
     kept = kept_answers(run).get(operation)
     if kept is None:
         return ""
     return (
-        f". Compared with the rows kept on {kept.state}. If the data were changed since, keep them"
-        " anew: assay answers ... --keep"
+        f". Compared with the rows kept on {kept.state}. If the data have changed since, keep"
+        f" them again: assay answers ... --keep"
     )
 
 
@@ -298,13 +298,13 @@ def _not_compared(run: Run, judgement: _Judgement) -> str | None:
         return f"{next(iter(left['unseen']))} returned more different results than were kept"
     if "lost" in left:
         return (
-            f"{left['lost'].total()} came after a refresh function that did not succeed, so the"
-            " data that they are of are not known"
+            f"{left['lost'].total()} followed a failed refresh function, so the state of their"
+            f" data is unknown"
         )
     if "beside" in left:
         return (
-            f"{left['beside'].total()} ran beside refreshes of one transaction an order, so the"
-            " data that they are of are not known; --refresh-batches 1 would tell"
+            f"{left['beside'].total()} ran beside refreshes with one transaction an order, so the"
+            f" state of their data is unknown; use --refresh-batches 1"
         )
     return None
 

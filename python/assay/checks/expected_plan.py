@@ -22,7 +22,7 @@ UNREMARKED = ("projection", "result")
 
 
 def expected_plan(run: Run, steps: Sequence[str]) -> CheckResult:
-    """Invalid at the first statement that was executed otherwise; unknown where nobody can tell.
+    """Invalid at the first statement with another plan; unknown where plans are missing.
 
     Args:
         run: A run that ended well.

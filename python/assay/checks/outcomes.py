@@ -39,7 +39,8 @@ def check(run: Run) -> CheckResult:
         share = skipped.height / events.height
         reason = (
             f"{skipped.height} of {events.height} operations ({percent_text(share)}) were due and"
-            " never started: the engine did not hold the rate, and latencies are of the others"
+            " never started: the engine did not keep up with the rate, and latencies cover only"
+            " the others"
         )
         return CheckResult(NAME, Verdict.UNKNOWN, reason, value=share, threshold=0.0)
     if events.filter(cut_short()).height and run.facts.get("fault") is None:
@@ -137,7 +138,7 @@ def identity_broken(events: pl.DataFrame, counted: dict[str, int] | None) -> str
 
 
 def _driver_counts(run: Run) -> dict[str, int] | None:
-    """Outcomes as the driver counted them, over all phases; None if it did not get to tell."""
+    """Return the driver's counts of outcomes over all phases; None if it wrote none."""
     report = run.driver_report
     if report is None:
         return None

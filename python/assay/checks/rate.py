@@ -26,10 +26,12 @@ def check(run: Run) -> CheckResult:
     """Invalid if operations started late, or waited in a queue that grew through the run."""
     load = load_of(run.facts)
     if load is None or load.shape != OPEN:
-        return CheckResult(NAME, Verdict.VALID, "not an open load: nothing was due by a clock")
+        return CheckResult(
+            NAME, Verdict.VALID, "not an open load: operations had no scheduled start"
+        )
     went = open_schedule(run, load)
     if went is None:
-        reason = "whether the rate was held is not measured: no operation ended"
+        reason = "rate not checked: no operation ended"
         return CheckResult(NAME, Verdict.UNKNOWN, reason, measured=False)
     if grew(went, load):
         reason = _not_held(went, "latency grows with the length of the run", load)

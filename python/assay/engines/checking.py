@@ -23,7 +23,7 @@ RefusalKind = Literal["table", "column", "function", "schema", "permission", "sy
 
 @runtime_checkable
 class ReadsOnly(Protocol):
-    """Servers whose connections can be told to refuse every write."""
+    """The contract of servers whose connections can refuse every write."""
 
     @property
     def reads_only_by(self) -> str:
@@ -49,7 +49,7 @@ class ReadsOnlyByTransaction(Protocol):
 
 @runtime_checkable
 class OpensFiles(Protocol):
-    """Embedded engines that open a database file of somebody's, see `Place.file`."""
+    """The contract of embedded engines that open a user's database file, see `Place.file`."""
 
     @property
     def reads_only_by(self) -> str:

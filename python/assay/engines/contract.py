@@ -33,7 +33,7 @@ class Tell(Protocol):
 
 
 def tell_nobody(phase: str, done: float, expected: float | None, unit: str) -> None:
-    """For work whose progress nobody watches."""
+    """Ignore progress, for work that is not watched."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Product:
-    """A product that is there.
+    """A product that is installed.
 
     Attributes:
         version: The version in full, as the product tells it.
@@ -284,7 +284,7 @@ class Clustered(Protocol):
     """
 
     def nodes(self, instance: Instance) -> tuple[Node, ...]:
-        """The nodes that there are now, coordinator first. Raises `EngineError`."""
+        """Return the current nodes, coordinator first. Raises `EngineError`."""
         ...
 
 
@@ -361,7 +361,7 @@ class Cached:
 
 @runtime_checkable
 class TellsCached(Protocol):
-    """Engines that tell what their own cache holds, bringing nothing of the data into it."""
+    """The contract of engines that report what their own cache holds."""
 
     def cached(self, instance: Instance) -> list[Cached]:
         """Tables and indexes of which something is cached, the most first."""

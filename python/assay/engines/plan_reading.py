@@ -191,7 +191,7 @@ class AsksAlternatives(Protocol):
 
 @runtime_checkable
 class HasPlans(Protocol):
-    """Engines that tell how they execute a statement."""
+    """The contract of engines that report how they execute a statement."""
 
     def plan_reader(self, instance: Instance) -> PlanReader:
         """A reader on a connection of its own, which sees what the sessions see."""

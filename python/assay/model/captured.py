@@ -1,4 +1,4 @@
-"""Statements that somebody else's clients sent, and the constants in them."""
+"""Statements that a server's clients sent, and the constants in them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class LoggedStatement:
-    """One statement as a server's log tells it.
+    """A statement of a server's log.
 
     Attributes:
         time_ns: When it began, from an origin that the log's statements share.
@@ -74,7 +74,7 @@ class ReadLog:
 
 @dataclass(frozen=True)
 class CountedStatement:
-    """A statement as a server's counters tell it.
+    """A statement of a server's counters.
 
     Attributes:
         text: With `$1`, `$2`, ... in the places of constants; empty: the server tells none.

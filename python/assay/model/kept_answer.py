@@ -30,7 +30,7 @@ class KeptAnswer:
             may be others.
         kept_utc: When it was kept.
         engine: Title and version of the engine that gave it.
-        server: Where that was, without a password; None: an engine of our own.
+        server: Where that was, without a password; None: a private engine.
         run: The run whose rows they are.
     """
 

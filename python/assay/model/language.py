@@ -1,4 +1,4 @@
-"""Languages that operations are written in, and what tells them apart.
+"""Languages of operations, and how they are recognised.
 
 The dialects of a run, in which files of a workload are searched, end with `sparql` where an engine
 is asked in it.

@@ -36,7 +36,7 @@ OPERATORS = (
 
 @dataclass(frozen=True)
 class PlanNode:
-    """One operator. What was not told is None, never 0.
+    """An operator of a plan; None where a fact was not reported, never 0.
 
     Attributes:
         operator: One of `OPERATORS`.

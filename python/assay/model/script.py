@@ -50,7 +50,7 @@ class ScriptStatement:
 
 @dataclass(frozen=True)
 class ScriptOperation:
-    """One operation: its draws, made anew at each execution, and its statements in order.
+    """An operation of a script: its draws, made at each execution, and its statements.
 
     Attributes:
         name: As in the plan.

@@ -101,7 +101,7 @@ def parse_bytes(text: str) -> int:
 
 
 def size_bytes(text: str | None) -> int | None:
-    """Bytes of a size as engines tell it, `4MB`, `18.8 GiB` or `0`; None if it is none."""
+    """Parse a size as engines print it, `4MB`, `18.8 GiB` or `0`, to bytes; None if it is none."""
     match = _SIZE.fullmatch(text.strip()) if text else None
     return None if match is None else round(float(match[1]) * _SIZE_STEPS[match[2].lower()])
 

@@ -77,7 +77,7 @@ class Activity(Protocol):
 
 @runtime_checkable
 class ActivityReader(Protocol):
-    """Counter readers that can also tell what each process is doing."""
+    """The contract of counter readers that also report the activity of processes."""
 
     def activity(self) -> Sequence[Activity]:
         """Every process of the engine at this moment. Raises `OSError`."""
@@ -86,7 +86,7 @@ class ActivityReader(Protocol):
 
 @runtime_checkable
 class BlockedReader(Protocol):
-    """Counter readers that can also tell which sessions wait for a lock, and who holds it."""
+    """The contract of counter readers that also report blocked sessions."""
 
     def blocked(self) -> Sequence[Blocked]:
         """Sessions that wait at this moment, one a session that each waits for. Raises `OSError`.
@@ -98,7 +98,7 @@ class BlockedReader(Protocol):
 
 @runtime_checkable
 class OtherWorkReader(Protocol):
-    """Counter readers that can also tell what the server does beside the load."""
+    """The contract of counter readers that also report work beside the load."""
 
     def other_work(self) -> Sequence[OtherWork]:
         """Upkeep that is under way, and sessions with old snapshots. Raises `OSError`.
@@ -110,7 +110,7 @@ class OtherWorkReader(Protocol):
 
 @runtime_checkable
 class StatusReader(Protocol):
-    """Counter readers that can also tell how the engine stands, at more cost than counters."""
+    """The contract of counter readers that also report the engine's status, at more cost."""
 
     def status(self) -> tuple[list[tuple[str, str, str, float]], str]:
         """Rows as those of `read`, and the engine's own text of it, in full. Raises `OSError`."""
@@ -119,10 +119,10 @@ class StatusReader(Protocol):
 
 @runtime_checkable
 class CountsAnew(Protocol):
-    """Counter readers of servers of ours only, which nobody else reads: counts may begin at 0."""
+    """The contract of counter readers of private servers, whose counts may restart at 0."""
 
     def reset(self) -> None:
-        """Has the engine count anew what it can. Raises `OSError`."""
+        """Has the engine restart its counts. Raises `OSError`."""
         ...
 
 
@@ -134,7 +134,7 @@ class StatementReader(Protocol):
         ...
 
     def counts(self) -> list[tuple[str, Mapping[str, float]]]:
-        """Return what each statement has come to, `calls` among it. Raises `OSError`."""
+        """Return the totals of each statement, `calls` among them. Raises `OSError`."""
         ...
 
 
@@ -197,22 +197,22 @@ class Probe(Protocol):
         ...
 
     def stop(self) -> Cost:
-        """Stops and tells what it cost."""
+        """Stop the probe and return its cost."""
         ...
 
 
 @runtime_checkable
 class HearsMeasured(Protocol):
-    """Probes that look when the measured part begins."""
+    """The contract of probes that take a sample when the measured part begins."""
 
     def measured(self) -> None:
-        """The measured part has begun. Does not wait for the look."""
+        """Signal that the measured part has begun, without waiting for a sample."""
         ...
 
 
 @runtime_checkable
 class Refusing(Protocol):
-    """Probes that somebody may have asked for, though they do not apply."""
+    """The contract of probes that were requested though they do not apply."""
 
     def refusal(self, target: Target) -> str | None:
         """Return why a requested probe does not run, with the mend; None if it may."""

@@ -14,7 +14,7 @@ FLUSH_INTERVAL_S = 1.0
 
 
 class RequestsProbe:
-    """Has the kernel tell of each request; a thread of ours writes them down."""
+    """Traces each block request by the kernel; a thread of ours writes them."""
 
     name = "requests"
     stream = "probe-requests"

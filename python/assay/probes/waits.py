@@ -25,7 +25,7 @@ class WaitsProbe(Sampled):
         return bool(self.followed(target))
 
     def followed(self, target: Target) -> list[tuple[int, str]]:
-        """The engine's processes only: nobody asks what the driver waits for."""
+        """Return the engine's processes: the driver's waits are not sampled."""
         return [entry for entry in target.followed if entry[1] in ENGINE_ACCOUNTS]
 
 

@@ -104,7 +104,7 @@ def find_workload_run(name: str, runs_dir: Path, *, or_observed: bool = False) -
     run = Run(find_run(name, runs_dir))
     if run.kind == KIND_CEILING:
         raise RecordUnreadableError(
-            f"{run.id} tells what the host can do, and is no run of a workload: see it with"
+            f"{run.id} is a ceiling of the host and no run of a workload: see it with"
             f" `assay show {run.id}`, or name a run."
         )
     if run.kind == KIND_OBSERVED and not or_observed:
@@ -211,7 +211,7 @@ class Run:
                 yield _frame(batches, reader.schema)
 
     def status_texts(self) -> list[tuple[str, str]]:
-        """The engine's own words of how it stood, by edge (start, end); those that there are."""
+        """Return the engine's own status texts, by edge (start, end), as far as recorded."""
         files = {edge: self.dir / RAW_DIR / name for edge, name in STATUS_FILES.items()}
         return [
             (edge, path.read_text(encoding="utf-8", errors="replace"))
@@ -266,7 +266,7 @@ class Recovered:
         self.dir = directory
 
     def rows(self, operation: str) -> pl.DataFrame | None:
-        """The rows that an operation returned; None: it did not come to that, or they are too many.
+        """Return an operation's rows; None if it returned none, or too many to keep.
 
         Raises:
             RecordUnreadableError: If the file is damaged.

@@ -125,7 +125,7 @@ class _Execution:
         self._kill = None if kill_s is None else Kill(kill_s, run)
 
     def carry_out(self) -> None:
-        """All steps, in the order in which the record tells them."""
+        """Carry out all steps of the run, in the order of its phases."""
         # What merges streams takes longer to import than a wrong request takes to be refused.
         from assay.running.fleet.meeting import gathered
 
@@ -320,7 +320,7 @@ class _Execution:
         except AssayError as failure:
             error = str(failure)
         if error is not None:
-            log.warning("the plans are not whole: %s", error)
+            log.warning("some plans are missing: %s", error)
         self._run.update(plans={"error": error})
 
     @contextmanager
@@ -416,7 +416,7 @@ class _Execution:
                 pass
             self._keep_report(message)
         except AssayError as error:
-            log.warning("the driver did not end in good order: %s", error)
+            log.warning("the driver did not end normally: %s", error)
 
     def _keep_report(self, message: dict[str, Any]) -> None:
         write_json(self._run.raw / DRIVER_FILE, message["report"])
@@ -442,7 +442,7 @@ class _Execution:
             self._teller.amount(played_s, self._expected_s(phase), "s")
 
     def _tell_probes(self, phase: str) -> None:
-        """Tells probes that the measured part begins, where a warm-up came before it."""
+        """Signal to probes that the measured part begins after a warm-up."""
         if phase == PHASE_MEASURED and self._before_measured:
             self._changes.edge(START)
             for probe in self._observing:

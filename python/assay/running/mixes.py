@@ -143,7 +143,7 @@ class Mixes:
         return counts
 
     def _give_up(self, why: str) -> None:
-        log.warning("what mixes read is not known any more: %s", why)
+        log.warning("reads of mixes are no longer counted: %s", why)
         self._meter, self._why_no_reads = None, why
 
 

@@ -130,7 +130,7 @@ def _plain(value: object) -> object:
 
 
 def looked_s(request: CeilingRequest) -> float:
-    """A guess of how long a look at the host takes, most of which is of a length that is asked."""
+    """Estimate the seconds of a ceiling, most of which its options set."""
     machine = Machine(os.cpu_count() or 1, None, None, 1, has_ring=True)
     count = request.rounds * len(trials(request, machine))
     return request.size_bytes / FILL_BYTES_PER_S + count * (request.time_s + AROUND_TRIAL_S)

@@ -98,7 +98,7 @@ class Series:
         place: Directory of runs.
         watcher: Whoever a person watches by.
         terms: With what limits.
-        again: Make all runs anew, though some are there.
+        again: Make all runs again, even if earlier ones exist.
         directory: Of its study, from `begin` on.
     """
 

@@ -77,7 +77,7 @@ def diagnose(
         budget: No run is begun that would end after so much time; None: 5 minutes.
         dsn: A running server; of a run the server once more, as its password is in no record.
         allow_changes: Tables that Assay did not make may be changed; each run changes them back.
-        again: Make all runs anew, though some are there.
+        again: Make all runs again, even if earlier ones exist.
         runs: Directory of runs; `$ASSAY_RUNS`, else `./runs`, unless given.
         watcher: Whoever a person watches by.
         options: Of all runs of a workload, by the keys of a study's file.
@@ -158,7 +158,7 @@ def _placed(document: DiagnoseDocument, directory: Path | None, place: Path) -> 
 def _asked(
     what: str, options: dict[str, Any], place: Path, watcher: Watcher, *, again: bool
 ) -> _Asked:
-    """The workload's first run, or the run that is there."""
+    """Return the workload's first run, or the existing run."""
     if not _is_workload(what):
         return _of_run(what, options, place)
     keys = {**DIAGNOSE_RUNS, **options, "workload": what}

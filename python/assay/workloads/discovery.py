@@ -1,4 +1,4 @@
-"""Finding workloads: by name, or as a folder that somebody names."""
+"""Finds workloads, by name or as a folder that a user names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tells by a statement's words whether it reads or writes, without an engine.
+"""Decides by a statement's words whether it reads or writes, without an engine.
 
 The words of each kind stand in `effects.toml`. A function of somebody's own may hide a write that
 no grammar shows: only the server can refuse that one.

@@ -49,7 +49,7 @@ def operation(name: str, program: str, text: str, dialects: Sequence[str]) -> Sc
 
     def index_of(asked: str) -> int:
         if asked.endswith(ELEMENT):
-            raise ValueError(f"${{{asked}}} is of an element, and stands in no list: $[ ... ]")
+            raise ValueError(f"${{{asked}}} belongs to an element, but is in no list: $[ ... ]")
         return registers.setdefault(asked, len(registers))
 
     made_statements: list[ScriptStatement] = []

@@ -1,4 +1,4 @@
-"""Rows of tables as queries tell them: one place makes them, and every engine is given the same."""
+"""Makes rows of tables by queries in one place, so that every engine gets the same."""
 
 from __future__ import annotations
 

@@ -337,7 +337,7 @@ def _cents(number: Decimal) -> Decimal:
 
 
 def _decimal(text: str) -> Decimal | None:
-    """The finite number that a text stands for; None for other texts, 'NaN' among them."""
+    """Parse a text as a finite number; None for other texts, including 'NaN'."""
     try:
         number = Decimal(text)
     except InvalidOperation:

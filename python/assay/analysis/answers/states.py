@@ -114,7 +114,7 @@ class _History:
 
     @classmethod
     def of(cls, events: pl.DataFrame, refresh: Refresh) -> _History:
-        """The history that events tell."""
+        """Return the history of refresh functions, from the events."""
         played = events.filter(
             pl.col("operation").is_in(list(refresh.functions)) & (pl.col("outcome") != "skipped")
         ).sort("started_ns", maintain_order=True)

@@ -144,7 +144,7 @@ def read_ceiling(run: Run) -> Ceiling:
     """
     if run.kind != KIND_CEILING:
         raise RecordUnreadableError(
-            f"{run.id} does not tell what a host can do: make such a record with `assay ceiling`."
+            f"{run.id} does not hold what a host can do: make such a record with `assay ceiling`."
         )
     disk, memory, core = (_plain(run.table(stream)) for stream in (DISK, MEMORY, CORE))
     return Ceiling(_disk(disk), _memory(memory), _core(core))

@@ -165,7 +165,7 @@ def find_barriers(
 
 
 def troughs(shares: Sequence[float]) -> list[tuple[int, int, float]]:
-    """Return the troughs between peaks of one series of even looks.
+    """Return the troughs between peaks of one evenly sampled series.
 
     Args:
         shares: Of the platform that were at work, a look each.
@@ -187,12 +187,12 @@ def troughs(shares: Sequence[float]) -> list[tuple[int, int, float]]:
 
 
 def _peak(shares: Sequence[float]) -> list[float]:
-    """Looks of a stretch in which the platform was in full use."""
+    """Return the samples of a stretch in which the platform was in full use."""
     return [share for share in shares if share >= HIGH]
 
 
 def _low_runs(shares: Sequence[float]) -> list[tuple[int, int]]:
-    """Stretches of enough looks on end below the low level."""
+    """Return the stretches of enough successive samples below the low level."""
     runs, begin = [], None
     for at, share in enumerate([*shares, 1.0]):
         if share <= LOW:

@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 POINTS_MAX = 1500
 NOT_DECLARED = "the engine declares no counters of nodes"
 NOT_READ = "the probe of the engine's counters did not run"
-NOT_TOLD = "the engine told nothing of it in this run"
-ELSEWHERE = "some nodes are on other hosts, whose CPUs nobody looks at often enough"
-NOT_FOLLOWED = "no processes of its nodes were looked at"
+NOT_TOLD = "the engine reported nothing of it in this run"
+ELSEWHERE = "some nodes are on other hosts, whose CPUs are not sampled often enough"
+NOT_FOLLOWED = "no processes of its nodes were sampled"
 CORES_UNKNOWN = "how many cores the nodes may use was not recorded"
 
 
@@ -163,7 +163,7 @@ def platform_cores(run: Run) -> float | None:
 
 
 def node_series(clocks: Mapping[str, NodeClock], window: tuple[int, int]) -> dict[str, list[float]]:
-    """Return the cores of each node between looks of a window, and `time_s` of the looks' ends.
+    """Return the cores of each node between samples of a window, and the samples' times.
 
     Where there are more than `POINTS_MAX` each is the mean of several.
     """
@@ -273,6 +273,6 @@ def _notes(
     if engines:
         notes.append(
             f"CPU time of single nodes in {', '.join(engines)} is the engine's own count: an"
-            f" execution holds fewer than {LOOKS_MIN} looks of the kernel's"
+            f" execution holds fewer than {LOOKS_MIN} samples of the kernel's"
         )
     return tuple(notes)

@@ -1,4 +1,4 @@
-"""A test as the record tells it: its runs, what was left out of it, and why it has no metric."""
+"""Reads a test from the record: its runs, what was left out, and why it has no metric."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class Played:
 
     @property
     def powers(self) -> tuple[PowerTest, ...]:
-        """Power tests that tell how much an interval differs from one to the next."""
+        """The power tests that show how much an interval differs from one to the next."""
         if self.steady is not None:
             return self.steady.tests
         return tuple(run.power for run in self.runs if run.power is not None)
@@ -119,7 +119,7 @@ def played(run: Run) -> Played | None:
 
 
 def played_of(facts: dict[str, Any], events: pl.DataFrame, *, driven: bool = False) -> Played:
-    """The test that run.json's `test` and the events tell of.
+    """Return the test that run.json's `test` and the events describe.
 
     Args:
         facts: run.json.

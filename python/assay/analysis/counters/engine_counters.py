@@ -159,7 +159,7 @@ def standing(run: Run) -> pl.DataFrame:
 
 
 def last_look(run: Run, source: str, gauges: Sequence[str], ended_ns: int) -> pl.DataFrame:
-    """Gauges of objects that are not looked at in each reading: the last look up to an instant.
+    """Return gauges of objects at their last sample up to an instant.
 
     How the engine stood where the measured part began and ended is such a look as well, and counts
     as of that instant. Columns: time_ns, source, object, counter, value.

@@ -46,7 +46,7 @@ class IndexFacts:
 
 @dataclass(frozen=True)
 class IndexWork:
-    """One index. None is not told, or was reset meanwhile.
+    """The work on one index; None where it was not reported, or was reset meanwhile.
 
     Attributes:
         object: As the engine's counters call it.

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from assay.model.finding import Advice
 
-RESTART = "it takes effect when the server is started anew"
+RESTART = "it takes effect when the server is restarted"
 EACH_SETTING = "{limits} may use that much"
 
 

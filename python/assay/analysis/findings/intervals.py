@@ -65,7 +65,7 @@ def _wider(
     fractions: Mapping[str, float],
     looks: Mapping[str, float],
 ) -> tuple[float, float] | None:
-    """The interval with the error of looks in it; None of no width.
+    """Widen an interval by the sampling error; None for an interval without width.
 
     A share p of n looks has the variance p (1 - p) / n of a binomial proportion.
     """

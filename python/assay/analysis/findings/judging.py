@@ -25,7 +25,7 @@ CAUSE_SHARE_MIN = 0.05
 OVERLAP_MAX = 0.05
 MISSING_WITNESS = {
     "plan": "a run with --profile: CPU samples would confirm or refute the plan",
-    "wait": "more looks at waiting sessions: a longer --time or --min-time",
+    "wait": "more samples of waiting sessions: a longer --time or --min-time",
     "sample": "the plan of the operation, or counters of the engine around it",
 }
 ESTIMATED = "the plan with the rows that it reads (explain analyze): these are estimates"

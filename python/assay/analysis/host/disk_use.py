@@ -34,7 +34,7 @@ class DiskUse:
 
 
 def disk_use_of(run: Run) -> DiskUse | None:
-    """Return the traffic of the disk that holds the data; None where nobody looked at it."""
+    """Return the traffic of the disk that holds the data; None if it was not sampled."""
     device, window = data_device(run), window_of(run)
     if device is None or window is None or not run.has("disks"):
         return None

@@ -21,7 +21,7 @@ SAMPLES = {"time_ns": pl.Int64, "rss_bytes": pl.Int64, "pss_bytes": pl.Int64}
 
 @dataclass(frozen=True)
 class Peak:
-    """The most memory that was seen or told. Absent is None.
+    """The largest memory that was sampled or reported; None where absent.
 
     Attributes:
         rss_bytes: Resident, what processes share counted once.

@@ -101,7 +101,7 @@ class StartingState:
 
 
 def starting_state(run: Run) -> StartingState | None:
-    """The state of a run; None of a record that tells nothing of it."""
+    """Return the starting state of a run; None if the record has none."""
     facts = run.facts.get("state")
     if facts is None:
         return None

@@ -97,12 +97,12 @@ def _leaves(order: Order) -> list[str]:
 
 
 def join_rows(plan: Plan) -> float | None:
-    """Rows that all joins together gave; None where one is not told."""
+    """Return the rows that all joins gave together; None where one is unknown."""
     return _sum(node.rows for node in _joins(plan))
 
 
 def estimated_join_rows(plan: Plan) -> float | None:
-    """Rows that all joins together were expected to give; None where one is not told."""
+    """Return the rows that all joins were expected to give; None where one is unknown."""
     return _sum(node.estimated_rows for node in _joins(plan))
 
 

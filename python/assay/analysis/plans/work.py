@@ -48,7 +48,7 @@ ALSO = "also"
 
 @dataclass(frozen=True)
 class Mixed:
-    """Time of operators of one word that did other work as well, which no plan tells apart.
+    """The time of operators whose work includes another kind, which no plan separates.
 
     Attributes:
         work: The word that the time is charged to.

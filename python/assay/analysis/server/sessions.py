@@ -188,7 +188,7 @@ def owners(
 
 
 def _as_their_leaders(looks: pl.DataFrame) -> pl.DataFrame:
-    """Return a row a process that was looked at; one that works for another has its client."""
+    """Return a row for each sampled process; a worker has its leader's client."""
     clients = ["has_client", "is_ours"]
     merged = looks.group_by("pid", maintain_order=True).agg(
         pl.col("leader_pid").drop_nulls().last(), pl.col(clients).any()
@@ -229,7 +229,7 @@ def is_ours() -> pl.Expr:
 
 
 def _looks_by_activity(activity: pl.DataFrame | None) -> pl.DataFrame:
-    """Return each look at a process: pid, leader_pid, has_client, is_ours; by time."""
+    """Return each sample of a process: pid, leader_pid, has_client, is_ours; by time."""
     if activity is None:
         return pl.DataFrame(schema=LOOKS_SCHEMA)
     has_client = pl.any_horizontal(pl.col("application", "state").is_not_null())
@@ -285,7 +285,7 @@ def _without_bytes_of_children(grown: pl.DataFrame) -> pl.DataFrame:
 
 
 def _figures() -> list[pl.Expr]:
-    """Sums over processes in seconds and bytes; null where a process does not tell."""
+    """Return sums over processes in seconds and bytes; null where one is not counted."""
     whole = {
         name: pl.when(pl.col(name).null_count() == 0).then(pl.col(name).sum()) for name in COUNTERS
     }

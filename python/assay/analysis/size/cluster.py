@@ -74,7 +74,7 @@ class Cluster:
         memory_bytes: Of each.
         network_bytes_per_s: Of each, in each direction.
         disk_bytes_per_s: Of each.
-        utilisation: The part of its cores that an operation keeps busy.
+        utilisation: Share of a node's cores that an operation keeps busy.
         given: Which of these somebody said; the others are assumed.
     """
 

@@ -42,8 +42,8 @@ def measured_of(runs: Sequence[Run]) -> Measured:
         cpu, counted, costs = _cpu(run), totals_by_operation(run), costs_of(run)
         if not cpu:
             raise ValueError(
-                f"run {run.id} does not tell the CPU time of its operations: it takes a run of"
-                " operations that follow each other, on processes of this host"
+                f"run {run.id} has no CPU time of its operations: it needs a run whose operations"
+                f" follow each other, on processes of this host"
             )
         for name, seconds in cpu.items():
             own = counted.get(name, {})

@@ -1,4 +1,4 @@
-"""Intervals that may be looked at after every round: stopping when they tell something is no cheat.
+"""Intervals that stay valid after every round, so that a test may stop early.
 
 An interval by Student's t holds for a number of rounds that was fixed beforehand. Whoever looks
 after each round, and stops when zero is outside, is wrong far more often than it says.

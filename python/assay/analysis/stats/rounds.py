@@ -65,7 +65,7 @@ def noise_of(several: Iterable[Sequence[float]]) -> Noise | None:
 
 
 def factor_of(ratios: Sequence[float], noise: Noise | None = None) -> Factor | None:
-    """The factor that ratios of rounds come to; None of nothing.
+    """Return the mean factor of rounds' ratios; None without rounds.
 
     Args:
         ratios: Above zero, one a round.

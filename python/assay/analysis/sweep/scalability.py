@@ -80,7 +80,7 @@ class Law(NamedTuple):
 
 @dataclass(frozen=True)
 class Quantity:
-    """A quantity of the law; `ends` of 95 % are None where runs do not tell them."""
+    """A quantity of the law; its 95 % `ends` are None where runs do not give them."""
 
     value: float
     ends: Ends | None

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-BY_LOOKS = "states of threads, looked at many times a second"
+BY_LOOKS = "states of threads, sampled many times a second"
 # Where more of an operation's time has no source, or more than one, its explanation is in doubt.
 UNCOVERED_MAX = OVERCOUNTED_MAX = 0.05
 # Looks come late on a busy host, so that the time between them is counted as sleep and as work.
@@ -112,7 +112,7 @@ def _looked(run: Run) -> pl.DataFrame | None:
     try:
         return wall_split(run)
     except UsageError as error:
-        log.warning("what threads of run %s waited for is not known: %s", run.id, error)
+        log.warning("waits of run %s cannot be analysed: %s", run.id, error)
         return None
 
 

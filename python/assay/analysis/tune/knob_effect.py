@@ -283,7 +283,7 @@ def _why_unknown(turned: Turned, moved: Sequence[Moved], *, plans: bool | None) 
     elif reasons := [counter for counter in moved if counter.why_not is not None]:
         why = "; ".join(f"{counter.title}: not measured: {counter.why_not}" for counter in reasons)
     elif moved:
-        why = "there is one run a level, and nothing tells what runs alike differ by"
+        why = "there is one run a level, so the noise between equal runs is unknown"
     else:
         why = "no counter is known that it moves"
     return f"{why}{same}"

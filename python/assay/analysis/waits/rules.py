@@ -1,4 +1,4 @@
-"""Rules that say why a thread sleeps: by what the kernel tells, or by the engine's word.
+"""Rules that say why a thread sleeps: by the kernel's facts, or by the engine's word.
 
 The kernel tells a state, the function it sleeps in, the system call, and what a futex waits at. An
 engine may tell more: what each of its processes waits for. A rule that matches every sleep explains
@@ -93,7 +93,7 @@ class Sleep:
 
 @dataclass(frozen=True)
 class Rule:
-    """One rule on what the kernel tells. What it does not name, it does not ask for.
+    """A rule on the kernel's facts of a sleep. Facts that it does not name may be anything.
 
     Attributes:
         cause: Of `analysis.causes`.
@@ -165,7 +165,7 @@ class WaitRules:
     words_tell: tuple[str, ...] | None = None
 
     def cause_of(self, sleep: Sleep, machine: str) -> str | None:
-        """The cause of a sleep by what the kernel tells of it; None: no rule knows it."""
+        """Return the cause of a sleep by the kernel's facts; None if no rule matches."""
         call = None if sleep.call is None else self._call_names(machine).get(sleep.call)
         return next((rule.cause for rule in self.rules if rule.matches(sleep, call)), None)
 

@@ -55,7 +55,7 @@ class SupposedChange(Protocol):
         """Raises `UsageError` if the run does not know what is to be changed."""
 
     def of(self, operation: TimedOperation, cores: int | None) -> Changed | None:
-        """The operation after the change; None where the run does not tell what it needs."""
+        """Return the operation after the change; None where the run lacks what it needs."""
 
 
 @dataclass(frozen=True)
@@ -146,8 +146,8 @@ class RemoveWork:
         """Raises `UsageError` for a word without samples, or a run without any."""
         if all(operation.work is None for operation in measured.operations):
             raise UsageError(
-                f"run {measured.run} has no CPU samples that tell work by operation: measure it"
-                " again with --profile"
+                f"run {measured.run} has no CPU samples of work by operation: measure it again"
+                f" with --profile"
             )
         if self.work not in measured.works:
             raise UsageError(
@@ -232,25 +232,25 @@ class SetCores:
         )
 
     def check(self, measured: Measured) -> None:
-        """Raises `UsageError` for less than one core, or a run that does not tell of cores."""
+        """Raises `UsageError` for less than one core, or a run without a number of cores."""
         if self.cores < 1:
             raise UsageError(f"an engine cannot run on {self.cores} cores: name 1 or more")
         if measured.cores is None:
             raise UsageError(f"run {measured.run} did not record how many CPUs it could use")
         if measured.clients is not None:
             raise UsageError(
-                "of a load with clients nothing tells which operations wait for a CPU: measure it"
-                " with --pin engine=... instead"
+                "under a load with clients it is unknown which operations wait for a CPU: measure"
+                " it with --pin engine=... instead"
             )
         if measured.test is not None and measured.test.streams is not None:
             raise UsageError(
-                "of streams that share cores nothing tells what each would do with others: predict"
+                "it is unknown what streams that share cores would do with other cores: predict"
                 " it from a run with --test power"
             )
         if all(operation.thread_s is None for operation in measured.operations):
             raise UsageError(
-                f"the time of run {measured.run} is not split by cause, so nothing tells how its"
-                " operations use cores: that needs operations of a millisecond or more"
+                f"the time of run {measured.run} is not split by cause, so it is unknown how its"
+                f" operations use cores: that needs operations of a millisecond or more"
             )
 
     def of(self, operation: TimedOperation, cores: int | None) -> Changed | None:

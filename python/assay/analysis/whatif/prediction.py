@@ -275,7 +275,7 @@ def _assumptions(measured: Measured, changes: Sequence[SupposedChange]) -> list[
 def _note(says: str, names: list[str]) -> str:
     shown = ", ".join(names[:NAMED_MAX])
     more = f" and {len(names) - NAMED_MAX} more" if len(names) > NAMED_MAX else ""
-    return f"{says}: the run does not tell of {shown}{more}, which stay as they are."
+    return f"{says}: the run has no figures of {shown}{more}, which stay as they are."
 
 
 def _predicted(

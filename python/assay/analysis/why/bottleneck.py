@@ -151,7 +151,7 @@ def _claim(kind: BottleneckKind, resources: tuple[str, ...]) -> str:
         "shared": f"is bound by {listed(titles)} together",
         "partly": f"waits for {titles[0] if titles else ''} for a part of its time",
         "none": "is bound by nothing that was varied",
-        "unclear": "is bound by nothing that is told from noise",
+        "unclear": "has no bottleneck beyond noise",
     }[kind]
 
 
@@ -204,7 +204,7 @@ def _rest(diagnosis: Diagnosis) -> str:
     """Return the threads' time beside computing and reading, as far as they were sampled."""
     demand = diagnosis.demand
     if demand is None or not demand.shares:
-        return "and nobody looked at what its threads waited for"
+        return "and the waits of its threads were not sampled"
     varied = {*(ON_CPU if "cpu" in diagnosis.chosen else ())}
     varied |= {*(WAITING if "disk" in diagnosis.chosen else ())}
     others = sorted(

@@ -1,4 +1,4 @@
-"""Collects what a person may be told: errors and warnings, and the texts of checks and findings."""
+"""Collects the texts of errors, warnings, checks and findings from the source."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def read_dsn(dsn: str) -> Address:
 
 
 def hidden(address: Mapping[str, Any]) -> list[str]:
-    """Words of an address that must not be told, the longest first."""
+    """The secret words of an address, the longest first."""
     url: str = address["url"]
     pairs = [*address.get("properties", {}).items(), *_ASSIGNED.findall(url)]
     passwords = [value for name, value in pairs if is_secret(name)]

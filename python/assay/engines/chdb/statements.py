@@ -48,7 +48,7 @@ def _value(place: int, *, is_integer: bool) -> str:
 
 
 def quoted(name: str) -> str:
-    """A name as it stands in a statement."""
+    """Return a name quoted for use in a statement."""
     escaped = name.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
 

@@ -76,7 +76,7 @@ def configured(settings: Mapping[str, str]) -> str:
             place = place.setdefault(section, {})
             if not isinstance(place, dict):
                 raise EngineError(
-                    f"{name} leads through {section}, which is no section: mend --set."
+                    f"{name} leads through {section}, which is no section: correct --set."
                 )
         place[key] = _value(value)
     # A dollar begins a name of the environment.

@@ -81,7 +81,7 @@ class DoltCounters:
         return rows
 
     def _collected(self, name: str, place: Path) -> int:
-        """Collections since the first look: the manifest names another generation after each."""
+        """Return the collections since the first sample: each changes the manifest's generation."""
         try:
             fields = (place / MANIFEST).read_text(encoding="utf-8").split(":")
         except OSError:
@@ -105,7 +105,7 @@ def metrics(text: str) -> list[tuple[str, str, str, float]]:
 
 
 def _sizes(place: Path) -> dict[str, int]:
-    """Sizes of the files in a directory by name; one may go while it is looked at."""
+    """Return the sizes of files in a directory by name; a file may vanish meanwhile."""
     sizes = {}
     try:
         with os.scandir(place) as entries:

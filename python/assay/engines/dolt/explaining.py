@@ -1,4 +1,4 @@
-"""Asks Dolt for plans, which it tells without executing anything."""
+"""Asks Dolt for plans, which it shows without executing anything."""
 
 from __future__ import annotations
 

@@ -136,7 +136,7 @@ class DuckEngine:
         return named_file(dsn, SCHEME)
 
     def exact_undo(self, instance: Instance, make: str, undo: str) -> str:
-        """The statements that are shown, unless they would drop an index that is there already."""
+        """Return the undo statements, unless they would drop an index that existed before."""
         del make
         names = instance.handle.execute(_script("trying/indexes.sql")).fetchall()
         for (name,) in names:

@@ -97,13 +97,17 @@ class FusekiEngine(EndpointEngine):
 
     def _runtime(self) -> Path:
         if self._java is None:
-            raise EngineError(f"{TITLE} has no Java yet: obtain it before it is started")
+            raise EngineError(
+                f"{TITLE} has no Java yet: install it first with `assay engines install`"
+            )
         return self._java
 
 
 def _home(product: Product) -> Path:
     if product.home is None:
-        raise EngineError(f"{TITLE} has no program here: obtain it before it is started")
+        raise EngineError(
+            f"{TITLE} has no program here: install it first with `assay engines install`"
+        )
     return product.home
 
 
@@ -117,7 +121,7 @@ def _version(home: Path) -> str:
         ) from error
     match = _VERSION.search(properties)
     if match is None:
-        raise EngineError(f"{home / PROPERTIES} tells no version: choose another directory")
+        raise EngineError(f"{home / PROPERTIES} states no version: choose another directory")
     return match[1]
 
 

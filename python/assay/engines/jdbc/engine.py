@@ -104,7 +104,7 @@ class JdbcEngine:
         instance.handle.close()
 
     def version(self, instance: Instance) -> str:
-        """The product and its version, as the driver tells them."""
+        """Return the product and its version, as the driver reports them."""
         link: Link = instance.handle
         return f"{link.product} {' '.join(link.version.split())}"
 
@@ -114,7 +114,7 @@ class JdbcEngine:
         return {"product": link.product, "version": link.version, "driver": link.driver}
 
     def processes(self, instance: Instance) -> tuple[int, ...]:
-        """JDBC tells of no process, so none is followed."""
+        """Return no process, as JDBC names none."""
         del instance
         return ()
 
@@ -151,8 +151,8 @@ class JdbcEngine:
 
 def _makes_no_tables(*_: object) -> Never:
     raise EngineError(
-        "no tables are made through JDBC, which has no way of it that suits all databases: name a"
-        " workload that asks the tables that are there, such as a folder of .sql files"
+        "Assay makes no tables through JDBC, because databases differ too much: name a workload"
+        " that queries existing tables, such as a folder of .sql files"
     )
 
 

@@ -1,4 +1,4 @@
-"""Asks MySQL for plans: it tells what it did of statements that read, and a guess of others."""
+"""Asks MySQL for plans: actual ones for reading statements, estimated ones for others."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class MysqlPlans(CataloguePlans):
             self.rows(file_text("plans/iterators.sql", CONF))
 
     def _with_columns(self, asked: str, plan: str | None) -> str | None:
-        """A plan with what only the older format tells: which columns of tables are read."""
+        """Return a plan with the columns read, which only the older format has."""
         if plan is None:
             return None
         return json.dumps(json.loads(plan) | json.loads(self._tables(asked)), indent=1)

@@ -1,4 +1,4 @@
-"""The program of a MySQL that is there."""
+"""The program of an installed MySQL."""
 
 from __future__ import annotations
 

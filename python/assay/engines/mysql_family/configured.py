@@ -82,7 +82,7 @@ class ConfiguredEngine(FamilyEngine):
         raise NotImplementedError
 
     def obtain(self, wanted: Wanted, tell: Tell) -> Product:
-        """The product, with the version that its own program tells."""
+        """Return the product with its program's version."""
         product = obtain(self._facts, wanted, tell)
         return replace(product, version=self._program(product).version())
 
@@ -149,6 +149,7 @@ class ConfiguredEngine(FamilyEngine):
     def _program(self, product: Product) -> Program:
         if product.home is None:
             raise EngineError(
-                f"{self._facts.title} has no programs here: obtain it before it is started."
+                f"{self._facts.title} has no programs here: install it first with `assay engines"
+                f" install`."
             )
         return self.find_program(product.home)

@@ -104,7 +104,7 @@ class _Times:
         return self.now_ns
 
     def spread(self) -> list[LoggedStatement]:
-        """The statements, spread over their second where the log tells nothing finer."""
+        """Spread statements over their second where the log has no finer times."""
         if not self.whole_seconds:
             return self.statements
         counts = Counter(statement.time_ns // S_NS for statement in self.statements)

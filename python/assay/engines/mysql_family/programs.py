@@ -1,4 +1,4 @@
-"""A server's program that is there, and what it tells without serving."""
+"""Runs a server's program for its version and its settings, without serving."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Program:
                 hint = suggestion(canonical(name), sorted(names))
                 raise EngineError(f"{self.title} has no setting {name!r}; {hint}")
         if refusal := self._refusal(settings):
-            raise EngineError(f"{self.title} refuses its settings: {refusal}. Mend it (--set).")
+            raise EngineError(f"{self.title} refuses its settings: {refusal}. Correct it (--set).")
 
     def _refusal(self, settings: Mapping[str, str]) -> str:
         """The server's words on a configuration; empty if it takes it."""

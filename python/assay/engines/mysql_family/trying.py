@@ -1,4 +1,4 @@
-"""Prepares statements of others without executing them, and tells their guessed cost.
+"""Prepares foreign statements without executing them, and reads their estimated cost.
 
 It has a connection of its own, so that nothing that the statements set stays.
 """

@@ -65,7 +65,7 @@ class FamilyWatcher:
         return [look for look in looks if look.statement not in self._own]
 
     def counts(self) -> list[tuple[str, Mapping[str, float]]]:
-        """Return what each statement has come to so far. Raises `OSError`."""
+        """Return the totals of each statement so far. Raises `OSError`."""
         if self.sight.source is None:
             return []
         rows, names = self._rows_and_names(self._counts)
@@ -88,7 +88,7 @@ class FamilyWatcher:
         }
 
     def aliases(self) -> dict[str, str]:
-        """Return none: looks and counts know statements by the same keys."""
+        """Return no aliases: samples and counters name statements by the same keys."""
         return {}
 
     def close(self) -> None:

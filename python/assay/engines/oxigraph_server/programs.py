@@ -1,4 +1,4 @@
-"""Oxigraph's program: where it is, and what it tells without a server."""
+"""Oxigraph's program: its place and its version."""
 
 from __future__ import annotations
 

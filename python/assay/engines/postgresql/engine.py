@@ -55,7 +55,7 @@ class PostgresEngine:
         self._facts = facts
 
     def obtain(self, wanted: Wanted, tell: Tell) -> Product:
-        """The product, with the version that its own program tells."""
+        """Return the product with its program's version."""
         product = obtain(self._facts, wanted, tell)
         return replace(product, version=find_programs(_home(product)).version())
 
@@ -281,7 +281,9 @@ def _may_hold_a_secret(name: str) -> bool:
 
 def _home(product: Product) -> Path:
     if product.home is None:
-        raise EngineError("PostgreSQL has no programs here: obtain it before it is started.")
+        raise EngineError(
+            "PostgreSQL has no programs here: install it first with `assay engines install`."
+        )
     return product.home
 
 

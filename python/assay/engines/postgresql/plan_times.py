@@ -125,7 +125,7 @@ def _move(own: dict[int, float], amount: float, payers: list[Node], owner: Node)
 
 
 def _payers(owner: Node, plan: Node) -> list[Node]:
-    """The nodes inside which an InitPlan was executed, as far as their words tell."""
+    """Return the nodes inside which an InitPlan was executed, as far as the plan shows."""
     name = plan.get("Subplan Name", "")
     within = {id(node) for node in walk(plan)}
     others = [node for node in walk(owner) if id(node) not in within]

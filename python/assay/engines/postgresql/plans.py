@@ -193,7 +193,7 @@ def _sum(values: Any) -> int | None:  # noqa: ANN401 - of any iterable
 
 
 def _memory_bytes(root: Node) -> int | None:
-    """The sum of what nodes held, workers included; None where no node tells of any.
+    """Return the memory in bytes that nodes and workers held; None where none is reported.
 
     They need not have held it at once, so this is the most that there can have been.
     """
@@ -256,7 +256,7 @@ def _tree(
 
 
 def _rows(node: Node, above: _Above) -> _Rows | None:
-    """Rows over all loops: PostgreSQL tells a rounded average, until 17 in whole rows."""
+    """Return rows over all loops: PostgreSQL reports a rounded average."""
     loops = node.get("Actual Loops")
     if not loops or node["Node Type"] in COUNTS_NO_ROWS:
         return None

@@ -1,4 +1,4 @@
-"""The programs of a PostgreSQL that is there, and what they tell without a server."""
+"""The programs of an installed PostgreSQL: its version and settings, without a server."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Programs:
                 hint = suggestion(name, sorted(names))
                 raise EngineError(f"PostgreSQL has no setting {name!r}; {hint}")
         if refusal := self._refusal(settings):
-            raise EngineError(f"PostgreSQL refuses its settings: {refusal}. Mend it (--set).")
+            raise EngineError(f"PostgreSQL refuses its settings: {refusal}. Correct it (--set).")
 
     def _takes(self, name: str) -> bool:
         """Settings of extensions, and those that the description leaves out on purpose."""

@@ -1,4 +1,4 @@
-"""Prepares statements of others without executing them, and tells their guessed cost.
+"""Prepares foreign statements without executing them, and reads their estimated cost.
 
 All is done in one transaction that reads only and is rolled back.
 """
@@ -105,7 +105,7 @@ def _executed(connection: Connection, trial: Trial) -> Tried:
 
 
 def _explained(connection: Connection, trial: Trial) -> Tried:
-    """The guess of the optimiser, for which the server looks at permissions, too."""
+    """Return the optimiser's estimate, for which the server also checks permissions."""
     import psycopg
 
     values = [None if value is None else str(value) for value in trial.values or ()]

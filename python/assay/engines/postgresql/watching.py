@@ -98,7 +98,7 @@ class PostgresWatcher:
         return looks
 
     def counts(self) -> list[tuple[str, Mapping[str, float]]]:
-        """Return what each statement of this database has come to so far. Raises `OSError`."""
+        """Return the totals of each statement of this database so far. Raises `OSError`."""
         if self._counts is None:
             return []
         rows = self._rows(self._counts)

@@ -37,7 +37,7 @@ APT_GET = Client(
     not_there=r"Unable to locate package|has no installation candidate|no longer has a Release"
     r"|does not have a Release file|is not signed|404\s+Not Found",
     mend="the archive that apt is configured for has not this release or not these packages: choose"
-    " another version, or name programs that are there with --bin-dir",
+    " another version, or name installed programs with --bin-dir",
 )
 
 
@@ -77,7 +77,7 @@ def _private_apt(root: Path, release: str) -> list[str]:
     if not archives.split():
         raise UnavailableError(
             "apt is configured for no archive of Debian on this host: choose another version, or"
-            " name programs that are there with --bin-dir"
+            " name installed programs with --bin-dir"
         )
     for directory in ("state/lists/partial", "cache/archives/partial"):
         (root / directory).mkdir(parents=True)
@@ -120,7 +120,7 @@ def _check(command: Sequence[str], home: Path) -> None:
     foreign = [name.strip() for name, arrow, at in pairs if arrow and not at.startswith(str(home))]
     if foreign:
         raise ProviderError(
-            f"libraries are missing among the packages: {', '.join(sorted(foreign))}. engine.toml"
+            f"the packages lack these libraries: {', '.join(sorted(foreign))}. engine.toml"
             " must name them; until it does, choose another version"
         )
 

@@ -51,7 +51,7 @@ def progress(output: str) -> tuple[str, float, str]:
 GO = Client(
     name="go",
     programs=(("go",),),
-    install="install Go (on Debian: `apt-get install golang`), or name programs that are there with"
+    install="install Go (on Debian: `apt-get install golang`), or name installed programs with"
     " --bin-dir",
     not_there=r"40[34] (?:Not Found|Forbidden)|410 Gone|unknown revision|invalid version"
     r"|\.(?:info|mod|zip): no such file or directory",

@@ -23,7 +23,7 @@ MVN = Client(
     name="mvn",
     programs=(("mvn", "--batch-mode", "--quiet"),),
     install="install Maven (on Debian: `apt-get install maven`), choose another version, or name"
-    " programs that are there with --bin-dir",
+    " installed programs with --bin-dir",
     not_there=r"Could not find artifact|was not found in",
     mend="the repository that mvn is configured for has no such artefact: see its settings.xml, or"
     " choose another version",

@@ -28,8 +28,7 @@ WORKING = "working"
 PIP = Client(
     name="pip",
     programs=(("pip",), ("pip3",), ("uv", "tool", "run", "pip")),
-    install="install pip or uv, choose another version, or name programs that are there with"
-    " --bin-dir",
+    install="install pip or uv, choose another version, or name installed programs with --bin-dir",
     not_there=r"No matching distribution found|Could not find a version",
     mend="the index that pip is configured for has no such wheel for this machine: choose another"
     " version",

@@ -169,7 +169,7 @@ def added(parts: Iterable[Sums]) -> Sums:
 
 
 def _figure(task: Mapping[str, Any], path: tuple[str, ...], name: str) -> float:
-    """A figure of a task; one that has told none yet has counted nothing."""
+    """Return a figure of a task; 0 if it has not reported any yet."""
     figures: Any = task
     for step in path:
         figures = figures.get(step) or {}

@@ -175,7 +175,7 @@ class SparkEngine(OwnTables):
         return SparkCounters(instance.address)
 
     def plan_reader(self, instance: Instance) -> PlanReader:
-        """Executes statements and has the driver tell what each operator did."""
+        """Return a reader that executes statements and takes plans from the driver."""
         return SparkPlans(instance.address)
 
     def plan(self, text: str, operation: str, statement: int, native: str) -> Plan:
@@ -184,7 +184,7 @@ class SparkEngine(OwnTables):
 
     def _obtained(self) -> Programs:
         if self._programs is None:
-            raise EngineError("Spark is not here: obtain it before it is started.")
+            raise EngineError("Spark is not here: install it first with `assay engines install`.")
         return self._programs
 
 
@@ -197,8 +197,8 @@ def _fetched(instance: Instance, path: str) -> Any:  # noqa: ANN401 - JSON
         return fetch(host, port, path)
     except (OSError, ValueError) as error:
         raise EngineError(
-            f"{error}. See that Spark's driver serves its pages at {host}:{port}, and mend {UI}= in"
-            " --dsn or leave it out: then nodes and what they count are not known"
+            f"{error}. See that Spark's driver serves its pages at {host}:{port}, and correct"
+            f" {UI}= in --dsn, or leave it out: nodes and their counters are then unknown"
         ) from error
 
 

@@ -1,4 +1,4 @@
-"""Asks Spark for plans: statements are executed, and the driver tells what each operator did."""
+"""Asks Spark for plans: statements are executed, and the driver reports each operator."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Turns what Spark tells of an execution into the house's tree.
+"""Turns Spark's report of an execution into a plan tree.
 
 The plan as `EXPLAIN FORMATTED` writes it has the tree, and what each operator does; the driver's
 graph of the execution has the same tree with what was counted.

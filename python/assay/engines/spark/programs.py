@@ -76,7 +76,7 @@ _JDBC = (
 
 @dataclass(frozen=True)
 class Programs:
-    """One Spark that is there.
+    """An installed Spark.
 
     Attributes:
         home: Its directory, which has `jars`.
@@ -163,7 +163,9 @@ class Programs:
 def find_home(product: Product) -> Path:
     """The directory that has `jars`, below a product's home. Raises `EngineError`."""
     if product.home is None:
-        raise EngineError("Spark has no programs here: obtain it before it is started.")
+        raise EngineError(
+            "Spark has no programs here: install it first with `assay engines install`."
+        )
     places = [product.home, product.home.parent, *sorted(product.home.glob("pyspark-*/deps"))]
     for place in places:
         if any((place / "jars").glob("spark-core_*.jar")):

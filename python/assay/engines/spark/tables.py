@@ -51,7 +51,7 @@ def run_script(instance: Instance, sql: str) -> None:
 
 
 def load(instance: Instance, table: str, rows: ArrowStream) -> None:
-    """Writes a table's files and tells Spark of them. Raises `EngineError`."""
+    """Writes a table's files and registers it with Spark. Raises `EngineError`."""
     lake, shape = lake_of(instance), instance.address["shape"]
     run(instance.handle, filled("drop_table.sql", table=name_of(table)))
     write_table(lake, table, rows, shape["workers"] * shape["cores"])
@@ -68,7 +68,7 @@ def count(instance: Instance, table: str) -> int:
 
 
 def register(link: Link, lake: Path) -> None:
-    """Tells a new driver of all tables that are there. Raises `EngineError`."""
+    """Registers all existing tables with a new driver. Raises `EngineError`."""
     for folder in sorted(lake.iterdir()):
         if table_files(lake, folder.name):
             run(link, _creation(lake, folder.name))
@@ -98,7 +98,7 @@ def type_name(kind: pa.DataType) -> str:
 
 
 def _creation(lake: Path, table: str) -> str:
-    """The statement that tells of a table."""
+    """Return the statement that registers a table."""
     schema = pq.read_schema(table_files(lake, table)[0])
     columns = ", ".join(f"{name_of(field.name)} {type_name(field.type)}" for field in schema)
     location = text_of((lake / table).absolute().as_uri())

@@ -67,7 +67,7 @@ class SqliteEngine:
         return Product(version, origin={"package": f"apsw {apsw.apsw_version()}"})
 
     def check_settings(self, product: Product, settings: Mapping[str, str]) -> None:
-        """Looks at names and values."""
+        """Checks names and values of settings."""
         del product
         pragmas.checked(settings)
 
@@ -80,7 +80,7 @@ class SqliteEngine:
         return Instance(dict(settings), database, place)
 
     def _on_file(self, place: Place, file: Path, settings: Mapping[str, str]) -> Instance:
-        """Opens somebody's file with no settings but those that were asked for."""
+        """Opens a user's own file with no settings but the requested ones."""
         if strange := sorted(set(settings) & {pragmas.JOURNAL_MODE, *pragmas.OF_THE_FILE}):
             raise EngineError(f"--set {strange[0]}: it would change {file}; leave it out.")
         patience = {PATIENCE: self._facts.settings[PATIENCE]}

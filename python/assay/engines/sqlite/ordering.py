@@ -1,4 +1,4 @@
-"""First rows of one table in an order, by a statement's text: SQLite's plans do not tell them."""
+"""Finds ordered first rows in a statement's text, as SQLite's plans do not show them."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ class TrinoEngine(OwnTables):
         return replace(product, version=version, origin={**product.origin, "driver": DRIVER})
 
     def check_settings(self, product: Product, settings: Mapping[str, str]) -> None:
-        """Looks at names and at our own values before a node is started."""
+        """Checks names and our own values before a node is started."""
         configuration.check(self._facts.settings | dict(settings), find_programs(product))
 
     def load_settings(self) -> Mapping[str, str]:
@@ -92,7 +92,9 @@ class TrinoEngine(OwnTables):
     ) -> Address:
         """Starts a private cluster, on new data if `place.data` is empty."""
         if self._bridge is None:
-            raise EngineError("Trino's JDBC driver is not here: obtain it before it is started.")
+            raise EngineError(
+                "Trino's JDBC driver is not here: install it first with `assay engines install`."
+            )
         wanted = self._facts.settings | dict(settings)
         programs = find_programs(product)
         configuration.check(wanted, programs)

@@ -63,7 +63,9 @@ class Programs:
 def find_programs(product: Product) -> Programs:
     """Find the programs in a product's directory. Raises `EngineError` if it is no Trino."""
     if product.home is None:
-        raise EngineError("Trino has no programs here: obtain it before it is started.")
+        raise EngineError(
+            "Trino has no programs here: install it first with `assay engines install`."
+        )
     for home in (product.home, *sorted(product.home.glob("trino-server-*"))):
         for jar in sorted((home / "lib").glob("trino-main-*.jar")):
             match = _MAIN.fullmatch(jar.name)

@@ -27,7 +27,7 @@ _SUMS = struct.Struct(f"={len(WORDS)}d")
 
 
 def read_activity(link: Link, file: Path) -> dict[str, float]:
-    """Sums by `meters.WORDS` since the first look at this server.
+    """Return sums by `meters.WORDS` since the first sample of this server.
 
     Raises:
         BridgeError: As the server says it.

@@ -70,7 +70,7 @@ class VirtuosoCounters:
             raise OSError(f"the server's status cannot be read: {error}") from error
 
     def reset(self) -> None:
-        """Has the server count rows and pages of indexes anew. Raises `OSError`."""
+        """Restart the counts of rows and pages of indexes. Raises `OSError`."""
         try:
             self._link.run(file_text("reset_counters.sql"))
         except BridgeError as error:

@@ -84,7 +84,7 @@ class VirtuosoEngine(OwnTables):
         return replace(product, version=version, origin={**product.origin, "driver": DRIVER})
 
     def check_settings(self, product: Product, settings: Mapping[str, str]) -> None:
-        """Looks at names and values: the server itself takes any."""
+        """Checks names and values of settings: the server itself takes any."""
         configuration.check(settings, find_programs(_home(product)))
 
     def load_settings(self) -> Mapping[str, str]:
@@ -98,7 +98,9 @@ class VirtuosoEngine(OwnTables):
         programs = find_programs(_home(product))
         configuration.check(settings, programs)
         if self._bridge is None:
-            raise EngineError("Virtuoso's JDBC driver is not here: obtain it before it is started.")
+            raise EngineError(
+                "Virtuoso's JDBC driver is not here: install it first with `assay engines install`."
+            )
         return start_server(programs, place, settings, launcher, self._bridge, self._language)
 
     def restart(
@@ -130,7 +132,7 @@ class VirtuosoEngine(OwnTables):
         return reported.version(instance.handle)
 
     def effective_settings(self, instance: Instance) -> dict[str, str]:
-        """Return the settings that the server reports, and which statistics there are."""
+        """Return the settings that the server reports, and the kind of its statistics."""
         settings = reported.settings(instance.handle)
         return {**settings, configuration.STATISTICS: statistics.in_effect(instance.handle)}
 
@@ -221,7 +223,9 @@ class VirtuosoEngine(OwnTables):
 
 def _home(product: Product) -> Path:
     if product.home is None:
-        raise EngineError("Virtuoso has no programs here: obtain it before it is started.")
+        raise EngineError(
+            "Virtuoso has no programs here: install it first with `assay engines install`."
+        )
     return product.home
 
 

@@ -63,7 +63,7 @@ class Native:
 
 @dataclass(frozen=True)
 class Totals:
-    """Figures of a statement as a whole; None is not told.
+    """The figures of a statement as a whole; None where not reported.
 
     Attributes:
         execution_s: Wall time of its execution.

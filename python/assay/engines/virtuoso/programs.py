@@ -1,4 +1,4 @@
-"""The programs of a Virtuoso that is there, and what they tell without a server."""
+"""The programs of an installed Virtuoso: version and settings, without a server."""
 
 from __future__ import annotations
 

@@ -53,6 +53,6 @@ def _forget(link: Link) -> None:
 
 
 def _have_read_anew(link: Link) -> None:
-    """Has the server read the statistics of its tables anew."""
+    """Has the server read the statistics of its tables again."""
     for table in tables(link):
         link.run(file_text("tell_changed.sql"), (table,))

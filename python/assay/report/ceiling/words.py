@@ -81,7 +81,7 @@ def method_sentence(document: CeilingDocument) -> str:
     made = f"{min(rounds)} to {max(rounds)}" if len(rounds) > 1 else f"{max(rounds, default=0)}"
     sentence = (
         f"{made} {'round' if made == '1' else 'rounds'} of trials of"
-        f" {seconds_text(request['time_s'])} each, in an order drawn anew each round"
+        f" {seconds_text(request['time_s'])} each, in a new random order each round"
     )
     if document["file"] is not None:
         size, place = bytes_text(document["file"]["size_bytes"]), request["directory"]

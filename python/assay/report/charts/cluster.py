@@ -37,7 +37,7 @@ def why_empty(cluster: ClusterSection | None) -> str | None:
     if cluster is None:
         return "The engine is no cluster."
     is_drawn = not data(cluster).drop_nulls("value").is_empty()
-    return None if is_drawn else "Neither the kernel nor the engine told of its nodes through time."
+    return None if is_drawn else "Neither the kernel nor the engine recorded its nodes over time."
 
 
 def data(cluster: ClusterSection) -> pl.DataFrame:

@@ -48,8 +48,8 @@ SECONDS_LABEL = (
 )
 NOTHING_MEASURED = "No operation was measured: the record holds no events of the measured part."
 NO_LOAD_SPLIT = (
-    "Where the service time of this load's operations went was not measured: counters are not read"
-    " around operations of a load, and no looks at the engine's threads (probe waits) told it."
+    "Where the service time of this load's operations went was not measured: counters are not"
+    " read around operations of a load, and the engine's threads were not sampled (probe waits)."
 )
 
 

@@ -171,8 +171,10 @@ def verdict_words(judgement: Judgement, run_s: float | None) -> str:
 
 def _undecided_words(judgement: Judgement, run_s: float | None) -> str:
     if judgement.rounds < ROUNDS_MIN:
-        return "one round tells nothing of noise: it takes several"
-    return f"{judgement.rounds} rounds do not tell it from noise{_needed_words(judgement, run_s)}"
+        return "one round does not show noise: it takes several"
+    return (
+        f"{judgement.rounds} rounds do not separate it from noise{_needed_words(judgement, run_s)}"
+    )
 
 
 def _needed_words(judgement: Judgement, run_s: float | None) -> str:

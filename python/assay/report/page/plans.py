@@ -116,7 +116,7 @@ def _captured(document: RunDocument, plan: StatementPlan) -> str:
 
 def _untimed(plan: StatementPlan) -> str:
     why = f": {plan['reason'].rstrip('.')}" if plan["reason"] else ""
-    return f"The engine told estimates only, no time and no rows{why}."
+    return f"The engine reported estimates only, no time and no rows{why}."
 
 
 def _facts(plan: StatementPlan) -> str:

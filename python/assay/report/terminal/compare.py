@@ -195,7 +195,7 @@ def _pruning(table: Mapping[str, Any], width: int, most: int | None) -> Iterator
     of = max(12, width - 47)
     yield "Columns that are read of a table, and how many are needed"
     if not every:
-        yield f"{LEAD}none is read that is not needed, as far as it is told (--all)"
+        yield f"{LEAD}no unneeded column is read, as far as the plans show (--all)"
         return
     yield f"{LEAD}{'':<{of}} {'table':<11}{_heads(names, 16)}"
     rows = _first_of(every, most)

@@ -55,7 +55,7 @@ def barrier_words(barriers: BarriersSection) -> list[str]:
     if barriers["missing"] is not None:
         return [f"barriers: not measured: {barriers['missing']}"]
     if barriers["lost_share"] is None:
-        return ["barriers: not measured: no execution was long enough for ten looks at its CPUs"]
+        return ["barriers: not measured: no execution was long enough for ten samples of its CPUs"]
     if not barriers["count"]:
         return ["barriers: none"]
     count = barriers["count"]

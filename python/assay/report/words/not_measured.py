@@ -29,7 +29,7 @@ STREAM_WORDS = {
 }
 # Ways of finding what waited for a disk of which there is nothing to excuse.
 EXACT_ENOUGH = {BY_DELAY_ACCOUNTING, BY_LOOKS}
-OBSERVED_NO_PROFILE = "an observation takes no CPU samples of a server that is somebody else's."
+OBSERVED_NO_PROFILE = "an observation takes no CPU samples of a running server."
 WAITS = "waits"
 
 
@@ -101,7 +101,7 @@ def _run_without_profile(run: Run) -> str:
     if untold and not run.has("samples"):
         were = "they were asked for, but " if asked_for else ""
         return (
-            f"{were}the engine's processes cannot be told on this host: measure where the server"
+            f"{were}the engine's processes are not known on this host: measure where the server"
             " runs, or without --dsn."
         )
     if not run.has("samples"):
@@ -175,7 +175,7 @@ def why_no_waits(run: Run, document: RunDocument) -> str | None:
     if probe is not None and probe["error"]:
         return f"{lead}, probe {WAITS} failed: {probe['error']}"
     if probe is None:
-        return f"{lead}, probe {WAITS} did not run; what no counter tells is not accounted for."
+        return f"{lead}, probe {WAITS} did not run; time without a counter is not accounted for."
     return f"{lead}, the record has no stream {WAITS}{_ended(document)}."
 
 

@@ -89,7 +89,7 @@ def columns_words(plan: StatementPlan) -> Iterator[str]:
     for table in plan["tables"]:
         named = f"{len(table['needed'])} named"
         if table["read"] is None:
-            yield f"{table['table']}: {named}, what is read is not told"
+            yield f"{table['table']}: {named}, its columns read are not known"
             continue
         text = f"{table['table']}: {len(table['read'])} read, {named}"
         if table["unneeded"]:

@@ -25,7 +25,7 @@ NAMELESS, NAMELESS_NOTE, BOUNDS = ("bounds", "none"), " (no name)", "..0x"
 
 
 # What samples are where an embedded engine served several sessions.
-TOGETHER = "of several sessions: the samples are not told apart by operation"
+TOGETHER = "of several sessions: the samples cannot be split by operation"
 
 
 def no_samples(profile: ProfileSection) -> str:
@@ -36,7 +36,7 @@ def no_samples(profile: ProfileSection) -> str:
         return f"every sample of {within} is one that was left out, so there is nothing to share."
     if sampling["unplaced"]:
         return (
-            "no sample is known to be of an operation, since nothing tells which session the"
+            "no sample can be assigned to an operation, as it is unknown which session the"
             " engine's processes worked for: measure with --clients 1."
         )
     return (
@@ -148,7 +148,7 @@ def lost_text(sampling: SamplingSection) -> str:
         (sampling["broken"], "with a stack that ended at code without unwind rules"),
     )
     if sampling["lost"] is None:
-        return "not recorded: sampling ended before it could tell"
+        return "not recorded: sampling ended before that"
     losses = [f"{count:,} {said}" for count, said in counts if count]
     if sampling["lost"] and sampling.get("elsewhere"):
         losses[0] += " (which other processes share)"

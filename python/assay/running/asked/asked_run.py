@@ -81,7 +81,7 @@ class Asked:
 
     @cached_property
     def file(self) -> Path | None:
-        """Somebody's database file that is asked; None: a server, or an engine of our own is."""
+        """Somebody's database file that is asked; None: a server, or a private engine is."""
         dsn, behaviour = self.request.dsn, self.behaviour
         return (
             behaviour.file(dsn) if dsn is not None and isinstance(behaviour, OpensFiles) else None

@@ -132,8 +132,8 @@ def check_order(request: RunRequest, workload: Workload, kind: str) -> None:
         raise UsageError(f"{option}: {request.engine} keeps no data; leave it out")
     if request.dsn is not None:
         raise UsageError(
-            f"{option} goes with a database of our own: what a running server made of it before"
-            " would not be known. Change the order of rows by --prepare there"
+            f"{option} needs a private database: the row order of a running server's tables is"
+            f" unknown. Change the order there with --prepare"
         )
     if not workload.facts.tables:
         raise UsageError(

@@ -100,12 +100,12 @@ def specified(request: RunRequest, workload: Workload) -> SpecifiedTest | None:
     if kind in (THROUGHPUT, FULL):
         if facts.streams is None:
             raise UsageError(
-                f"--test {kind}: {facts.name} tells no orders of streams; add [streams] to its"
-                " workload.toml, or ask for --test power"
+                f"--test {kind}: {facts.name} declares no orders of streams; add [streams] to its"
+                f" workload.toml, or ask for --test power"
             )
         streams = request.streams or minimum
     elif request.streams is not None:
-        raise UsageError(f"--streams is of the throughput test; leave it out of --test {kind}")
+        raise UsageError(f"--streams applies to the throughput test; leave it out of --test {kind}")
     return SpecifiedTest(
         kind=kind,
         streams=streams,

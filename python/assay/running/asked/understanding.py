@@ -190,11 +190,11 @@ def _fleet_tls(options: RunOptions, folder: Path, *, mixed: bool) -> str | None:
         check_network(asked.meeting, tls, "--fleet-", plain=options.fleet_plain)
     elif tls is not None or options.fleet_plain:
         raise UsageError(
-            "--fleet: agents of our own are on loopback; name no --fleet-tls or -plain"
+            "--fleet: local agents use loopback; leave --fleet-tls and --fleet-plain out"
         )
     elif options.engine_host is not None:
         raise UsageError(
-            "--engine-host: agents of our own are on this host; name the place where the agent on"
+            "--engine-host: local agents are on this host; name the place where the agent on"
             " the engine's host has joined, as --fleet tcp://HOST:PORT"
         )
     parse_engine_host(options.engine_host)
@@ -252,7 +252,7 @@ def _recorded(
     """
     if not options.as_recorded:
         if options.speed != 1.0 and "speed" in given:
-            raise UsageError("--speed is of recorded times: add --as-recorded, or say --rate")
+            raise UsageError("--speed applies to recorded times: add --as-recorded, or say --rate")
         return {}
     for name in ("rate", "think_time", "warmup"):
         if name in given:
@@ -328,7 +328,10 @@ def engine_of(
         if separator and not version:
             raise UsageError(f"--engine {given}: no version follows @; leave @ out for the default")
         if dsn is not None and version:
-            raise UsageError(f"--engine {given}: a running server has the version that it has")
+            raise UsageError(
+                f"--engine {given}: --dsn names a running server, so its version"
+                f" cannot be chosen: remove @"
+            )
         if dsn is not None:
             _check_scheme(name, dsn)
         return name, version or None

@@ -148,7 +148,8 @@ def _check_options(asked: PlayedRun) -> None:
     ):
         if given and request.dsn is None:
             raise UsageError(
-                f"{name} goes with --dsn: an engine of our own has no tables but ours. Leave it out"
+                f"{name} needs --dsn: a private engine has only tables that Assay makes. Leave it"
+                f" out"
             )
         if given and asked.workload.makes_data and not isinstance(asked.behaviour, TellsIfItLoads):
             raise UsageError(

@@ -55,7 +55,8 @@ def device_numbered(number: str, there: Path, sysfs: Path = SYSFS) -> BlockDevic
     link = sysfs / "dev" / "block" / number
     if not link.exists():
         raise UsageError(
-            f"no block device is below {there}, as far as the kernel tells: set XDG_STATE_HOME to a"
+            f"no block device is below {there}, as far as the kernel reports: set XDG_STATE_HOME"
+            f" to a"
             " place on a disk, or say --device own"
         )
     folder = link.resolve()

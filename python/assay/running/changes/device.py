@@ -273,6 +273,6 @@ def _run(program: str, *arguments: str, kept: tuple[int, ...]) -> str:
         message = " / ".join(ended.stderr.split("\n")).strip(" /")
         raise RunFailedError(
             f"--device own: {program} ended with status {ended.returncode}: {message}; `assay"
-            " doctor` tells whether this host has what a device needs"
+            " doctor` shows whether this host has what a device needs"
         )
     return ended.stdout

@@ -97,7 +97,7 @@ def parse_fleet(text: str) -> Fleet:
     if text.isdecimal():
         hosts = int(text)
         if not 1 <= hosts <= LOCAL_MAX:
-            raise UsageError(f"--fleet {text}: between 1 and {LOCAL_MAX} agents of our own")
+            raise UsageError(f"--fleet {text}: between 1 and {LOCAL_MAX} local agents")
         return Fleet(hosts, None)
     match = _FLEET.fullmatch(text)
     if match is None:
@@ -204,7 +204,7 @@ def _check_engine_host(request: RunRequest) -> None:
         return
     if request.dsn is None:
         raise UsageError(
-            "--engine-host: an engine of ours is on this host, where probes are; name a server that"
+            "--engine-host: a private engine is on this host, where probes are; name a server that"
             " runs elsewhere with --dsn, or leave --engine-host out"
         )
     if request.block_trace:

@@ -373,6 +373,6 @@ def _check_reach(member: _Member, ours: dict[str, Any], subject: Subject) -> Non
     elsewhere = member.agent.who["network"] != ours["network"]
     if elsewhere and "address" in subject.reached and not subject.reachable:
         raise RunFailedError(
-            f"--fleet: {member.agent.name} is another host, and an engine of ours, or a bridge to"
-            " one, is reached on this host only: name a server with --dsn that all hosts reach"
+            f"--fleet: {member.agent.name} is another host, and a private engine or its bridge is"
+            f" reached on this host only: name a server with --dsn that all hosts reach"
         )

@@ -1,4 +1,4 @@
-"""`assay engines`: the engines that there are, what is known of one, and how to obtain one."""
+"""`assay engines`: lists engines, shows one, installs one."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class ShownEngine:
 
 @dataclass(frozen=True)
 class InstalledEngine:
-    """An engine that is there.
+    """The document of an installed engine.
 
     Attributes:
         name: Of the engine.

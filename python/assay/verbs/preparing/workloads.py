@@ -1,4 +1,4 @@
-"""`assay workloads`: the workloads that there are, what is known of one, and a new one."""
+"""`assay workloads`: lists workloads, shows one, begins a new one."""
 
 from __future__ import annotations
 

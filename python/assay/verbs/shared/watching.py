@@ -1,4 +1,4 @@
-"""A watcher for callers who look at no terminal: it logs what a person would be told."""
+"""A watcher for callers without a terminal, which logs the progress of runs."""
 
 from __future__ import annotations
 

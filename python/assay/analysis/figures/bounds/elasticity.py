@@ -55,14 +55,14 @@ LEVELS = (
 SHAPES = {
     "serial": "in proportion",
     "flat": "no effect",
-    "unclear": "not told from noise",
+    "unclear": "not beyond noise",
     "kinked": "below a level only",
 }
 
 
 @dataclass(frozen=True)
 class Diagnosed:
-    """One operation of one subject; its name is only told where there are several."""
+    """The diagnosis of one operation of a subject, named only if there are several."""
 
     name: str
     diagnosis: Diagnosis

@@ -249,7 +249,7 @@ def _in_all(by_subject: Mapping[str, Sequence[Worth]]) -> tuple[tuple[Cell, ...]
 def _notes(asked: Asked) -> tuple[str, ...]:
     rounds = max((run.round for run in asked.runs), default=0)
     if rounds < 2:  # noqa: PLR2004 - of one there is no interval
-        return ("One round: no interval, and nothing tells a small factor from noise.",)
+        return ("One round: no interval, so a small factor may be noise.",)
     return (
         f"Geometric means over {rounds} rounds, beside times of the same round with all of them.",
         "Intervals are of 95 %, from the noise that an operation has in all of its runs.",

@@ -157,7 +157,9 @@ def _verdict(removal: Removal | None, placed: Placed | None) -> Iterator[str]:
         f" ({_longer(-gain.share)}{interval_text(_ends(gain), SHARE)})"
     )
     where = "" if placed is None or placed.share is None else f"; it makes {placed_text(placed)}"
-    unsure = "; by one round, so nobody knows how sure that is" if gain.interval is None else ""
+    unsure = (
+        "; from one round, so its certainty is unknown that is" if gain.interval is None else ""
+    )
     yield f"{sentence}{where}{unsure}."
     if bound.by == "reading" and placed is not None and placed.share is not None:
         yield (

@@ -92,7 +92,7 @@ def figure(asked: Asked) -> Figure:
             ),
         ),
         missing=tuple(
-            f"{subject.name}: no query took memory that could be told from what was resident before"
+            f"{subject.name}: no query took memory beyond what was resident before"
             for subject in every
             if subject.name not in measured
         ),

@@ -155,7 +155,7 @@ def _row(subject: Subject, run: StudyRun) -> tuple[Cell, ...]:
         first or "-",
         None if first is None else _first_seconds(run.run, first),
         None if state is None else state.first_read_bytes,
-        "not looked at" if share is None else text(share, "share"),
+        "not checked" if share is None else text(share, "share"),
     )
 
 

@@ -206,7 +206,7 @@ def _cost(begun: Sequence[StudyRun]) -> str:
 
 
 def _cpu_s(run: Run) -> float | None:
-    """CPU seconds of all our processes while they were looked at; None where nobody looked."""
+    """Return the CPU seconds of all our processes while sampled; None without samples."""
     try:
         cpus, processes = run.table("cpus"), run.table("processes")
     except RecordUnreadableError:
@@ -240,7 +240,7 @@ def _short(levels: Mapping[str, str]) -> str:
 
 
 def _leaders(ranked: Sequence[Standing], held: Sequence[HoldOut], metric: Metric) -> Table:
-    """The settings that looked best, and what their hold-outs came to."""
+    """Return the settings that ranked best, and the results of their hold-outs."""
     rows: list[tuple[Cell, ...]] = []
     sign = 1 if metric.is_better == "lower" else -1
     for out in held:

@@ -52,7 +52,7 @@ def figure(asked: Asked) -> Figure:
             if split is not None
         ),
         missing=tuple(
-            f"what was done to the indexes of {subject.name} was not told by its engine"
+            f"what was done to the indexes of {subject.name} was not reported by its engine"
             for subject in subjects
             if subject not in measured
         ),
@@ -60,7 +60,7 @@ def figure(asked: Asked) -> Figure:
 
 
 def worked(run: Run, part: str) -> tuple[IndexWork, ...] | None:
-    """Indexes of one part of a run; None where its engine does not tell."""
+    """Return the indexes of one part of a run; None where its engine does not report them."""
     parts = parts_of(run)
     if parts is None:
         return None

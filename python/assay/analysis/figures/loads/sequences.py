@@ -229,7 +229,7 @@ def _steady(point: Point) -> str:
 def _steady_from(run: Run) -> str:
     mixes = summary_of(run).mixes
     if mixes is None:
-        return "not looked at"
+        return "not checked"
     state = mixes.state
     if state.steady is None:
         return "too few"

@@ -79,11 +79,11 @@ def says(subjects: tuple[Subject, ...]) -> tuple[str, ...]:
         runs_of = "the one run" if of == 1 else f"all {of} runs"
         return (f"The answers of {runs_of} are right.",)
     if counts[Verdict.UNKNOWN] == of:
-        return ("Nobody knows whether the answers are right: there was nothing to compare with.",)
+        return ("It is unknown whether the answers are right: there was nothing to compare with.",)
     sentences = [f"The answers of {right} of {of} runs are right."]
     for verdict, lead in (
         (Verdict.INVALID, "Wrong answers came from"),
-        (Verdict.UNKNOWN, "Nobody knows whether answers are right of"),
+        (Verdict.UNKNOWN, "It is unknown whether answers are right of"),
     ):
         names = list(
             dict.fromkeys(

@@ -158,7 +158,7 @@ def _by_plans(run: Run) -> WorkProfile | None:
     also = dict.fromkeys(word for operator in mixed for word in operator.also)
     doubt = (
         f"{text(share, SHARE)} of that is of operators that did other work as well, which their"
-        f" plans do not tell apart: {listed(list(also), 8)}"
+        f" plans do not separate: {listed(list(also), 8)}"
         if mixed
         else None
     )
@@ -337,6 +337,6 @@ def _unexplained(subject: Subject) -> Iterator[str]:
     if profile is not None and not profile.is_explained:
         yield (
             f"{subject.name}: {text(profile.share(UNCLASSIFIED), SHARE)} of its time is in"
-            " functions that no rule knows, most of them without names, so the work they do cannot"
-            " be told"
+            " functions that no rule knows, most of them without names, so their kind of work is"
+            " unknown"
         )

@@ -102,8 +102,8 @@ def _waited(case: Case) -> list[Finding]:
         return []
     claim = (
         f"Network and client are {percent_text(effect)} of the time, most in"
-        f" {names_text(case.largest_first(waited))}: results are small, so it is the way there and"
-        " back"
+        f" {names_text(case.largest_first(waited))}: results are small, so the round trip is the"
+        f" cause"
     )
     evidence = _rows_evidence(case, waited, rows)
     return [case.finding(METHOD, claim, waited, tells="shape", evidence=evidence).of(NETWORK)]

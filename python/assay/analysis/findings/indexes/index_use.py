@@ -145,7 +145,7 @@ def _reason(case: Case, scan: Timed, index: Index, others: Iterable[Alternative]
     condition, column = scan.node.condition or "", _leading(index)
     if not index.valid:
         why = f"it is {index.state or 'not valid'}"
-        to_try = index.mend or f"build {index.name} anew"
+        to_try = index.mend or f"rebuild {index.name}"
         return Unused(index, why, to_try, f"catalogue:{index.table}")
     if hint := _hint(index, scan.plan.text or ""):
         why = f"the statement says so: {hint}"

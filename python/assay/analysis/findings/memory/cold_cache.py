@@ -47,7 +47,7 @@ def find(case: Case) -> list[Finding]:
     if read is not None:
         evidence.append(Evidence(f"{bytes_text(read)} read from storage", "timeline"))
     advice = None
-    to_try = "a host with more memory, or whatever empties its page cache gone"
+    to_try = "a host with more memory, or an end to what empties its page cache"
     if case.load is not None:
         advice = Advice("state", "warm", {"warmup_s": WARM_UP_S}, effect)
         does = f"warms up for {WARM_UP_S} s before it measures"

@@ -39,7 +39,7 @@ def find(case: Case) -> list[Finding]:
 
 
 def unneeded(case: Case, scan: Timed) -> tuple[str, ...]:
-    """Columns that a scan reads for nobody; empty where that is not known.
+    """Return the columns that a scan reads needlessly; empty where not known.
 
     A statement that does not name the table reads it through a view, which names what it needs.
     """

@@ -42,7 +42,7 @@ def find(case: Case) -> list[Finding]:
         f"Compiling queries took {percent_text(effect)} of the time, in {len(names)} {are} that are"
         f" through too soon for it: {_named(names, fractions)}"
     )
-    advice, to_try = None, "no compiling of queries that are as short"
+    advice, to_try = None, "no compilation of queries this short"
     evidence = [
         Evidence(f"{seconds_text(compiled[name][1])} of compiling in {name}", f"plan:{name}")
         for name in names[:NAMED_OPERATIONS]

@@ -131,7 +131,7 @@ def _statistics_words(table: str | None, condition: str | None) -> str:
 
 
 def _reader(origin: Timed) -> PlanNode | None:
-    """Return the node that names the table that is read: of a look into an index the one above."""
+    """Return the node that names the table read: above an index search, its parent."""
     below = (origin.node, *reversed(origin.above[-1:]))
     return next((node for node in below if node.object is not None), None)
 

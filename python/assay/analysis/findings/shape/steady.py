@@ -86,7 +86,7 @@ def _not_steady(case: Case, mixes: Mixes) -> Finding:
         effect = 0.0
     advice = "a larger --mixes-max" if mixes.mixes_max else "--until-steady goes on until it is"
     if broken and not any(drift.drifts for drift in broken):
-        advice += "; or a quieter host: its batches differ too much to tell"
+        advice += "; or a quieter host: its batches differ too much to decide"
     return Finding(
         claim=claim,
         effect_share=min(1.0, effect),

@@ -56,7 +56,7 @@ def find(case: Case) -> list[Finding]:
         return []
     claim = (
         f"The log is too small for the changes: {size.text} holds {seconds_text(held_s)} of them."
-        f" It was written round {turns:.2g} times, and changed pages had to be written out first"
+        f" The log wrapped around {turns:.2g} times, and changed pages had to be written out first"
     )
     evidence = [
         Evidence(f"{percent_text(age / capacity)} of the log was in use at most", f"counter:{AGE}"),

@@ -19,7 +19,7 @@ class RefreshFunctions(TypedDict):
     insert: str
     delete: str
     batches: int
-    """Transactions of each refresh function; 0: one an order."""
+    """Number of transactions of each refresh function; 0: one for each order."""
     sets: NotRequired[int]
     """Sets that the whole test uses, numbered from 1."""
 

@@ -50,7 +50,7 @@ def check(limits: Iterable[str], hierarchies: Hierarchies) -> None:
     names = ", ".join(f"{name} ({second.CONTROLLERS[name]})" for name in second_missing)
     raise UsageError(
         f"--limit: this host has no control groups for {names}: mount version 2 at /sys/fs/cgroup"
-        " with these controllers, or leave it out; `assay doctor` tells what there is"
+        " with these controllers, or leave it out; `assay doctor` shows what there is"
     )
 
 
